@@ -1,0 +1,96 @@
+declare const isoDateBrand: unique symbol
+declare const isoInstantBrand: unique symbol
+
+/** A calendar day without time, `YYYY-MM-DD`. Always text, never a `Date` (IATI `iso-date`, xsd:date without zone). */
+export type IsoDate = string & { readonly [isoDateBrand]: true }
+
+/** An instant in UTC with second precision, `YYYY-MM-DDTHH:MM:SSZ` (xsd:dateTime). */
+export type IsoInstant = string & { readonly [isoInstantBrand]: true }
+
+/** The only source of "now"; injected, so that tests and re-runs decide what time it is. */
+export type Clock = () => Date
+
+const datePattern = /^\d{4}-\d{2}-\d{2}$/
+
+/** Returns the day, or undefined when the text is not an existing calendar day between years 1000 and 9999. */
+export function parseIsoDate(text: string): IsoDate | undefined {
+  if (!datePattern.test(text) || text < '1000') return undefined
+  const date = new Date(`${text}T00:00:00Z`)
+  if (Number.isNaN(date.getTime()) || date.toISOString().slice(0, 10) !== text) return undefined
+  return text as IsoDate
+}
+
+/** The UTC day of an instant. */
+export function isoDateOf(instant: Date): IsoDate {
+  return instant.toISOString().slice(0, 10) as IsoDate
+}
+
+/** The instant in UTC, fractions of a second cut off. */
+export function isoInstantOf(instant: Date): IsoInstant {
+  return `${instant.toISOString().slice(0, 19)}Z` as IsoInstant
+}
+
+/** The day `days` later (or earlier, when negative). */
+export function addDays(day: IsoDate, days: number): IsoDate {
+  const date = new Date(`${day}T00:00:00Z`)
+  date.setUTCDate(date.getUTCDate() + days)
+  return isoDateOf(date)
+}
+
+/** The same day `months` later, clamped to the last day of the target month (31 January + 1 = 28 or 29 February). */
+export function addMonths(day: IsoDate, months: number): IsoDate {
+  const year = Number(day.slice(0, 4))
+  const month = Number(day.slice(5, 7)) - 1 + months
+  const dayOfMonth = Number(day.slice(8, 10))
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
+  return isoDateOf(new Date(Date.UTC(year, month, Math.min(dayOfMonth, lastDay))))
+}
+
+/** The first day of the day's month. */
+export function monthStart(day: IsoDate): IsoDate {
+  return `${day.slice(0, 8)}01` as IsoDate
+}
+
+/** The last day of the day's month. */
+export function monthEnd(day: IsoDate): IsoDate {
+  return addDays(addMonths(monthStart(day), 1), -1)
+}
+
+/** The earlier of two days. */
+export function earlier(a: IsoDate, b: IsoDate): IsoDate {
+  return a <= b ? a : b
+}
+
+/** The later of two days. */
+export function later(a: IsoDate, b: IsoDate): IsoDate {
+  return a >= b ? a : b
+}
+
+const wireDateTime = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?(Z|[+-]\d{2}:?\d{2})$/
+
+/**
+ * Reads an RFC 3339 / xsd:dateTime text with any offset (also `+0530`) and returns the instant with second precision;
+ * undefined when it is not one.
+ */
+export function parseWireDateTime(text: string): Date | undefined {
+  const match = wireDateTime.exec(text)
+  if (!match) return undefined
+  const [, day = '', hour = '', minute = '', second = '', offset = ''] = match
+  if (!parseIsoDate(day) || hour > '23' || minute > '59' || second > '59') return undefined
+  let offsetMinutes = 0
+  if (offset !== 'Z') {
+    const hours = Number(offset.slice(1, 3))
+    const minutes = Number(offset.slice(-2))
+    if (hours > 18 || minutes > 59) return undefined
+    offsetMinutes = (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes)
+  }
+  const time = Date.UTC(
+    Number(day.slice(0, 4)),
+    Number(day.slice(5, 7)) - 1,
+    Number(day.slice(8, 10)),
+    Number(hour),
+    Number(minute),
+    Number(second),
+  )
+  return new Date(time - offsetMinutes * 60_000)
+}

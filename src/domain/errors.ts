@@ -1,0 +1,170 @@
+/** What a failed job should do: try again with back-off, or stop and wait for a person. */
+export type Remedy = 'retry' | 'stop'
+
+type ErrorEntry = {
+  /** One sentence for `docs/errors.md`: when this happens. */
+  readonly meaning: string
+  /** HTTP status that the API answers with (specification 7.2: only 400, 401, 404, 410, 500 and 503 exist). */
+  readonly status: 400 | 401 | 404 | 410 | 500 | 503
+  readonly remedy: Remedy
+  /** Whether the message may be shown to a client as it is. */
+  readonly public: boolean
+}
+
+/**
+ * The one catalogue of failures. Codes are stable and written out; `docs/errors.md` lists the same codes (a test
+ * compares). Bad project data is never here: that is a notice (`notices.ts`).
+ */
+export const errorCatalogue = {
+  'request-malformed': {
+    meaning: 'The request body or query cannot be read.',
+    status: 400,
+    remedy: 'stop',
+    public: true,
+  },
+  'request-invalid': {
+    meaning: 'A field of the request is missing or has a wrong value.',
+    status: 400,
+    remedy: 'stop',
+    public: true,
+  },
+  'request-too-large': {
+    meaning: 'The request body is larger than 64 KB, too deep or has too many elements.',
+    status: 400,
+    remedy: 'stop',
+    public: true,
+  },
+  'media-type-unsupported': {
+    meaning: 'The Content-Type is neither XML nor JSON.',
+    status: 400,
+    remedy: 'stop',
+    public: true,
+  },
+  'key-missing': { meaning: 'The api_key parameter is missing.', status: 401, remedy: 'stop', public: true },
+  'key-unknown': {
+    meaning: 'The api_key is not registered, was revoked, or its account is disabled.',
+    status: 401,
+    remedy: 'stop',
+    public: true,
+  },
+  'credentials-wrong': {
+    meaning: 'E-mail, password and api_key do not belong together.',
+    status: 401,
+    remedy: 'stop',
+    public: true,
+  },
+  'not-found': {
+    meaning: 'Nothing exists at this address, or no record has this identifier.',
+    status: 404,
+    remedy: 'stop',
+    public: true,
+  },
+  'project-inactive': {
+    meaning: 'The project exists but has become inactive.',
+    status: 410,
+    remedy: 'stop',
+    public: true,
+  },
+  'release-missing': {
+    meaning: 'Nothing has been published yet; the first release is being built.',
+    status: 503,
+    remedy: 'retry',
+    public: true,
+  },
+  'server-busy': {
+    meaning: 'The service cannot take this request at the moment.',
+    status: 503,
+    remedy: 'retry',
+    public: true,
+  },
+  'database-unavailable': {
+    meaning: 'The database cannot be started or reached, or the connection was lost.',
+    status: 503,
+    remedy: 'retry',
+    public: false,
+  },
+  'database-incompatible': {
+    meaning: 'The database has another version, encoding or a newer schema than this program.',
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
+  'queue-unavailable': { meaning: 'The job queue cannot be reached.', status: 503, remedy: 'retry', public: false },
+  'configuration-invalid': {
+    meaning: 'One or more configuration variables are missing or wrong.',
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
+  'input-unusable': {
+    meaning: 'A file given to a command cannot be read or holds no usable record.',
+    status: 400,
+    remedy: 'stop',
+    public: true,
+  },
+  'standard-missing': {
+    meaning: 'The official IATI files are not where IATI_STANDARD_DIR points.',
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
+  'storage-failed': {
+    meaning: 'The data directory cannot be written: full, read-only or owned by someone else.',
+    status: 500,
+    remedy: 'retry',
+    public: false,
+  },
+  'release-corrupt': {
+    meaning: 'A release on disk does not agree with its manifest.',
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
+  'run-superseded': {
+    meaning: 'Another process took this publication run over, or a newer release is already live.',
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
+  aborted: {
+    meaning: 'The work was interrupted by a shutdown and will be done again.',
+    status: 503,
+    remedy: 'retry',
+    public: false,
+  },
+  internal: {
+    meaning: 'A defect of this program; the log has the details under the request id.',
+    status: 500,
+    remedy: 'retry',
+    public: false,
+  },
+} as const satisfies Record<string, ErrorEntry>
+
+export type ErrorCode = keyof typeof errorCatalogue
+
+/** One field-level problem of an input: where, what was expected, what came. */
+export type FieldProblem = { readonly field: string; readonly expected: string; readonly got?: string }
+
+/** A failure with a code of the catalogue and one clear sentence; `details` never hold secrets or personal data. */
+export class ServiceError extends Error {
+  readonly code: ErrorCode
+  readonly problems: readonly FieldProblem[]
+
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; problems?: readonly FieldProblem[] } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'ServiceError'
+    this.code = code
+    this.problems = options.problems ?? []
+  }
+
+  /** The HTTP status of this error's code. */
+  get status(): number {
+    return errorCatalogue[this.code].status
+  }
+}
+
+/** Returns the error itself when it already has a code, otherwise wraps it as `internal`, keeping the cause. */
+export function toServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error
+  return new ServiceError('internal', error instanceof Error ? error.message : String(error), { cause: error })
+}
