@@ -1,0 +1,8 @@
+import { validate } from 'node-cron'
+
+/** What is wrong with a cron expression of five fields (or six, seconds first); undefined when nothing is. */
+export function cronSyntaxProblem(expression: string): string | undefined {
+  const fields = expression.trim().split(/\s+/)
+  if (fields.length !== 5 && fields.length !== 6) return `it has ${fields.length} fields`
+  return validate(expression) ? undefined : 'a field is out of range or unreadable'
+}

@@ -1,0 +1,142 @@
+import { type CurrencyCode, parseCurrencyCode } from '../domain/money.js'
+import { cronSyntaxProblem } from './cron.js'
+
+/** How one variable is read: its default as text, what it means, and its parser, which returns a value or says what was expected. */
+export type Variable<T> = {
+  readonly meaning: string
+  /** The text used when the variable is unset or empty; undefined: the variable is optional. */
+  readonly fallback: string | undefined
+  /** Held apart from the configuration and never printed. */
+  readonly secret?: true
+  readonly parse: (text: string) => { value: T } | { expected: string }
+}
+
+const text =
+  (expected: string, pattern = /^.+$/s) =>
+  (raw: string) =>
+    pattern.test(raw) ? { value: raw } : { expected }
+
+const wholeNumber = (min: number, max: number) => (raw: string) => {
+  const value = /^\d{1,9}$/.test(raw) ? Number(raw) : Number.NaN
+  return value >= min && value <= max ? { value } : { expected: `a whole number from ${min} to ${max}` }
+}
+
+const oneOf =
+  <T extends string>(...allowed: readonly T[]) =>
+  (raw: string) => {
+    const value = allowed.find((item) => item === raw)
+    return value === undefined ? { expected: `one of ${allowed.join(', ')}` } : { value }
+  }
+
+const url =
+  (...protocols: readonly string[]) =>
+  (raw: string) =>
+    URL.canParse(raw) && protocols.includes(new URL(raw).protocol)
+      ? { value: raw }
+      : { expected: `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}` }
+
+const baseUrl = (raw: string) => {
+  const read = url('http:', 'https:')(raw)
+  if (!('value' in read) || /[?#]/.test(raw)) return { expected: 'an http or https address without query or fragment' }
+  return { value: raw.replace(/\/+$/, '') }
+}
+
+const cron = (raw: string) => {
+  const problem = cronSyntaxProblem(raw)
+  return problem === undefined ? { value: raw } : { expected: `a cron expression of five or six fields (${problem})` }
+}
+
+const timezone = (raw: string) => {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: raw })
+    return { value: raw }
+  } catch {
+    return { expected: 'an IANA time zone such as UTC or Europe/Dublin' }
+  }
+}
+
+const currency = (raw: string): { value: CurrencyCode } | { expected: string } => {
+  const value = parseCurrencyCode(raw)
+  return value === undefined ? { expected: 'an ISO 4217 code of three capitals' } : { value }
+}
+
+function variable<T>(
+  meaning: string,
+  fallback: string | undefined,
+  parse: Variable<T>['parse'],
+  secret?: true,
+): Variable<T> {
+  return secret ? { meaning, fallback, parse, secret } : { meaning, fallback, parse }
+}
+
+/**
+ * Every environment variable of the service. `.env.example` and `docs/configuration.md` list the same names and
+ * defaults (a test compares).
+ */
+export const variables = {
+  PORT: variable('Port of the API process; 0 picks a free one.', '8080', wholeNumber(0, 65_535)),
+  HOST: variable('Address the API process listens on.', '127.0.0.1', text('a host name or address', /^[\w.:-]+$/)),
+  BASE_URL: variable('Public address of this service, used in links; http://HOST:PORT when unset.', undefined, baseUrl),
+  DATABASE_URL: variable(
+    'PostgreSQL 15 or newer, UTF8; unset: the service runs its own PostgreSQL in the data directory.',
+    undefined,
+    url('postgres:', 'postgresql:'),
+    true,
+  ),
+  DATABASE_POOL_SIZE: variable(
+    'Most database connections of one process, the queue not counted.',
+    '10',
+    wholeNumber(3, 200),
+  ),
+  REDIS_URL: variable(
+    'Redis 6.2 or newer for the queue; unset: the queue lives in PostgreSQL.',
+    undefined,
+    url('redis:', 'rediss:'),
+    true,
+  ),
+  GIVING_DATA_DIR: variable('Folder for published files and the embedded database.', './data', text('a folder')),
+  PUBLISH_SCHEDULE: variable('When the daily publication runs.', '0 2 * * *', cron),
+  PUBLISH_TIMEZONE: variable('Time zone of the schedule.', 'UTC', timezone),
+  PUBLISH_KEEP_RELEASES: variable('Releases that stay readable, the live one included.', '3', wholeNumber(3, 1000)),
+  PUBLISH_MAX_LOSS_PERCENT: variable(
+    'A release that would lose more of the activities or of the money than this is held.',
+    '5',
+    wholeNumber(0, 100),
+  ),
+  IATI_STANDARD_DIR: variable(
+    'Folder with the official IATI 2.03 files (schemas/*.xsd); when present every activity is also checked by the XSD.',
+    undefined,
+    text('a folder'),
+  ),
+  REPORTING_ORG_REF: variable(
+    'IATI identifier of the publisher, exactly as registered; required except with demo data.',
+    undefined,
+    text('an organisation identifier such as US-EIN-123456789', /^[A-Za-z0-9._-]{3,100}$/),
+  ),
+  REPORTING_ORG_NAME: variable('Name of the publisher.', 'Giving Platform', text('a name')),
+  REPORTING_ORG_TYPE: variable(
+    'Code of the publisher in the IATI OrganisationType list.',
+    '21',
+    text('two digits', /^[0-9]{2}$/),
+  ),
+  DEFAULT_CURRENCY: variable('Currency of the platform (ISO 4217).', 'USD', currency),
+  DEFAULT_LANGUAGE: variable(
+    'Language of texts in the store (ISO 639-1).',
+    'en',
+    text('two small letters', /^[a-z]{2}$/),
+  ),
+  TOKEN_TIMEOUT_HOURS: variable('Lifetime of access tokens of new accounts.', '10', wholeNumber(1, 8760)),
+  QUEUE_LOCK_SECONDS: variable(
+    'After how many seconds without a sign of life a worker is taken for dead.',
+    '10',
+    wholeNumber(2, 600),
+  ),
+  SHUTDOWN_SECONDS: variable('How long a running job may take to finish after SIGTERM.', '8', wholeNumber(1, 600)),
+  LOG_LEVEL: variable(
+    'Least severe log lines that are written.',
+    'info',
+    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  ),
+} as const
+
+export type VariableName = keyof typeof variables
