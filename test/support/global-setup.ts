@@ -1,0 +1,37 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { openEmbeddedPostgres } from '../../src/store/embedded/index.js'
+import { migrate } from '../../src/store/migrate.js'
+import { openStore } from '../../src/store/store.js'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    databaseUrl: string
+  }
+}
+
+/** The database that every test file's own database is cloned from. */
+export const templateDatabase = 'giving_template'
+
+/** One embedded cluster for the whole suite, with a migrated template; stopped and removed afterwards. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-test-'))
+  const server = await openEmbeddedPostgres({ dataDir })
+  const admin = new pg.Client({ connectionString: server.url })
+  await admin.connect()
+  await admin.query(`create database ${templateDatabase}`)
+  await admin.end()
+  const template = new URL(server.url)
+  template.pathname = `/${templateDatabase}`
+  await using store = openStore({ url: template.href, max: 1, applicationName: 'giving test template' })
+  await migrate(store)
+  project.provide('databaseUrl', server.url)
+  return async () => {
+    await server.release()
+    await rm(server.clusterDir, { recursive: true, force: true })
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
