@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { unavailable, useYourOwnServer } from './failures.js'
+
+const execute = promisify(execFile)
+const systemPath = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
+
+/** The system user that the server runs as; `undefined` in its place means: as the user of this process. */
+export type Account = { readonly uid: number; readonly gid: number }
+
+/** Tells whether this process runs as root, as which PostgreSQL refuses to run. */
+export function isRoot(): boolean {
+  return process.getuid?.() === 0
+}
+
+/**
+ * Returns the system user `postgres`, which is created when missing. Root only.
+ * @throws ServiceError `database-unavailable` when it neither exists nor can be created.
+ */
+export async function openServerAccount(): Promise<Account> {
+  const existing = await findServerAccount()
+  if (existing !== undefined) return existing
+  let reason = ''
+  // Two processes may be creating it at once: the loser finds it a moment later.
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    try {
+      await execute(
+        'useradd',
+        [
+          '--system',
+          '--user-group',
+          '--no-create-home',
+          '--home-dir',
+          '/nonexistent',
+          '--shell',
+          '/usr/sbin/nologin',
+          'postgres',
+        ],
+        { env: systemPath },
+      )
+    } catch (error) {
+      reason = error instanceof Error ? (error.message.trim().split('\n').pop() ?? '') : String(error)
+    }
+    const made = await findServerAccount()
+    if (made !== undefined) return made
+    await sleep(300)
+  }
+  throw unavailable(
+    `PostgreSQL does not run as root and its system user "postgres" could not be created (${reason}): create that user, run as an ordinary user, or ${useYourOwnServer}.`,
+  )
+}
+
+async function findServerAccount(): Promise<Account | undefined> {
+  for (const name of process.platform === 'darwin' ? ['postgres', '_postgres'] : ['postgres']) {
+    try {
+      const [uid, gid] = await Promise.all(
+        ['-u', '-g'].map(async (flag) => Number((await execute('id', [flag, name], { env: systemPath })).stdout)),
+      )
+      if (uid && gid) return { uid, gid }
+    } catch {
+      // `id` fails for a user that does not exist.
+    }
+  }
+  return undefined
+}

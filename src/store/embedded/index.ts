@@ -1,0 +1,138 @@
+import { Client } from 'pg'
+import { isRoot } from './account.js'
+import { getServerPackage, openServerPrograms } from './binaries.js'
+import { createCluster, databaseName, resetPassword } from './cluster.js'
+import { errnoOf, incompatible, toOpenError, unavailable } from './failures.js'
+import { countLiveLeases, dropLease, takeLease } from './leases.js'
+import { withLock } from './lock.js'
+import { checkCluster, findPlace, openSystemDir, type Place, setAside, systemDir } from './place.js'
+import { findPostmaster } from './postmaster.js'
+import { type LauncherFolder, openLauncherFolder, saveRecord } from './record.js'
+import { openServer, stopServer } from './server.js'
+
+/** A PostgreSQL server of our own that is ready for connections, and this process's share in it. */
+export type EmbeddedPostgres = {
+  /** `postgres://giving:<password>@127.0.0.1:<port>/giving`; a secret. */
+  readonly url: string
+  /** Where the cluster is; the server's own log is `server.log` in it. */
+  readonly clusterDir: string
+  /** Whether this process joined a server that another process had started. */
+  readonly joined: boolean
+  /**
+   * Gives this process's share back; the last one out stops the server and waits until it is down. Calling it again
+   * does nothing more. A process that ends without it leaves the server running until the next one opens and releases.
+   */
+  release(): Promise<void>
+}
+
+/**
+ * Opens the PostgreSQL server of a data directory: joins it when it runs (also when all who used it were killed),
+ * otherwise starts it, and makes it at the first time. Any number of processes of one machine may do this at once.
+ *
+ * A data directory belongs to one machine (and, in containers, to one at a time): processes find each other by
+ * process id.
+ *
+ * @throws ServiceError `database-unavailable` when it cannot be started or reached, `database-incompatible` when its
+ * data was made by another major version of PostgreSQL or is not UTF-8.
+ */
+export async function openEmbeddedPostgres(options: {
+  readonly dataDir: string
+  readonly log?: (message: string) => void
+}): Promise<EmbeddedPostgres> {
+  const log = options.log ?? (() => undefined)
+  try {
+    const folder = await openLauncherFolder(options.dataDir)
+    return await withLock(folder.lockDir, () => openInsideLock(folder, log))
+  } catch (error) {
+    throw toOpenError(error, options.dataDir)
+  }
+}
+
+async function openInsideLock(folder: LauncherFolder, log: (message: string) => void): Promise<EmbeddedPostgres> {
+  const from = await getServerPackage()
+  const place = await findPlace(folder)
+  if (isRoot()) await openSystemDir()
+  const programs = await openServerPrograms(from, isRoot() ? systemDir : folder.dir, isRoot())
+
+  if (place.orphan) {
+    await stopServer(programs, place)
+    log(`the database of an earlier ${folder.dataDir} was set aside in ${await setAside(place.clusterDir)}`)
+  }
+  // Before the cluster: a cluster without its password would be of no use.
+  await saveRecord(folder, place.record)
+  if (!place.exists || place.orphan) {
+    log(`making a new database in ${place.clusterDir}`)
+    await createCluster(programs, place)
+  }
+  await checkCluster(place, from.major)
+  if (place.passwordLost) {
+    await stopServer(programs, place)
+    await resetPassword(programs, place)
+  }
+
+  const others = await countLiveLeases(folder.leaseDir)
+  const { port, joined } = await openServer(programs, place)
+  const url = `postgres://${databaseName}:${place.record.password}@127.0.0.1:${port}/${databaseName}`
+  try {
+    await checkConnection(url, place.clusterDir)
+    if (port !== place.record.port) await saveRecord(folder, { ...place.record, port })
+    const lease = await takeLease(folder.leaseDir)
+    log(`${joined ? 'joined' : 'started'} PostgreSQL ${from.major} on 127.0.0.1:${port}, data in ${place.clusterDir}`)
+    let released: Promise<void> | undefined
+    return {
+      url,
+      clusterDir: place.clusterDir,
+      joined,
+      release: () => (released ??= releaseLease(folder, lease, programs, place, log)),
+    }
+  } catch (error) {
+    if (others === 0) await stopServer(programs, place)
+    throw error
+  }
+}
+
+async function checkConnection(url: string, clusterDir: string): Promise<void> {
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: 15_000,
+    application_name: 'giving launcher',
+  })
+  // A connection that breaks later than the answer is of no interest here.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ server_encoding: string }>('show server_encoding')
+    const encoding = rows[0]?.server_encoding
+    if (encoding !== 'UTF8') throw incompatible(`The database in ${clusterDir} has the encoding ${encoding}, not UTF8.`)
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw unavailable(`The PostgreSQL server of ${clusterDir} runs but refuses us: ${reason}.`, error)
+  } finally {
+    await client.end()
+  }
+}
+
+async function releaseLease(
+  folder: LauncherFolder,
+  lease: string,
+  programs: string,
+  place: Place,
+  log: (message: string) => void,
+): Promise<void> {
+  const stop = async () => {
+    if ((await findPostmaster(place.clusterDir)) === undefined) return
+    await stopServer(programs, place)
+    log(`stopped PostgreSQL, data in ${place.clusterDir}`)
+  }
+  try {
+    await withLock(folder.lockDir, async () => {
+      await dropLease(lease)
+      if ((await countLiveLeases(folder.leaseDir)) === 0) await stop()
+    })
+  } catch (error) {
+    // Somebody removed the data directory, and the leases with it.
+    if (errnoOf(error) !== 'ENOENT') throw toOpenError(error, folder.dataDir)
+    await stop()
+  }
+}

@@ -1,0 +1,30 @@
+import { randomBytes } from 'node:crypto'
+import { readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { getOwnIdentity, isRunning } from './process-identity.js'
+
+/**
+ * Takes a lease for this process and returns its file. A lease is an empty file whose name says everything
+ * (`<pid>-<start>.<nonce>`), so it is never half-written; one process may hold several.
+ * The folder must exist. Call it inside the lock.
+ */
+export async function takeLease(dir: string): Promise<string> {
+  const file = join(dir, `${await getOwnIdentity()}.${randomBytes(4).toString('hex')}`)
+  await writeFile(file, '', { flag: 'wx' })
+  return file
+}
+
+/** Gives a lease back; giving it back twice does nothing. */
+export async function dropLease(file: string): Promise<void> {
+  await rm(file, { force: true })
+}
+
+/** Counts the leases whose processes still run and forgets those of dead ones. Call it inside the lock. */
+export async function countLiveLeases(dir: string): Promise<number> {
+  let live = 0
+  for (const name of await readdir(dir)) {
+    if (await isRunning(name.split('.')[0] ?? '')) live += 1
+    else await rm(join(dir, name), { force: true })
+  }
+  return live
+}

@@ -1,0 +1,62 @@
+import { readFile, readlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { errnoOf } from './failures.js'
+import { findCommandLine } from './process-identity.js'
+
+/** A running server, as the `postmaster.pid` file of its cluster describes it. */
+export type Postmaster = {
+  readonly pid: number
+  readonly port: number
+  /** `undefined` until the server has written it. */
+  readonly status: 'starting' | 'ready' | 'stopping' | undefined
+}
+
+/** Returns the server that runs on a cluster; `undefined` when there is none, whatever a left-over file says. */
+export async function findPostmaster(clusterDir: string): Promise<Postmaster | undefined> {
+  const lines = await readPidFile(clusterDir)
+  if (lines === undefined) return undefined
+  const pid = Math.abs(Number(lines[0]))
+  if (!(pid > 0) || !(await servesCluster(pid, clusterDir))) return undefined
+  const status = lines[7]?.trim()
+  return {
+    pid,
+    port: Number(lines[3] ?? 0),
+    status: status === 'ready' || status === 'starting' || status === 'stopping' ? status : undefined,
+  }
+}
+
+// Larger than any process id that Linux or macOS gives.
+const nobody = '2147483646'
+
+/**
+ * Disarms a `postmaster.pid` whose process id now belongs to some other program, which PostgreSQL would take for a
+ * running server. The rest of the file stays: through its shared-memory key PostgreSQL still notices, and waits for,
+ * server processes that outlived their killed parent.
+ */
+export async function disarmStalePidFile(clusterDir: string): Promise<void> {
+  const lines = await readPidFile(clusterDir)
+  if (lines === undefined || (await findPostmaster(clusterDir)) !== undefined) return
+  if (!(Math.abs(Number(lines[0])) > 0)) return
+  await writeFile(join(clusterDir, 'postmaster.pid'), [nobody, ...lines.slice(1)].join('\n'), { flag: 'r+' }).catch(
+    (error: unknown) => {
+      if (errnoOf(error) !== 'ENOENT') throw error
+    },
+  )
+}
+
+async function readPidFile(clusterDir: string): Promise<string[] | undefined> {
+  try {
+    return (await readFile(join(clusterDir, 'postmaster.pid'), 'utf8')).split('\n')
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Tells whether the process is a PostgreSQL server on this cluster, not another program with a reused id. */
+async function servesCluster(pid: number, clusterDir: string): Promise<boolean> {
+  const command = await findCommandLine(pid)
+  if (command === undefined || !/\bpostgres(\s|:|$)/.test(command)) return false
+  if (`${command} `.includes(`-D ${clusterDir} `)) return true
+  return (await readlink(`/proc/${pid}/cwd`).catch(() => undefined)) === clusterDir
+}

@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process'
+import type { Account } from './account.js'
+
+/**
+ * What every PostgreSQL program gets: nothing of our own environment (a PGPORT or LANG of the caller must not change
+ * the server), messages in English, times in UTC.
+ */
+export const programEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
+
+/** Spawn options of every PostgreSQL program: its own session, so Ctrl-C in our terminal does not reach it. */
+export function spawnOptions(account: Account | undefined) {
+  return { cwd: '/', env: programEnvironment, detached: true, ...(account && { uid: account.uid, gid: account.gid }) }
+}
+
+/** Runs a PostgreSQL program to its end, `input` on its standard input; returns its exit code and all it printed. */
+export async function runProgram(
+  file: string,
+  args: readonly string[],
+  account: Account | undefined,
+  input = '',
+): Promise<{ readonly code: number; readonly output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { ...spawnOptions(account), stdio: ['pipe', 'pipe', 'pipe'] })
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code: code ?? 1, output }))
+    // A program that fails early closes its input; its exit code tells more than EPIPE would.
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(input)
+  })
+}

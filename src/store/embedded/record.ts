@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto'
+import { chown, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { isRoot } from './account.js'
+import { draftName } from './binaries.js'
+import { errnoOf, unavailable } from './failures.js'
+
+/** What a data directory remembers about its database, in a file that only its owner can read (0600). */
+export type ServerRecord = {
+  /** The data directory when this was written; it differs from the actual one after a move or a copy. */
+  readonly dataDir: string
+  /** Where the cluster is. */
+  readonly clusterDir: string
+  /** The TCP port last used, on 127.0.0.1. */
+  readonly port: number
+  /** The password of the database user `giving`. */
+  readonly password: string
+}
+
+/** The launcher's own folder in a data directory, and what is in it. */
+export type LauncherFolder = {
+  /** The data directory itself, absolute, symbolic links resolved. */
+  readonly dataDir: string
+  readonly dir: string
+  readonly recordFile: string
+  readonly lockDir: string
+  readonly leaseDir: string
+}
+
+/** Creates (when missing) and returns the launcher's folder, `<dataDir>/postgres-launcher`. */
+export async function openLauncherFolder(dataDir: string): Promise<LauncherFolder> {
+  await mkdir(resolve(dataDir), { recursive: true })
+  const folder = toLauncherFolder(await realpath(dataDir))
+  for (const dir of [folder.dir, folder.lockDir, folder.leaseDir]) {
+    await mkdir(dir, { recursive: true, mode: 0o700 })
+    await giveToOwner(folder, dir)
+  }
+  return folder
+}
+
+/** Names the parts of the launcher's folder of a data directory, which must be given as its real path. */
+export function toLauncherFolder(dataDir: string): LauncherFolder {
+  const dir = join(dataDir, 'postgres-launcher')
+  return {
+    dataDir,
+    dir,
+    recordFile: join(dir, 'server.json'),
+    lockDir: join(dir, 'lock'),
+    leaseDir: join(dir, 'leases'),
+  }
+}
+
+/** A new random password of the database user; it needs no quoting in SQL or in a URL. */
+export function makePassword(): string {
+  return randomBytes(24).toString('base64url')
+}
+
+/**
+ * Returns what the data directory remembers; `undefined` before its first database.
+ * @throws ServiceError `database-unavailable` when the file is damaged.
+ */
+export async function findRecord(folder: LauncherFolder): Promise<ServerRecord | undefined> {
+  let text: string
+  try {
+    text = await readFile(folder.recordFile, 'utf8')
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+  const record = parseRecord(text)
+  if (record === undefined) {
+    throw unavailable(
+      `${folder.recordFile} is damaged: restore it from a backup, or remove it to start anew (a database in ${join(folder.dataDir, 'postgres')} is kept).`,
+    )
+  }
+  return record
+}
+
+function parseRecord(text: string): ServerRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null) return undefined
+    const { dataDir, clusterDir, port, password } = value as Partial<Record<keyof ServerRecord, unknown>>
+    if (
+      typeof dataDir !== 'string' ||
+      typeof clusterDir !== 'string' ||
+      typeof port !== 'number' ||
+      typeof password !== 'string'
+    )
+      return undefined
+    return { dataDir, clusterDir, port, password }
+  } catch {
+    return undefined
+  }
+}
+
+/** Writes the record whole or not at all. Call it inside the lock. */
+export async function saveRecord(folder: LauncherFolder, record: ServerRecord): Promise<void> {
+  const draft = await draftName(folder.recordFile)
+  try {
+    const file = await open(draft, 'wx', 0o600)
+    try {
+      await file.writeFile(`${JSON.stringify(record, undefined, 2)}\n`)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await giveToOwner(folder, draft)
+    await rename(draft, folder.recordFile)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+}
+
+/** What root makes in somebody's data directory belongs to that somebody, who could not use it otherwise. */
+async function giveToOwner(folder: LauncherFolder, path: string): Promise<void> {
+  if (!isRoot()) return
+  const { uid, gid } = await stat(folder.dataDir)
+  await chown(path, uid, gid)
+}
