@@ -3,7 +3,12 @@ import { ServiceError } from '../domain/errors.js'
 
 /** What SQL functions of this room are given: a connection, a transaction or the pool itself. */
 export type Db = {
-  query<Row extends object>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[]; rowCount: number }>
+  /** `name`: the statement is prepared once a connection under this name; one name always means one text. */
+  query<Row extends object>(
+    text: string,
+    values?: readonly unknown[],
+    name?: string,
+  ): Promise<{ rows: Row[]; rowCount: number }>
 }
 
 const { builtins } = pg.types
@@ -53,9 +58,9 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
 /** Adapts a pg client or pool to `Db`. */
 export function toDb(client: pg.Pool | pg.PoolClient): Db {
   return {
-    query: async <Row extends object>(text: string, values?: readonly unknown[]) => {
+    query: async <Row extends object>(text: string, values?: readonly unknown[], name?: string) => {
       try {
-        const result = await client.query<Row>(text, values as unknown[] | undefined)
+        const result = await client.query<Row>({ text, values: [...(values ?? [])], ...(name !== undefined && { name }) })
         return { rows: result.rows, rowCount: result.rowCount ?? 0 }
       } catch (error) {
         throw toStoreError(error)
