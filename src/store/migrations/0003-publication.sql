@@ -142,15 +142,23 @@ create table run (
   force boolean not null default false,
   state text not null default 'queued'
     check (state in ('queued', 'running', 'published', 'unchanged', 'held', 'failed')),
+  -- Counts the times that the run was taken up. Work done for an older attempt is void: this number is the fence
+  -- between a worker that was taken for dead and the one that took over.
   attempt integer not null default 0,
-  -- Whoever holds the lease works on the run; a lease that has run out means that its owner is dead.
+  -- What the running attempt does: many workers render shards, one of them publishes the release.
+  stage text check (stage in ('render', 'publish')),
+  -- Whoever holds the lease works on the run; a lease that has run out means that its owner is dead. On a queued run it
+  -- says until when the queue is trusted to deliver it.
   lease_owner text,
   lease_until timestamptz,
   queued_at timestamptz not null,
   started_at timestamptz,
   finished_at timestamptz,
   rendered integer not null default 0,
+  changed integer not null default 0,
   held integer not null default 0,
+  -- What the publishing worker last reported: {"stage": "assemble", "done": 10, "total": 20}.
+  progress jsonb,
   release_id text,
   outcome jsonb,
   error_code text,
@@ -159,6 +167,31 @@ create table run (
   check ((schedule is null) = (due_at is null))
 );
 create index run_unfinished on run (id) where state in ('queued', 'running');
+-- One publication at a time, whatever the number of workers.
+create unique index run_running on run (state) where state = 'running';
+
+-- The shards of each attempt with what came of them: counts of a shard that is done twice are kept once.
+create table run_shard (
+  run_id bigint not null references run (id) on delete cascade,
+  attempt integer not null,
+  from_id bigint not null,
+  to_id bigint not null,
+  -- Share of the shard that is done, 0 to 100.
+  percent integer not null default 0,
+  rendered integer not null default 0,
+  changed integer not null default 0,
+  held integer not null default 0,
+  primary key (run_id, attempt, from_id)
+);
+
+-- The schedule in force and since when: instants before that are none of its business, so a changed schedule neither
+-- runs twice nor makes up for instants that it never had.
+create table schedule (
+  name text primary key,
+  expression text not null,
+  timezone text not null,
+  adopted_at timestamptz not null
+);
 
 create table release (
   id text primary key,
@@ -179,18 +212,26 @@ create table rendering (
   bytes integer not null default 0,
   -- When the content last changed: the activity's last-updated-datetime.
   last_updated_at timestamptz,
-  notices jsonb not null default '[]',
+  -- Of the newest mapping, also when it is held: exact counts, and the first few findings, worst first.
+  errors integer not null,
+  warnings integer not null,
+  infos integer not null,
+  notice_counts jsonb not null,
+  notices jsonb not null,
   input_key text not null,
   -- The first UTC day on which time alone changes the text; null: never.
   valid_until date,
-  -- Money that the text reports as incoming and outgoing, for the release guards: {"USD": "12.00"}.
+  -- Money that the text reports, for the release guards: {"USD": {"in": "12.00", "out": "3.00"}}.
   money jsonb not null default '{}',
+  -- The file that the activity is in, assigned once, for ever (architecture 2.6); null until it is first assembled.
+  segment integer check (segment > 0),
   run_id bigint not null references run (id),
   check (verdict = 'held' or text is not null)
 );
 alter table rendering alter column text set storage external;
 create index rendering_valid_until on rendering (valid_until, project_id) where valid_until is not null;
 create index rendering_held on rendering (project_id) where verdict = 'held';
+create index rendering_segment on rendering (segment, project_id);
 
 -- The Atom feed of one project's reports, rendered with it; no row, no feed.
 create table report_feed (
