@@ -161,6 +161,8 @@ export type Project = {
   readonly modifiedDate?: Date
   readonly deadline?: IsoDate
   readonly locationPrecision: 'point' | 'country'
+  /** The UTC day this store first saw the project. */
+  readonly firstSeenOn: IsoDate
   readonly source: RowSource
 }
 

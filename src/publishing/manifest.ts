@@ -18,6 +18,8 @@ export type ManifestFile = {
   readonly sha256: string
   /** When these bytes were first published; a file carried over keeps it (architecture 2.6). */
   readonly lastModified: IsoInstant
+  /** Names the records without their envelope: equal fingerprints mean that nothing changed and the file is carried over. */
+  readonly fingerprint: string
   readonly notices: NoticeSummary
 }
 

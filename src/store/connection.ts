@@ -60,7 +60,11 @@ export function toDb(client: pg.Pool | pg.PoolClient): Db {
   return {
     query: async <Row extends object>(text: string, values?: readonly unknown[], name?: string) => {
       try {
-        const result = await client.query<Row>({ text, values: [...(values ?? [])], ...(name !== undefined && { name }) })
+        const result = await client.query<Row>({
+          text,
+          values: [...(values ?? [])],
+          ...(name !== undefined && { name }),
+        })
         return { rows: result.rows, rowCount: result.rowCount ?? 0 }
       } catch (error) {
         throw toStoreError(error)
@@ -77,6 +81,11 @@ const unavailableErrnos = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIME
 export function isRepeatable(error: unknown): boolean {
   const code = sqlState(error)
   return code === '40001' || code === '40P01'
+}
+
+/** True when the database refused the data itself (class 22: data exception, 23: constraint violation). */
+export function isDataError(error: unknown): boolean {
+  return /^(22|23)/.test(sqlState(error) ?? '')
 }
 
 /** The SQLSTATE or errno of a driver error, if it has one. */

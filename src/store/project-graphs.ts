@@ -121,6 +121,7 @@ type ProjectRow = {
   modified_date: Date | null
   deadline: IsoDate | null
   location_precision: 'point' | 'country'
+  first_seen_on: IsoDate
   source: RowSource
 }
 
@@ -132,7 +133,7 @@ async function selectProjects(db: Db, ids: readonly number[]): Promise<ProjectRo
         p.contact_url, p.project_link, p.progress_report_link, p.theme_name, p.country_name, p.country_code,
         p.region_name, p.goal, p.funding, p.remaining, p.number_of_donations, p.number_of_reports,
         p.date_of_most_recent_report, p.image_link, p.image_title, p.image_gallery_size, p.latitude, p.longitude,
-        p.approved_date, p.modified_date, p.deadline, p.location_precision, p.source
+        p.approved_date, p.modified_date, p.deadline, p.location_precision, p.first_seen_on, p.source
       from project p join project_version v on v.project_id = p.id
       where p.id = any ($1::bigint[])`,
     [ids],
@@ -152,6 +153,7 @@ function toProject(row: ProjectRow): Project {
     funding: row.funding,
     numberOfDonations: row.number_of_donations,
     locationPrecision: row.location_precision,
+    firstSeenOn: row.first_seen_on,
     source: row.source,
     ...(p.summary && { summary: p.summary }),
     ...(p.need && { need: p.need }),

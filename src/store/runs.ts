@@ -102,9 +102,10 @@ export async function findLastGoodRun(db: Db): Promise<RunSummary | undefined> {
 
 /** The newest instant of this schedule that has a run. */
 export async function findLastDue(db: Db, schedule: string): Promise<Date | undefined> {
-  const { rows } = await db.query<{ due_at: Date | null }>('select max(due_at) as due_at from run where schedule = $1', [
-    schedule,
-  ])
+  const { rows } = await db.query<{ due_at: Date | null }>(
+    'select max(due_at) as due_at from run where schedule = $1',
+    [schedule],
+  )
   return rows[0]?.due_at ?? undefined
 }
 

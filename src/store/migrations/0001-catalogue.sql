@@ -101,14 +101,17 @@ create table project (
   image_link text,
   image_title text,
   image_gallery_size integer check (image_gallery_size >= 0),
-  latitude numeric(9, 6) check (latitude between -90 and 90),
-  longitude numeric(9, 6) check (longitude between -180 and 180),
+  -- Without a scale: what the source says is served back digit by digit.
+  latitude numeric check (latitude between -90 and 90),
+  longitude numeric check (longitude between -180 and 180),
   approved_date timestamptz,
   modified_date timestamptz,
   deadline date,
   -- Who may know where it is: `country` publishes the country only (people at risk).
   location_precision text not null default 'point' check (location_precision in ('point', 'country')),
   source row_source not null,
+  -- The UTC day this store first saw the project; the last resort where the source gives no date at all.
+  first_seen_on date not null default (now() at time zone 'UTC')::date,
   -- Hash of the source record as last written, so that an unchanged record is told without comparing fields.
   source_hash text,
   unknown_fields jsonb

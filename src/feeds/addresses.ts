@@ -1,0 +1,16 @@
+/** Permanent addresses of what is published; a consumer's bookmark must work for ever. */
+
+/** The activity file of a segment: segment 1 is `/iati/activities.xml` for ever (architecture 2.6). */
+export function activitiesPath(segment: number): string {
+  return segment === 1 ? '/iati/activities.xml' : `/iati/activities-${segment}.xml`
+}
+
+export const organisationsPath = '/iati/organisations.xml'
+export const reportsFeedPath = '/feeds/reports.atom'
+export const projectFeedIndexPath = '/feeds/projects/index.json'
+export const manifestPath = '/feeds/manifest.json'
+
+/** The Atom feed of one project's progress reports. */
+export function projectFeedPath(projectId: number): string {
+  return `/feeds/projects/${projectId}/reports.atom`
+}

@@ -1,0 +1,98 @@
+import type { ProgressReport, ProjectGraph } from '../../domain/project.js'
+import { type Element, element, textElement } from '../../xml/element.js'
+import { writeElement } from '../../xml/writer.js'
+import { projectFeedPath, reportsFeedPath } from '../addresses.js'
+import { plainText } from '../plain-text.js'
+
+const namespace = 'http://www.w3.org/2005/Atom'
+const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n'
+
+/** What a feed says of its publisher. */
+export type FeedConfig = { readonly baseUrl: string; readonly publisherName: string; readonly language: string }
+
+/** An Atom document, with what its listing needs. */
+export type ReportFeed = {
+  readonly text: string
+  readonly entries: number
+  /** `updated` of the feed: the newest `updated` of its entries (RFC 4287 section 4.2.15). */
+  readonly updatedAt: Date
+}
+
+/**
+ * The Atom feed (RFC 4287) of one project's reports, newest first; undefined when it has none, for a feed needs an
+ * `updated` that only a report can give.
+ */
+export function projectReportFeed(graph: ProjectGraph, config: FeedConfig): ReportFeed | undefined {
+  const { project, organisation } = graph
+  const address = `${config.baseUrl}${projectFeedPath(project.id)}`
+  return feed(graph.reports, config, {
+    address,
+    id: project.progressReportLink ?? address,
+    title: `Project reports: ${plainText(project.title)}`,
+    author: organisation?.name ?? config.publisherName,
+    alternate: project.progressReportLink ?? project.projectLink,
+  })
+}
+
+/** The feed of the newest reports of all projects, newest first; undefined while there are none. */
+export function recentReportFeed(reports: readonly ProgressReport[], config: FeedConfig): ReportFeed | undefined {
+  const address = `${config.baseUrl}${reportsFeedPath}`
+  return feed(reports, config, {
+    address,
+    id: address,
+    title: `Progress reports: ${config.publisherName}`,
+    author: config.publisherName,
+    alternate: `${config.baseUrl}/`,
+  })
+}
+
+type FeedHead = {
+  readonly address: string
+  readonly id: string
+  readonly title: string
+  readonly author: string
+  readonly alternate: string | undefined
+}
+
+function feed(reports: readonly ProgressReport[], config: FeedConfig, head: FeedHead): ReportFeed | undefined {
+  const [first, ...rest] = reports
+  if (!first) return undefined
+  const updatedAt = rest.reduce((latest, { updatedAt }) => (updatedAt > latest ? updatedAt : latest), first.updatedAt)
+  const root = element('feed', { xmlns: namespace, 'xml:base': `${config.baseUrl}/`, 'xml:lang': config.language }, [
+    textElement('id', head.id),
+    textElement('title', head.title, { type: 'text' }),
+    textElement('updated', timestamp(updatedAt)),
+    person('author', head.author),
+    element('link', { rel: 'self', type: 'application/atom+xml', href: head.address }),
+    head.alternate ? element('link', { rel: 'alternate', type: 'text/html', href: head.alternate }) : undefined,
+    ...reports.map(entry),
+  ])
+  return { text: `${declaration}${writeElement(root)}\n`, entries: reports.length, updatedAt }
+}
+
+/**
+ * One report. Its id is the address of its page, and its links are its pictures only: clients show every link of an
+ * entry as a picture (wire contract 9).
+ */
+function entry(report: ProgressReport): Element {
+  return element('entry', undefined, [
+    textElement('id', report.url),
+    textElement('title', plainText(report.title), { type: 'text' }),
+    report.authorName ? person('author', report.authorName) : undefined,
+    textElement('published', timestamp(report.publishedAt)),
+    textElement('updated', timestamp(report.updatedAt)),
+    textElement('content', report.contentHtml, { type: 'html' }),
+    ...report.images.map(({ url, mediaType }) =>
+      element('link', { rel: 'enclosure', ...(mediaType && { type: mediaType }), href: url }),
+    ),
+  ])
+}
+
+function person(role: 'author', name: string): Element {
+  return element(role, undefined, [textElement('name', plainText(name))])
+}
+
+/** RFC 3339 in UTC, written with a numeric offset as the API's dates are (wire contract 1.6). */
+function timestamp(instant: Date): string {
+  return `${instant.toISOString().slice(0, 19)}+00:00`
+}

@@ -1,0 +1,98 @@
+import type { IsoDate } from '../../domain/dates.js'
+import type { Notice } from '../../domain/notice.js'
+import type { ProjectGraph } from '../../domain/project.js'
+import { type Element, element, textElement } from '../../xml/element.js'
+import { plainText } from '../plain-text.js'
+import { budgets } from './budgets.js'
+import { documentLinks } from './document-links.js'
+import { activityScope, location, recipients, usableCountries } from './geography.js'
+import { activityDates, activityStatusElement, lifeCycle } from './life-cycle.js'
+import { Mapping, type MappingConfig } from './mapping.js'
+import { coded, narrated } from './narrative.js'
+import { implementingParty, type Party, participatingOrgs, reportingOrg } from './organisations.js'
+import { isHumanitarian, sectors } from './sectors.js'
+import { type MoneyTotals, transactions } from './transactions.js'
+
+/** One mapped project. */
+export type MappedActivity = {
+  /** `iati-activity` without `last-updated-datetime`, which is added when its content is known to have changed. */
+  readonly element: Element
+  readonly notices: readonly Notice[]
+  /** The first UTC day on which time alone changes the element; undefined: never. */
+  readonly validUntil: IsoDate | undefined
+  readonly totals: MoneyTotals
+}
+
+/** The identifier that a project is first published under; it never changes afterwards (IATI contract 3). */
+export function newIdentifier(config: MappingConfig, projectId: number): string {
+  return `${config.reportingOrg.ref}-${projectId}`
+}
+
+/**
+ * Maps a project to an IATI 2.03 `iati-activity`, its children in the order of the schema. Pure: the same graph,
+ * configuration and day give the same element. Never throws for bad data; whether the element is valid is for
+ * validation to say.
+ */
+export function toActivity(
+  graph: ProjectGraph,
+  config: MappingConfig,
+  day: IsoDate,
+  identifier: string,
+): MappedActivity {
+  const mapping = new Mapping(config, day, identifier)
+  const cycle = lifeCycle(graph, mapping)
+  const implementing = implementingParty(graph, mapping)
+  const countries = usableCountries(graph, mapping)
+  const money = transactions(graph, implementing, mapping)
+  const activity = element(
+    'iati-activity',
+    {
+      'xml:lang': config.language,
+      'default-currency': config.currency,
+      humanitarian: isHumanitarian(graph) ? '1' : '0',
+      hierarchy: '1',
+    },
+    [
+      textElement('iati-identifier', identifier),
+      reportingOrg(mapping),
+      narrated('title', graph.project.title),
+      ...descriptions(graph),
+      ...participatingOrgs(graph, implementing, mapping),
+      element('other-identifier', { ref: String(graph.project.id), type: 'A1' }),
+      activityStatusElement(cycle),
+      ...activityDates(cycle),
+      contactInfo(graph, implementing),
+      activityScope(countries),
+      ...recipients(countries, mapping),
+      location(graph, mapping),
+      ...sectors(graph, mapping),
+      coded('default-flow-type', '30'),
+      coded('default-finance-type', '110'),
+      coded('default-aid-type', 'C01'),
+      coded('default-tied-status', '5'),
+      ...budgets(graph, cycle, mapping),
+      ...money.elements,
+      ...documentLinks(graph, mapping),
+    ],
+  )
+  return { element: activity, notices: mapping.notices, validUntil: mapping.validUntil, totals: money.totals }
+}
+
+/** `description` by type: 1 general (summary, else the title), 2 objectives (need and impact), 4 planned activities. */
+function descriptions({ project }: ProjectGraph): (Element | undefined)[] {
+  const objectives = [project.need, project.longTermImpact].flatMap((text) => (text ? plainText(text) : []))
+  return [
+    narrated('description', project.summary, { type: '1' }) ?? narrated('description', project.title, { type: '1' }),
+    narrated('description', objectives.filter((text) => text !== '').join('\n'), { type: '2' }),
+    narrated('description', project.activities, { type: '4' }),
+  ]
+}
+
+/** `contact-info` of the partner: its name and the project's page, never a person (IATI contract 3, row 9). */
+function contactInfo({ project }: ProjectGraph, implementing: Party | undefined): Element | undefined {
+  if (!implementing) return undefined
+  const { projectLink } = project
+  const website =
+    projectLink && URL.canParse(projectLink) ? textElement('website', new URL(projectLink).href) : undefined
+  return element('contact-info', { type: '1' }, [narrated('organisation', implementing.name), website])
+}

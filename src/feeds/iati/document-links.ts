@@ -1,0 +1,141 @@
+import { type IsoDate, isoDateOf } from '../../domain/dates.js'
+import type { Photo, ProjectGraph } from '../../domain/project.js'
+import { isActiveCode } from '../../standard/index.js'
+import { type Element, element } from '../../xml/element.js'
+import { projectFeedPath } from '../addresses.js'
+import type { Mapping } from './mapping.js'
+import { coded, narrated } from './narrative.js'
+
+// Caps that hold an activity's size; the feed link covers what they leave out (IATI contract 10).
+const mostReports = 20
+const mostPhotos = 5
+
+type DocumentLink = {
+  readonly url: string
+  readonly format: string
+  readonly title: string
+  /** Code of DocumentCategory: A02 objectives, A08 results, A12 activity web page. */
+  readonly category: 'A02' | 'A08' | 'A12'
+  readonly date?: IsoDate
+}
+
+/** `document-link` [0..*]: project page, additional document, reports and their feed, photos with consent. */
+export function documentLinks(graph: ProjectGraph, mapping: Mapping): Element[] {
+  const links = [...pages(graph), ...additionalDocument(graph, mapping), ...reports(graph, mapping), ...photos(graph)]
+  const seen = new Set<string>()
+  return links.flatMap((link) => {
+    const url = usableUrl(link.url, mapping)
+    // The same address in the same role twice says nothing new.
+    if (!url || seen.has(`${link.category} ${url}`)) return []
+    seen.add(`${link.category} ${url}`)
+    return [documentLink({ ...link, url })]
+  })
+}
+
+function pages({ project }: ProjectGraph): DocumentLink[] {
+  if (!project.projectLink) return []
+  return [{ url: project.projectLink, format: 'text/html', title: project.title, category: 'A12' }]
+}
+
+const formats: Readonly<Record<string, string>> = {
+  pdf: 'application/pdf',
+  doc: 'application/msword',
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  xls: 'application/vnd.ms-excel',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  ppt: 'application/vnd.ms-powerpoint',
+  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  rtf: 'application/rtf',
+  txt: 'text/plain',
+  htm: 'text/html',
+  html: 'text/html',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  png: 'image/png',
+  gif: 'image/gif',
+  mp4: 'video/mp4',
+}
+
+/** The media type that a file name promises, if it is on the FileFormat list. */
+function formatOf(url: string): string | undefined {
+  const extension = /\.([A-Za-z0-9]{2,5})(?:[?#].*)?$/.exec(url)?.[1]?.toLowerCase()
+  const format = extension && formats[extension]
+  return format && isActiveCode('FileFormat', format) ? format : undefined
+}
+
+function additionalDocument({ project }: ProjectGraph, mapping: Mapping): DocumentLink[] {
+  const url = project.additionalDocumentation
+  if (!url) return []
+  const format = formatOf(url)
+  if (!format) {
+    mapping.notice('format-unknown', 'additionalDocumentation', `expected a known file name extension, got ${url}`)
+    return []
+  }
+  return [{ url, format, title: `Additional documentation: ${project.title}`, category: 'A02' }]
+}
+
+function reports(graph: ProjectGraph, mapping: Mapping): DocumentLink[] {
+  const { project } = graph
+  const links: DocumentLink[] = []
+  if (graph.reports.length > 0) {
+    links.push({
+      url: `${mapping.config.baseUrl}${projectFeedPath(project.id)}`,
+      format: 'application/atom+xml',
+      title: `Progress reports (Atom feed): ${project.title}`,
+      category: 'A08',
+    })
+  }
+  if (project.progressReportLink && (project.numberOfReports ?? graph.reports.length) > 0) {
+    links.push({
+      url: project.progressReportLink,
+      format: 'text/html',
+      title: `Progress reports: ${project.title}`,
+      category: 'A08',
+    })
+  }
+  for (const report of graph.reports.slice(0, mostReports)) {
+    const date = isoDateOf(report.publishedAt)
+    links.push({ url: report.url, format: 'text/html', title: report.title, category: 'A08', date })
+  }
+  return links
+}
+
+function photos(graph: ProjectGraph): DocumentLink[] {
+  return graph.photos
+    .filter((photo) => photo.consent)
+    .slice(0, mostPhotos)
+    .flatMap((photo) => {
+      const url = bestRendition(photo)
+      if (!url) return []
+      return [
+        {
+          url,
+          // Renditions are JPEG files even where their address has no extension.
+          format: formatOf(url) ?? 'image/jpeg',
+          title: photo.title ?? `Photo: ${graph.project.title}`,
+          category: 'A08' as const,
+          ...(photo.takenOn && { date: photo.takenOn }),
+        },
+      ]
+    })
+}
+
+function bestRendition({ renditions }: Photo): string | undefined {
+  return renditions.large ?? renditions.extraLarge ?? renditions.original ?? renditions.medium
+}
+
+/** The address percent-encoded and absolute (section 18: relative ones pass the XSD); undefined with a notice if not. */
+function usableUrl(url: string, mapping: Mapping): string | undefined {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed && (parsed.protocol === 'http:' || parsed.protocol === 'https:') && parsed.hostname) return parsed.href
+  mapping.notice('link-unusable', 'document-link', `expected an absolute http or https address, got ${url}`)
+  return undefined
+}
+
+function documentLink({ url, format, title, category, date }: DocumentLink): Element {
+  return element('document-link', { url, format }, [
+    narrated('title', title) ?? narrated('title', url),
+    coded('category', category),
+    date && element('document-date', { 'iso-date': date }),
+  ])
+}

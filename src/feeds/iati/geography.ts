@@ -1,0 +1,77 @@
+import { type Decimal, fromMinorUnits, splitByLargestRemainder, toMinorUnits } from '../../domain/money.js'
+import type { ProjectCountry, ProjectGraph } from '../../domain/project.js'
+import { isActiveCode } from '../../standard/index.js'
+import { type Element, element, textElement } from '../../xml/element.js'
+import type { Mapping } from './mapping.js'
+import { coded } from './narrative.js'
+
+/** 100 per cent in units of 0.01. */
+const whole = 10_000n
+
+/**
+ * Shares in per cent with two decimals that sum to exactly 100 (rules 3.4.x, 2.1.x), by largest remainder over the
+ * weights; ties go to the earlier one.
+ */
+export function percentages(weights: readonly bigint[]): Decimal[] {
+  return splitByLargestRemainder(whole, weights).map((units) => fromMinorUnits(units, 2))
+}
+
+/** The countries that IATI knows, by code; the others are reported as notices. */
+export function usableCountries(graph: ProjectGraph, mapping: Mapping): ProjectCountry[] {
+  return graph.countries
+    .filter((country) => {
+      const known = isActiveCode('Country', country.code)
+      if (!known) mapping.notice('country-unknown', 'countries', `expected an ISO 3166-1 code, got ${country.code}`)
+      return known
+    })
+    .sort((a, b) => (a.code < b.code ? -1 : 1))
+}
+
+/** `activity-scope`: 4 national, 3 several countries, 1 global. */
+export function activityScope(countries: readonly ProjectCountry[]): Element {
+  return coded('activity-scope', countries.length === 0 ? '1' : countries.length === 1 ? '4' : '3')
+}
+
+/**
+ * `recipient-country`, always at activity level (rule 3.7.x), with shares when there are several; worldwide region 998
+ * when no country is known.
+ */
+export function recipients(countries: readonly ProjectCountry[], mapping: Mapping): Element[] {
+  if (countries.length === 0) {
+    mapping.notice('recipient-unknown', 'countries', 'expected at least one country, got none')
+    return [element('recipient-region', { code: '998', vocabulary: '1' })]
+  }
+  if (countries.length === 1) return countries.map((country) => coded('recipient-country', country.code))
+  const split = countries.every((country) => country.share !== undefined)
+  const weights = countries.map((country) => (split && country.share ? toMinorUnits(country.share, 4) : 1n))
+  const shares = percentages(weights)
+  return countries.flatMap((country, index) => {
+    const percentage = shares[index] ?? '0.00'
+    // A share that rounds to nothing has no place in a sum of 100.
+    return percentage === '0.00' ? [] : [coded('recipient-country', country.code, { percentage })]
+  })
+}
+
+/** `location` [0..1]: an approximate point, unless only the country may be known. */
+export function location({ project }: ProjectGraph, mapping: Mapping): Element | undefined {
+  const { latitude, longitude } = project
+  if (project.locationPrecision === 'country' || (latitude === undefined && longitude === undefined)) return undefined
+  const zero = [latitude, longitude].every((value) => value !== undefined && !/[1-9]/.test(value))
+  if (latitude === undefined || longitude === undefined || zero) {
+    const got = `${latitude ?? 'nothing'}, ${longitude ?? 'nothing'}`
+    mapping.notice('location-unusable', 'latitude', `expected latitude and longitude, got ${got}`)
+    return undefined
+  }
+  const coordinate = (value: Decimal) => trimZeros(fromMinorUnits(toMinorUnits(value, 5), 5))
+  return element('location', undefined, [
+    coded('location-reach', '1'),
+    element('point', { srsName: 'http://www.opengis.net/def/crs/EPSG/0/4326' }, [
+      textElement('pos', `${coordinate(latitude)} ${coordinate(longitude)}`),
+    ]),
+    coded('exactness', '2'),
+  ])
+}
+
+function trimZeros(value: Decimal): string {
+  return value.replace(/\.?0+$/, '')
+}

@@ -1,0 +1,101 @@
+import type { FunderOrganisation, Organisation, ProjectGraph } from '../../domain/project.js'
+import { isActiveCode } from '../../standard/index.js'
+import { type Element, element } from '../../xml/element.js'
+import type { Mapping } from './mapping.js'
+import { narrative } from './narrative.js'
+
+/** An organisation as IATI refers to it: at least one of `ref` and `name` is present (rule 6.10.1). */
+export type Party = { readonly ref?: string; readonly type?: string; readonly name?: string }
+
+/** Code of OrganisationType for a group without identity. */
+const other = '90'
+
+/** The publisher as a party. */
+export function platformParty(mapping: Mapping): Party {
+  const { ref, name, type } = mapping.config.reportingOrg
+  return { ref, type, name }
+}
+
+/** The donating public: a group has no identifier, and no donor is ever named. */
+export function individualDonors(mapping: Mapping): Party {
+  return { type: other, name: `Individual donors through ${mapping.config.reportingOrg.name}` }
+}
+
+/** An organisation that gave or received money. */
+export function partyOf(organisation: FunderOrganisation, mapping: Mapping): Party {
+  const ref = usableRef(organisation.orgRef, mapping)
+  return {
+    name: organisation.name,
+    ...(ref && { ref }),
+    ...(organisation.orgType && { type: organisation.orgType }),
+  }
+}
+
+/** The organisation that carries the project out; undefined when the source does not say. */
+export function implementingParty(graph: ProjectGraph, mapping: Mapping): Party | undefined {
+  const { organisation } = graph
+  if (!organisation) {
+    mapping.notice('organisation-unknown', 'organization', 'expected an organisation, got none')
+    return undefined
+  }
+  const ref = usableRef(organisation.orgRef, mapping) ?? einRef(organisation)
+  const type = organisation.orgType ?? deriveType(organisation, graph)
+  return { name: organisation.name, ...(ref && { ref }), ...(type && { type }) }
+}
+
+/** Attributes and narrative of an organisation reference. */
+export function partyElement(name: string, party: Party, attributes: Record<string, string> = {}): Element {
+  return element(
+    name,
+    { ...attributes, ...(party.ref && { ref: party.ref }), ...(party.type && { type: party.type }) },
+    [narrative(party.name)],
+  )
+}
+
+/** `reporting-org` [1]: the platform reports its own collecting and paying out, so it is no secondary reporter. */
+export function reportingOrg(mapping: Mapping): Element {
+  const { ref, name, type } = mapping.config.reportingOrg
+  return element('reporting-org', { ref, type, 'secondary-reporter': '0' }, [narrative(name)])
+}
+
+/** `participating-org` [1..*]: one element per organisation and role, by role, the public first, then by name. */
+export function participatingOrgs(graph: ProjectGraph, implementing: Party | undefined, mapping: Mapping): Element[] {
+  const funders = new Map<number, FunderOrganisation>()
+  for (const { funder } of graph.months) if (funder) funders.set(funder.id, funder)
+  const funding = [...funders.values()].sort((a, b) => a.id - b.id).map((funder) => partyOf(funder, mapping))
+  return [
+    partyElement('participating-org', individualDonors(mapping), { role: '1' }),
+    ...funding.map((party) => partyElement('participating-org', party, { role: '1' })),
+    partyElement('participating-org', platformParty(mapping), { role: '3' }),
+    ...(implementing ? [partyElement('participating-org', implementing, { role: '4' })] : []),
+  ]
+}
+
+const refShape = /^([A-Z]{2,3}(?:-[A-Z0-9]+)+?)-([A-Za-z0-9._-]+)$/
+
+/** The identifier, when it begins with a known registration agency (no prefix is ever invented); else undefined. */
+function usableRef(ref: string | undefined, mapping: Mapping): string | undefined {
+  if (!ref) return undefined
+  if (refShape.test(ref) && knownAgency(ref)) return ref
+  mapping.notice('organisation-ref-unusable', 'organization', `expected AGENCY-NUMBER, got ${JSON.stringify(ref)}`)
+  return undefined
+}
+
+function knownAgency(ref: string): boolean {
+  for (let end = ref.lastIndexOf('-'); end > 0; end = ref.lastIndexOf('-', end - 1)) {
+    if (isActiveCode('OrganisationRegistrationAgency', ref.slice(0, end))) return true
+  }
+  return false
+}
+
+/** US tax ids are written with and without their hyphen; publishers mostly use `US-EIN-` and nine digits. */
+function einRef(organisation: Organisation): string | undefined {
+  const digits = organisation.ein?.replaceAll('-', '') ?? ''
+  return /^\d{9}$/.test(digits) ? `US-EIN-${digits}` : undefined
+}
+
+/** 24 partner-country NGO when it is at home where it works, else 22 national NGO; unknown without an address. */
+function deriveType(organisation: Organisation, graph: ProjectGraph): string | undefined {
+  if (!organisation.countryCode) return undefined
+  return graph.countries.some((country) => country.code === organisation.countryCode) ? '24' : '22'
+}

@@ -1,0 +1,47 @@
+import { type Decimal, toMinorUnits } from '../domain/money.js'
+import type { Manifest } from './manifest.js'
+
+/** What a new release would hold, as far as the guards care. */
+export type ReleaseTotals = Manifest['totals']
+
+// The highest number of decimal places of any currency (ISO 4217).
+const places = 4
+// A release with a larger file is held: it would not reach every consumer (IATI contract, fact 1).
+const mostFileBytes = 40_000_000
+
+/**
+ * Why a release must wait for the operator; undefined when it may go live (architecture 2.4). `vanished` are published
+ * identifiers that the new release lacks.
+ */
+export function holdReason(
+  live: ReleaseTotals | undefined,
+  next: ReleaseTotals,
+  options: {
+    readonly maxLossPercent: number
+    readonly vanished: { readonly count: number; readonly sample: readonly string[] }
+    readonly files: readonly { readonly path: string; readonly bytes: number }[]
+  },
+): string | undefined {
+  const { vanished, maxLossPercent } = options
+  if (vanished.count > 0) {
+    const named = vanished.sample.join(', ')
+    return `${vanished.count} published ${vanished.count === 1 ? 'identifier' : 'identifiers'} would vanish: ${named}`
+  }
+  const tooLarge = options.files.find((file) => file.path.startsWith('/iati/') && file.bytes > mostFileBytes)
+  if (tooLarge) return `${tooLarge.path} would have ${tooLarge.bytes} bytes, more than ${mostFileBytes}`
+  if (!live) return undefined
+  if (exceedsLoss(BigInt(live.activities), BigInt(next.activities), maxLossPercent)) {
+    return `activities would fall from ${live.activities} to ${next.activities}, by more than ${maxLossPercent}%`
+  }
+  for (const [currency, amount] of Object.entries(live.money)) {
+    const after = next.money[currency] ?? '0'
+    if (exceedsLoss(toMinorUnits(amount as Decimal, places), toMinorUnits(after as Decimal, places), maxLossPercent)) {
+      return `incoming funds would fall from ${currency} ${amount} to ${after}, by more than ${maxLossPercent}%`
+    }
+  }
+  return undefined
+}
+
+function exceedsLoss(before: bigint, after: bigint, percent: number): boolean {
+  return before > 0n && (before - after) * 100n > before * BigInt(percent)
+}

@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto'
+import type pg from 'pg'
+import { type IsoInstant, isoDateOf, isoInstantOf } from '../domain/dates.js'
+import { ServiceError } from '../domain/errors.js'
+import { hasError, type NoticeSummary } from '../domain/notice.js'
+import { activitiesPath, organisationsPath, projectFeedIndexPath, reportsFeedPath } from '../feeds/addresses.js'
+import { recentReportFeed } from '../feeds/atom/report-feed.js'
+import { iatiEnvelope } from '../feeds/iati/envelope.js'
+import { toOrganisation } from '../feeds/iati/organisation.js'
+import type { Db } from '../store/connection.js'
+import { copyRows } from '../store/copy-rows.js'
+import { recentReports } from '../store/project-graphs.js'
+import {
+  copySegmentSql,
+  heldRenderings,
+  incomingMoney,
+  listSegments,
+  reportFeedsFingerprint,
+  vanishedIdentifiers,
+} from '../store/renderings.js'
+import { validateOrganisation } from '../validation/index.js'
+import { writeElement } from '../xml/writer.js'
+import type { Manifest } from './manifest.js'
+import type { PublicationDeps, RunHandle } from './publication.js'
+import type { ReadableRelease } from './releases.js'
+
+const xmlMediaType = 'application/xml; charset=utf-8'
+const atomMediaType = 'application/atom+xml; charset=utf-8'
+// Named in the manifest; the count is exact.
+const mostHeldNamed = 100
+// Entries of the feed of all reports.
+const recentReportCount = 100
+
+/** One file of the release to be: `write` is not called when the live release has the same fingerprint. */
+export type Dataset = {
+  readonly path: string
+  readonly mediaType: string
+  readonly records: number
+  readonly fingerprint: string
+  readonly notices: NoticeSummary
+  readonly chunks: (client: pg.PoolClient) => AsyncIterable<Buffer>
+}
+
+/** A release that differs from the live one. */
+export type ReleasePlan = {
+  readonly verdict: 'build'
+  readonly datasets: readonly Dataset[]
+  readonly feeds: { readonly count: number; readonly entries: number; readonly fingerprint: string }
+  readonly held: Manifest['held']
+  readonly totals: Manifest['totals']
+  readonly vanished: { readonly count: number; readonly sample: readonly string[] }
+}
+
+/** What the snapshot calls for. */
+export type PlanResult =
+  | ReleasePlan
+  | { readonly verdict: 'unchanged'; readonly live: ReadableRelease; readonly held: Manifest['held'] }
+  | { readonly verdict: 'empty'; readonly reason: string; readonly held: Manifest['held'] }
+
+/** The summary of a file that is never the subject of notices. */
+export const noNotices: NoticeSummary = { errors: 0, warnings: 0, infos: 0, byCode: {} }
+
+/** Looks at everything rendered and decides what the release would hold, without writing anything. */
+export async function planRelease(
+  deps: PublicationDeps,
+  run: RunHandle,
+  db: Db,
+  live: ReadableRelease | undefined,
+): Promise<PlanResult> {
+  const heldRows = await heldRenderings(db, mostHeldNamed)
+  const held: Manifest['held'] = {
+    count: heldRows.count,
+    sample: heldRows.sample.map(({ identifier, projectId, stillPublished, notices }) => ({
+      identifier,
+      projectId,
+      stillPublished,
+      notices: notices
+        .filter((notice) => notice.severity === 'error')
+        .slice(0, 5)
+        .map(({ code, severity, path, detail }) => ({ code, severity, path, detail })),
+    })),
+  }
+  const segments = await listSegments(db)
+  if (segments.length === 0) {
+    return { verdict: 'empty', reason: 'the store holds no project that can be published', held }
+  }
+  const generated = isoInstantOf(run.startedAt)
+  const feeds = await reportFeedsFingerprint(db)
+  const datasets: Dataset[] = [
+    ...segments.map(
+      (segment): Dataset => ({
+        path: activitiesPath(segment.segment),
+        mediaType: xmlMediaType,
+        records: segment.activities,
+        fingerprint: segment.fingerprint,
+        notices: { errors: 0, warnings: segment.warnings, infos: segment.infos, byCode: segment.noticeCounts },
+        chunks: (client) => activityFile(client, segment.segment, generated),
+      }),
+    ),
+    organisationFile(deps, run, generated),
+    ...(await recentReportsFile(deps, db)),
+  ]
+  const plan: ReleasePlan = {
+    verdict: 'build',
+    datasets,
+    feeds,
+    held,
+    totals: {
+      activities: segments.reduce((sum, segment) => sum + segment.activities, 0),
+      money: await incomingMoney(db),
+    },
+    vanished: await vanishedIdentifiers(db, 10),
+  }
+  return live && isUnchanged(live.manifest, plan) ? { verdict: 'unchanged', live, held } : plan
+}
+
+function isUnchanged(live: Manifest, plan: ReleasePlan): boolean {
+  const before = new Map(live.files.map((file) => [file.path, file.fingerprint]))
+  const after = [...plan.datasets, { path: projectFeedIndexPath, fingerprint: plan.feeds.fingerprint }]
+  return (
+    before.size === after.length &&
+    after.every(({ path, fingerprint }) => before.get(path) === fingerprint) &&
+    JSON.stringify(live.held) === JSON.stringify(plan.held)
+  )
+}
+
+async function* activityFile(client: pg.PoolClient, segment: number, generated: IsoInstant): AsyncGenerator<Buffer> {
+  const { head, tail } = iatiEnvelope('iati-activities', generated)
+  const lineBreak = Buffer.from('\n')
+  yield Buffer.from(head)
+  for await (const rows of copyRows(client, copySegmentSql(segment))) {
+    for (const [text] of rows) {
+      if (text) yield Buffer.concat([text, lineBreak])
+    }
+  }
+  yield Buffer.from(tail)
+}
+
+/** The file of the reporting organisation; an invalid one stops the run, for it can only be a wrong configuration. */
+function organisationFile(deps: PublicationDeps, run: RunHandle, generated: IsoInstant): Dataset {
+  const organisation = toOrganisation(deps.mapping)
+  const findings = validateOrganisation(organisation, {
+    today: isoDateOf(run.startedAt),
+    reportingOrgRef: deps.mapping.reportingOrg.ref,
+  })
+  if (hasError(findings)) {
+    const reasons = findings.map((finding) => `${finding.path}: ${finding.detail}`).join('; ')
+    throw new ServiceError('configuration-invalid', `the reporting organisation is not valid IATI: ${reasons}`)
+  }
+  const text = writeElement(organisation)
+  const { head, tail } = iatiEnvelope('iati-organisations', generated)
+  const openTag = '<iati-organisation '
+  const dated = `${openTag}last-updated-datetime="${generated}" ${text.slice(openTag.length)}`
+  return {
+    path: organisationsPath,
+    mediaType: xmlMediaType,
+    records: 1,
+    fingerprint: md5(text),
+    notices: noNotices,
+    chunks: async function* () {
+      yield Buffer.from(`${head}${dated}\n${tail}`)
+    },
+  }
+}
+
+async function recentReportsFile(deps: PublicationDeps, db: Db): Promise<Dataset[]> {
+  const { baseUrl, language, reportingOrg } = deps.mapping
+  const config = { baseUrl, language, publisherName: reportingOrg.name }
+  const feed = recentReportFeed(await recentReports(db, recentReportCount), config)
+  if (!feed) return []
+  return [
+    {
+      path: reportsFeedPath,
+      mediaType: atomMediaType,
+      records: feed.entries,
+      fingerprint: md5(feed.text),
+      notices: noNotices,
+      chunks: async function* () {
+        yield Buffer.from(feed.text)
+      },
+    },
+  ]
+}
+
+function md5(text: string): string {
+  return createHash('md5').update(text).digest('hex')
+}

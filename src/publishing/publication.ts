@@ -1,0 +1,59 @@
+import type { Clock } from '../domain/dates.js'
+import type { MappingConfig } from '../feeds/iati/mapping.js'
+import type { Store } from '../store/store.js'
+import type { XsdValidator } from '../validation/index.js'
+import { publishRelease } from './publish-release.js'
+import { planShards, renderShard } from './render.js'
+
+/** A publication run as the work on it sees it. */
+export type RunHandle = {
+  readonly id: number
+  /** The run's time: every date and `last-updated-datetime` that it writes comes from it. */
+  readonly startedAt: Date
+  /** Map every project again, stale or not. */
+  readonly force: boolean
+}
+
+/** An inclusive range of project ids. */
+export type Shard = { readonly fromId: number; readonly toId: number }
+
+/** What rendering a shard did: projects mapped, texts that changed, activities held. */
+export type RenderCounts = { readonly rendered: number; readonly changed: number; readonly held: number }
+
+export type PublishOutcome =
+  | { readonly state: 'published' | 'unchanged'; readonly releaseId: string; readonly held: number }
+  | { readonly state: 'held'; readonly releaseId?: string; readonly reason: string; readonly held: number }
+
+export type Progress = (stage: 'render' | 'assemble' | 'commit', done: number, total: number) => void
+
+export type WorkOptions = { readonly signal: AbortSignal; readonly onProgress?: Progress }
+
+/** The work of a publication, without any queue; every step may be repeated after a crash. */
+export type Publication = {
+  /** Cuts the stale projects into shards of about `size`; [] when nothing is stale. */
+  planShards(run: RunHandle, size?: number): Promise<Shard[]>
+  renderShard(run: RunHandle, shard: Shard, options: WorkOptions): Promise<RenderCounts>
+  /** Assembles, checks and commits a release of everything rendered; throws ServiceError for failures. */
+  publishRelease(run: RunHandle, options: WorkOptions): Promise<PublishOutcome>
+}
+
+export type PublicationDeps = {
+  readonly store: Store
+  readonly mapping: MappingConfig
+  /** Folder of the published files. */
+  readonly feedsDir: string
+  readonly keepReleases: number
+  readonly maxLossPercent: number
+  /** Checks every rendered batch by the official schema, when its files are there. */
+  readonly xsd?: XsdValidator
+  readonly clock: Clock
+}
+
+/** Wires the steps of a publication to their store, folder and configuration. */
+export function createPublication(deps: PublicationDeps): Publication {
+  return {
+    planShards: (run, size = 1000) => planShards(deps, run, size),
+    renderShard: (run, shard, options) => renderShard(deps, run, shard, options),
+    publishRelease: (run, options) => publishRelease(deps, run, options),
+  }
+}

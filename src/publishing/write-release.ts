@@ -1,0 +1,125 @@
+import { once as onceEvent } from 'node:events'
+import { PassThrough } from 'node:stream'
+import type pg from 'pg'
+import { isoInstantOf } from '../domain/dates.js'
+import { projectFeedIndexPath } from '../feeds/addresses.js'
+import { copyRows } from '../store/copy-rows.js'
+import { copyReportFeedsSql } from '../store/renderings.js'
+import type { Draft } from './draft.js'
+import { listPackedFeeds, packAddress, packFeeds, packIndexAddress } from './feed-pack.js'
+import type { Manifest, ManifestFile } from './manifest.js'
+import { noNotices, type ReleasePlan } from './plan-release.js'
+import type { Progress, PublicationDeps, RunHandle } from './publication.js'
+import type { ReadableRelease } from './releases.js'
+
+const jsonMediaType = 'application/json; charset=utf-8'
+
+/** What writing a release needs. */
+export type Build = {
+  readonly deps: PublicationDeps
+  readonly run: RunHandle
+  readonly draft: Draft
+  readonly live: ReadableRelease | undefined
+  readonly client: pg.PoolClient
+  readonly signal: AbortSignal
+  readonly onProgress: Progress
+}
+
+/** Writes every file that changed, carries over every file that did not, and says in the manifest what there is. */
+export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manifest> {
+  const { deps, run, draft, live, signal, onProgress } = build
+  const generated = isoInstantOf(run.startedAt)
+  const liveFiles = new Map(live?.manifest.files.map((file) => [file.path, file]))
+  const files: ManifestFile[] = []
+  const steps = plan.datasets.length + 1
+  for (const dataset of plan.datasets) {
+    onProgress('assemble', files.length, steps)
+    const before = liveFiles.get(dataset.path)
+    const immutablePath = `/feeds/releases/${draft.id}${dataset.path}`
+    const { path, mediaType, records, fingerprint, notices } = dataset
+    if (live && before?.fingerprint === fingerprint) {
+      await draft.carry(path, live.id)
+      files.push({ ...before, immutablePath, notices })
+    } else {
+      const written = await draft.write(path, dataset.chunks(build.client), signal)
+      files.push({ path, immutablePath, mediaType, records, ...written, lastModified: generated, fingerprint, notices })
+    }
+  }
+  onProgress('assemble', files.length, steps)
+  files.push(await writeProjectFeeds(build, plan, liveFiles.get(projectFeedIndexPath)))
+  const manifest: Manifest = {
+    release: draft.id,
+    run: run.id,
+    generated,
+    ...(live && { previous: live.id }),
+    publisher: { ref: deps.mapping.reportingOrg.ref, name: deps.mapping.reportingOrg.name },
+    files,
+    projectFeeds: { count: plan.feeds.count, index: projectFeedIndexPath },
+    held: plan.held,
+    totals: plan.totals,
+  }
+  const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
+  await draft.write('/manifest.json', once(text), signal, { twin: false })
+  return manifest
+}
+
+async function writeProjectFeeds(
+  build: Build,
+  plan: ReleasePlan,
+  before: ManifestFile | undefined,
+): Promise<ManifestFile> {
+  const { draft, live, signal } = build
+  const immutablePath = `/feeds/releases/${draft.id}${projectFeedIndexPath}`
+  if (live && before?.fingerprint === plan.feeds.fingerprint) {
+    for (const address of [packAddress, packIndexAddress, projectFeedIndexPath]) await draft.carry(address, live.id)
+    return { ...before, immutablePath }
+  }
+  // The index is written while the pack is, the listing from the index: nothing of either is gathered in memory.
+  const index = new PassThrough()
+  const pack = packFeeds(packedFeeds(build.client), async (entry) => {
+    if (!index.write(entry)) await onceEvent(index, 'drain')
+  })
+  await Promise.all([
+    draft.write(packAddress, endAfter(pack, index), signal, { twin: false }),
+    draft.write(packIndexAddress, index, signal, { twin: false }),
+  ])
+  const written = await draft.write(projectFeedIndexPath, listPackedFeeds(draft.locate(packIndexAddress)), signal)
+  return {
+    path: projectFeedIndexPath,
+    immutablePath,
+    mediaType: jsonMediaType,
+    records: plan.feeds.count,
+    ...written,
+    lastModified: isoInstantOf(build.run.startedAt),
+    fingerprint: plan.feeds.fingerprint,
+    notices: noNotices,
+  }
+}
+
+async function* packedFeeds(client: pg.PoolClient) {
+  for await (const rows of copyRows(client, copyReportFeedsSql)) yield rows.map(toPackedFeed)
+}
+
+async function* endAfter(chunks: AsyncIterable<Buffer>, index: PassThrough): AsyncGenerator<Buffer> {
+  try {
+    yield* chunks
+    index.end()
+  } catch (error) {
+    index.destroy(error instanceof Error ? error : new Error(String(error)))
+    throw error
+  }
+}
+
+function toPackedFeed([id, text, entries, changedAt]: readonly Buffer[]) {
+  if (!id || !text || !entries || !changedAt) throw new Error('a report feed row has four columns')
+  return {
+    projectId: Number(id.readBigInt64BE(0)),
+    text,
+    entries: entries.readInt32BE(0),
+    changedAt: Number(changedAt.readBigInt64BE(0)),
+  }
+}
+
+async function* once(buffer: Buffer): AsyncGenerator<Buffer> {
+  yield buffer
+}

@@ -1,0 +1,63 @@
+import type pg from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
+import { toStoreError } from './connection.js'
+
+// "PGCOPY\n\377\r\n\0", 4 bytes of flags, 4 bytes of header extension length.
+const headerBytes = 19
+
+/**
+ * Rows of `copy (...) to stdout (format binary)` as their raw fields, a batch per chunk received; the caller's
+ * connection is busy until the last one. Fields are views into the chunk: use or copy them before asking for more.
+ * The binary format is used because the text format escapes backslashes and line breaks.
+ */
+export async function* copyRows(client: pg.PoolClient, sql: string): AsyncGenerator<Buffer[][]> {
+  const stream = client.query(copyTo(sql))
+  let pending: Buffer = Buffer.alloc(0)
+  let headerSeen = false
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
+      if (!headerSeen) {
+        if (pending.length < headerBytes) continue
+        pending = pending.subarray(headerBytes + pending.readUInt32BE(headerBytes - 4))
+        headerSeen = true
+      }
+      const { rows, rest } = cutRows(pending)
+      if (rows.length > 0) yield rows
+      pending = rest
+    }
+  } catch (error) {
+    throw toStoreError(error)
+  } finally {
+    stream.destroy()
+  }
+  // The trailer: a field count of -1.
+  if (pending.length !== 2 || pending.readInt16BE(0) !== -1)
+    throw new Error('the COPY stream ended in the middle of a row')
+}
+
+function cutRows(data: Buffer): { rows: Buffer[][]; rest: Buffer } {
+  const rows: Buffer[][] = []
+  let at = 0
+  while (data.length - at >= 2) {
+    const fieldCount = data.readInt16BE(at)
+    if (fieldCount < 0) break
+    const fields: Buffer[] = []
+    let cursor = at + 2
+    for (let field = 0; field < fieldCount; field++) {
+      if (data.length - cursor < 4) return { rows, rest: data.subarray(at) }
+      const length = data.readInt32BE(cursor)
+      cursor += 4
+      if (length < 0) {
+        fields.push(Buffer.alloc(0))
+        continue
+      }
+      if (data.length - cursor < length) return { rows, rest: data.subarray(at) }
+      fields.push(data.subarray(cursor, cursor + length))
+      cursor += length
+    }
+    rows.push(fields)
+    at = cursor
+  }
+  return { rows, rest: data.subarray(at) }
+}

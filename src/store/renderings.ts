@@ -1,0 +1,336 @@
+import type { IsoDate } from '../domain/dates.js'
+import type { Notice } from '../domain/notice.js'
+import type { Db } from './connection.js'
+
+/** Which renderings count as stale (architecture 2.2): dirty, made under another key, or overtaken by time. */
+export type StaleCriteria = { readonly inputKey: string; readonly day: IsoDate; readonly force: boolean }
+
+/** An inclusive range of project ids. */
+export type IdRange = { readonly fromId: number; readonly toId: number }
+
+const staleIds = `
+  select project_id from project_version where dirty or $3
+  union
+  select project_id from rendering where input_key <> $1 or valid_until <= $2::date`
+
+/** Cuts the stale projects into ranges of about `size` stale projects each, in id order; [] when nothing is stale. */
+export async function planStaleRanges(db: Db, stale: StaleCriteria, size: number): Promise<IdRange[]> {
+  const { rows } = await db.query<{ from_id: number; to_id: number }>(
+    `select min(project_id) as from_id, max(project_id) as to_id
+      from (select project_id, (row_number() over (order by project_id) - 1) / $4::integer as range
+        from (${staleIds}) as stale) as numbered
+      group by range order by range`,
+    [stale.inputKey, stale.day, stale.force, size],
+  )
+  return rows.map((row) => ({ fromId: row.from_id, toId: row.to_id }))
+}
+
+/** What is known of a stale project before it is mapped again. */
+export type StaleProject = {
+  readonly projectId: number
+  /** The identifier that it was first published under, if it ever was. */
+  readonly identifier: string | undefined
+  readonly contentHash: string | undefined
+  readonly lastUpdatedAt: Date | undefined
+  readonly feedHash: string | undefined
+}
+
+/** Up to `limit` stale projects of the range with ids above `after`, in id order. */
+export async function staleProjects(
+  db: Db,
+  stale: StaleCriteria,
+  range: IdRange,
+  after: number,
+  limit: number,
+): Promise<StaleProject[]> {
+  const { rows } = await db.query<{
+    project_id: number
+    identifier: string | null
+    content_hash: string | null
+    last_updated_at: Date | null
+    feed_hash: string | null
+  }>(
+    `select v.project_id, i.identifier, r.content_hash, r.last_updated_at,
+        f.content_hash as feed_hash
+      from project_version v
+        left join rendering r using (project_id)
+        left join published_identifier i using (project_id)
+        left join report_feed f using (project_id)
+      where v.project_id > $4 and v.project_id between $5 and $6
+        and (v.dirty or $3 or r.input_key <> $1 or r.valid_until <= $2::date)
+      order by v.project_id limit $7`,
+    [stale.inputKey, stale.day, stale.force, after, range.fromId, range.toId, limit],
+  )
+  return rows.map((row) => ({
+    projectId: row.project_id,
+    identifier: row.identifier ?? undefined,
+    contentHash: row.content_hash ?? undefined,
+    lastUpdatedAt: row.last_updated_at ?? undefined,
+    feedHash: row.feed_hash ?? undefined,
+  }))
+}
+
+/** One mapped project as it is stored. */
+export type Rendering = {
+  readonly projectId: number
+  /** The project's version that was mapped; its dirty mark is cleared only if it still is. */
+  readonly version: number
+  readonly identifier: string
+  readonly notices: readonly Notice[]
+  readonly noticeCounts: Readonly<Record<string, number>>
+  readonly errors: number
+  readonly warnings: number
+  readonly infos: number
+  readonly validUntil: IsoDate | undefined
+  /**
+   * The new valid content; absent when it is held or equal to the stored one (then only the rest of the row moves).
+   */
+  readonly content?: {
+    readonly text: string
+    readonly hash: string
+    readonly bytes: number
+    readonly money: Readonly<Record<string, { readonly in: string; readonly out: string }>>
+    readonly lastUpdatedAt: Date
+  }
+  /** The project's Atom feed: `none` deletes it, absent leaves it as it is. */
+  readonly feed?: 'none' | { text: string; hash: string; entries: number; bytes: number; updatedAt: Date }
+}
+
+const upsertRenderings = `
+  insert into rendering (project_id, identifier, verdict, text, content_hash, bytes, last_updated_at, errors, warnings,
+      infos, notice_counts, notices, input_key, valid_until, money, run_id)
+  select project_id, identifier, verdict, text, content_hash, coalesce(bytes, 0), last_updated_at, errors, warnings,
+      infos, notice_counts, notices, $14, valid_until, coalesce(money, '{}'), $15
+    from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::integer[], $7::timestamptz[],
+      $8::integer[], $9::integer[], $10::integer[], $11::jsonb[], $12::jsonb[], $13::date[], $16::jsonb[])
+      as t (project_id, identifier, verdict, text, content_hash, bytes, last_updated_at, errors, warnings, infos,
+        notice_counts, notices, valid_until, money)
+  on conflict (project_id) do update set
+    verdict = excluded.verdict,
+    text = coalesce(excluded.text, rendering.text),
+    content_hash = coalesce(excluded.content_hash, rendering.content_hash),
+    bytes = case when excluded.text is null then rendering.bytes else excluded.bytes end,
+    last_updated_at = coalesce(excluded.last_updated_at, rendering.last_updated_at),
+    errors = excluded.errors, warnings = excluded.warnings, infos = excluded.infos,
+    notice_counts = excluded.notice_counts, notices = excluded.notices,
+    input_key = excluded.input_key, valid_until = excluded.valid_until,
+    money = case when excluded.text is null then rendering.money else excluded.money end,
+    run_id = excluded.run_id`
+
+/**
+ * Stores a batch of renderings and clears the marks of those versions, in the caller's transaction. Saving the same
+ * batch again changes nothing.
+ */
+export async function saveRenderings(
+  db: Db,
+  renderings: readonly Rendering[],
+  inputKey: string,
+  run: { readonly id: number; readonly startedAt: Date },
+): Promise<void> {
+  const column = <T>(pick: (rendering: Rendering) => T) => renderings.map(pick)
+  await db.query(upsertRenderings, [
+    column((r) => r.projectId),
+    column((r) => r.identifier),
+    column((r) => (r.errors > 0 ? 'held' : 'valid')),
+    column((r) => r.content?.text ?? null),
+    column((r) => r.content?.hash ?? null),
+    column((r) => r.content?.bytes ?? null),
+    column((r) => r.content?.lastUpdatedAt ?? null),
+    column((r) => r.errors),
+    column((r) => r.warnings),
+    column((r) => r.infos),
+    column((r) => JSON.stringify(r.noticeCounts)),
+    column((r) => JSON.stringify(r.notices)),
+    column((r) => r.validUntil ?? null),
+    inputKey,
+    run.id,
+    column((r) => (r.content ? JSON.stringify(r.content.money) : null)),
+  ])
+  await saveFeeds(db, renderings, run.startedAt)
+  await db.query(
+    `update project_version v set dirty = false
+      from unnest($1::bigint[], $2::bigint[]) as t (project_id, version)
+      where v.project_id = t.project_id and v.version = t.version and v.dirty`,
+    [column((r) => r.projectId), column((r) => r.version)],
+  )
+}
+
+async function saveFeeds(db: Db, renderings: readonly Rendering[], at: Date): Promise<void> {
+  const gone = renderings.filter((r) => r.feed === 'none').map((r) => r.projectId)
+  if (gone.length > 0) await db.query('delete from report_feed where project_id = any ($1::bigint[])', [gone])
+  const feeds = renderings.flatMap(({ projectId, feed }) => (typeof feed === 'object' ? [{ projectId, ...feed }] : []))
+  if (feeds.length === 0) return
+  await db.query(
+    `insert into report_feed (project_id, text, content_hash, entries, bytes, updated_at, changed_at)
+      select project_id, text, content_hash, entries, bytes, updated_at, $7
+        from unnest($1::bigint[], $2::text[], $3::text[], $4::integer[], $5::integer[], $6::timestamptz[])
+          as t (project_id, text, content_hash, entries, bytes, updated_at)
+      on conflict (project_id) do update set text = excluded.text, content_hash = excluded.content_hash,
+        entries = excluded.entries, bytes = excluded.bytes, updated_at = excluded.updated_at,
+        changed_at = excluded.changed_at`,
+    [
+      feeds.map((feed) => feed.projectId),
+      feeds.map((feed) => feed.text),
+      feeds.map((feed) => feed.hash),
+      feeds.map((feed) => feed.entries),
+      feeds.map((feed) => feed.bytes),
+      feeds.map((feed) => feed.updatedAt),
+      at,
+    ],
+  )
+}
+
+// A segment stops taking new projects at this size (architecture 2.6).
+const segmentBytes = 12_000_000
+
+/**
+ * Gives every publishable activity without a segment its segment, for ever: the last one while it has room, then new
+ * ones, in id order.
+ */
+export async function assignSegments(db: Db): Promise<void> {
+  await db.query(
+    `with last as (
+        select coalesce(max(segment), 1) as segment from rendering
+      ), room as (
+        select segment, (select coalesce(sum(bytes), 0) from rendering r where r.segment = last.segment) as bytes
+          from last
+      ), base as (
+        select case when bytes >= $1 then segment + 1 else segment end as segment,
+          case when bytes >= $1 then 0 else bytes end as bytes from room
+      ), fresh as (
+        select project_id, sum(bytes) over (order by project_id) - bytes as before
+          from rendering where segment is null and text is not null
+      )
+      update rendering r set segment = base.segment + floor((base.bytes + fresh.before) / $1::numeric)::integer
+        from fresh, base where r.project_id = fresh.project_id`,
+    [segmentBytes],
+  )
+}
+
+/** One activity file's worth of renderings. */
+export type Segment = {
+  readonly segment: number
+  readonly activities: number
+  readonly bytes: number
+  /** Changes when any activity of the segment does. */
+  readonly fingerprint: string
+  readonly warnings: number
+  readonly infos: number
+  readonly noticeCounts: Readonly<Record<string, number>>
+}
+
+/** All segments that hold a publishable activity, by number. */
+export async function listSegments(db: Db): Promise<Segment[]> {
+  const { rows } = await db.query<Omit<Segment, 'noticeCounts'>>(
+    `select segment, count(*)::integer as activities, sum(bytes) as bytes,
+        md5(string_agg(project_id || ' ' || content_hash || ' ' || extract(epoch from last_updated_at), E'\\n'
+          order by project_id)) as fingerprint,
+        sum(warnings)::integer as warnings, sum(infos)::integer as infos
+      from rendering where text is not null group by segment order by segment`,
+  )
+  const counts = await db.query<{ segment: number; code: string; count: number }>(
+    `select segment, code, sum(value::integer)::integer as count
+      from rendering, jsonb_each_text(notice_counts) as t (code, value)
+      where text is not null and verdict = 'valid' group by segment, code order by segment, code collate "C"`,
+  )
+  return rows.map((row) => ({
+    ...row,
+    bytes: Number(row.bytes),
+    noticeCounts: Object.fromEntries(
+      counts.rows.filter((count) => count.segment === row.segment).map(({ code, count }) => [code, count]),
+    ),
+  }))
+}
+
+/** COPY statements for the assembly; binary, because the text format escapes backslashes and line breaks. */
+export function copySegmentSql(segment: number): string {
+  if (!Number.isSafeInteger(segment)) throw new TypeError(`not a segment: ${segment}`)
+  return `copy (select text from rendering where segment = ${segment} and text is not null order by project_id)
+    to stdout (format binary)`
+}
+
+/** Columns: project id, text, entries, updated (epoch seconds), changed (epoch seconds). */
+export const copyReportFeedsSql = `copy (
+  select project_id, text, entries, extract(epoch from date_trunc('second', changed_at))::bigint
+    from report_feed order by project_id) to stdout (format binary)`
+
+/** Number of project feeds and a fingerprint of them all. */
+export async function reportFeedsFingerprint(db: Db): Promise<{ count: number; entries: number; fingerprint: string }> {
+  const { rows } = await db.query<{ count: number; entries: number; fingerprint: string }>(
+    `select count(*)::integer as count, coalesce(sum(entries), 0)::integer as entries,
+        coalesce(md5(string_agg(project_id || ' ' || content_hash, E'\\n' order by project_id)), '') as fingerprint
+      from report_feed`,
+  )
+  return rows[0] ?? { count: 0, entries: 0, fingerprint: '' }
+}
+
+/** Money that all publishable activities report as incoming, by currency. */
+export async function incomingMoney(db: Db): Promise<Record<string, string>> {
+  const { rows } = await db.query<{ currency: string; amount: string }>(
+    `select currency, sum((value ->> 'in')::numeric)::text as amount
+      from rendering, jsonb_each(money) as t (currency, value)
+      where text is not null group by currency order by currency collate "C"`,
+  )
+  return Object.fromEntries(rows.map((row) => [row.currency, row.amount]))
+}
+
+/** An activity whose newest mapping is invalid. */
+export type HeldRow = {
+  readonly projectId: number
+  readonly identifier: string
+  readonly stillPublished: boolean
+  readonly notices: readonly Notice[]
+}
+
+/** How many activities are held, and the first `limit` of them by id. */
+export async function heldRenderings(db: Db, limit: number): Promise<{ count: number; sample: HeldRow[] }> {
+  const count = await db.query<{ count: number }>(
+    `select count(*)::integer as count from rendering where verdict = 'held'`,
+  )
+  const { rows } = await db.query<{
+    project_id: number
+    identifier: string
+    still_published: boolean
+    notices: Notice[]
+  }>(
+    `select project_id, identifier, text is not null as still_published, notices
+      from rendering where verdict = 'held' order by project_id limit $1`,
+    [limit],
+  )
+  return {
+    count: count.rows[0]?.count ?? 0,
+    sample: rows.map((row) => ({
+      projectId: row.project_id,
+      identifier: row.identifier,
+      stillPublished: row.still_published,
+      notices: row.notices,
+    })),
+  }
+}
+
+/** Published identifiers that no publishable activity carries any more; the first `limit`, and how many in all. */
+export async function vanishedIdentifiers(db: Db, limit: number): Promise<{ count: number; sample: string[] }> {
+  const { rows } = await db.query<{ identifier: string; count: number }>(
+    `select i.identifier, (count(*) over ())::integer as count from published_identifier i
+      where not exists (select from rendering r where r.identifier = i.identifier and r.text is not null)
+      order by i.project_id limit $1`,
+    [limit],
+  )
+  return { count: rows[0]?.count ?? 0, sample: rows.map((row) => row.identifier) }
+}
+
+/**
+ * Promises the identifiers of all publishable activities for ever; called before a release goes live, so that a crash
+ * in between can only promise too much, never forget one.
+ */
+export async function promiseIdentifiers(db: Db, releaseId: string, at: Date): Promise<void> {
+  await db.query(
+    `insert into published_identifier (identifier, project_id, segment, first_release_id, first_published_at)
+      select identifier, project_id, segment, $1, $2 from rendering r
+        where text is not null and not exists
+          (select from published_identifier i where i.project_id = r.project_id)
+        order by project_id
+      on conflict do nothing`,
+    [releaseId, at],
+  )
+}
