@@ -132,7 +132,8 @@ export async function removeLeftovers(parent: string, name: string): Promise<voi
   const prefix = `${name}.new-`
   for (const entry of await readdir(parent).catch(() => [])) {
     if (!entry.startsWith(prefix) || (await isRunning(entry.slice(prefix.length).split('.')[0] ?? ''))) continue
-    await rm(join(parent, entry), { recursive: true, force: true, maxRetries: 3 })
+    // An initdb that outlived its parent may still be writing there: the next start removes the rest.
+    await rm(join(parent, entry), { recursive: true, force: true }).catch(() => undefined)
   }
 }
 

@@ -58,11 +58,11 @@ export async function createCluster(nativeDir: string, { clusterDir, account, re
       ],
       account,
     )
-    if (initdb.code !== 0) throw toServerError(initdb.output, 'make a database', dirname(clusterDir))
+    if (initdb.code !== 0) throw toServerError(initdb.output, 'make a database', clusterDir)
     await runSingleUser(
       nativeDir,
       cluster,
-      account,
+      { clusterDir, account },
       `create database ${databaseName} encoding 'UTF8' template template0`,
     )
     await rename(cluster, clusterDir)
@@ -72,18 +72,22 @@ export async function createCluster(nativeDir: string, { clusterDir, account, re
 }
 
 /** Gives the database user the record's password again, after the record was lost. The server must be down. */
-export async function resetPassword(nativeDir: string, { clusterDir, account, record }: Place): Promise<void> {
-  await runSingleUser(nativeDir, clusterDir, account, `alter role ${databaseName} password '${record.password}'`)
+export async function resetPassword(nativeDir: string, place: Place): Promise<void> {
+  const statement = `alter role ${databaseName} password '${place.record.password}'`
+  await runSingleUser(nativeDir, place.clusterDir, place, statement)
 }
 
-/** Does one statement without a server; `exit_on_error` because single-user mode otherwise ends well regardless. */
+/**
+ * Does one statement without a server, on the place's cluster or on the draft of it in `dir`; `exit_on_error` because
+ * single-user mode otherwise ends well regardless.
+ */
 async function runSingleUser(
   nativeDir: string,
-  clusterDir: string,
-  account: Place['account'],
+  dir: string,
+  { clusterDir, account }: Pick<Place, 'clusterDir' | 'account'>,
   statement: string,
 ): Promise<void> {
-  const args = ['--single', '-D', clusterDir, '-c', 'exit_on_error=on', 'template1']
+  const args = ['--single', '-D', dir, '-c', 'exit_on_error=on', 'template1']
   const { code, output } = await runProgram(join(nativeDir, 'bin', 'postgres'), args, account, `${statement}\n`)
-  if (code !== 0) throw toServerError(output, 'prepare its database', dirname(clusterDir))
+  if (code !== 0) throw toServerError(output, 'prepare its database', clusterDir)
 }

@@ -35,6 +35,9 @@ export function toOpenError(error: unknown, dataDir: string): ServiceError {
       )
     case 'EROFS':
       return unavailable(`${path} is on a read-only file system: the database needs a writable data directory.`, error)
+    case 'EEXIST':
+    case 'ENOTDIR':
+      return unavailable(`${path} is in the way: the data directory ${dataDir} must be a folder.`, error)
     default:
       return unavailable(
         `The database of ${dataDir} cannot be opened: ${error instanceof Error ? error.message : String(error)}.`,
@@ -52,12 +55,12 @@ export function reasonIn(output: string): string {
 }
 
 /** Turns the output of a failed initdb or postgres into one sentence; `doing` ends "PostgreSQL could not ...". */
-export function toServerError(output: string, doing: string, dataDir: string): ServiceError {
+export function toServerError(output: string, doing: string, clusterDir: string): ServiceError {
   if (/No space left on device|Disk quota exceeded/.test(output)) {
-    return unavailable(`The disk that holds ${dataDir} is full: PostgreSQL could not ${doing}.`)
+    return unavailable(`The disk that holds ${clusterDir} is full: PostgreSQL could not ${doing}.`)
   }
   if (/files are incompatible with server|initialized by PostgreSQL version/.test(output)) {
-    return incompatible(`PostgreSQL could not ${doing} in ${dataDir}: ${reasonIn(output)}.`)
+    return incompatible(`PostgreSQL could not ${doing} in ${clusterDir}: ${reasonIn(output)}.`)
   }
-  return unavailable(`PostgreSQL could not ${doing} in ${dataDir}: ${reasonIn(output)}.`)
+  return unavailable(`PostgreSQL could not ${doing} in ${clusterDir}: ${reasonIn(output)}.`)
 }

@@ -5,7 +5,7 @@ import { createCluster, databaseName, resetPassword } from './cluster.js'
 import { errnoOf, incompatible, toOpenError, unavailable } from './failures.js'
 import { countLiveLeases, dropLease, takeLease } from './leases.js'
 import { withLock } from './lock.js'
-import { checkCluster, findPlace, openSystemDir, type Place, setAside, systemDir } from './place.js'
+import { checkCluster, findPlace, openSystemDir, type Place, systemDir } from './place.js'
 import { findPostmaster } from './postmaster.js'
 import { type LauncherFolder, openLauncherFolder, saveRecord } from './record.js'
 import { openServer, stopServer } from './server.js'
@@ -54,13 +54,9 @@ async function openInsideLock(folder: LauncherFolder, log: (message: string) => 
   if (isRoot()) await openSystemDir()
   const programs = await openServerPrograms(from, isRoot() ? systemDir : folder.dir, isRoot())
 
-  if (place.orphan) {
-    await stopServer(programs, place)
-    log(`the database of an earlier ${folder.dataDir} was set aside in ${await setAside(place.clusterDir)}`)
-  }
   // Before the cluster: a cluster without its password would be of no use.
   await saveRecord(folder, place.record)
-  if (!place.exists || place.orphan) {
+  if (!place.exists) {
     log(`making a new database in ${place.clusterDir}`)
     await createCluster(programs, place)
   }

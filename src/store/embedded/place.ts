@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chmod, lstat, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Account, isRoot, openServerAccount } from './account.js'
 import { errnoOf, incompatible, unavailable } from './failures.js'
@@ -20,8 +20,6 @@ export type Place = {
   readonly record: ServerRecord
   /** The cluster exists but its password is unknown: the record was lost. */
   readonly passwordLost: boolean
-  /** A cluster of an earlier data directory at the same path, which must be set aside first. */
-  readonly orphan: boolean
 }
 
 /**
@@ -51,15 +49,27 @@ export async function findPlace(folder: LauncherFolder): Promise<Place> {
     }
     const exists = await holdsSomething(inside)
     const account = root ? await ownerOf(inside) : undefined
-    return toPlace(folder, inside, account, exists, record, false)
+    return toPlace(folder, inside, account, exists, record)
   }
 
   const account = await openServerAccount()
-  const own = join(systemDir, createHash('sha256').update(folder.dataDir).digest('hex').slice(0, 16))
-  const clusterDir = record?.clusterDir.startsWith(`${systemDir}/`) ? record.clusterDir : own
-  const exists = await holdsSomething(clusterDir)
-  if (record !== undefined && exists && record.dataDir !== folder.dataDir) await refuseCopy(folder, record)
-  return toPlace(folder, clusterDir, account, exists, record, exists && record === undefined)
+  if (record?.clusterDir.startsWith(`${systemDir}/`)) {
+    const exists = await holdsSomething(record.clusterDir)
+    if (exists && record.dataDir !== folder.dataDir) await refuseCopy(folder, record)
+    return toPlace(folder, record.clusterDir, account, exists, record)
+  }
+  return toPlace(folder, await chooseSystemCluster(folder.dataDir), account, false, record)
+}
+
+/**
+ * Chooses where root keeps the first cluster of a data directory. A cluster that is there already was made for an
+ * earlier directory at the same path, which was removed or moved away: it is left alone.
+ */
+async function chooseSystemCluster(dataDir: string): Promise<string> {
+  const first = join(systemDir, createHash('sha256').update(dataDir).digest('hex').slice(0, 16))
+  let chosen = first
+  for (let number = 2; await holdsSomething(chosen); number += 1) chosen = `${first}-${number}`
+  return chosen
 }
 
 function toPlace(
@@ -68,10 +78,9 @@ function toPlace(
   account: Account | undefined,
   exists: boolean,
   known: ServerRecord | undefined,
-  orphan: boolean,
 ): Place {
   const record = { port: 0, password: makePassword(), ...known, dataDir: folder.dataDir, clusterDir }
-  return { clusterDir, account, exists, record, passwordLost: exists && known === undefined && !orphan, orphan }
+  return { clusterDir, account, exists, record, passwordLost: exists && known === undefined }
 }
 
 /** A moved data directory takes its cluster along; a copy of one must not share the original's. */
@@ -127,14 +136,6 @@ export async function checkCluster({ clusterDir, account }: Place, major: string
   }
   // Copying and unpacking often widen the mode, and the server refuses a folder that others can enter.
   if ((mode & 0o027) !== 0) await chmod(clusterDir, 0o700)
-}
-
-/** Sets the orphan aside as `<cluster>.previous`, replacing an older one; returns where it is now. */
-export async function setAside(clusterDir: string): Promise<string> {
-  const aside = `${clusterDir}.previous`
-  await rm(aside, { recursive: true, force: true })
-  await rename(clusterDir, aside)
-  return aside
 }
 
 async function holdsSomething(dir: string): Promise<boolean> {
