@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify'
+import type { Log } from '../observability/log.js'
+
+// Parameters whose values may be written down; every other value (keys, tokens, whatever a client invents) may not.
+const harmlessParameters = new Set(['nextProjectId', 'nextOrgId', 'projectIds', 'q', 'start', 'filter', 'is_test'])
+
+/** The URL for a log: values of parameters that are not known to be harmless are left out. */
+export function loggableUrl(url: string): string {
+  const queryStart = url.indexOf('?')
+  if (queryStart < 0) return url
+  const parameters = url
+    .slice(queryStart + 1)
+    .split('&')
+    .map((parameter) => {
+      const [name = '', value] = parameter.split('=', 2)
+      return value === undefined || harmlessParameters.has(name) ? parameter : `${name}=[redacted]`
+    })
+  return `${url.slice(0, queryStart)}?${parameters.join('&')}`
+}
+
+/** One line a request, when its answer has been sent or given up. */
+export function logRequests(app: FastifyInstance, log: Log): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const release = reply.getHeader('x-release')
+    log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        url: loggableUrl(request.originalUrl),
+        route: request.routeOptions.url,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        ...(release !== undefined && { release }),
+      },
+      'request',
+    )
+  })
+}

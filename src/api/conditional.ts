@@ -1,0 +1,54 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import fresh from 'fresh'
+import parseRange from 'range-parser'
+
+/** What names the bytes of one file: both tags, of identity and gzip, and when they were first published. */
+export type Validators = { readonly identityTag: string; readonly gzipTag: string; readonly lastModified: string }
+
+export function validatorsOf(file: { readonly sha256: string; readonly lastModified: Date }): Validators {
+  return {
+    identityTag: `"${file.sha256}"`,
+    gzipTag: `"${file.sha256}-gz"`,
+    lastModified: file.lastModified.toUTCString(),
+  }
+}
+
+/**
+ * Whether the client has these bytes already (RFC 9110 13.1): `If-None-Match` with either tag, else `If-Modified-Since`.
+ * `Cache-Control: no-cache` of a request asks for exactly this check, so it is not given to `fresh`, which would say no.
+ */
+export function isUnchanged(headers: IncomingHttpHeaders, validators: Validators): boolean {
+  const conditions = {
+    'if-none-match': headers['if-none-match']?.trim(),
+    'if-modified-since': headers['if-modified-since'],
+  }
+  return [validators.identityTag, validators.gzipTag].some((etag) =>
+    fresh(conditions, { etag, 'last-modified': validators.lastModified }),
+  )
+}
+
+export type WantedRange = { readonly start: number; readonly end: number }
+
+/**
+ * The one part that is wanted of `size` identity bytes: undefined means all of them (no range, several, an unknown unit,
+ * or an `If-Range` that does not hold), `unsatisfiable` means 416. `end` is inclusive.
+ */
+export function wantedRange(
+  headers: IncomingHttpHeaders,
+  size: number,
+  validators: Validators,
+): WantedRange | 'unsatisfiable' | undefined {
+  if (headers.range === undefined || !rangeHolds(headers['if-range'], validators)) return undefined
+  const ranges = parseRange(size, headers.range)
+  if (ranges === -1) return headers.range.startsWith('bytes=') ? 'unsatisfiable' : undefined
+  if (ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1) return undefined
+  return ranges[0]
+}
+
+// RFC 9110 13.1.5: a strong comparison, so a weak tag never holds, and a date must be exactly the file's.
+function rangeHolds(ifRange: string | string[] | undefined, { identityTag, lastModified }: Validators): boolean {
+  if (ifRange === undefined) return true
+  if (typeof ifRange !== 'string') return false
+  const condition = ifRange.trim()
+  return condition === identityTag || Date.parse(condition) === Date.parse(lastModified)
+}

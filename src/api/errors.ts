@@ -1,0 +1,107 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { type ErrorCode, errorCatalogue, ServiceError } from '../domain/errors.js'
+import type { Log } from '../observability/log.js'
+import { exposedHeaders } from './cors.js'
+import { mediaTypes, responseFormat } from './negotiation.js'
+import { type ErrorResponse, errorDocument } from './representations/error-response.js'
+
+/** Seconds that a client is asked to wait after a 503. */
+export const retryAfterSeconds = 5
+
+/**
+ * Answers any failure with `error_response` in the negotiated format: the only place where an error becomes HTTP
+ * (specification 7). A 5xx is logged in full and tells the client no more than the request id.
+ */
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const failure = toApiError(error)
+  if (failure.status >= 500)
+    request.log.error({ requestId: request.id, code: failure.code, err: error }, 'request failed')
+  const format = responseFormat(request)
+  reply
+    .code(failure.status)
+    .header('content-type', mediaTypes[format])
+    .header('vary', 'Accept')
+    .header('cache-control', 'no-store')
+    .header('x-request-id', request.id)
+  if (failure.status === 503) reply.header('retry-after', String(retryAfterSeconds))
+  return reply.send(errorDocument(format, toErrorResponse(failure, request.id)))
+}
+
+/** Failures before any route and its hooks (a broken percent-encoding, an endless path): the same answer, with CORS. */
+export function sendFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposedHeaders.join(', '))
+  return sendError(error, request, reply)
+}
+
+/** What cannot even be parsed as HTTP is answered on the bare socket, in XML. */
+export function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket, log: Log): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  log.info({ code: error.code }, 'broken HTTP request')
+  const body = errorDocument('xml', { status: 400, messages: [brokenHttpMessage(error.code)] })
+  const head = [
+    'HTTP/1.1 400 Bad Request',
+    `Content-Type: ${mediaTypes.xml}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Access-Control-Allow-Origin: *',
+    'Cache-Control: no-store',
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+/** The error of an address or method that does not exist (wire contract 1.7: a wrong method is 404 too). */
+export function nothingHere(request: { readonly method: string; readonly raw: IncomingMessage }): ServiceError {
+  const path = (request.raw.url ?? '').split(/[?#]/, 1)[0] ?? ''
+  return new ServiceError('not-found', `nothing answers ${request.method} ${path.slice(0, 200)}`)
+}
+
+function toApiError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error
+  const { code, statusCode } = error as Partial<FastifyError>
+  const known = code === undefined ? undefined : frameworkErrors[code]
+  if (known) return new ServiceError(known.code, known.message, { cause: error })
+  if (statusCode === 404 || statusCode === 405) {
+    return new ServiceError('not-found', 'nothing answers at this address', { cause: error })
+  }
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new ServiceError('request-malformed', 'the request cannot be read', { cause: error })
+  }
+  return new ServiceError('internal', 'unexpected error', { cause: error })
+}
+
+function toErrorResponse(failure: ServiceError, requestId: string): ErrorResponse {
+  const { public: isPublic, status } = errorCatalogue[failure.code]
+  if (isPublic) return { status, messages: [failure.message] }
+  const message =
+    status === 503
+      ? 'the service cannot take this request at the moment'
+      : 'an unexpected condition prevented the request from being completed'
+  return { status, messages: [`${message} (request ${requestId})`] }
+}
+
+// The framework's own errors that a client can cause.
+const frameworkErrors: Readonly<Record<string, { code: ErrorCode; message: string }>> = {
+  FST_ERR_BAD_URL: { code: 'request-malformed', message: 'the path has a broken percent-encoding' },
+  FST_ERR_MAX_PARAM_LENGTH: { code: 'not-found', message: 'nothing answers at an address this long' },
+  FST_ERR_NOT_FOUND: { code: 'not-found', message: 'nothing answers at this address' },
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'request-too-large', message: 'the request body is larger than 64 KB' },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: 'media-type-unsupported',
+    message: 'Content-Type must be application/xml or application/json',
+  },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    code: 'request-malformed',
+    message: 'the request body is not as long as Content-Length says',
+  },
+}
+
+function brokenHttpMessage(code: string | undefined): string {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'the request headers are too large'
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'the request did not arrive in time'
+  return 'the request is not valid HTTP'
+}

@@ -1,0 +1,122 @@
+import type { Manifest, ManifestFile } from '../publishing/manifest.js'
+import type { RunSummary } from '../store/runs.js'
+import { type Html, html } from './html.js'
+import { indexStyle } from './index-style.js'
+
+/** What the page for people tells. */
+export type IndexFacts = {
+  readonly publisherName: string
+  readonly baseUrl: string
+  /** Absent before the first release. */
+  readonly manifest?: Manifest | undefined
+  readonly lastRun?: RunSummary | undefined
+}
+
+/** The page at `/`: plain HTML that works without scripts, for a person who looks for the data. */
+export function indexPage(facts: IndexFacts): string {
+  const title = `${facts.publisherName}: open data`
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="alternate" type="application/atom+xml" title="Progress reports" href="/feeds/reports.atom">
+<style>${{ html: indexStyle }}</style>
+</head>
+<body>
+<header><h1>${title}</h1>
+<p>What this giving platform did, published every day: projects and money as IATI 2.03, progress reports as Atom.</p></header>
+<main>
+${facts.manifest ? releaseSections(facts.manifest) : firstReleaseSection()}
+${runSection(facts.lastRun)}
+${developerSection(facts.baseUrl)}
+</main>
+</body>
+</html>
+`.html
+}
+
+function firstReleaseSection(): Html {
+  return html`<section aria-labelledby="files"><h2 id="files">Files</h2>
+<p>Nothing has been published yet: the first release is being built. Please come back in a minute.</p></section>`
+}
+
+function releaseSections(manifest: Manifest): Html {
+  return html`<section aria-labelledby="release"><h2 id="release">Current release</h2>
+<dl>
+<div><dt>Published</dt><dd>${time(manifest.generated)}</dd></div>
+<div><dt>Activities</dt><dd>${count(manifest.totals.activities)}</dd></div>
+<div><dt>Held back</dt><dd>${heldText(manifest)}</dd></div>
+<div><dt>Release</dt><dd><code>${manifest.release}</code></dd></div>
+</dl></section>
+<section aria-labelledby="files"><h2 id="files">Files</h2>
+<div class="scroll" role="region" aria-labelledby="files" tabindex="0"><table>
+<caption>“Latest” always gives the newest file; “this version” never changes.</caption>
+<thead><tr><th scope="col">Latest</th><th scope="col">This version</th><th scope="col">Records</th><th scope="col">Size</th><th scope="col">Compressed</th><th scope="col">Changed</th></tr></thead>
+<tbody>
+${manifest.files.map(fileRow)}
+</tbody></table></div>
+${projectFeeds(manifest)}
+<p>Everything about this release, with checksums and findings, is in the
+<a href="/feeds/manifest.json">manifest</a>.</p></section>`
+}
+
+function heldText(manifest: Manifest): Html {
+  if (manifest.held.count === 0) return html`none`
+  return html`${count(manifest.held.count)} (see <a href="/feeds/manifest.json">the manifest</a> for the reasons)`
+}
+
+function fileRow(file: ManifestFile): Html {
+  return html`<tr><th scope="row"><a href="${file.path}">${file.path}</a></th>
+<td><a href="${file.immutablePath}" aria-label="${`This version of ${file.path}`}"><code>${file.sha256.slice(0, 12)}</code></a></td>
+<td class="number">${count(file.records)}</td><td class="number">${size(file.bytes)}</td>
+<td class="number">${size(file.gzipBytes)}</td><td>${time(file.lastModified)}</td></tr>
+`
+}
+
+function projectFeeds(manifest: Manifest): Html {
+  if (manifest.projectFeeds.count === 0) return html``
+  return html`<p>${count(manifest.projectFeeds.count)} projects have a feed of their own at
+<code>/feeds/projects/{id}/reports.atom</code>; <a href="${manifest.projectFeeds.index}">the index</a> lists them.</p>`
+}
+
+function runSection(run: RunSummary | undefined): Html {
+  const text = run
+    ? html`Run ${run.id} is <strong>${run.state}</strong>, ${time((run.finishedAt ?? run.startedAt ?? run.queuedAt).toISOString())}:
+${count(run.rendered)} rendered, ${count(run.held)} held.`
+    : html`There has been no run yet.`
+  return html`<section aria-labelledby="run"><h2 id="run">Last run</h2>
+<p>${text} <a href="/feeds/status.json">Status of the last runs</a>.</p></section>`
+}
+
+function developerSection(baseUrl: string): Html {
+  return html`<section aria-labelledby="developers"><h2 id="developers">For developers</h2>
+<p>Files need no key. They answer <code>HEAD</code>, <code>If-None-Match</code>, <code>Range</code> and
+<code>Accept-Encoding: gzip</code>.</p>
+<pre tabindex="0"><code>curl --compressed -O ${baseUrl}/iati/activities.xml</code></pre>
+<p>The API speaks XML and JSON and needs an <code>api_key</code>, which the operator of this service issues.</p>
+<pre tabindex="0"><code>curl -H 'Accept: application/json' '${baseUrl}/api/public/projectservice/all/projects?api_key=YOUR_KEY'</code></pre></section>`
+}
+
+function time(instant: string): Html {
+  const text = `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`
+  return html`<time datetime="${instant}">${text}</time>`
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en')
+}
+
+/** A size for people: decimal units, one digit after the point. */
+export function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  const units = ['kB', 'MB', 'GB', 'TB'] as const
+  let value = bytes / 1000
+  let unit = 0
+  while (value >= 999.95 && unit < units.length - 1) {
+    value /= 1000
+    unit++
+  }
+  return `${value.toFixed(1)} ${units[unit]}`
+}

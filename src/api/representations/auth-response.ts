@@ -1,0 +1,10 @@
+import { type Format, record, string, wireDocument, wireText } from './wire.js'
+
+/** The answer of the token operation (specification 2.2). */
+export function authDocument(format: Format, accessToken: string): string {
+  return wireDocument(
+    format,
+    'auth_response',
+    wireText('auth_response', record([['access_token', string(accessToken)]])),
+  )
+}

@@ -1,0 +1,21 @@
+import { STATUS_CODES } from 'node:http'
+import { type Format, integer, record, string, wireDocument, wireText, wrapper } from './wire.js'
+
+/** One or more messages under one HTTP status (specification 7.1). */
+export type ErrorResponse = { readonly status: number; readonly messages: readonly string[] }
+
+/** The `error_response` document. */
+export function errorDocument(format: Format, { status, messages }: ErrorResponse): string {
+  const response = record([
+    ['error_code', integer(status)],
+    [
+      'errors',
+      wrapper(
+        'error',
+        messages.map((message) => record([['error_message', string(message)]])),
+      ),
+    ],
+    ['status', string(STATUS_CODES[status] ?? 'Error')],
+  ])
+  return wireDocument(format, 'error_response', wireText('error_response', response))
+}

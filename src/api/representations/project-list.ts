@@ -1,0 +1,27 @@
+import { type Format, wireDocument } from './wire.js'
+
+/** A page of projects whose records are already texts in the wanted format (architecture 2.8). */
+export type ProjectPage = {
+  readonly records: readonly string[]
+  /** All projects of the scope, whatever the page shows. */
+  readonly numberFound: number
+  /** First id of the next page; absent on the last one. */
+  readonly nextProjectId?: number | undefined
+}
+
+/** The list envelope (wire contract 4.3) as a whole document; `hasNext` and `nextProjectId` come together or not at all. */
+export function projectListDocument(format: Format, page: ProjectPage): string {
+  return wireDocument(format, 'projects', { xml: listXml(page), json: listJson(page) })
+}
+
+function listXml({ records, numberFound, nextProjectId }: ProjectPage): string {
+  const next =
+    nextProjectId === undefined ? '' : `<hasNext>true</hasNext><nextProjectId>${nextProjectId}</nextProjectId>`
+  return `<projects numberFound="${numberFound}">${next}${records.join('')}</projects>`
+}
+
+function listJson({ records, numberFound, nextProjectId }: ProjectPage): string {
+  const next = nextProjectId === undefined ? '' : `"hasNext":true,"nextProjectId":${nextProjectId},`
+  const projects = records.length === 0 ? '' : `"project":[${records.join(',')}],`
+  return `{${next}${projects}"numberFound":${numberFound}}`
+}

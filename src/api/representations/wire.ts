@@ -1,0 +1,136 @@
+import { type Decimal, fromMinorUnits, toMinorUnits } from '../../domain/money.js'
+import { type Element, element, textElement } from '../../xml/element.js'
+import { legalText, writeElement } from '../../xml/writer.js'
+
+/** The two formats of the API. */
+export type Format = 'xml' | 'json'
+
+/** One record, ready in both formats: the XML element and the JSON value. */
+export type WireText = { readonly xml: string; readonly json: string }
+
+/**
+ * A value of the wire format, from which both forms are written, so that they cannot differ in what they say. A scalar
+ * is the text that both forms show; JSON puts quotes around strings only, so numbers stay exact.
+ */
+export type WireValue = WireScalar | WireRecord | WireList
+
+export type WireScalar = { readonly kind: 'string' | 'number' | 'boolean'; readonly text: string }
+
+/** Fields in the order of JSON. XML writes them in ASCII order of their names unless `xmlOrder` is `given`. */
+export type WireRecord = {
+  readonly kind: 'record'
+  readonly fields: readonly WireField[]
+  readonly xmlOrder: 'ascii' | 'given'
+}
+
+/** A repeated element: an array in JSON also for one value; left out for none (wire contract 1.5). */
+export type WireList = { readonly kind: 'list'; readonly values: readonly WireValue[] }
+
+export type WireField = {
+  readonly name: string
+  readonly value: WireValue
+  /** Written as an attribute in XML; a plain key in JSON. */
+  readonly attribute: boolean
+}
+
+/** A text; characters that XML cannot hold are left out of both forms. */
+export function string(text: string): WireScalar {
+  return { kind: 'string', text: legalText(text) }
+}
+
+/** A whole number, also as the decimal text of one that no JavaScript number can hold. */
+export function integer(value: number | string): WireScalar {
+  return { kind: 'number', text: String(value) }
+}
+
+export function boolean(value: boolean): WireScalar {
+  return { kind: 'boolean', text: String(value) }
+}
+
+/** An amount with two decimals: `8239.33`, `55000.00`. */
+export function money(amount: Decimal): WireScalar {
+  return { kind: 'number', text: fromMinorUnits(toMinorUnits(amount, 2), 2) }
+}
+
+/** A decimal without trailing zeros: `13.5392`. */
+export function decimal(value: Decimal): WireScalar {
+  return { kind: 'number', text: value.includes('.') ? value.replace(/\.?0+$/, '') : value }
+}
+
+/** An instant as `2026-10-02T08:00:00+00:00`: UTC, no fractions (wire contract 1.6). */
+export function dateTime(instant: Date): WireScalar {
+  return { kind: 'string', text: `${instant.toISOString().slice(0, 19)}+00:00` }
+}
+
+export function list(values: readonly WireValue[]): WireList {
+  return { kind: 'list', values }
+}
+
+type FieldEntry = readonly [name: string, value: WireValue | undefined]
+
+/** A record of the fields that are present; a name that begins with `@` is an attribute in XML. */
+export function record(fields: readonly FieldEntry[], xmlOrder: WireRecord['xmlOrder'] = 'ascii'): WireRecord {
+  return {
+    kind: 'record',
+    xmlOrder,
+    fields: fields.flatMap(([name, value]) => {
+      if (value === undefined) return []
+      return name.startsWith('@') ? { name: name.slice(1), value, attribute: true } : { name, value, attribute: false }
+    }),
+  }
+}
+
+/** A wrapper such as `<themes><theme>..</theme></themes>`; kept when it is empty (wire contract 1.5). */
+export function wrapper(itemName: string, values: readonly WireValue[]): WireRecord {
+  return record([[itemName, list(values)]])
+}
+
+/** The value in both formats; `name` is the name of the XML element. */
+export function wireText(name: string, value: WireRecord): WireText {
+  return { xml: toXml(name, value), json: toJson(value) }
+}
+
+/** The value as one XML element, with open-and-close tags throughout. */
+export function toXml(name: string, value: WireRecord): string {
+  return toElements(name, value)
+    .map((item) => writeElement(item, { selfClose: false }))
+    .join('')
+}
+
+function toElements(name: string, value: WireValue): Element[] {
+  if (value.kind === 'list') return value.values.flatMap((item) => toElements(name, item))
+  if (value.kind !== 'record') return [textElement(name, value.text)]
+  const attributes: Record<string, string> = {}
+  for (const field of value.fields) if (field.attribute) attributes[field.name] = scalarText(field.value)
+  const children = value.fields.filter((field) => !field.attribute)
+  if (value.xmlOrder === 'ascii') children.sort((a, b) => (a.name < b.name ? -1 : 1))
+  return [
+    element(
+      name,
+      attributes,
+      children.flatMap((field) => toElements(field.name, field.value)),
+    ),
+  ]
+}
+
+function scalarText(value: WireValue): string {
+  if (value.kind === 'record' || value.kind === 'list') throw new TypeError('an attribute holds one scalar')
+  return value.text
+}
+
+/** The value as JSON. */
+export function toJson(value: WireValue): string {
+  if (value.kind === 'string') return JSON.stringify(value.text)
+  if (value.kind === 'list') return `[${value.values.map(toJson).join(',')}]`
+  if (value.kind !== 'record') return value.text
+  const members = value.fields.filter((field) => field.value.kind !== 'list' || field.value.values.length > 0)
+  return `{${members.map((field) => `${JSON.stringify(field.name)}:${toJson(field.value)}`).join(',')}}`
+}
+
+/** What every XML answer begins with (wire contract 1.4). */
+export const xmlDeclaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+
+/** A whole document: the declaration and the root element, or an object whose only key is the root's name. */
+export function wireDocument(format: Format, root: string, text: WireText): string {
+  return format === 'xml' ? xmlDeclaration + text.xml : `{${JSON.stringify(root)}:${text.json}}`
+}

@@ -1,0 +1,79 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../domain/errors.js'
+import type { ReadableRelease } from '../../publishing/releases.js'
+import type { ApiDeps } from '../deps.js'
+import { nothingHere } from '../errors.js'
+import { serveFile } from '../serve-file.js'
+
+/**
+ * The published files. `/iati/...` and `/feeds/...` are those of the live release; `/feeds/releases/{id}/...` are the same
+ * paths of one release for ever.
+ */
+export function feedRoutes(app: FastifyInstance, { releases }: Pick<ApiDeps, 'releases'>): void {
+  const route = (
+    prefix: string,
+    serve: (request: FastifyRequest, reply: FastifyReply, path: string) => Promise<FastifyReply>,
+  ) =>
+    app.route<{ Params: { '*': string } }>({
+      method: ['GET', 'HEAD'],
+      url: `${prefix}*`,
+      handler: (request, reply) =>
+        serve(request as FastifyRequest, reply as FastifyReply, prefix + request.params['*']),
+    })
+
+  // A file may vanish between looking it up and opening it, when a new release swept the old one away: look again, once.
+  const serveLive = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    path: string,
+    again = true,
+  ): Promise<FastifyReply> => {
+    const release = await releases.live()
+    if (!release) throw noRelease()
+    try {
+      return await servePath(request, reply, release, path, 'live')
+    } catch (error) {
+      if (!isMissingFile(error) || !again) throw error
+      return await serveLive(request, reply, path, false)
+    }
+  }
+
+  const serveKept = async (request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> => {
+    const [id = '', ...rest] = path.slice(keptPrefix.length).split('/')
+    const release = await releases.byId(id)
+    if (!release) throw new ServiceError('not-found', `release ${id.slice(0, 64)} is unknown or no longer kept`)
+    try {
+      return await servePath(request, reply, release, `/${rest.join('/')}`, 'immutable')
+    } catch (error) {
+      if (isMissingFile(error)) throw new ServiceError('not-found', `release ${id} is no longer kept`, { cause: error })
+      throw error
+    }
+  }
+
+  route('/iati/', serveLive)
+  route('/feeds/', serveLive)
+  route(keptPrefix, serveKept)
+}
+
+const keptPrefix = '/feeds/releases/'
+
+/** The error of every feed address before the first release. */
+export function noRelease(): ServiceError {
+  return new ServiceError('release-missing', 'nothing has been published yet: the first release is being built')
+}
+
+async function servePath(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  release: ReadableRelease,
+  path: string,
+  lifetime: 'live' | 'immutable',
+): Promise<FastifyReply> {
+  const file = await release.find(path)
+  if (!file) throw nothingHere(request)
+  return await serveFile(request, reply, { file, release: release.id, lifetime })
+}
+
+function isMissingFile(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}

@@ -1,0 +1,55 @@
+import type { FastifyInstance } from 'fastify'
+import { isoInstantOf } from '../../domain/dates.js'
+import type { RunSummary } from '../../store/runs.js'
+import type { ApiDeps } from '../deps.js'
+
+/** Runs that `/feeds/status.json` tells of. */
+const shownRuns = 20
+
+/**
+ * `/feeds/status.json`: what is live and how the last runs went. Answered before the first release too, since that is
+ * when people look.
+ */
+export function statusRoute(
+  app: FastifyInstance,
+  { releases, listRuns }: Pick<ApiDeps, 'releases' | 'listRuns'>,
+): void {
+  app.get('/feeds/status.json', async (_request, reply) => {
+    const [release, runs] = await Promise.all([releases.live(), listRuns(shownRuns)])
+    return reply
+      .header('content-type', 'application/json; charset=utf-8')
+      .header('cache-control', 'no-cache')
+      .send(
+        `${JSON.stringify(
+          {
+            release: release?.id,
+            generated: release?.manifest.generated,
+            activities: release?.manifest.totals.activities,
+            held: release?.manifest.held.count,
+            runs: runs.map(toStatusRun),
+          },
+          null,
+          2,
+        )}\n`,
+      )
+  })
+}
+
+// Chosen field by field: who works on a run and an error's message are for the operator, not for the world.
+function toStatusRun(run: RunSummary) {
+  return {
+    id: run.id,
+    trigger: run.trigger,
+    state: run.state,
+    attempt: run.attempt,
+    queuedAt: isoInstantOf(run.queuedAt),
+    startedAt: run.startedAt && isoInstantOf(run.startedAt),
+    finishedAt: run.finishedAt && isoInstantOf(run.finishedAt),
+    rendered: run.rendered,
+    changed: run.changed,
+    held: run.held,
+    release: run.releaseId,
+    reason: run.reason,
+    error: run.error?.code,
+  }
+}

@@ -1,0 +1,119 @@
+import { open } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../domain/errors.js'
+import type { ByteRange, ServedFile } from '../publishing/releases.js'
+import { isUnchanged, validatorsOf, wantedRange } from './conditional.js'
+import { type Encoding, preferredEncoding } from './encoding.js'
+import { mediaTypes, responseFormat } from './negotiation.js'
+import { errorDocument } from './representations/error-response.js'
+
+const compress = promisify(gzip)
+
+// Above this a file without a gzip twin is sent as it is rather than held in memory.
+const compressibleBytes = 1_048_576
+
+/**
+ * How long a copy may be used unasked: `live` addresses are asked for again each time (a 304 costs nothing), `immutable`
+ * ones never change.
+ */
+const cacheControl = { live: 'public, no-cache', immutable: 'public, max-age=31536000, immutable' } as const
+
+export type Served = {
+  readonly file: ServedFile
+  readonly release: string
+  readonly lifetime: keyof typeof cacheControl
+}
+
+/**
+ * Answers GET or HEAD with a published file (IATI contract 14): conditional, compressed when asked for, in part when
+ * asked for (of identity only), `Content-Length` always exact. The file is opened before the first header is set, so
+ * ENOENT reaches the caller while another answer is still possible.
+ */
+export async function serveFile(request: FastifyRequest, reply: FastifyReply, served: Served): Promise<FastifyReply> {
+  const { file } = served
+  const validators = validatorsOf(file)
+  const ranged = request.method === 'GET' && request.headers.range !== undefined
+  const encoding = ranged ? 'identity' : encodingOf(file, request.headers['accept-encoding'])
+  const tag = encoding === 'gzip' ? validators.gzipTag : validators.identityTag
+  const stageHeaders = () =>
+    reply
+      .header('etag', tag)
+      .header('last-modified', validators.lastModified)
+      .header('cache-control', cacheControl[served.lifetime])
+      .header('vary', 'Accept-Encoding')
+      .header('accept-ranges', 'bytes')
+      .header('x-release', served.release)
+
+  if (isUnchanged(request.headers, validators)) return stageHeaders().code(304).send()
+
+  const range = ranged ? wantedRange(request.headers, file.identity.length, validators) : undefined
+  if (range === 'unsatisfiable') return sendUnsatisfiable(request, reply, served)
+  const body = await openBody(file, encoding, range)
+  stageHeaders().header('content-type', file.mediaType).header('content-length', String(body.length))
+  if (encoding === 'gzip') reply.header('content-encoding', 'gzip')
+  if (range) {
+    reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${file.identity.length}`)
+  }
+  if (request.method === 'HEAD') {
+    body.stream.destroy()
+    return reply.send()
+  }
+  return reply.send(body.stream)
+}
+
+function sendUnsatisfiable(request: FastifyRequest, reply: FastifyReply, { file, release }: Served): FastifyReply {
+  const format = responseFormat(request)
+  const message = `the range ${request.headers.range?.slice(0, 64)} lies outside of the file's ${file.identity.length} bytes`
+  return reply
+    .code(416)
+    .header('content-range', `bytes */${file.identity.length}`)
+    .header('x-release', release)
+    .header('cache-control', 'no-store')
+    .header('content-type', mediaTypes[format])
+    .send(errorDocument(format, { status: 416, messages: [message] }))
+}
+
+function encodingOf(file: ServedFile, acceptEncoding: string | undefined): Encoding {
+  const compressible = file.gzip !== undefined || file.identity.length <= compressibleBytes
+  return compressible ? preferredEncoding(acceptEncoding) : 'identity'
+}
+
+type Body = { readonly stream: Readable; readonly length: number }
+
+async function openBody(
+  file: ServedFile,
+  encoding: Encoding,
+  range: { readonly start: number; readonly end: number } | undefined,
+): Promise<Body> {
+  if (encoding === 'gzip' && file.gzip) return await openPart(file.gzip)
+  if (encoding === 'gzip') {
+    const compressed = await compress(await buffer((await openPart(file.identity)).stream), { level: 6 })
+    return { stream: Readable.from([compressed]), length: compressed.length }
+  }
+  if (!range) return await openPart(file.identity)
+  const { path, offset } = file.identity
+  return await openPart({ path, offset: offset + range.start, length: range.end - range.start + 1 })
+}
+
+/** Opens a part of a file and makes sure that it is all there: a response never ends short of its `Content-Length`. */
+async function openPart({ path, offset, length }: ByteRange): Promise<Body> {
+  const handle = await open(path)
+  try {
+    const { size } = await handle.stat()
+    if (size < offset + length) {
+      throw new ServiceError('release-corrupt', `${path} has ${size} bytes, expected at least ${offset + length}`)
+    }
+    if (length > 0) {
+      return { length, stream: handle.createReadStream({ start: offset, end: offset + length - 1, autoClose: true }) }
+    }
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+  await handle.close()
+  return { length, stream: Readable.from([]) }
+}
