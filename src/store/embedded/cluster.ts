@@ -1,6 +1,6 @@
 import { chown, mkdir, rename, rm, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
-import { draftName, removeLeftovers } from './binaries.js'
+import { join } from 'node:path'
+import { draftName } from './binaries.js'
 import { toServerError } from './failures.js'
 import type { Place } from './place.js'
 import { runProgram } from './program.js'
@@ -33,7 +33,6 @@ const settings: Readonly<Record<string, string>> = {
  * @throws ServiceError `database-unavailable` with the reason that PostgreSQL gave.
  */
 export async function createCluster(nativeDir: string, { clusterDir, account, record }: Place): Promise<void> {
-  await removeLeftovers(dirname(clusterDir), basename(clusterDir))
   const draft = await draftName(clusterDir)
   const cluster = join(draft, 'cluster')
   const passwordFile = join(draft, 'password')

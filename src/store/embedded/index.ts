@@ -1,6 +1,7 @@
+import { basename, dirname } from 'node:path'
 import { Client } from 'pg'
 import { isRoot } from './account.js'
-import { getServerPackage, openServerPrograms } from './binaries.js'
+import { getServerPackage, openServerPrograms, removeLeftovers } from './binaries.js'
 import { createCluster, databaseName, resetPassword } from './cluster.js'
 import { errnoOf, incompatible, toOpenError, unavailable } from './failures.js'
 import { countLiveLeases, dropLease, takeLease } from './leases.js'
@@ -54,23 +55,24 @@ async function openInsideLock(folder: LauncherFolder, log: (message: string) => 
   if (isRoot()) await openSystemDir()
   const programs = await openServerPrograms(from, isRoot() ? systemDir : folder.dir, isRoot())
 
-  // Before the cluster: a cluster without its password would be of no use.
-  await saveRecord(folder, place.record)
-  if (!place.exists) {
+  await removeLeftovers(dirname(place.clusterDir), basename(place.clusterDir))
+  if (place.exists) {
+    await checkCluster(place, from.major)
+    if (place.passwordLost) {
+      await stopServer(programs, place)
+      await resetPassword(programs, place)
+    }
+    await saveRecord(folder, place.record)
+  } else {
     log(`making a new database in ${place.clusterDir}`)
+    // The record first: a cluster without its password would be of no use.
+    await saveRecord(folder, place.record)
     await createCluster(programs, place)
-  }
-  await checkCluster(place, from.major)
-  if (place.passwordLost) {
-    await stopServer(programs, place)
-    await resetPassword(programs, place)
   }
 
   const others = await countLiveLeases(folder.leaseDir)
-  const { port, joined } = await openServer(programs, place)
-  const url = `postgres://${databaseName}:${place.record.password}@127.0.0.1:${port}/${databaseName}`
   try {
-    await checkConnection(url, place.clusterDir)
+    const { port, joined, url } = await connectServer(programs, place)
     if (port !== place.record.port) await saveRecord(folder, { ...place.record, port })
     const lease = await takeLease(folder.leaseDir)
     log(`${joined ? 'joined' : 'started'} PostgreSQL ${from.major} on 127.0.0.1:${port}, data in ${place.clusterDir}`)
@@ -84,6 +86,22 @@ async function openInsideLock(folder: LauncherFolder, log: (message: string) => 
   } catch (error) {
     if (others === 0) await stopServer(programs, place)
     throw error
+  }
+}
+
+/** Opens the server and tries it; a server that was killed at that very moment is opened once more. */
+async function connectServer(programs: string, place: Place) {
+  for (let attempt = 1; ; attempt += 1) {
+    const { port, joined } = await openServer(programs, place)
+    const url = `postgres://${databaseName}:${place.record.password}@127.0.0.1:${port}/${databaseName}`
+    const tried = await findPostmaster(place.clusterDir)
+    try {
+      await checkConnection(url, place.clusterDir)
+      return { port, joined, url }
+    } catch (error) {
+      const now = await findPostmaster(place.clusterDir)
+      if (attempt === 3 || (now !== undefined && now.pid === tried?.pid)) throw error
+    }
   }
 }
 

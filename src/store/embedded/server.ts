@@ -34,8 +34,11 @@ export async function openServer(
     if (failure === undefined) return { port, joined: false }
 
     // Another process took the port between our look and the server's; or a starter that was killed had left a
-    // server behind that is just coming up; or children of a killed server are still going down. All of them pass.
-    const passing = /Address already in use|lock file "postmaster\.pid"|is still in use/.test(failure)
+    // server behind that is just coming up; or children of a killed server are still going down; or somebody killed
+    // this one too. All of them pass.
+    const passing = /Address already in use|lock file "postmaster\.pid"|is still in use|ended with SIGKILL/.test(
+      failure,
+    )
     if (!passing || performance.now() - began > LINGER_TIMEOUT_MS)
       throw toServerError(failure, 'start', place.clusterDir)
     if (failure.includes('Address already in use')) port = 0
@@ -90,7 +93,7 @@ async function startServer(
 
     const deadline = performance.now() + START_TIMEOUT_MS
     for (;;) {
-      if (ended !== undefined) return (await readFrom(log, logStart)) || ended
+      if (ended !== undefined) return `${await readFrom(log, logStart)}\n${ended}`
       const found = await findPostmaster(clusterDir)
       if (found?.pid === child.pid && found?.status === 'ready') return undefined
       if (performance.now() > deadline) {
