@@ -157,7 +157,8 @@ export async function recordShardCounts(
 /** How a run ended well or was held; `held` counts the activities that the release leaves as they were. */
 export type RunOutcome = {
   readonly state: 'published' | 'unchanged' | 'held'
-  readonly releaseId: string
+  /** Absent when the release was held before it had a name. */
+  readonly releaseId?: string
   readonly held: number
   readonly reason?: string
 }
@@ -167,7 +168,16 @@ export async function finishRun(db: Db, lease: Lease, outcome: RunOutcome, at: D
   const { rowCount } = await db.query(
     `update run set state = $4, finished_at = $5, release_id = $6, held = $7, outcome = $8, ${finishing}
      where id = $1 and attempt = $2 and state = 'running' and stage = 'publish' and lease_owner = $3`,
-    [lease.runId, lease.attempt, lease.owner, outcome.state, at, outcome.releaseId, outcome.held, { ...outcome }],
+    [
+      lease.runId,
+      lease.attempt,
+      lease.owner,
+      outcome.state,
+      at,
+      outcome.releaseId ?? null,
+      outcome.held,
+      { ...outcome },
+    ],
   )
   return rowCount > 0
 }

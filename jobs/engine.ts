@@ -1,0 +1,138 @@
+import {
+  createPostgresBackend,
+  createRedisBackend,
+  type FlowProducer,
+  type Job,
+  type Processor,
+  type Queue,
+  type Worker,
+  type WorkerOptions,
+  withBackend,
+} from 'bullmq'
+import type { Log } from '../src/observability/log.js'
+
+/** Where the queue lives. */
+export type QueueConnection =
+  | { readonly kind: 'postgres'; readonly url: string }
+  | { readonly kind: 'redis'; readonly url: string; readonly prefix: string }
+
+/** The part of BullMQ's classes that this room uses, whatever the engine. */
+export type EngineQueue = Pick<
+  Queue,
+  | 'add'
+  | 'upsertJobScheduler'
+  | 'getJobScheduler'
+  | 'getJobSchedulers'
+  | 'removeJobScheduler'
+  | 'getWorkersCount'
+  | 'getJobCounts'
+  | 'waitUntilReady'
+  | 'close'
+  | 'disconnect'
+>
+export type EngineWorker = Pick<Worker, 'pause' | 'cancelAllJobs' | 'close' | 'waitUntilReady' | 'disconnect'>
+export type EngineFlow = Pick<FlowProducer, 'add' | 'waitUntilReady' | 'close' | 'disconnect'>
+
+/** Makes queues, flow producers and workers on one engine; each opens connections of its own (architecture 7). */
+export type Engine = {
+  /** `migrate` brings BullMQ's own tables up to date first (PostgreSQL only). */
+  queue(name: string, options: { readonly migrate: boolean }): EngineQueue
+  flow(): EngineFlow
+  /** `onFailed` hears of every failed try. */
+  worker(name: string, processor: Processor, options: EngineWorkerOptions, onFailed: FailureListener): EngineWorker
+}
+
+type EngineWorkerOptions = Omit<WorkerOptions, 'connection' | 'prefix'>
+export type FailureListener = (job: Job | undefined, error: Error) => void
+
+/** BullMQ's schema; the connection's search_path names it, so one database can hold ours and BullMQ's tables. */
+const schema = 'bullmq'
+const connectTimeoutMs = 5000
+// No answer in this time: the connection is dead, however alive its socket looks.
+const answerTimeoutMs = 30_000
+
+/** The engine at this address. Errors of idle connections are logged; none can end the process. */
+export function createEngine(connection: QueueConnection, log: Log): Engine {
+  const heard = <T extends { on(event: 'error', listener: (error: Error) => void): unknown }>(
+    emitter: T,
+    what: string,
+  ) => {
+    emitter.on('error', quietly(log, what))
+    return emitter
+  }
+  if (connection.kind === 'postgres') {
+    const { Queue, FlowProducer, Worker } = withBackend(createPostgresBackend)
+    const options = postgresOptions(connection.url)
+    return {
+      queue: (name, { migrate }) => heard(new Queue(name, { connection: { ...options, migrate } }), `queue ${name}`),
+      flow: () => heard(new FlowProducer({ connection: options }), 'flows'),
+      worker: (name, processor, more, onFailed) => {
+        const worker = heard(new Worker(name, processor, { ...more, connection: options }), `worker ${name}`)
+        worker.on('failed', onFailed)
+        return worker
+      },
+    }
+  }
+  const { Queue, FlowProducer, Worker } = withBackend(createRedisBackend)
+  const { prefix } = connection
+  // A producer says within seconds that Redis is away; a worker waits for it to come back.
+  const producer = { ...redisOptions(connection.url), maxRetriesPerRequest: 1 }
+  const consumer = { ...redisOptions(connection.url), maxRetriesPerRequest: null }
+  return {
+    queue: (name) => heard(new Queue(name, { connection: producer, prefix }), `queue ${name}`),
+    flow: () => heard(new FlowProducer({ connection: producer, prefix }), 'flows'),
+    worker: (name, processor, more, onFailed) => {
+      const worker = heard(new Worker(name, processor, { ...more, connection: consumer, prefix }), `worker ${name}`)
+      worker.on('failed', onFailed)
+      return worker
+    },
+  }
+}
+
+/** Session options in the address would override the search_path that BullMQ sets: they are passed beside it. */
+function postgresOptions(address: string) {
+  const url = new URL(address)
+  const sessionOptions = url.searchParams.get('options')
+  url.searchParams.delete('options')
+  return {
+    connectionString: url.href,
+    schema,
+    max: 2,
+    application_name: 'giving queue',
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: answerTimeoutMs,
+    keepAlive: true,
+    ...(sessionOptions && { options: sessionOptions }),
+  }
+}
+
+function redisOptions(url: string) {
+  return {
+    url,
+    connectTimeout: connectTimeoutMs,
+    // Longer than any blocking read of a worker (10 s).
+    socketTimeout: answerTimeoutMs,
+    keepAlive: 10_000,
+    retryStrategy: (times: number) => Math.min(times * 200, 2000),
+  }
+}
+
+/** Logs an error of a connection at once, and the same one again at most every 10 s with the number left out. */
+function quietly(log: Log, source: string): (error: Error) => void {
+  const seen = new Map<string, { at: number; left: number }>()
+  return (error) => {
+    const text = error.message || ('code' in error ? String(error.code) : error.name)
+    const entry = seen.get(text)
+    const now = performance.now()
+    if (entry && now - entry.at < 10_000) {
+      entry.left++
+      return
+    }
+    if (seen.size > 100) seen.clear()
+    seen.set(text, { at: now, left: 0 })
+    log.warn(
+      { source, error: text, ...(entry && entry.left > 0 && { repeated: entry.left }) },
+      'queue connection error',
+    )
+  }
+}

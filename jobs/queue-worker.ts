@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Processor, UnrecoverableError } from 'bullmq'
+import { errorCatalogue, toServiceError } from '../src/domain/errors.js'
+import type { EngineWorker } from './engine.js'
+
+/** One delivery of a job, without a trace of BullMQ. */
+export type JobCall = {
+  /** The same for every try of one job. */
+  readonly id: string
+  readonly name: string
+  readonly data: unknown
+  /** For jobs of a scheduler: the instant that this one was due at. */
+  readonly dueAt?: Date
+  /** Aborted when the process shuts down and the job's time is up. */
+  readonly signal: AbortSignal
+  /** Wait before the next try, in milliseconds. */
+  readonly nextTryMs: number
+  /** Whether this failure would be the job's last: no tries left, or an error that trying again cannot cure. */
+  isLast(error: unknown): boolean
+}
+
+/** What is done with the jobs of one queue; `onGivenUp` hears of jobs that will not be tried again. */
+export type JobHandler = {
+  handle(call: JobCall): Promise<string>
+  onGivenUp?(name: string, data: unknown, error: Error): void
+}
+
+/** BullMQ's processor for a handler; `active` holds the deliveries that are being worked on. */
+export function toProcessor(handler: JobHandler, active: Set<Promise<unknown>>): Processor {
+  // All three parameters must be declared: BullMQ gives the signal only to functions that have the third.
+  return async (job, _token, signal) => {
+    const attempts = job.opts.attempts ?? 1
+    const backoff = typeof job.opts.backoff === 'object' ? (job.opts.backoff.delay ?? 0) : 0
+    const call: JobCall = {
+      id: job.id ?? '',
+      name: job.name,
+      data: job.data,
+      ...(job.repeatJobKey && { dueAt: toDueAt(job.id, job.opts.prevMillis) }),
+      signal: signal ?? new AbortController().signal,
+      nextTryMs: backoff * 2 ** job.attemptsMade,
+      isLast: (error) => isIncurable(error) || job.attemptsMade + 1 >= attempts,
+    }
+    const work = handler.handle(call)
+    active.add(work)
+    try {
+      return await work
+    } catch (error) {
+      throw toJobError(error)
+    } finally {
+      active.delete(work)
+    }
+  }
+}
+
+/** A running consumer of one queue. */
+export class QueueWorker {
+  readonly #worker: EngineWorker
+  readonly #active: ReadonlySet<Promise<unknown>>
+
+  constructor(worker: EngineWorker, active: ReadonlySet<Promise<unknown>>) {
+    this.#worker = worker
+    this.#active = active
+  }
+
+  /** Takes no further jobs; those at work go on. */
+  async pause(): Promise<void> {
+    await this.#worker.pause(true)
+  }
+
+  /** Resolves to true when nothing is being worked on any more, or to false after `ms`. */
+  async idle(ms: number): Promise<boolean> {
+    const deadline = performance.now() + ms
+    while (this.#active.size > 0) {
+      const left = deadline - performance.now()
+      if (left <= 0) return false
+      await Promise.race([Promise.allSettled(this.#active), sleep(left, undefined, { ref: false })])
+    }
+    return true
+  }
+
+  /** Aborts the jobs at work. */
+  abort(): void {
+    this.#worker.cancelAllJobs('shutdown')
+  }
+
+  /** Closes the connections within 2 s; a job that is still at work then is left to another worker. */
+  async close(): Promise<void> {
+    await closeSoon({
+      close: () => this.#worker.close(this.#active.size > 0),
+      disconnect: () => this.#worker.disconnect(),
+    })
+  }
+}
+
+/** Closes, by force after 1.5 s: a queue that is away cannot hold up a shutdown. */
+export async function closeSoon(what: { close(): Promise<void>; disconnect(): Promise<void> }): Promise<void> {
+  const closed = what.close().catch(() => undefined)
+  const done = await Promise.race([closed.then(() => true), sleep(1500, false, { ref: false })])
+  if (!done) await Promise.race([what.disconnect().catch(() => undefined), sleep(500, undefined, { ref: false })])
+}
+
+/** What BullMQ is to do with a failed job: never again for `stop`, the next try for everything else. */
+function toJobError(error: unknown): Error {
+  const failure = toServiceError(error)
+  return isIncurable(failure) ? new UnrecoverableError(failure.message) : failure
+}
+
+function isIncurable(error: unknown): boolean {
+  return errorCatalogue[toServiceError(error).code].remedy === 'stop'
+}
+
+/** A scheduler's job is called `repeat:<scheduler>:<milliseconds>` and carries the instant in its options as well. */
+function toDueAt(id: string | undefined, prevMillis: number | undefined): Date {
+  return new Date(prevMillis ?? Number(id?.slice(id.lastIndexOf(':') + 1)))
+}

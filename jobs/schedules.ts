@@ -1,0 +1,86 @@
+import type { Clock } from '../src/domain/dates.js'
+import { isDue, latestDue, nextDue, type Schedule } from '../src/domain/schedule.js'
+import type { Log } from '../src/observability/log.js'
+import { createRun, findLastDue, type RunTrigger } from '../src/store/runs.js'
+import { adoptSchedule, findSchedule } from '../src/store/schedules.js'
+import type { Store } from '../src/store/store.js'
+import type { JobQueue } from './queue.js'
+
+/** The one schedule that there is: its name in the ledger and in the queue. */
+export const publishSchedule = 'publish'
+
+type ScheduleDeps = { readonly store: Store; readonly clock: Clock; readonly log: Log }
+
+/** The next scheduled publication after `now`, for display. */
+export function nextRun(publish: { readonly schedule: string; readonly timezone: string }, now: Date): Date {
+  return nextDue({ expression: publish.schedule, timezone: publish.timezone }, now)
+}
+
+/**
+ * Puts the configured schedule in force. First the schedule so far is asked which instant was missed while the service
+ * was down, and that one is entered; instants before a schedule was adopted are never made up for.
+ */
+export async function adoptPublishSchedule(deps: ScheduleDeps, schedule: Schedule): Promise<void> {
+  nextDue(schedule, deps.clock())
+  await enterMissedRun(deps, 'schedule', 0)
+  await adoptSchedule(deps.store.db, publishSchedule, schedule, deps.clock())
+}
+
+/**
+ * Enters a run for the latest due instant that has none, if it is at least `graceSeconds` ago. Returns the run's id
+ * when this call entered it.
+ */
+export async function enterMissedRun(
+  { store, clock, log }: ScheduleDeps,
+  trigger: RunTrigger,
+  graceSeconds: number,
+): Promise<number | undefined> {
+  const schedule = await findSchedule(store.db, publishSchedule)
+  if (!schedule) return undefined
+  const now = clock()
+  const due = latestDue(schedule, new Date(now.getTime() - graceSeconds * 1000))
+  if (!due || due <= schedule.adoptedAt) return undefined
+  const last = await findLastDue(store.db, publishSchedule)
+  if (last && last >= due) return undefined
+  const run = await createRun(store.db, { trigger, at: now, due: { schedule: publishSchedule, at: due } })
+  if (!run.created) return undefined
+  log.warn({ runId: run.id, dueAt: due, trigger }, 'a scheduled publication had been missed, it runs now')
+  return run.id
+}
+
+/**
+ * Enters the run of a scheduler's job. Nothing is entered for an instant that the schedule in force does not have: it
+ * is the last job of a schedule that has been replaced.
+ */
+export async function enterDueRun({ store, clock, log }: ScheduleDeps, dueAt: Date): Promise<string> {
+  const schedule = await findSchedule(store.db, publishSchedule)
+  if (!schedule || !isDue(schedule, dueAt)) {
+    log.info({ dueAt }, 'a job of a replaced schedule was ignored')
+    return 'not due'
+  }
+  const due = { schedule: publishSchedule, at: dueAt }
+  const run = await createRun(store.db, { trigger: 'schedule', at: clock(), due })
+  return run.created ? `run ${run.id}` : `run ${run.id} was there already`
+}
+
+/** Makes the queue's schedulers what the configuration says: ours in place, no others. */
+export async function installScheduler(queue: JobQueue, schedule: Schedule, log: Log): Promise<void> {
+  await queue.upsertScheduler(publishSchedule, schedule)
+  const removed = await queue.removeSchedulersExcept(publishSchedule)
+  if (removed.length > 0) log.info({ removed }, 'schedulers of another version were removed')
+}
+
+/**
+ * Installs the scheduler in force again when it is gone from the queue, or has stood still since an instant at least
+ * `graceSeconds` ago. Returns whether that was necessary.
+ */
+export async function restoreScheduler(deps: ScheduleDeps, queue: JobQueue, graceSeconds: number): Promise<boolean> {
+  const schedule = await findSchedule(deps.store.db, publishSchedule)
+  if (!schedule) return false
+  const found = await queue.findScheduler(publishSchedule)
+  const limit = deps.clock().getTime() - graceSeconds * 1000
+  if (found && (found.next?.getTime() ?? Number.POSITIVE_INFINITY) > limit) return false
+  await installScheduler(queue, schedule, deps.log)
+  deps.log.warn({ was: found ? 'standing still' : 'gone' }, 'the publication scheduler was restored in the queue')
+  return true
+}
