@@ -1,7 +1,7 @@
 /**
  * One XML element as a value: what mapping makes, validation reads and the writer turns into text. Attribute order and
  * child order are the order of writing. `text` is character data; an element has text or children, never both (IATI 2.03
- * and the wire format know no mixed content).
+ * and the wire format know no mixed content), except where the reader met a document that has both.
  */
 export type Element = {
   readonly name: string
