@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type pg from 'pg'
 import { type IsoInstant, isoDateOf, isoInstantOf } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
 import { hasError, type NoticeSummary } from '../domain/notice.js'
@@ -7,8 +6,9 @@ import { activitiesPath, organisationsPath, projectFeedIndexPath, reportsFeedPat
 import { recentReportFeed } from '../feeds/atom/report-feed.js'
 import { iatiEnvelope } from '../feeds/iati/envelope.js'
 import { toOrganisation } from '../feeds/iati/organisation.js'
-import type { Db } from '../store/connection.js'
+import type { Connection, Db } from '../store/connection.js'
 import { copyRows } from '../store/copy-rows.js'
+import { findFact } from '../store/facts.js'
 import { recentReports } from '../store/project-graphs.js'
 import {
   copySegmentSql,
@@ -38,7 +38,7 @@ export type Dataset = {
   readonly records: number
   readonly fingerprint: string
   readonly notices: NoticeSummary
-  readonly chunks: (client: pg.PoolClient) => AsyncIterable<Buffer>
+  readonly chunks: (client: Connection) => AsyncIterable<Buffer>
 }
 
 /** A release that differs from the live one. */
@@ -49,6 +49,8 @@ export type ReleasePlan = {
   readonly held: Manifest['held']
   readonly totals: Manifest['totals']
   readonly vanished: { readonly count: number; readonly sample: readonly string[] }
+  /** A person removed data on purpose: smaller totals than the live release's are no reason to hold this one. */
+  readonly lossAccepted: boolean
 }
 
 /** What the snapshot calls for. */
@@ -110,6 +112,7 @@ export async function planRelease(
       money: await incomingMoney(db),
     },
     vanished: await vanishedIdentifiers(db, 10),
+    lossAccepted: live !== undefined && (await findFact(db, 'loss-accepted-from')) === live.id,
   }
   return live && isUnchanged(live.manifest, plan) ? { verdict: 'unchanged', live, held } : plan
 }
@@ -124,7 +127,7 @@ function isUnchanged(live: Manifest, plan: ReleasePlan): boolean {
   )
 }
 
-async function* activityFile(client: pg.PoolClient, segment: number, generated: IsoInstant): AsyncGenerator<Buffer> {
+async function* activityFile(client: Connection, segment: number, generated: IsoInstant): AsyncGenerator<Buffer> {
   const { head, tail } = iatiEnvelope('iati-activities', generated)
   const lineBreak = Buffer.from('\n')
   yield Buffer.from(head)

@@ -2,8 +2,6 @@ import type { Clock } from '../domain/dates.js'
 import type { MappingConfig } from '../feeds/iati/mapping.js'
 import type { Store } from '../store/store.js'
 import type { XsdValidator } from '../validation/index.js'
-import { publishRelease } from './publish-release.js'
-import { planShards, renderShard } from './render.js'
 
 /** A publication run as the work on it sees it. */
 export type RunHandle = {
@@ -47,13 +45,4 @@ export type PublicationDeps = {
   /** Checks every rendered batch by the official schema, when its files are there. */
   readonly xsd?: XsdValidator
   readonly clock: Clock
-}
-
-/** Wires the steps of a publication to their store, folder and configuration. */
-export function createPublication(deps: PublicationDeps): Publication {
-  return {
-    planShards: (run, size = 1000) => planShards(deps, run, size),
-    renderShard: (run, shard, options) => renderShard(deps, run, shard, options),
-    publishRelease: (run, options) => publishRelease(deps, run, options),
-  }
 }

@@ -56,7 +56,7 @@ export async function publishRelease(
     const { manifest } = assembled
     if (signal.aborted) throw new ServiceError('aborted', 'publishing was interrupted; it will be done again')
     await stillOurs()
-    return await commit({ deps, run, draft, folder, live, manifest, vanished: assembled.vanished, onProgress })
+    return await commit({ deps, run, draft, folder, live, manifest, plan: assembled, onProgress })
   })
 }
 
@@ -103,7 +103,7 @@ type Commit = {
   readonly folder: ReleaseFolder
   readonly live: ReadableRelease | undefined
   readonly manifest: Manifest
-  readonly vanished: ReleasePlan['vanished']
+  readonly plan: Pick<ReleasePlan, 'vanished' | 'lossAccepted'>
   readonly onProgress: Progress
 }
 
@@ -111,9 +111,9 @@ async function commit(step: Commit): Promise<PublishOutcome> {
   const { deps, run, draft, folder, manifest, onProgress } = step
   const held = manifest.held.count
   const row = { id: draft.id, runId: run.id, generatedAt: new Date(manifest.generated), manifest }
-  const reason = holdReason(step.live?.manifest.totals, manifest.totals, {
+  const reason = holdReason(step.plan.lossAccepted ? undefined : step.live?.manifest.totals, manifest.totals, {
     maxLossPercent: deps.maxLossPercent,
-    vanished: step.vanished,
+    vanished: step.plan.vanished,
     files: manifest.files,
   })
   if (reason !== undefined) {

@@ -1,8 +1,8 @@
 import { once as onceEvent } from 'node:events'
 import { PassThrough } from 'node:stream'
-import type pg from 'pg'
 import { isoInstantOf } from '../domain/dates.js'
 import { projectFeedIndexPath } from '../feeds/addresses.js'
+import type { Connection } from '../store/connection.js'
 import { copyRows } from '../store/copy-rows.js'
 import { copyReportFeedsSql } from '../store/renderings.js'
 import type { Draft } from './draft.js'
@@ -20,7 +20,7 @@ export type Build = {
   readonly run: RunHandle
   readonly draft: Draft
   readonly live: ReadableRelease | undefined
-  readonly client: pg.PoolClient
+  readonly client: Connection
   readonly signal: AbortSignal
   readonly onProgress: Progress
 }
@@ -96,7 +96,7 @@ async function writeProjectFeeds(
   }
 }
 
-async function* packedFeeds(client: pg.PoolClient) {
+async function* packedFeeds(client: Connection) {
   for await (const rows of copyRows(client, copyReportFeedsSql)) yield rows.map(toPackedFeed)
 }
 

@@ -11,6 +11,9 @@ export type Db = {
   ): Promise<{ rows: Row[]; rowCount: number }>
 }
 
+/** A connection of its own, for COPY; opaque outside this room. */
+export type Connection = pg.PoolClient
+
 const { builtins } = pg.types
 
 /**

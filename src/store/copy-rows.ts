@@ -1,6 +1,5 @@
-import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
-import { toStoreError } from './connection.js'
+import { type Connection, toStoreError } from './connection.js'
 
 // "PGCOPY\n\377\r\n\0", 4 bytes of flags, 4 bytes of header extension length.
 const headerBytes = 19
@@ -10,7 +9,7 @@ const headerBytes = 19
  * connection is busy until the last one. Fields are views into the chunk: use or copy them before asking for more.
  * The binary format is used because the text format escapes backslashes and line breaks.
  */
-export async function* copyRows(client: pg.PoolClient, sql: string): AsyncGenerator<Buffer[][]> {
+export async function* copyRows(client: Connection, sql: string): AsyncGenerator<Buffer[][]> {
   const stream = client.query(copyTo(sql))
   let pending: Buffer = Buffer.alloc(0)
   let headerSeen = false

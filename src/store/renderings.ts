@@ -334,3 +334,11 @@ export async function promiseIdentifiers(db: Db, releaseId: string, at: Date): P
     [releaseId, at],
   )
 }
+
+/** Withdraws every identifier published under a publisher that was never a real one; returns how many. */
+export async function withdrawIdentifiersOf(db: Db, publisherRef: string): Promise<number> {
+  const { rowCount } = await db.query('delete from published_identifier where starts_with(identifier, $1)', [
+    `${publisherRef}-`,
+  ])
+  return rowCount
+}

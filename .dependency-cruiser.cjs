@@ -1,0 +1,60 @@
+/**
+ * The arrows between the rooms (docs/architecture.md). Each rule says what to do when it fails.
+ * @type {import('dependency-cruiser').IConfiguration}
+ */
+
+/** A room may import only these (itself, Node and npm packages aside). */
+const room = (name, allowed, comment) => ({
+  name: `${name}-imports`,
+  severity: 'error',
+  comment,
+  from: { path: `^src/${name}/` },
+  to: { path: '^(src|jobs|test|bench)/', pathNot: `^src/(${[name, ...allowed].join('|')})/` },
+})
+
+/** A package lives in one room. */
+const onlyIn = (packages, place, comment) => ({
+  name: `${packages.split('|')[0]}-only-in-its-room`,
+  severity: 'error',
+  comment,
+  from: { pathNot: place },
+  to: { path: `(^|/)node_modules/(${packages})(/|$)` },
+})
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', comment: 'Two files that need each other are one idea: merge them or pull out what they share.', from: {}, to: { circular: true } },
+    { name: 'nothing-imports-tests', severity: 'error', comment: 'Test support is for tests.', from: { path: '^(src|jobs)/' }, to: { path: '^(test|bench)/' } },
+    { name: 'src-never-imports-jobs', severity: 'error', comment: 'Work is in src, its scheduling in jobs. Only the composition root (cli, commands) wires both.', from: { path: '^src/', pathNot: '^src/(cli\\.ts|commands/)' }, to: { path: '^jobs/' } },
+    { name: 'nothing-imports-the-root', severity: 'error', comment: 'The command line wires the rooms; no room knows it.', from: { pathNot: '^src/(cli\\.ts|commands/)' }, to: { path: '^src/(cli\\.ts|commands/)' } },
+    { name: 'resolvable', severity: 'error', comment: 'The import does not resolve: fix the path or install the package.', from: {}, to: { couldNotResolve: true } },
+    { name: 'no-dev-dependencies-in-production', severity: 'error', comment: 'Move the package to dependencies, or the code to test or bench.', from: { path: '^(src|jobs)/' }, to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only', 'npm'], pathNot: 'node_modules/@types/' } },
+    room('domain', [], 'The nouns import nothing of ours.'),
+    room('xml', ['domain'], 'XML knows errors and text, no nouns of the platform.'),
+    room('standard', ['domain', 'xml'], 'The standard is data, read from XML.'),
+    room('config', ['domain'], 'Configuration is values only.'),
+    room('observability', ['domain', 'config'], 'Logs are handed values.'),
+    room('store', ['domain'], 'The store knows rows and nouns, not what is made of them.'),
+    room('feeds', ['domain', 'xml', 'standard'], 'Mapping is pure: no store, no clock, no files.'),
+    room('validation', ['domain', 'xml', 'standard'], 'Checks are pure: they take elements and return notices.'),
+    room('publishing', ['domain', 'xml', 'feeds', 'validation', 'store'], 'Publishing joins store, mapping and checks; it knows no queue and no HTTP.'),
+    room('sync', ['domain', 'xml', 'store', 'standard'], 'Import and sync read the wire format into the store.'),
+    room('api', ['domain', 'xml', 'store', 'feeds', 'publishing', 'observability', 'config'], 'The API serves what others made.'),
+    { name: 'jobs-imports', severity: 'error', comment: 'Jobs schedule the work of src; they know no HTTP and no command line.', from: { path: '^jobs/' }, to: { path: '^src/(api|commands|cli)' } },
+    onlyIn('pg|pg-copy-streams', '^src/store/', 'SQL and its driver stay in the store; export a function there.'),
+    onlyIn('fastify|@fastify', '^src/api/', 'HTTP stays in the API.'),
+    onlyIn('bullmq|ioredis', '^jobs/', 'The queue stays in jobs.'),
+    onlyIn('saxes|fast-xml-parser', '^src/xml/', 'XML is taken apart in src/xml only.'),
+    onlyIn('libxml2-wasm', '^src/validation/', 'The official schema is a check.'),
+    onlyIn('commander|cli-progress', '^src/(cli\\.ts|commands/)', 'Only the command line talks to a terminal.'),
+    onlyIn('pino', '^src/observability/', 'Loggers are made in one place and handed out.'),
+    onlyIn('@node-rs/argon2', '^src/api/', 'Passwords are hashed where they arrive.'),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    combinedDependencies: false,
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+}

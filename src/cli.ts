@@ -1,0 +1,173 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { importCommand } from './commands/import.js'
+import { type Output, terminalOutput } from './commands/output.js'
+import { publishCommand } from './commands/publish.js'
+import { apiCommand, startCommand, workerCommand } from './commands/services.js'
+import { statusCommand } from './commands/status.js'
+import { migrateCommand, resetDemoCommand, seedCommand } from './commands/store.js'
+import { createUserCommand } from './commands/users.js'
+import { validateCommand } from './commands/validate.js'
+import { processEnvironment } from './config/environment.js'
+import { errorCatalogue, ServiceError, toServiceError } from './domain/errors.js'
+
+// The exit code of a command that could not do its work at all; the lower ones are each command's own.
+const failure = 2
+
+const stop = new AbortController()
+let code = 0
+
+/** Runs a command's work and keeps its exit code. */
+function run<Options>(work: (options: Options, output: Output) => Promise<number>) {
+  return async (options: Options & { json?: boolean }): Promise<void> => {
+    code = await work(options, terminalOutput(options.json ?? false))
+  }
+}
+
+function wholeNumber(raw: string): number {
+  const value = /^\d{1,9}$/.test(raw) ? Number(raw) : 0
+  if (value < 1) throw new InvalidArgumentError('expected a whole number of at least 1')
+  return value
+}
+
+const durationUnits: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+function durationSeconds(raw: string): number {
+  const [, amount, unit] = /^(\d{1,6})(s|m|h|d)$/.exec(raw) ?? []
+  const seconds = Number(amount) * (durationUnits[unit ?? ''] ?? 0)
+  if (!(seconds > 0)) throw new InvalidArgumentError('expected a duration such as 90s, 30m, 10h or 7d')
+  return seconds
+}
+
+function createProgram(): Command {
+  const environment = processEnvironment()
+  const program = new Command('giving')
+    .description('Publishes a giving platform as IATI 2.03 and Atom, and serves its API')
+    .version(version())
+    .showHelpAfterError()
+    .exitOverride()
+    .addHelpText('after', '\nExit codes: 0 done, 1 done but something needs a look (see each command), 2 failed.')
+  const command = (nameAndArguments: string, description: string) =>
+    program.command(nameAndArguments).description(description).exitOverride()
+  const json = ['--json', 'print the result as JSON'] as const
+
+  command('start', 'run everything: database, API, worker; publish at once, then by schedule').action(
+    run((_, output) => startCommand(environment, stop.signal, output)),
+  )
+  command('api', 'run the API process only').action(run((_, output) => apiCommand(environment, stop.signal, output)))
+  command('worker', 'run a worker process only').action(
+    run((_, output) => workerCommand(environment, stop.signal, output)),
+  )
+  command('migrate', "bring the database's schema up to date")
+    .option('--check', 'only tell what is pending; exit code 1 if anything is', false)
+    .option(...json)
+    .action(run<{ check: boolean }>((options, output) => migrateCommand(environment, options, output)))
+  command('status', 'tell how things are; exit code 1 when something needs a person')
+    .option(...json)
+    .action(run((_, output) => statusCommand(environment, output)))
+  command('import', 'import project pages in the wire format, XML or JSON; exit code 1 when some records were refused')
+    .argument('<file...>', 'files, or - for standard input')
+    .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
+    .option(...json)
+    .action(async (files: string[], options: { photoConsent: boolean; json?: boolean }) => {
+      await run<typeof options>((_, output) =>
+        importCommand(environment, files, { ...options, signal: stop.signal }, output),
+      )(options)
+    })
+  command('seed', 'put invented, plausible projects into the store')
+    .requiredOption('--projects <number>', 'how many', wholeNumber)
+    .option(...json)
+    .action(
+      run<{ projects: number }>((options, output) =>
+        seedCommand(environment, { ...options, signal: stop.signal }, output),
+      ),
+    )
+  command('reset-demo', 'remove demo data and everything published from it')
+    .option(...json)
+    .action(run((_, output) => resetDemoCommand(environment, output)))
+  command('publish', 'publish now; exit code 1 when the release is held, 2 when the run failed')
+    .option('--force', 'map every project again, changed or not', false)
+    .option('--wait', 'stay until the run has ended', false)
+    .option('--inline', 'do the work in this process, without the queue', false)
+    .option(...json)
+    .action(
+      run<{ force: boolean; wait: boolean; inline: boolean }>((options, output) =>
+        publishCommand(environment, { ...options, signal: stop.signal }, output),
+      ),
+    )
+  command('validate', "check anyone's IATI 2.03 files; exit code 1 when there are errors, 2 when a file is unusable")
+    .argument('<file...>', 'activity or organisation files')
+    .option(...json)
+    .action(async (files: string[], options: { json?: boolean }) => {
+      await run((_, output) => validateCommand(environment, files, stop.signal, output))(options)
+    })
+  const users = command('users', 'API users')
+  users
+    .command('create')
+    .description('create an API user with a first API key, which is shown once')
+    .exitOverride()
+    .requiredOption('--email <email>', 'e-mail address')
+    .requiredOption('--password-stdin', 'read the password from standard input')
+    .option('--token-timeout <duration>', 'lifetime of access tokens, such as 10h', durationSeconds)
+    .option(...json)
+    .action(
+      run<{ email: string; tokenTimeout?: number }>(async ({ email, tokenTimeout }, output) => {
+        const password = (await text(process.stdin)).replace(/\r?\n$/, '')
+        return await createUserCommand(environment, { email, password, tokenTimeoutSeconds: tokenTimeout }, output)
+      }),
+    )
+  return program
+}
+
+/** From the package's own description, two folders above the built file or one above the source. */
+function version(): string {
+  for (const place of ['../../package.json', '../package.json']) {
+    try {
+      const description = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as { version?: string }
+      if (description.version) return description.version
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    }
+  }
+  return 'unknown'
+}
+
+// npm passes a terminal's signal on, so one Ctrl-C may arrive twice; a second one counts only after a while.
+const repeatMs = 1500
+
+function listenForSignals(): void {
+  let stoppedAt: number | undefined
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (stoppedAt === undefined) {
+        stoppedAt = performance.now()
+        stop.abort()
+      } else if (performance.now() - stoppedAt > repeatMs) {
+        process.exit(128 + (signal === 'SIGINT' ? 2 : 15))
+      }
+    })
+  }
+}
+
+/** One clear line for a failure; the stack only for a defect of ours. */
+function tellFailure(error: unknown): void {
+  const failed = toServiceError(error)
+  process.stderr.write(`giving: ${failed.message}\n`)
+  if (!(error instanceof ServiceError) && error instanceof Error) process.stderr.write(`${error.stack}\n`)
+  else if (errorCatalogue[failed.code].remedy === 'retry')
+    process.stderr.write(`(${failed.code}: trying again may help)\n`)
+}
+
+listenForSignals()
+try {
+  await createProgram().parseAsync()
+} catch (error) {
+  if (error instanceof CommanderError) code = error.exitCode === 0 ? 0 : failure
+  else {
+    tellFailure(error)
+    code = failure
+  }
+}
+process.exitCode = code

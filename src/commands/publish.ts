@@ -1,0 +1,105 @@
+import { enqueueRun } from '../../jobs/enqueue.js'
+import { openQueue, queueSettings } from '../../jobs/queue.js'
+import { createOwner } from '../../jobs/run-deps.js'
+import { runInline } from '../../jobs/run-inline.js'
+import { waitForRun } from '../../jobs/wait-for-run.js'
+import type { Environment } from '../config/config.js'
+import type { RunSummary } from '../store/runs.js'
+import { type Output, progressDisplay } from './output.js'
+import { openPublication } from './publishing.js'
+import { openRuntime, type Runtime } from './runtime.js'
+
+type PublishOptions = {
+  readonly force: boolean
+  readonly wait: boolean
+  readonly inline: boolean
+  readonly signal: AbortSignal
+}
+
+/**
+ * `giving publish`: enters a run and gives it to the queue; with `wait` (or `inline`) stays until it has ended. Exit
+ * code 0 published or unchanged (or queued), 1 held, 2 failed.
+ */
+export async function publishCommand(
+  environment: Environment,
+  options: PublishOptions,
+  output: Output,
+): Promise<number> {
+  await using runtime = await openRuntime(environment)
+  if (options.inline) return report(await inline(runtime, options, output), output)
+  await using queue = await openQueue(queueSettings(runtime.config, runtime.secrets, runtime.databaseUrl), runtime.log)
+  const runId = await enqueueRun(
+    { store: runtime.store, queue, clock: runtime.clock },
+    { trigger: 'manual', force: options.force },
+  )
+  if (!options.wait) {
+    output.line(output.json ? JSON.stringify({ run: runId, state: 'queued' }) : `run ${runId} is queued`)
+    return 0
+  }
+  const workers = await queue.liveWorkers()
+  if (workers === 0) {
+    output.note('no worker is running: this process publishes itself')
+    return report(await inline(runtime, options, output, runId), output)
+  }
+  const progress = progressDisplay(output)
+  try {
+    const onProgress = (at: { stage: string; done: number; total: number }) =>
+      progress.update(at.stage, at.done, at.total)
+    return report(await waitForRun(runtime.store, runId, { signal: options.signal, onProgress }), output)
+  } finally {
+    progress.stop()
+  }
+}
+
+async function inline(runtime: Runtime, options: PublishOptions, output: Output, runId?: number): Promise<RunSummary> {
+  const { publication, dispose } = await openPublication(runtime)
+  const progress = progressDisplay(output)
+  try {
+    return await runInline(
+      {
+        store: runtime.store,
+        publication,
+        log: runtime.log,
+        clock: runtime.clock,
+        owner: createOwner(),
+        lockSeconds: runtime.config.queue.lockSeconds,
+      },
+      {
+        trigger: 'manual',
+        force: options.force,
+        signal: options.signal,
+        onProgress: ({ stage, done, total }) => progress.update(stage, done, total),
+        ...(runId !== undefined && { runId }),
+      },
+    )
+  } finally {
+    progress.stop()
+    await dispose()
+  }
+}
+
+function report(run: RunSummary, output: Output): number {
+  if (output.json) output.line(JSON.stringify(run))
+  else output.line(describeRun(run))
+  return run.state === 'held' ? 1 : run.state === 'failed' ? 2 : 0
+}
+
+/** One sentence about a run, for people. */
+export function describeRun(run: RunSummary): string {
+  const held = run.held > 0 ? `; ${run.held} held` : ''
+  switch (run.state) {
+    case 'published':
+      return `run ${run.id} published release ${run.releaseId}: ${run.rendered} activities rendered${held}`
+    case 'unchanged':
+      return `run ${run.id} changed nothing: release ${run.releaseId} stays, ${run.rendered} activities rendered${held}`
+    case 'held':
+      return `run ${run.id} is held: ${run.reason ?? 'no reason was recorded'}`
+    case 'failed':
+      return `run ${run.id} failed: ${run.error?.message ?? 'no reason was recorded'}`
+    case 'queued':
+    case 'running':
+      return `run ${run.id} is ${run.state}`
+    default:
+      return run.state satisfies never
+  }
+}

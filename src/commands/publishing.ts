@@ -1,0 +1,27 @@
+import { createPublication } from '../publishing/create-publication.js'
+import type { Publication } from '../publishing/publication.js'
+import { createXsdValidator, type XsdValidator } from '../validation/index.js'
+import { type Runtime, resolveMapping } from './runtime.js'
+
+/**
+ * The work of publication as this runtime is configured, with the official schema when its files are there. Dispose of
+ * the validator when done.
+ */
+export async function openPublication(
+  runtime: Runtime,
+): Promise<{ readonly publication: Publication; dispose(): Promise<void> }> {
+  const { config, store, feedsDir, clock } = runtime
+  const mapping = await resolveMapping(runtime)
+  const xsd: XsdValidator | undefined =
+    config.standardDir === undefined ? undefined : await createXsdValidator(config.standardDir)
+  const publication = createPublication({
+    store,
+    mapping,
+    feedsDir,
+    keepReleases: config.publish.keepReleases,
+    maxLossPercent: config.publish.maxLossPercent,
+    clock,
+    ...(xsd && { xsd }),
+  })
+  return { publication, dispose: async () => xsd?.dispose() }
+}

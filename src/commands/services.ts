@@ -1,0 +1,181 @@
+import type { AddressInfo } from 'node:net'
+import { nextRun } from '../../jobs/schedules.js'
+import { startWorker } from '../../jobs/worker.js'
+import { createApi } from '../api/create-api.js'
+import { createPasswordHashing } from '../api/passwords.js'
+import type { Environment } from '../config/config.js'
+import { isoDateOf, isoInstantOf } from '../domain/dates.js'
+import { ServiceError } from '../domain/errors.js'
+import { createReleaseReader } from '../publishing/releases.js'
+import { recordFact } from '../store/facts.js'
+import { createRun, getRun, isFinished, listRuns } from '../store/runs.js'
+import { neverSeeded, seedDemo } from '../store/seed.js'
+import type { Output } from './output.js'
+import { Owned } from './owned.js'
+import { describeRun } from './publish.js'
+import { openPublication } from './publishing.js'
+import { listeningUrl, openRuntime, type Runtime } from './runtime.js'
+
+/** `giving start`: database, demo data, API and worker in one process; returns after `signal` and an orderly stop. */
+export async function startCommand(environment: Environment, signal: AbortSignal, output: Output): Promise<number> {
+  await using runtime = await openRuntime(environment)
+  const owned = new Owned()
+  try {
+    const baseUrl = await serveApi(runtime, owned)
+    await seedFirstStart(runtime, baseUrl, output)
+    // Before the worker starts, so that its first round finds the run.
+    const first = await createRun(runtime.store.db, { trigger: 'start', at: runtime.clock() })
+    await work(runtime, owned)
+    announce(runtime, baseUrl, output)
+    if (!signal.aborted) await announceFirstRun(runtime, first.id, baseUrl, signal, output)
+    await aborted(signal)
+    output.note('stopping ...')
+  } finally {
+    await owned.dispose()
+  }
+  return 0
+}
+
+/** `giving api`: the API and the published files only. */
+export async function apiCommand(environment: Environment, signal: AbortSignal, output: Output): Promise<number> {
+  await using runtime = await openRuntime(environment)
+  const owned = new Owned()
+  try {
+    output.note(`listening on ${await serveApi(runtime, owned)}`)
+    await aborted(signal)
+  } finally {
+    await owned.dispose()
+  }
+  return 0
+}
+
+/** `giving worker`: schedules, renders and publishes. */
+export async function workerCommand(environment: Environment, signal: AbortSignal, output: Output): Promise<number> {
+  await using runtime = await openRuntime(environment)
+  const owned = new Owned()
+  try {
+    await work(runtime, owned)
+    output.note(`worker ready; next publication ${next(runtime)}`)
+    await aborted(signal)
+  } finally {
+    await owned.dispose()
+  }
+  return 0
+}
+
+/** Listens and returns the public address. Throws `configuration-invalid` when the port is taken. */
+async function serveApi(runtime: Runtime, owned: Owned): Promise<string> {
+  const { config, store, log, clock } = runtime
+  let baseUrl = config.baseUrl ?? listeningUrl(config.host, config.port)
+  const api = await createApi({
+    store,
+    log,
+    clock,
+    releases: createReleaseReader(runtime.feedsDir),
+    listRuns: (limit) => listRuns(store.db, limit),
+    passwords: createPasswordHashing(),
+    config: { baseUrl: () => baseUrl, publisherName: config.reportingOrg.name, trustProxy: false },
+  })
+  owned.add(() => api.close())
+  try {
+    await api.listen({ host: config.host, port: config.port })
+  } catch (error) {
+    throw toListenError(error, config.host, config.port)
+  }
+  const { port } = api.server.address() as AddressInfo
+  if (config.baseUrl === undefined) {
+    baseUrl = listeningUrl(config.host, port)
+    await recordFact(store.db, 'base-url', baseUrl, clock())
+  }
+  return baseUrl
+}
+
+const listenReasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program is listening there',
+  EACCES: 'this user may not listen there',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'the host name is unknown',
+}
+
+function toListenError(error: unknown, host: string, port: number): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const reason = listenReasons[code]
+  if (!reason) return error
+  return new ServiceError('configuration-invalid', `cannot listen on ${host}:${port}: ${reason}; set PORT or HOST`, {
+    cause: error,
+  })
+}
+
+/** Demo data goes only into our own, never-seeded store (architecture 2.7). */
+async function seedFirstStart(runtime: Runtime, baseUrl: string, output: Output): Promise<void> {
+  const { config, store, clock } = runtime
+  if (config.database.kind === 'given' || !(await neverSeeded(store.db))) return
+  const { projects } = await seedDemo(store, { today: isoDateOf(clock()), currency: config.currency, baseUrl })
+  output.note(`the store was empty: ${projects} invented demo projects were put in (giving reset-demo removes them)`)
+}
+
+async function work(runtime: Runtime, owned: Owned): Promise<void> {
+  const { config, secrets, databaseUrl, store, log, clock } = runtime
+  const { publication, dispose } = await openPublication(runtime)
+  owned.add(dispose)
+  const worker = await startWorker({ config, secrets, databaseUrl, store, publication, log, clock })
+  owned.add(() => worker.close())
+}
+
+function next({ config, clock }: Runtime): string {
+  return isoInstantOf(nextRun(config.publish, clock()))
+}
+
+function announce(runtime: Runtime, baseUrl: string, output: Output): void {
+  const { config, feedsDir, embedded } = runtime
+  const rows = [
+    ['index page', `${baseUrl}/`],
+    ['IATI activities', `${baseUrl}/iati/activities.xml`],
+    ['IATI organisations', `${baseUrl}/iati/organisations.xml`],
+    ['progress reports', `${baseUrl}/feeds/reports.atom`],
+    ['manifest', `${baseUrl}/feeds/manifest.json`],
+    ['try it', `curl -s ${baseUrl}/iati/activities.xml | head -c 2000`],
+    [
+      'make an API key',
+      "echo 'a long password' | npm run --silent giving -- users create --email you@example.org --password-stdin",
+    ],
+    ['published files', feedsDir],
+    ['database', embedded ? `our own PostgreSQL, data in ${embedded.clusterDir}` : 'the one DATABASE_URL names'],
+    ['data directory', config.dataDir],
+    ['queue', config.queue.engine === 'redis' ? 'Redis' : 'PostgreSQL'],
+    ['next publication', `${next(runtime)} (${config.publish.schedule}, ${config.publish.timezone})`],
+  ] as const
+  for (const [what, where] of rows) output.line(`${`${what}:`.padEnd(20)} ${where}`)
+}
+
+const pollMs = 250
+
+async function announceFirstRun(
+  runtime: Runtime,
+  runId: number,
+  baseUrl: string,
+  signal: AbortSignal,
+  output: Output,
+): Promise<void> {
+  output.note('publishing ...')
+  while (!signal.aborted) {
+    const run = await getRun(runtime.store.db, runId).catch((error: unknown) => {
+      runtime.log.warn({ err: error }, 'the first publication cannot be watched at the moment')
+      return undefined
+    })
+    if (run && isFinished(run)) {
+      output.note(describeRun(run))
+      if (run.state === 'published' || run.state === 'unchanged') output.note(`ready: ${baseUrl}/`)
+      return
+    }
+    await Promise.race([aborted(signal), new Promise((resolve) => setTimeout(resolve, pollMs).unref())])
+  }
+}
+
+/** Resolves when the signal is aborted. */
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -1,0 +1,110 @@
+import { openQueue, queueSettings } from '../../jobs/queue.js'
+import { nextRun } from '../../jobs/schedules.js'
+import type { Environment } from '../config/config.js'
+import { toServiceError } from '../domain/errors.js'
+import { createReleaseReader } from '../publishing/releases.js'
+import { pendingMigrations } from '../store/migrate.js'
+import { findLastGoodRun, listRuns, type RunSummary } from '../store/runs.js'
+import type { Output } from './output.js'
+import { describeRun } from './publish.js'
+import { openRuntime, type Runtime } from './runtime.js'
+
+type Status = {
+  readonly database: { readonly kind: 'given' | 'embedded'; readonly reachable: true }
+  readonly migrations: { readonly pending: readonly string[] }
+  readonly queue:
+    | { readonly engine: string; readonly reachable: true; readonly workers: number; readonly jobs: unknown }
+    | { readonly engine: string; readonly reachable: false; readonly error: string }
+  readonly lastRun: RunSummary | undefined
+  readonly lastGoodRun: RunSummary | undefined
+  readonly nextRun: Date
+  readonly live: { readonly release: string; readonly generated: string; readonly activities: number } | undefined
+  readonly held: { readonly count: number; readonly sample: readonly string[] }
+  /** What needs a person; empty when all is well. */
+  readonly needs: readonly string[]
+}
+
+/** `giving status`: exit code 0 when all is well, 1 when something needs a person. */
+export async function statusCommand(environment: Environment, output: Output): Promise<number> {
+  await using runtime = await openRuntime(environment, { migrate: false })
+  const status = await gather(runtime)
+  if (output.json) output.line(JSON.stringify(status))
+  else print(status, output)
+  return status.needs.length > 0 ? 1 : 0
+}
+
+async function gather(runtime: Runtime): Promise<Status> {
+  const { config, store, clock } = runtime
+  const pending = await pendingMigrations(store.db)
+  const base = {
+    database: { kind: config.database.kind, reachable: true },
+    migrations: { pending },
+    nextRun: nextRun(config.publish, clock()),
+  } as const
+  const queue = await queueStatus(runtime)
+  if (pending.length > 0) {
+    const needs = [`migrations are pending: run giving migrate (${pending.join(', ')})`]
+    return {
+      ...base,
+      queue,
+      lastRun: undefined,
+      lastGoodRun: undefined,
+      live: undefined,
+      held: { count: 0, sample: [] },
+      needs,
+    }
+  }
+  const [lastRun] = (await listRuns(store.db, 20)).filter((run) => run.state !== 'queued' && run.state !== 'running')
+  const release = await createReleaseReader(runtime.feedsDir).live()
+  const held = release?.manifest.held
+  const lastGoodRun = await findLastGoodRun(store.db)
+  const status = {
+    ...base,
+    queue,
+    lastRun,
+    lastGoodRun,
+    live: release && {
+      release: release.id,
+      generated: release.manifest.generated,
+      activities: release.manifest.totals.activities,
+    },
+    held: { count: held?.count ?? 0, sample: held?.sample.map((activity) => activity.identifier).slice(0, 10) ?? [] },
+  }
+  return { ...status, needs: needsOf(status) }
+}
+
+async function queueStatus(runtime: Runtime): Promise<Status['queue']> {
+  const { config, secrets, databaseUrl, log } = runtime
+  const { engine } = config.queue
+  try {
+    await using queue = await openQueue(queueSettings(config, secrets, databaseUrl), log)
+    return { engine, reachable: true, workers: await queue.liveWorkers(), jobs: await queue.counts() }
+  } catch (error) {
+    return { engine, reachable: false, error: toServiceError(error).message }
+  }
+}
+
+function needsOf(status: Omit<Status, 'needs'>): string[] {
+  const { queue, lastRun, live, held } = status
+  return [
+    ...(queue.reachable ? [] : [`the queue cannot be reached: ${queue.error}`]),
+    ...(lastRun?.state === 'failed' || lastRun?.state === 'held' ? [describeRun(lastRun)] : []),
+    ...(live ? [] : ['nothing has been published yet']),
+    ...(held.count > 0 ? [`${held.count} activities are held: ${held.sample.join(', ')}`] : []),
+  ]
+}
+
+function print(status: Status, output: Output): void {
+  const { database, migrations, queue, lastGoodRun, live } = status
+  const rows: readonly (readonly [string, string])[] = [
+    ['database', `reachable (${database.kind})`],
+    ['migrations', migrations.pending.length > 0 ? `pending: ${migrations.pending.join(', ')}` : 'up to date'],
+    ['queue', queue.reachable ? `${queue.engine}, ${queue.workers} workers` : `${queue.engine}, unreachable`],
+    ['last good run', lastGoodRun ? `${describeRun(lastGoodRun)} (${lastGoodRun.finishedAt?.toISOString()})` : 'none'],
+    ['live release', live ? `${live.release}, ${live.activities} activities, generated ${live.generated}` : 'none'],
+    ['next run', status.nextRun.toISOString()],
+    ['needs a person', status.needs.length > 0 ? '' : 'nothing'],
+  ]
+  for (const [what, value] of rows) output.line(`${`${what}:`.padEnd(16)}${value}`)
+  for (const need of status.needs) output.line(`  - ${need}`)
+}

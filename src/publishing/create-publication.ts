@@ -1,0 +1,12 @@
+import type { Publication, PublicationDeps } from './publication.js'
+import { publishRelease } from './publish-release.js'
+import { planShards, renderShard } from './render.js'
+
+/** Wires the steps of a publication to their store, folder and configuration. */
+export function createPublication(deps: PublicationDeps): Publication {
+  return {
+    planShards: (run, size = 1000) => planShards(deps, run, size),
+    renderShard: (run, shard, options) => renderShard(deps, run, shard, options),
+    publishRelease: (run, options) => publishRelease(deps, run, options),
+  }
+}

@@ -1,0 +1,25 @@
+import type { Db } from './connection.js'
+
+/** Facts about the store as a whole, by name. */
+export type FactName =
+  /** When demo data was seeded; absent: never. */
+  | 'demo-seeded'
+  /** The live release from which the next one may lose anything: a person has removed what it holds. */
+  | 'loss-accepted-from'
+  /** The address the API process last answered at, when none was configured. */
+  | 'base-url'
+
+/** The fact's value; undefined when it was never recorded. */
+export async function findFact(db: Db, name: FactName): Promise<string | undefined> {
+  const { rows } = await db.query<{ value: string }>('select value from store_fact where name = $1', [name])
+  return rows[0]?.value
+}
+
+/** Records the fact, over an earlier value. */
+export async function recordFact(db: Db, name: FactName, value: string, at: Date): Promise<void> {
+  await db.query(
+    `insert into store_fact (name, value, recorded_at) values ($1, $2, $3)
+      on conflict (name) do update set value = excluded.value, recorded_at = excluded.recorded_at`,
+    [name, value, at],
+  )
+}
