@@ -1,0 +1,283 @@
+import { describe, expect, it } from 'vitest'
+import { newIdentifier, toActivity } from '../../../src/feeds/iati/activity.js'
+import { writeElement } from '../../../src/xml/writer.js'
+import {
+  aGraph,
+  aMonth,
+  amount,
+  anOrganisation,
+  aReport,
+  day,
+  disasterTheme,
+  educationTheme,
+  mappingConfig,
+  usd,
+  waterTheme,
+} from '../../support/builders.js'
+import { pretty } from '../../support/pretty-xml.js'
+
+const today = day('2026-11-21')
+
+function mapped(graph: Parameters<typeof toActivity>[0], on = today) {
+  return toActivity(graph, mappingConfig, on, newIdentifier(mappingConfig, graph.project.id))
+}
+
+/** The children of the activity with this name, as text. */
+function lines(graph: Parameters<typeof toActivity>[0], name: string, on = today): string[] {
+  return mapped(graph, on)
+    .element.children.filter((child) => child.name === name)
+    .map((child) => writeElement(child))
+}
+
+function codes(graph: Parameters<typeof toActivity>[0], on = today): string[] {
+  return mapped(graph, on).notices.map((notice) => notice.code)
+}
+
+describe('an activity', () => {
+  it('that uses every element we emit', async () => {
+    const activity = mapped(
+      aGraph({
+        organisation: anOrganisation({ orgRef: 'GB-CHC-1234567', orgType: '22' }),
+        project: {
+          status: 'retired',
+          active: false,
+          need: '<p>The only stream &amp; well dry up.</p><p>From January to May.</p>',
+          longTermImpact: 'Clean water for 900 people.',
+          activities: 'Drill four wells.',
+          goal: amount('8000'),
+          latitude: amount('7.964720'),
+          longitude: amount('-11.738300'),
+          projectLink: 'https://giving.example/projects/wells-for-tara/',
+          progressReportLink: 'https://giving.example/projects/wells-for-tara/updates/',
+          additionalDocumentation: 'https://giving.example/files/2045/the plan.pdf',
+          numberOfReports: 2,
+          deadline: day('2026-06-30'),
+        },
+        countries: [
+          { code: 'SL', name: 'Sierra Leone' },
+          { code: 'LR', name: 'Liberia' },
+          { code: 'GN', name: 'Guinea' },
+        ],
+        themes: [waterTheme, disasterTheme],
+        months: [
+          aMonth('2025-03', '500.00'),
+          aMonth('2025-03', '-20.00', { kind: 'refund', count: 1 }),
+          aMonth('2025-04', '1000.00', {
+            funder: { id: 7, name: 'Blue Foundation', orgRef: 'US-EIN-987654321', orgType: '60' },
+          }),
+          aMonth('2025-04', '75.00', { kind: 'fee' }),
+          aMonth('2025-02', '40.50', { kind: 'opening', source: 'import', lastOn: day('2025-02-11'), count: 2 }),
+        ],
+        disbursements: [{ reference: 'P-1', disbursedOn: day('2025-06-02'), amount: amount('900.00'), currency: usd }],
+        photos: [
+          {
+            position: 0,
+            wireId: 0,
+            title: 'The first well',
+            renditions: { large: 'https://giving.example/img/2045/large.jpg' },
+            consent: true,
+            takenOn: day('2025-05-05'),
+          },
+          { position: 1, wireId: 1, renditions: { large: 'https://giving.example/img/2045/2.jpg' }, consent: false },
+        ],
+        reports: [aReport(9002, '2026-05-20'), aReport(9001, '2025-08-01')],
+      }),
+    )
+    await expect(pretty(writeElement(activity.element))).toMatchFileSnapshot('full-activity.xml')
+    expect(activity.notices.map((notice) => notice.code)).toEqual(['end-date-derived'])
+    expect(activity.validUntil).toBeUndefined()
+  })
+
+  it('of a project that has only a title', async () => {
+    const graph = aGraph({
+      countries: [],
+      themes: [],
+      project: { summary: undefined, approvedDate: undefined } as never,
+    })
+    const { organisation: _, ...bare } = graph
+    const activity = mapped(bare)
+    await expect(pretty(writeElement(activity.element))).toMatchFileSnapshot('bare-activity.xml')
+    expect(activity.notices.map((notice) => notice.code).sort()).toEqual([
+      'organisation-unknown',
+      'recipient-unknown',
+      'sector-unknown',
+      'start-date-derived',
+    ])
+  })
+})
+
+describe('status and dates', () => {
+  const statusOf = (project: Parameters<typeof aGraph>[0]) => lines(aGraph(project), 'activity-status')
+
+  it('follow one table', () => {
+    expect(statusOf({ project: { status: 'active' } })).toEqual(['<activity-status code="2"/>'])
+    expect(statusOf({ project: { status: 'funded', active: false } })).toEqual(['<activity-status code="3"/>'])
+    expect(statusOf({ project: { status: 'retired', active: false } })).toEqual(['<activity-status code="4"/>'])
+    expect(statusOf({ project: { paused: true } })).toEqual(['<activity-status code="6"/>'])
+    expect(statusOf({ project: { status: 'active', active: false } })).toEqual(['<activity-status code="6"/>'])
+  })
+
+  it('put the end of a closed project at its last report and say that it is derived', () => {
+    const graph = aGraph({ project: { status: 'retired', active: false }, reports: [aReport(1, '2026-03-04')] })
+    expect(lines(graph, 'activity-date').at(-1)).toContain('<activity-date type="4" iso-date="2026-03-04"><narrative>')
+  })
+
+  it('never put an end before the start', () => {
+    const graph = aGraph({
+      project: { status: 'retired', active: false, modifiedDate: new Date('2024-01-01T00:00:00Z') },
+    })
+    expect(lines(graph, 'activity-date').at(-1)).toContain('iso-date="2025-02-11"')
+  })
+
+  it('leave out a deadline before the start', () => {
+    const graph = aGraph({ project: { deadline: day('2020-01-01') } })
+    expect(lines(graph, 'activity-date')).toHaveLength(1)
+    expect(codes(graph)).toContain('deadline-unusable')
+  })
+
+  it('start a paid-out project at its first payout', () => {
+    const graph = aGraph({
+      disbursements: [{ reference: 'a', disbursedOn: day('2025-09-09'), amount: amount('5'), currency: usd }],
+    })
+    expect(lines(graph, 'activity-date')[1]).toBe('<activity-date type="2" iso-date="2025-09-09"/>')
+  })
+})
+
+describe('shares', () => {
+  it('of three countries without a split are equal and sum to exactly 100', () => {
+    const countries = ['SL', 'GN', 'LR'].map((code) => ({ code, name: code }))
+    expect(lines(aGraph({ countries }), 'recipient-country')).toEqual([
+      '<recipient-country code="GN" percentage="33.34"/>',
+      '<recipient-country code="LR" percentage="33.33"/>',
+      '<recipient-country code="SL" percentage="33.33"/>',
+    ])
+  })
+
+  it('that are given are scaled to exactly 100', () => {
+    const countries = [
+      { code: 'SL', name: 'Sierra Leone', share: amount('30') },
+      { code: 'GN', name: 'Guinea', share: amount('30') },
+    ]
+    expect(lines(aGraph({ countries }), 'recipient-country')).toEqual([
+      '<recipient-country code="GN" percentage="50.00"/>',
+      '<recipient-country code="SL" percentage="50.00"/>',
+    ])
+  })
+
+  it('leave out a code that IATI does not know, and say so', () => {
+    const graph = aGraph({
+      countries: [
+        { code: 'SL', name: 'Sierra Leone' },
+        { code: 'ZZ', name: 'Nowhere' },
+      ],
+    })
+    expect(lines(graph, 'recipient-country')).toEqual(['<recipient-country code="SL"/>'])
+    expect(codes(graph)).toContain('country-unknown')
+  })
+
+  it('of sectors sum to 100 in each vocabulary', () => {
+    const graph = aGraph({ themes: [waterTheme, educationTheme, disasterTheme] })
+    const shares = lines(graph, 'sector').map((line) => /percentage="([^"]*)"/.exec(line)?.[1])
+    expect(shares).toEqual(['33.34', '33.33', '33.33', '33.34', '33.33', '33.33'])
+  })
+})
+
+describe('location', () => {
+  it('is left out when only the country may be known', () => {
+    const project = { latitude: amount('7.9'), longitude: amount('-11.7'), locationPrecision: 'country' as const }
+    expect(lines(aGraph({ project }), 'location')).toEqual([])
+  })
+
+  it('is left out at 0,0', () => {
+    const graph = aGraph({ project: { latitude: amount('0.000000'), longitude: amount('0') } })
+    expect(lines(graph, 'location')).toEqual([])
+    expect(codes(graph)).toContain('location-unusable')
+  })
+})
+
+describe('budget', () => {
+  it('of an open-ended project is the goal in the running 12 months, and rolls over with them', () => {
+    const activity = aGraph({ project: { goal: amount('8000') } })
+    expect(lines(activity, 'budget')).toEqual([
+      '<budget type="1" status="1"><period-start iso-date="2026-02-11"/><period-end iso-date="2027-02-10"/>' +
+        '<value currency="USD" value-date="2026-02-11">8000.00</value></budget>',
+    ])
+    expect(mapped(activity).validUntil).toBe('2027-02-11')
+  })
+
+  it('with a deadline is split by days and sums to the goal', () => {
+    const graph = aGraph({ project: { goal: amount('1000'), deadline: day('2027-08-10') } })
+    const values = lines(graph, 'budget').map((line) => Number(/>([\d.]+)<\/value>/.exec(line)?.[1]))
+    expect(values).toHaveLength(3)
+    expect(values.reduce((a, b) => a + b * 100, 0)).toBe(100_000)
+  })
+})
+
+describe('transactions', () => {
+  it('date the running month by its last gift and become stale at its end', () => {
+    const graph = aGraph({ months: [aMonth('2026-11', '10.00', { lastOn: day('2026-11-19') })] })
+    expect(lines(graph, 'transaction')[0]).toContain('<transaction-date iso-date="2026-11-19"/>')
+    expect(mapped(graph).validUntil).toBe('2026-11-30')
+    expect(lines(graph, 'transaction', day('2026-11-30'))[0]).toContain('<transaction-date iso-date="2026-11-30"/>')
+  })
+
+  it('merge the sources of a month and keep refunds apart', () => {
+    const graph = aGraph({
+      months: [
+        aMonth('2026-09', '10.00'),
+        aMonth('2026-09', '5.00', { source: 'upstream' }),
+        aMonth('2026-09', '-2.00', { kind: 'refund' }),
+      ],
+    })
+    const refs = lines(graph, 'transaction').map((line) => /ref="([^"]*)"/.exec(line)?.[1])
+    expect(refs).toEqual(['don-2045-2026-09-USD', 'ref-2045-2026-09-USD'])
+    expect(lines(graph, 'transaction')[0]).toContain('>15.00</value>')
+  })
+
+  it('wait for the day of money that is dated in the future', () => {
+    const graph = aGraph({
+      disbursements: [{ reference: 'later', disbursedOn: day('2026-12-24'), amount: amount('5'), currency: usd }],
+    })
+    expect(lines(graph, 'transaction')).toEqual([])
+    expect(codes(graph)).toContain('money-in-future')
+    expect(mapped(graph).validUntil).toBe('2026-12-24')
+  })
+
+  it('use the minor units of their currency', () => {
+    const graph = aGraph({ months: [aMonth('2026-09', '1500.000', { currency: 'JPY' as typeof usd })] })
+    expect(lines(graph, 'transaction')[0]).toContain('>1500</value>')
+  })
+
+  it('never name a donor', () => {
+    const graph = aGraph({ months: [aMonth('2026-09', '10.00', { count: 1 })] })
+    expect(lines(graph, 'transaction')[0]).toContain('Individual donors through Example Giving')
+  })
+})
+
+describe('document links', () => {
+  it('leave out addresses that are not absolute, and say so', () => {
+    const graph = aGraph({ project: { projectLink: '/projects/wells' } })
+    expect(lines(graph, 'document-link')).toEqual([])
+    expect(codes(graph)).toContain('link-unusable')
+  })
+
+  it('cap reports at the newest 20 and always link the feed', () => {
+    const reports = Array.from({ length: 30 }, (_, index) => aReport(30 - index, '2026-01-01'))
+    const links = lines(aGraph({ reports }), 'document-link')
+    expect(links).toHaveLength(21)
+    expect(links[0]).toContain('https://giving.example/feeds/projects/2045/reports.atom')
+  })
+})
+
+describe('organisation references', () => {
+  it('turn a US tax id into one form', () => {
+    const graph = aGraph({ organisation: anOrganisation({ ein: '12-3456789' }) })
+    expect(lines(graph, 'participating-org').at(-1)).toContain('ref="US-EIN-123456789"')
+  })
+
+  it('never invent a prefix', () => {
+    const graph = aGraph({ organisation: anOrganisation({ orgRef: 'XX-MADEUP-77' }) })
+    expect(lines(graph, 'participating-org').at(-1)).not.toContain('ref=')
+    expect(codes(graph)).toContain('organisation-ref-unusable')
+  })
+})

@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import pino from 'pino'
+import { afterAll } from 'vitest'
+import { createApi } from '../../src/api/create-api.js'
+import type { ApiDeps } from '../../src/api/deps.js'
+import { createApiUser } from '../../src/api/operations/create-api-user.js'
+import { createPasswordHashing } from '../../src/api/passwords.js'
+import { createReleaseReader } from '../../src/publishing/releases.js'
+import { listRuns } from '../../src/store/runs.js'
+import type { Store } from '../../src/store/store.js'
+
+export const testUser = { email: 'ops@example.org', password: 'p<ss&word "12"', tokenTimeoutSeconds: 36_000 }
+
+/** The whole API over a store of the test's own; `log` holds what it has logged, `now` is what its clock says. */
+export type TestApi = {
+  readonly app: FastifyInstance
+  readonly deps: ApiDeps
+  readonly feedsDir: string
+  readonly log: readonly Record<string, unknown>[]
+  now: Date
+  /** A registered key. */
+  readonly apiKey: string
+}
+
+/** Builds the API as the commands do, with cheap password hashes; closed after the file's tests. */
+export async function testApi(store: Store, changes: Partial<ApiDeps> = {}): Promise<TestApi> {
+  const feedsDir = await mkdtemp(path.join(tmpdir(), 'giving-api-'))
+  const log: Record<string, unknown>[] = []
+  const test = { now: new Date('2026-11-21T09:00:00Z') }
+  const deps: ApiDeps = {
+    store,
+    releases: createReleaseReader(feedsDir),
+    listRuns: (limit) => listRuns(store.db, limit),
+    clock: () => test.now,
+    log: pino({ level: 'debug' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
+    passwords: createPasswordHashing({ memoryCost: 8, timeCost: 1, parallelism: 1 }),
+    config: { baseUrl: () => 'https://giving.example', publisherName: 'Giving <Platform>', trustProxy: false },
+    ...changes,
+  }
+  const app = await createApi(deps)
+  afterAll(async () => {
+    await app.close()
+    await rm(feedsDir, { recursive: true, force: true })
+  })
+  const { apiKey } = changes.store ? { apiKey: 'none' } : await createApiUser(deps, testUser)
+  return Object.assign(test, { app, deps, feedsDir, log, apiKey })
+}
+
+/** Listens on a free port of the loopback address and returns the base address. */
+export async function listen(app: FastifyInstance): Promise<string> {
+  return await app.listen({ host: '127.0.0.1', port: 0 })
+}

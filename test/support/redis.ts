@@ -1,0 +1,59 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Redis } from 'ioredis'
+
+/** A Redis of this test file's own. */
+export type TestRedis = {
+  readonly url: string
+  /** Forgets everything. */
+  flush(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Why there is no Redis to test with; undefined when there is one. */
+export function redisMissing(): string | undefined {
+  if (process.env.TEST_REDIS_URL) return undefined
+  const found = spawnSync('redis-server', ['--version'])
+  return found.error ? 'redis-server is not on the PATH and TEST_REDIS_URL is not set' : undefined
+}
+
+/** Starts `redis-server` from the PATH on a free port, keeping nothing on disk; or uses TEST_REDIS_URL. */
+export async function startRedis(): Promise<TestRedis> {
+  const given = process.env.TEST_REDIS_URL
+  if (given) return { url: given, flush: () => flush(given), stop: async () => undefined }
+  const dir = await mkdtemp(path.join(tmpdir(), 'giving-redis-'))
+  const port = await freePort()
+  const settings = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--appendonly', 'no']
+  const server = spawn('redis-server', settings, { stdio: 'ignore' })
+  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()))
+  const url = `redis://127.0.0.1:${port}`
+  await flush(url)
+  return {
+    url,
+    flush: () => flush(url),
+    stop: async () => {
+      server.kill('SIGKILL')
+      await ended
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function flush(url: string): Promise<void> {
+  const client = new Redis(url, { retryStrategy: () => 50, maxRetriesPerRequest: 100 })
+  client.on('error', () => undefined)
+  await client.flushdb()
+  client.disconnect()
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (typeof address !== 'object' || address === null) throw new Error('no port')
+  return address.port
+}

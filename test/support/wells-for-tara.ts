@@ -1,0 +1,90 @@
+import type { IsoDate } from '../../src/domain/dates.js'
+import type { Decimal } from '../../src/domain/money.js'
+import type { Country, Organisation, ProjectGraph, Theme } from '../../src/domain/project.js'
+
+const water: Theme = { id: 'water', name: 'Clean Water', humanitarian: false }
+const sierraLeone: Country = { code: 'SL', name: 'Sierra Leone' }
+
+const taraWaterTrust: Organisation = {
+  id: 318,
+  name: 'Tara Water Trust',
+  addressLine1: '12 Market Road',
+  city: 'Bo',
+  state: 'Southern',
+  postal: '00232',
+  countryCode: 'SL',
+  countryName: 'Sierra Leone',
+  url: 'https://tarawater.example',
+  logoUrl: 'https://giving.example/img/org/318.png',
+  mission: 'Safe water close to home.',
+  totalProjects: 4,
+  activeProjects: 1,
+  themes: [water],
+  countries: [sierraLeone],
+}
+
+/** The worked example of the wire contract: an invented project with every field that clients depend on. */
+export const wellsForTara: ProjectGraph = {
+  project: {
+    id: 2045,
+    active: true,
+    status: 'active',
+    paused: false,
+    type: 'project',
+    title: 'Wells for Tara',
+    summary: 'Four village wells in the Bo district.',
+    need: 'The only stream dries up from January to May.',
+    longTermImpact: 'Clean water for 900 people for at least fifteen years.',
+    activities: 'Drill four wells and train two caretakers per village.',
+    additionalDocumentation: 'https://giving.example/files/2045/plan.pdf',
+    contactAddress: '12 Market Road',
+    contactCity: 'Bo',
+    contactState: 'Southern',
+    contactPostal: '00232',
+    contactCountry: 'Sierra Leone',
+    contactUrl: 'https://tarawater.example',
+    projectLink: 'https://giving.example/projects/wells-for-tara/',
+    progressReportLink: 'https://giving.example/projects/wells-for-tara/updates/',
+    themeName: 'Clean Water',
+    countryName: 'Sierra Leone',
+    countryCode: 'SL',
+    regionName: 'Africa',
+    goal: '8000.000' as Decimal,
+    funding: '1250.000' as Decimal,
+    numberOfDonations: 37,
+    numberOfReports: 2,
+    dateOfMostRecentReport: new Date('2026-10-02T08:00:00Z'),
+    imageLink: 'https://giving.example/img/2045/original.jpg',
+    imageGallerySize: 3,
+    approvedDate: new Date('2025-02-11T10:30:00Z'),
+    modifiedDate: new Date('2026-11-02T06:12:44Z'),
+    locationPrecision: 'point',
+    firstSeenOn: '2025-02-11' as IsoDate,
+    source: 'local',
+  },
+  organisation: taraWaterTrust,
+  countries: [sierraLeone],
+  themes: [water],
+  months: [],
+  disbursements: [],
+  photos: [
+    {
+      position: 0,
+      wireId: 0,
+      title: 'Wells for Tara',
+      renditions: {
+        small: 'https://giving.example/img/2045/small.jpg',
+        thumbnail: 'https://giving.example/img/2045/thumb.jpg',
+        medium: 'https://giving.example/img/2045/medium.jpg',
+        large: 'https://giving.example/img/2045/large.jpg',
+        extraLarge: 'https://giving.example/img/2045/xl.jpg',
+        original: 'https://giving.example/img/2045/original.jpg',
+      },
+      consent: true,
+    },
+  ],
+  videos: [],
+  donationOptions: [{ amount: '25.000' as Decimal, description: 'buys tools for one caretaker' }],
+  reports: [],
+  version: 1,
+}
