@@ -1,5 +1,5 @@
 import type { IsoDate } from '../domain/dates.js'
-import type { Decimal } from '../domain/money.js'
+import type { CurrencyCode, Decimal } from '../domain/money.js'
 import type { Country, DonationOption, PhotoRenditions, ProjectStatus } from '../domain/project.js'
 
 /** A theme as a record names it; its sector is the store's own knowledge. */
@@ -99,4 +99,14 @@ export type HashedRecord = {
   readonly hash: string
   /** The day that its total is cumulative to: last change, else approval, else the day of the import; never later. */
   readonly cumulativeTo: IsoDate
+}
+
+/** How records are written; `today` is the UTC day of the import. */
+export type WriteOptions = {
+  readonly source: RecordSource
+  readonly today: IsoDate
+  /** The platform's one currency: records name none. */
+  readonly currency: CurrencyCode
+  /** Whether people shown on new photos are known to agree to worldwide publication. */
+  readonly photoConsent: boolean
 }

@@ -1,22 +1,10 @@
-import type { IsoDate } from '../domain/dates.js'
 import type { FieldProblem } from '../domain/errors.js'
-import type { CurrencyCode } from '../domain/money.js'
 import type { RowSource } from '../domain/project.js'
 import { upsertCountries, upsertOrganisations, upsertThemes } from './catalogue-parts.js'
-import type { HashedRecord, RecordSource } from './catalogue-record.js'
+import type { HashedRecord, RecordSource, WriteOptions } from './catalogue-record.js'
 import { projectColumns, toProjectRow } from './catalogue-rows.js'
 import type { Db } from './connection.js'
 import { recordTotals } from './stated-totals.js'
-
-/** How records are written; `today` is the UTC day of the import. */
-export type WriteOptions = {
-  readonly source: RecordSource
-  readonly today: IsoDate
-  /** The platform's one currency: records name none. */
-  readonly currency: CurrencyCode
-  /** Whether people shown on new photos are known to agree to worldwide publication. */
-  readonly photoConsent: boolean
-}
 
 /** What became of each record of a batch. */
 export type WriteOutcome = {
@@ -194,8 +182,16 @@ async function replaceList(db: Db, list: List, ids: readonly number[], rows: rea
   )
 }
 
-const imageColumns = ['wire_id', 'title', 'small_url', 'thumbnail_url', 'medium_url', 'large_url', 'extra_large_url',
-  'original_url'] // biome-ignore format: one list
+const imageColumns = [
+  'wire_id',
+  'title',
+  'small_url',
+  'thumbnail_url',
+  'medium_url',
+  'large_url',
+  'extra_large_url',
+  'original_url',
+]
 
 async function upsertMainImages(db: Db, records: readonly HashedRecord[], consent: boolean): Promise<void> {
   const ids = records.map(({ record }) => record.id)

@@ -40,6 +40,8 @@ export const firstDemoId = 9_000_001
 // Projects a transaction: large enough for set-based speed, small enough to show progress and bound temporary tables.
 const chunkSize = 20_000
 const mostReports = 8
+// Any constant; taken by every process that may seed demo data.
+const demoLock = 7_241_032_606
 
 /**
  * Fills the store with plausible, invented data, decided by hashes of ids alone. Totals agree: a project's funding is
@@ -57,8 +59,7 @@ export async function seed(store: Store, options: SeedOptions): Promise<void> {
     const to = Math.min(from + chunkSize, organisations) - 1
     await store.transaction(async (db) => {
       await useSettings(db, options, organisations)
-      await seedReferences(db, options)
-      for (const text of [insertOrganisations, ...insertOrganisationParts]) await db.query(text, [from, to])
+      await seedOrganisations(db, options, from, to)
     })
   }
   for (let from = 0; from < projects; from += chunkSize) {
@@ -66,25 +67,50 @@ export async function seed(store: Store, options: SeedOptions): Promise<void> {
     const to = Math.min(from + chunkSize, projects)
     await store.transaction(async (db) => {
       await useSettings(db, options, organisations)
-      await seedProjects(db, from, to - 1, options.source === 'demo')
+      await seedProjects(db, from, to - 1)
     })
     options.onProgress?.(to, projects)
   }
 }
 
-/** Demo data: 120 projects in 12 countries with ids from 9,000,001, remembered so that it is never seeded twice. */
+/**
+ * Demo data: 120 projects in 12 countries with ids from 9,000,001, all in one transaction with the fact that it was
+ * seeded, so that a killed first start can simply start again. Does nothing (0 projects) in a store that was seeded
+ * before or holds a project.
+ */
 export async function seedDemo(
   store: Store,
-  options: Pick<SeedOptions, 'today' | 'currency' | 'baseUrl' | 'onProgress' | 'signal'>,
+  settings: Pick<SeedOptions, 'today' | 'currency' | 'baseUrl'>,
 ): Promise<{ readonly projects: number }> {
   const projects = 120
-  await seed(store, { ...options, projects, source: 'demo', firstId: firstDemoId, countries: 12 })
-  await store.db.query(
-    `insert into store_fact (name, value, recorded_at) values ($1, $2, $3)
-     on conflict (name) do update set value = excluded.value, recorded_at = excluded.recorded_at`,
-    ['demo-seeded', `${projects} projects`, `${options.today}T00:00:00Z`],
+  const organisations = Math.ceil(projects / 3)
+  const options: SeedOptions = { ...settings, projects, source: 'demo', firstId: firstDemoId, countries: 12 }
+  return await store.transaction(async (db) => {
+    // Two processes may start for the first time together.
+    await db.query('select pg_advisory_xact_lock($1)', [demoLock])
+    if (!(await neverSeeded(db))) return { projects: 0 }
+    await useSettings(db, options, organisations)
+    await seedOrganisations(db, options, 0, organisations - 1)
+    await seedProjects(db, 0, projects - 1)
+    await db.query(insertDonations)
+    await db.query(`insert into store_fact (name, value, recorded_at) values ('demo-seeded', $1, $2)`, [
+      `${projects} projects`,
+      `${options.today}T00:00:00Z`,
+    ])
+    return { projects }
+  })
+}
+
+/** The first id after all projects, organisations and reports that are not demo data: where local data can be seeded. */
+export async function nextFreeId(db: Db): Promise<number> {
+  const { rows } = await db.query<{ id: number }>(
+    `select greatest(
+       (select max(id) from project where source <> 'demo'),
+       (select max(id) from organisation where source <> 'demo'),
+       (select max(id) / $1 from progress_report where source <> 'demo'), 0) + 1 as id`,
+    [mostReports],
   )
-  return { projects }
+  return rows[0]?.id ?? 1
 }
 
 /** True when demo data was never seeded and there is no project: only then may a first start seed it. */
@@ -146,28 +172,32 @@ async function useSettings(db: Db, options: SeedOptions, organisations: number):
   await db.query(`create temporary table seed_setting (first_id bigint, first_report_id bigint, organisations bigint,
     today date, currency text, places integer, unit numeric, source text, base_url text, countries jsonb) on commit drop`)
   const places = Math.min(minorUnitExponent(options.currency), 3)
-  await db.query(`insert into seed_setting values ($1, $2, $3, $4, $5, $6::integer, 10 ^ (- $6::integer::numeric), $7, $8, $9)`, [
-    options.firstId,
-    firstReportId(options),
-    organisations,
-    options.today,
-    options.currency,
-    places,
-    options.source,
-    options.baseUrl,
-    JSON.stringify(seedCountries.slice(0, options.countries)),
-  ])
+  await db.query(
+    `insert into seed_setting values ($1, $2, $3, $4, $5, $6::integer, 10 ^ (- $6::integer::numeric), $7, $8, $9)`,
+    [
+      options.firstId,
+      firstReportId(options),
+      organisations,
+      options.today,
+      options.currency,
+      places,
+      options.source,
+      options.baseUrl,
+      JSON.stringify(seedCountries.slice(0, options.countries)),
+    ],
+  )
 }
 
-async function seedReferences(db: Db, options: SeedOptions): Promise<void> {
+async function seedOrganisations(db: Db, options: SeedOptions, from: number, to: number): Promise<void> {
   const [regions, countries, themes] = insertReferences
   const countryJson = JSON.stringify(seedCountries.slice(0, options.countries))
   await db.query(regions, [countryJson])
   await db.query(countries, [countryJson])
   await db.query(themes, [JSON.stringify(Object.entries(themeDefaults).map(([id, theme]) => ({ id, ...theme })))])
+  for (const text of [insertOrganisations, ...insertOrganisationParts]) await db.query(text, [from, to])
 }
 
-async function seedProjects(db: Db, from: number, to: number, withDonations: boolean): Promise<void> {
+async function seedProjects(db: Db, from: number, to: number): Promise<void> {
   for (const text of [createPlan, createMonths, createReports]) await db.query(text)
   await db.query(insertPlan, [from, to])
   for (const text of insertMonths) await db.query(text)
@@ -177,7 +207,6 @@ async function seedProjects(db: Db, from: number, to: number, withDonations: boo
   for (const text of insertProjectParts) await db.query(text)
   await db.query(insertDonationMonths)
   for (const text of [...insertDisbursements, ...insertReports]) await db.query(text)
-  if (withDonations) await db.query(insertDonations)
 }
 
 /** The first id above all projects and organisations that are no demo data: where `giving seed` goes on. */

@@ -1,7 +1,6 @@
 import { ServiceError } from '../domain/errors.js'
 import type { CurrencyCode } from '../domain/money.js'
-import type { WriteOptions } from './catalogue.js'
-import type { HashedRecord } from './catalogue-record.js'
+import type { HashedRecord, WriteOptions } from './catalogue-record.js'
 import type { Db } from './connection.js'
 
 // `held` counts what earlier records of this source have stated; fees never were part of the stated total.

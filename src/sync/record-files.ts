@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { type FieldProblem, ServiceError } from '../domain/errors.js'
+import { type ErrorCode, type FieldProblem, ServiceError } from '../domain/errors.js'
 import { cutJsonRecords, type JsonCut, recordLimits } from './json-records.js'
 import { fromElement, fromJsonText, type WireValue } from './wire-value.js'
 import { cutXmlRecords } from './xml-records.js'
@@ -33,11 +33,13 @@ export async function* readRecords(
       yield { broken: first === undefined ? 'an empty file' : `a file that begins with ${JSON.stringify(first)}` }
     }
   } catch (error) {
-    const isInput = error instanceof ServiceError ? error.code === 'input-unusable' : isSystemError(error)
+    const isInput = error instanceof ServiceError ? unreadable.has(error.code) : isSystemError(error)
     if (!isInput) throw error
     yield { broken: error instanceof Error ? error.message : String(error) }
   }
 }
+
+const unreadable: ReadonlySet<ErrorCode> = new Set(['input-unusable', 'request-malformed', 'request-too-large'])
 
 function fromCut(cut: JsonCut): FileRecord {
   const { line } = cut
@@ -65,8 +67,8 @@ async function* reported(
   file: string,
   onProgress: (progress: ReadProgress) => void,
   bytesTotal: number | undefined,
-): AsyncGenerator<Uint8Array> {
-  const input: AsyncIterable<Uint8Array> = file === '-' ? process.stdin : createReadStream(file)
+): AsyncGenerator<Buffer> {
+  const input: AsyncIterable<Buffer> = file === '-' ? process.stdin : createReadStream(file)
   let bytesRead = 0
   for await (const chunk of input) {
     bytesRead += chunk.length
@@ -77,18 +79,18 @@ async function* reported(
 
 /** The first character that is not blank (after a byte order mark), and all chunks from the beginning. */
 async function sniff(
-  chunks: AsyncIterable<Uint8Array>,
-): Promise<{ readonly first: string | undefined; readonly rest: AsyncIterable<Uint8Array> }> {
+  chunks: AsyncIterable<Buffer>,
+): Promise<{ readonly first: string | undefined; readonly rest: AsyncIterable<Buffer> }> {
   const iterator = chunks[Symbol.asyncIterator]()
-  const seen: Uint8Array[] = []
+  const seen: Buffer[] = []
   let first: string | undefined
   while (first === undefined) {
     const next = await iterator.next()
     if (next.done) break
     seen.push(next.value)
-    first = /[^\s\u00ef\u00bb\u00bf]/.exec(Buffer.from(next.value).toString('latin1'))?.[0]
+    first = /[^\s\u00ef\u00bb\u00bf]/.exec(next.value.toString('latin1'))?.[0]
   }
-  async function* rest(): AsyncGenerator<Uint8Array> {
+  async function* rest(): AsyncGenerator<Buffer> {
     yield* seen.splice(0)
     yield* { [Symbol.asyncIterator]: () => iterator }
   }

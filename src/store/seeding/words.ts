@@ -48,15 +48,50 @@ export const seedCountries: readonly SeedCountry[] = [
 
 /** Three of these make the name of a place that does not exist. */
 export const syllables = [
-  'ta', 'mi', 'ro', 'ke', 'lu', 'san', 'de', 'vo', 'ni', 'ba', 'rel', 'tu', 'mor', 'ha', 'si', 'no', 'len', 'ga', 'wi', 'po',
-  'dra', 'fe', 'zu', 'mar',
-] // biome-ignore format: one list
+  'ta',
+  'mi',
+  'ro',
+  'ke',
+  'lu',
+  'san',
+  'de',
+  'vo',
+  'ni',
+  'ba',
+  'rel',
+  'tu',
+  'mor',
+  'ha',
+  'si',
+  'no',
+  'len',
+  'ga',
+  'wi',
+  'po',
+  'dra',
+  'fe',
+  'zu',
+  'mar',
+]
 
 export const organisationKinds = [
-  'Water Trust', 'Learning Circle', 'Health Alliance', 'Farmers Cooperative', 'Women’s Network', 'Children’s House',
-  'Relief Committee', 'Forest Stewards', 'Youth Workshop', 'Community Foundation', 'Rights Centre', 'Housing Initiative',
-  'Disability Forum', 'Arts Collective', 'Literacy Project', 'Partners & Friends',
-] // biome-ignore format: one list
+  'Water Trust',
+  'Learning Circle',
+  'Health Alliance',
+  'Farmers Cooperative',
+  'Women’s Network',
+  'Children’s House',
+  'Relief Committee',
+  'Forest Stewards',
+  'Youth Workshop',
+  'Community Foundation',
+  'Rights Centre',
+  'Housing Initiative',
+  'Disability Forum',
+  'Arts Collective',
+  'Literacy Project',
+  'Partners & Friends',
+]
 
 /** What a project of each theme sets out to do; `%n` people, `%p` the place. */
 export const purposes: Readonly<Record<string, string>> = {

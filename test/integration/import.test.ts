@@ -1,0 +1,384 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { CurrencyCode } from '../../src/domain/money.js'
+import type { Store } from '../../src/store/store.js'
+import { type ImportOptions, importFiles } from '../../src/sync/import.js'
+import { importExitCode } from '../../src/sync/import-summary.js'
+import { testDatabase } from '../support/database.js'
+
+const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url))
+const realPage = fileURLToPath(new URL('../../../shared/samples/projects.xml', import.meta.url))
+
+let store: Store
+let folder: string
+
+beforeAll(async () => {
+  ;({ store } = await testDatabase())
+  folder = await mkdtemp(path.join(tmpdir(), 'giving-import-'))
+})
+afterAll(async () => await rm(folder, { recursive: true, force: true }))
+
+const march = {
+  source: 'import',
+  clock: () => new Date('2026-03-10T08:00:00Z'),
+  currency: 'USD' as CurrencyCode,
+} as const
+
+async function importing(files: string | readonly string[], options: Partial<ImportOptions> = {}) {
+  return await importFiles(store, [files].flat(), { ...march, ...options })
+}
+
+async function rows(sql: string): Promise<object[]> {
+  return (await store.db.query<object>(sql)).rows
+}
+
+let pages = 0
+async function page(...records: readonly object[]): Promise<string> {
+  const file = path.join(folder, `page-${pages++}.json`)
+  await writeFile(file, JSON.stringify({ projects: { project: records } }))
+  return file
+}
+
+const aRecord = (id: number, fields: object = {}) => ({
+  id,
+  active: true,
+  status: 'active',
+  title: `Project ${id}`,
+  funding: '100.00',
+  numberOfDonations: 4,
+  modifiedDate: '2025-12-24T23:30:00-05:00',
+  ...fields,
+})
+
+const months = (id: number) =>
+  rows(`select month, currency, kind, source, amount, count, last_on from donation_month where project_id = ${id}
+    order by month, kind`)
+
+/** The versions of all projects: a number moves when the project is marked as changed. */
+const versions = () => rows(`select project_id, version from project_version order by project_id`)
+
+describe('importing a page of odd but good records', () => {
+  it('creates them, with everything that belongs to them', async () => {
+    expect(await importing(fixture('projects-odd.xml'))).toEqual({
+      files: 1,
+      brokenFiles: 0,
+      records: 4,
+      created: 3,
+      changed: 0,
+      unchanged: 0,
+      repeated: 1,
+      refused: 0,
+      problems: [],
+    })
+    expect(
+      await rows(`select id, title, funding, country_code, source, first_seen_on, organisation_id, latitude, activities,
+        image_title, contact_state from project where id between 7001 and 7003 order by id`),
+    ).toMatchObject([
+      {
+        id: 7001,
+        title: 'Wells for Tara',
+        latitude: '7.539200782775879',
+        activities: '<p>Drill &amp; cap four wells.</p>',
+        source: 'import',
+        first_seen_on: '2026-03-10',
+        organisation_id: 318,
+        contact_state: null,
+        image_title: 'Wells for Tara',
+      },
+      // The later one of two records with this id.
+      { id: 7002, title: 'Desks and chairs', funding: '700.000', country_code: 'NP', organisation_id: null },
+      { id: 7003, title: 'Roof for a school' },
+    ])
+    expect(
+      await rows(`select bridge_id::text, ein, address_line2, org_ref, org_type, stated_total_projects as total,
+        stated_active_projects as active from organisation where id = 318`),
+    ).toEqual([
+      {
+        bridge_id: '9223372036854775807',
+        ein: '00-1234567',
+        address_line2: null,
+        org_ref: null,
+        org_type: null,
+        total: 4,
+        active: 1,
+      },
+    ])
+    expect(await rows(`select code, name, region_name from country order by code`)).toEqual([
+      { code: 'GN', name: 'Guinea', region_name: null },
+      // Its only record with a list was replaced by one that names nothing but the code.
+      { code: 'NP', name: 'NP', region_name: null },
+      { code: 'SL', name: 'Sierra Leone', region_name: 'Africa' },
+    ])
+    expect(await rows(`select id, name, sector_code from theme order by id`)).toEqual([
+      { id: 'dancing', name: 'Dancing', sector_code: null },
+      { id: 'water', name: 'Clean Water', sector_code: '14031' },
+    ])
+    expect(
+      await rows(`select position, wire_id, consent, small_url, original_url from photo where project_id = 7001`),
+    ).toEqual([
+      {
+        position: 0,
+        wire_id: 0,
+        consent: false,
+        small_url: 'https://giving.example/img/7001/small.jpg',
+        original_url: 'https://giving.example/img/7001/original.jpg',
+      },
+    ])
+    expect(await rows(`select url from video where project_id = 7001`)).toEqual([
+      { url: 'https://video.example/watch?v=1&t=2' },
+    ])
+    expect(await rows(`select amount, description from donation_option where project_id = 7001`)).toEqual([
+      { amount: '25.000', description: 'buys tools for one caretaker' },
+    ])
+    expect(
+      await rows(`select country_code, share from project_country where project_id = 7001 order by position`),
+    ).toEqual([
+      { country_code: 'SL', share: null },
+      { country_code: 'GN', share: null },
+    ])
+  })
+
+  it('enters a total as one opening on the day it is cumulative to, in UTC and never in the future', async () => {
+    expect(await months(7001)).toEqual([
+      {
+        month: '2026-02-01',
+        currency: 'USD',
+        kind: 'opening',
+        source: 'import',
+        amount: '1250.500',
+        count: 37,
+        last_on: '2026-02-01',
+      },
+    ])
+    expect(await months(7002)).toMatchObject([
+      { month: '2026-03-01', last_on: '2026-03-10', amount: '700.000', count: 4 },
+    ])
+    expect(await months(7003)).toEqual([])
+  })
+
+  it('touches nothing when the same page comes again', async () => {
+    const before = await versions()
+    // The first of the two records of one project never was written, so the last one decides again.
+    expect(await importing(fixture('projects-odd.xml'))).toMatchObject({
+      created: 0,
+      changed: 0,
+      unchanged: 3,
+      repeated: 1,
+    })
+    expect(await versions()).toEqual(before)
+  })
+})
+
+describe('importing a page with bad records', () => {
+  it('keeps the good ones and names file, record, line, field and value of the bad ones', async () => {
+    const file = fixture('projects-bad.xml')
+    const summary = await importing(file)
+    expect(summary).toMatchObject({ records: 7, created: 2, refused: 5 })
+    expect(importExitCode(summary)).toBe(1)
+    expect(summary.problems.map(({ recordId, line, field, got }) => [recordId, line, field, got])).toEqual([
+      ['7102', 4, 'active', 'yes'],
+      ['7103', 5, 'status', 'open'],
+      ['7103', 5, 'funding', '1e3'],
+      ['seven', 6, 'id', 'seven'],
+      ['7105', 7, 'approvedDate', '16/05/2003'],
+      ['7106', 8, 'title', ' '],
+      ['7106', 8, 'funding', '-1'],
+    ])
+    expect(summary.problems.every((problem) => problem.file === file)).toBe(true)
+  })
+
+  it('does the same for JSON', async () => {
+    const summary = await importing(fixture('projects-odd.json'))
+    expect(summary).toMatchObject({ records: 6, created: 2, refused: 4 })
+    expect(summary.problems.map(({ recordId, field }) => [recordId, field])).toEqual([
+      ['7203', 'funding'],
+      ['7204', 'title'],
+      [undefined, 'record'],
+      [undefined, '__proto__'],
+    ])
+    expect(await rows(`select unknown_fields, contact_postal, latitude, goal from project where id = 7201`)).toEqual([
+      {
+        unknown_fields: { contactEmail: 'office@tarawater.example' },
+        contact_postal: '232',
+        latitude: '7.539200782775879',
+        goal: '8000.000',
+      },
+    ])
+  })
+
+  it('keeps the others of a batch when only the database notices that one is bad', async () => {
+    await store.db.query(`alter table project add constraint test_no_poison check (title <> 'poison')`)
+    const file = await page(aRecord(7301), aRecord(7302, { title: 'poison' }), aRecord(7303))
+    const summary = await importing(file)
+    await store.db.query(`alter table project drop constraint test_no_poison`)
+    expect(summary).toMatchObject({ created: 2, refused: 1 })
+    expect(summary.problems).toMatchObject([{ file, recordId: '7302', field: 'record' }])
+    expect(await rows(`select id from project where id between 7301 and 7303 order by id`)).toEqual([
+      { id: 7301 },
+      { id: 7303 },
+    ])
+  })
+
+  it('counts all refusals and shows the first hundred', async () => {
+    const bad = Array.from({ length: 130 }, (_, index) => aRecord(7400 + index, { status: 'odd' }))
+    const summary = await importing(await page(...bad))
+    expect(summary.refused).toBe(130)
+    expect(summary.problems).toHaveLength(100)
+    expect(importExitCode(summary)).toBe(2)
+  })
+
+  it('imports what comes before the damage of a file, and the next file', async () => {
+    const damaged = path.join(folder, 'damaged.xml')
+    await writeFile(
+      damaged,
+      `<projects><project><active>true</active><funding>1</funding><id>7501</id><status>active</status>
+       <title>Before</title></project><project><title>&nope;</title></project></projects>`,
+    )
+    const summary = await importing([damaged, path.join(folder, 'absent.xml'), await page(aRecord(7502))])
+    expect(summary).toMatchObject({ files: 3, brokenFiles: 2, created: 2, refused: 0 })
+    expect(summary.problems.map(({ file, field }) => [path.basename(file), field])).toEqual([
+      ['damaged.xml', 'file'],
+      ['absent.xml', 'file'],
+    ])
+    expect(importExitCode(summary)).toBe(1)
+  })
+
+  it.each([
+    ['another root', '<search><project/></search>'],
+    ['neither XML nor JSON', 'id,title\n1,x\n'],
+    ['a DOCTYPE', '<!DOCTYPE projects [<!ENTITY a "b">]><projects/>'],
+    ['nothing', ''],
+  ])('finds nothing usable in %s', async (name, text) => {
+    const file = path.join(folder, `${name.replaceAll(' ', '-')}.txt`)
+    await writeFile(file, text)
+    const summary = await importing(file)
+    expect(summary).toMatchObject({ brokenFiles: 1, records: 0 })
+    expect(importExitCode(summary)).toBe(2)
+  })
+})
+
+describe('importing a record again', () => {
+  it('writes only the record that changed, and marks only its project', async () => {
+    await importing(await page(aRecord(7601), aRecord(7602, { videos: { video: [{ url: 'https://v.example/1' }] } })))
+    const before = await versions()
+    const changed = aRecord(7602, { title: 'New title', videos: { video: [{ url: 'https://v.example/2' }] } })
+    expect(await importing(await page(aRecord(7601), changed))).toMatchObject({ created: 0, changed: 1, unchanged: 1 })
+    const after = await versions()
+    expect(after.filter((row) => !before.some((old) => JSON.stringify(old) === JSON.stringify(row)))).toMatchObject([
+      { project_id: 7602 },
+    ])
+    expect(await rows(`select url from video where project_id = 7602`)).toEqual([{ url: 'https://v.example/2' }])
+  })
+
+  it('enters a later difference in the current month: more as a gift, less as a refund', async () => {
+    const clock = (text: string) => ({ clock: () => new Date(text) })
+    await importing(await page(aRecord(7611)))
+    const more = aRecord(7611, { funding: '150.50', numberOfDonations: 6 })
+    await importing(await page(more), clock('2026-04-02T00:00:00Z'))
+    const evenMore = aRecord(7611, { funding: '160.50', numberOfDonations: 7 })
+    await importing(await page(evenMore), clock('2026-04-20T00:00:00Z'))
+    const less = aRecord(7611, { funding: '120.50', numberOfDonations: 6 })
+    await importing(await page(less), clock('2026-05-05T00:00:00Z'))
+    const common = { currency: 'USD', source: 'import' }
+    expect(await months(7611)).toEqual([
+      { ...common, month: '2025-12-01', kind: 'opening', amount: '100.000', count: 4, last_on: '2025-12-25' },
+      { ...common, month: '2026-04-01', kind: 'gift', amount: '60.500', count: 3, last_on: '2026-04-20' },
+      { ...common, month: '2026-05-01', kind: 'refund', amount: '-40.000', count: 1, last_on: '2026-05-05' },
+    ])
+    expect(await importing(await page(less), clock('2026-06-05T00:00:00Z'))).toMatchObject({ unchanged: 1 })
+    expect(await months(7611)).toHaveLength(3)
+  })
+
+  it('keeps what the operator decided', async () => {
+    const image = { id: 0, imagelink: [{ size: 'original', url: 'https://giving.example/a.jpg' }] }
+    await importing(await page(aRecord(7621, { image, themes: { theme: [{ id: 'edu', name: 'Education' }] } })))
+    await store.db.query(`update project set paused = true, location_precision = 'country' where id = 7621`)
+    await store.db.query(`update theme set sector_code = '11110' where id = 'edu'`)
+    await store.db.query(`update photo set consent = true where project_id = 7621`)
+    const again = aRecord(7621, {
+      image,
+      title: 'Changed',
+      themes: { theme: [{ id: 'edu', name: 'Education for all' }] },
+    })
+    await importing(await page(again))
+    expect(
+      await rows(`select p.title, paused, location_precision, first_seen_on, t.name, t.sector_code, f.consent from project p
+        join project_theme on project_id = p.id join theme t on t.id = theme_id join photo f on f.project_id = p.id
+        where p.id = 7621`),
+    ).toEqual([
+      {
+        title: 'Changed',
+        paused: true,
+        location_precision: 'country',
+        first_seen_on: '2026-03-10',
+        name: 'Education for all',
+        sector_code: '11110',
+        consent: true,
+      },
+    ])
+    const other = { id: 0, imagelink: [{ size: 'original', url: 'https://giving.example/b.jpg' }] }
+    await importing(await page(aRecord(7621, { image: other })))
+    expect(await rows(`select consent, original_url from photo where project_id = 7621`)).toEqual([
+      { consent: false, original_url: 'https://giving.example/b.jpg' },
+    ])
+  })
+
+  it('never overwrites projects or organisations of another source', async () => {
+    await store.db.query(`insert into organisation (id, name, source) values (901, 'Ours', 'local')`)
+    await store.db.query(`insert into project (id, active, status, title, source) values
+      (7631, true, 'active', 'Local', 'local'), (7632, true, 'active', 'Demo', 'demo'), (7633, true, 'active', 'Mirrored', 'upstream')`)
+    const before = await versions()
+    const file = await page(
+      aRecord(7631),
+      aRecord(7632),
+      aRecord(7633),
+      aRecord(7634, { organization: { id: 901, name: 'Theirs' } }),
+      aRecord(7635),
+    )
+    const summary = await importing(file)
+    expect(summary).toMatchObject({ created: 1, refused: 4 })
+    expect(summary.problems.map(({ recordId, field, got }) => [recordId, field, got])).toEqual([
+      ['7631', 'id', 'project 7631, which is local'],
+      ['7632', 'id', 'project 7632, which is demo'],
+      ['7633', 'id', 'project 7633, which is upstream'],
+      ['7634', 'organization/id', 'organisation 901, which is local'],
+    ])
+    expect((await versions()).filter((row) => !('project_id' in row && row.project_id === 7635))).toEqual(before)
+    expect(await rows(`select name from organisation where id = 901`)).toEqual([{ name: 'Ours' }])
+  })
+
+  it('refuses a platform currency other than the one of earlier imports', async () => {
+    await expect(importing(await page(aRecord(7641)), { currency: 'EUR' as CurrencyCode })).rejects.toMatchObject({
+      code: 'configuration-invalid',
+    })
+  })
+
+  it('stops between batches when it is interrupted, and keeps what is written', async () => {
+    const file = await page(...Array.from({ length: 250 }, (_, index) => aRecord(7700 + index)))
+    const interruption = new AbortController()
+    // Progress is told when the whole small file has been consumed but for its last, unfilled batch.
+    const options = { signal: interruption.signal, onProgress: () => interruption.abort() }
+    await expect(importing(file, options)).rejects.toMatchObject({ code: 'aborted' })
+    expect(await importing(file)).toMatchObject({ created: 50, unchanged: 200 })
+  })
+})
+
+describe('importing a page of a real platform', () => {
+  it('takes all 50 records, and changes nothing the second time', async ({ skip }) => {
+    if (!existsSync(realPage)) {
+      console.log(`skipped: the page of 50 real records is not at ${realPage}`)
+      skip()
+    }
+    expect(await importing(realPage)).toMatchObject({ records: 50, created: 50, refused: 0, problems: [] })
+    const before = await versions()
+    expect(await importing(realPage)).toMatchObject({ created: 0, changed: 0, unchanged: 50, refused: 0 })
+    expect(await versions()).toEqual(before)
+    expect(
+      await rows(`select count(*)::integer as without from theme where sector_code is null and id <> 'dancing'`),
+    ).toEqual([{ without: 0 }])
+  })
+})

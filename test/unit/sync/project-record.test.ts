@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest'
+import { parseProjectRecord } from '../../../src/sync/project-record.js'
+import { recordHash } from '../../../src/sync/record-hash.js'
+import { fromElement, fromJsonText, type WireValue } from '../../../src/sync/wire-value.js'
+import { parseElement } from '../../../src/xml/reader.js'
+
+const least = { id: 7, active: true, status: 'active', title: 'Wells', funding: 12.5 }
+
+function fromJson(value: object | string): WireValue {
+  const reading = fromJsonText(typeof value === 'string' ? value : JSON.stringify(value))
+  if ('problem' in reading) throw new Error(`not readable: ${reading.problem.got}`)
+  return reading.value
+}
+
+function recordOf(value: object | string) {
+  const reading = parseProjectRecord(fromJson(value))
+  if ('problems' in reading) throw new Error(JSON.stringify(reading.problems))
+  return reading.record
+}
+
+function problemsOf(value: object | string) {
+  const reading = parseProjectRecord(fromJson(value))
+  return 'problems' in reading ? reading.problems : []
+}
+
+describe('reading a project record', () => {
+  it('needs only id, active, status, title and funding', () => {
+    expect(recordOf(least)).toEqual({
+      id: 7,
+      active: true,
+      status: 'active',
+      type: 'project',
+      title: 'Wells',
+      funding: '12.5',
+      numberOfDonations: 0,
+      countries: [],
+      themes: [],
+      videos: [],
+      donationOptions: [],
+    })
+  })
+
+  it('reads the same record from XML and from JSON, down to the hash', () => {
+    const xml = `<project><active>true</active><countries><country><iso3166CountryCode>SL</iso3166CountryCode>
+      <name>Sierra Leone</name></country></countries><funding>12.50</funding><goal>100.00</goal><id>7</id>
+      <image id="0"><imagelink size="small"><url>https://giving.example/s.jpg</url></imagelink><title>Wells</title></image>
+      <latitude>7.539200782775879</latitude><need>a &lt;b&gt; &amp;amp; c</need><numberOfDonations>3</numberOfDonations>
+      <odd>x</odd><status>active</status><themes><theme><id>water</id><name>Clean Water</name></theme></themes>
+      <title>Wells</title></project>`
+    const json = `{"active":true,"countries":{"country":[{"name":"Sierra Leone","iso3166CountryCode":"SL"}]},
+      "funding":12.50,"goal":100.00,"id":7,"image":{"title":"Wells","id":0,"imagelink":[{"url":"https://giving.example/s.jpg","size":"small"}]},
+      "latitude":7.539200782775879,"need":"a <b> &amp; c","numberOfDonations":3,"odd":"x","status":"active",
+      "themes":{"theme":{"id":"water","name":"Clean Water"}},"title":"Wells"}`
+    const reading = parseProjectRecord(fromElement(parseElement(xml)))
+    const record = 'record' in reading ? reading.record : undefined
+    expect(record).toEqual(recordOf(json))
+    expect(record?.unknownFields).toEqual({ odd: 'x' })
+    expect(record && recordHash(record, false)).toBe(recordHash(recordOf(json), false))
+  })
+
+  it('keeps every digit of money and coordinates', () => {
+    const record = recordOf(`{"id":7,"active":true,"status":"active","title":"t","funding":123456789012345.678,
+      "goal":8000.00,"latitude":-89.12345678901234567890,"longitude":0.1}`)
+    expect(record).toMatchObject({
+      funding: '123456789012345.678',
+      goal: '8000.00',
+      latitude: '-89.12345678901234567890',
+      longitude: '0.1',
+    })
+  })
+
+  it.each([
+    ['id', 'x'],
+    ['id', 0],
+    ['id', 1.5],
+    ['active', 'yes'],
+    ['active', 1],
+    ['status', 'open'],
+    ['status', null],
+    ['title', ' '],
+    ['title', ['a', 'b']],
+    ['funding', -1],
+    ['funding', '1e3'],
+    ['funding', '1,000.00'],
+    ['funding', '0x10'],
+    ['funding', 1.2345],
+    ['funding', '1234567890123456'],
+    ['funding', null],
+    ['goal', 'much'],
+    ['numberOfDonations', 1.5],
+    ['approvedDate', '2003-05-16'],
+    ['approvedDate', '2003-02-30T00:00:00Z'],
+    ['modifiedDate', 0],
+    ['dateOfMostRecentReport', 'yesterday'],
+    ['organization', 'Tara Water Trust'],
+  ])('refuses a record whose %s is %j, naming the field', (field, value) => {
+    const problems = problemsOf({ ...least, [field]: value })
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toMatchObject({ field, expected: expect.any(String) })
+  })
+
+  it('refuses a record with an exponent in a JSON number', () => {
+    expect(problemsOf('{"id":7,"active":true,"status":"active","title":"t","funding":1e3}')).toMatchObject([
+      { field: 'funding', got: '1e3' },
+    ])
+  })
+
+  it('names every wrong field of a record, and its id', () => {
+    const reading = parseProjectRecord(fromJson({ ...least, active: 'no', goal: '-5', organization: { name: 'x' } }))
+    expect(reading).toMatchObject({
+      recordId: '7',
+      problems: [{ field: 'active' }, { field: 'goal' }, { field: 'organization/id' }],
+    })
+  })
+
+  it('reads dates with odd offsets as the instants they are', () => {
+    const record = recordOf({
+      ...least,
+      approvedDate: '2003-05-16T12:57:20+0545',
+      modifiedDate: '2022-03-29T23:29:24.123-04:00',
+      dateOfMostRecentReport: '2007-01-04T14:30:46Z',
+    })
+    expect(record.approvedDate?.toISOString()).toBe('2003-05-16T07:12:20.000Z')
+    expect(record.modifiedDate?.toISOString()).toBe('2022-03-30T03:29:24.000Z')
+    expect(record.dateOfMostRecentReport?.toISOString()).toBe('2007-01-04T14:30:46.000Z')
+  })
+
+  it('takes empty and blank texts as absent, and keeps other text as it came', () => {
+    const record = recordOf({
+      ...least,
+      summary: '',
+      need: ' \n ',
+      activities: ' <p>a &amp; b</p>\r\n',
+      organization: { id: 1, name: 'Trust', addressLine2: '' },
+    })
+    expect(record).not.toHaveProperty('summary')
+    expect(record).not.toHaveProperty('need')
+    expect(record.organisation).not.toHaveProperty('addressLine2')
+    expect(record.activities).toBe(' <p>a &amp; b</p>\r\n')
+  })
+
+  it('drops what no database can store as text', () => {
+    expect(
+      recordOf('{"id":7,"active":true,"status":"active","title":"a\\u0000b\\ud800c\\ud83c\\udf31","funding":1}').title,
+    ).toBe('ab\ufffdc\u{1f331}')
+  })
+
+  it('accepts one object where a list is expected, and keeps the order and first of each in lists', () => {
+    expect(
+      recordOf({ ...least, themes: { theme: { id: 'edu' } }, videos: { video: { url: 'https://v.example' } } }),
+    ).toMatchObject({
+      themes: [{ id: 'edu', name: 'edu' }],
+      videos: ['https://v.example'],
+    })
+    const themes = ['b', 'a', 'b', 'c'].map((id, index) => ({ id, name: `${id}${index}` }))
+    expect(recordOf({ ...least, themes: { theme: themes } }).themes.map(({ name }) => name)).toEqual(['b0', 'a1', 'c3'])
+  })
+
+  it('takes the single country when there is no list, and only codes of ISO shape', () => {
+    expect(recordOf({ ...least, country: 'Nepal', iso3166CountryCode: 'np' }).countries).toEqual([
+      { code: 'NP', name: 'Nepal' },
+    ])
+    expect(recordOf({ ...least, country: 'Nowhere', iso3166CountryCode: 'XXX' })).not.toHaveProperty('countryCode')
+    const countries = { country: [{ name: 'Nowhere', iso3166CountryCode: '' }, { iso3166CountryCode: 'SL' }] }
+    expect(recordOf({ ...least, countries }).countries).toEqual([{ code: 'SL', name: 'SL' }])
+  })
+
+  it('keeps what it does not know, and coordinates that cannot be, as unknown fields', () => {
+    const record = recordOf({
+      ...least,
+      contactEmail: 'a@b.example',
+      latitude: '91',
+      longitude: 'east',
+      extra: { a: [1] },
+    })
+    expect(record).not.toHaveProperty('latitude')
+    expect(record.unknownFields).toEqual({
+      contactEmail: 'a@b.example',
+      extra: { a: ['1'] },
+      latitude: '91',
+      longitude: 'east',
+    })
+  })
+
+  it('keeps a 64-bit bridge id exactly', () => {
+    const text =
+      '{"id":7,"active":true,"status":"active","title":"t","funding":1,"organization":{"id":1,"name":"x","bridgeId":9223372036854775807}}'
+    expect(recordOf(text).organisation?.bridgeId).toBe('9223372036854775807')
+  })
+})
+
+describe('reading the text of a JSON record', () => {
+  it.each(['{"id":1', "{'id':1}", '{"id":01}', '{"id":1.}', '{1:2}', '{"id":-}', '{"a":"\n"}'])(
+    'refuses %j',
+    (text) => {
+      expect(fromJsonText(text)).toMatchObject({ problem: { field: 'record', expected: 'valid JSON' } })
+    },
+  )
+
+  it.each(['{"__proto__":{}}', '{"a":[{"\\u005f_proto__":1}]}'])('refuses the key in %s', (text) => {
+    expect(fromJsonText(text)).toMatchObject({ problem: { field: '__proto__' } })
+  })
+
+  it('leaves digits in texts alone', () => {
+    expect(fromJsonText('{"a":"1e3 \\" 2","b":-1.50,"c":[0,true,null]}')).toEqual({
+      value: { a: '1e3 " 2', b: '-1.50', c: ['0', true, null] },
+    })
+  })
+})
