@@ -12,8 +12,10 @@ export function loggableUrl(url: string): string {
     .slice(queryStart + 1)
     .split('&')
     .map((parameter) => {
-      const [name = '', value] = parameter.split('=', 2)
-      return value === undefined || harmlessParameters.has(name) ? parameter : `${name}=[redacted]`
+      const nameEnd = parameter.indexOf('=')
+      if (nameEnd < 0) return '[redacted]'
+      const name = parameter.slice(0, nameEnd)
+      return harmlessParameters.has(name) ? parameter : `${name}=[redacted]`
     })
   return `${url.slice(0, queryStart)}?${parameters.join('&')}`
 }

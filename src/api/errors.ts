@@ -26,7 +26,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     .header('cache-control', 'no-store')
     .header('x-request-id', request.id)
   if (failure.status === 503) reply.header('retry-after', String(retryAfterSeconds))
-  return reply.send(errorDocument(format, toErrorResponse(failure, request.id)))
+  return reply.send(Buffer.from(errorDocument(format, toErrorResponse(failure, request.id))))
 }
 
 /** Failures before any route and its hooks (a broken percent-encoding, an endless path): the same answer, with CORS. */
@@ -57,7 +57,10 @@ export function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket, l
 /** The error of an address or method that does not exist (wire contract 1.7: a wrong method is 404 too). */
 export function nothingHere(request: { readonly method: string; readonly raw: IncomingMessage }): ServiceError {
   const path = (request.raw.url ?? '').split(/[?#]/, 1)[0] ?? ''
-  return new ServiceError('not-found', `nothing answers ${request.method} ${path.slice(0, 200)}`)
+  // HEAD must say what GET says: its Content-Length is compared.
+  const what =
+    request.method === 'GET' || request.method === 'HEAD' ? 'there is nothing at' : `nothing answers ${request.method}`
+  return new ServiceError('not-found', `${what} ${path.slice(0, 200)}`)
 }
 
 function toApiError(error: unknown): ServiceError {

@@ -2,11 +2,19 @@ import type { FastifyReply } from 'fastify'
 import { mediaTypes } from './negotiation.js'
 import type { Format } from './representations/wire.js'
 
-/** Sends a finished document of the API; answers differ by key and change at any moment, so nobody keeps them unasked. */
-export function sendDocument(reply: FastifyReply, format: Format, document: string): FastifyReply {
+/**
+ * Sends a finished document of the API; it may change at any moment, so nobody keeps it unasked. It goes as bytes: to a
+ * JSON text the framework would add a charset that the wire contract does not have.
+ */
+export function sendDocument(
+  reply: FastifyReply,
+  format: Format,
+  document: string,
+  cacheControl = 'private, no-cache',
+): FastifyReply {
   return reply
     .header('content-type', mediaTypes[format])
     .header('vary', 'Accept')
-    .header('cache-control', 'private, no-cache')
-    .send(document)
+    .header('cache-control', cacheControl)
+    .send(Buffer.from(document))
 }

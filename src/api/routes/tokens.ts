@@ -18,6 +18,6 @@ export function tokenRoutes(app: FastifyInstance, deps: Pick<ApiDeps, 'store' | 
     const { user, api_key: apiKey } = readBody(request, 'auth_request', authRequest)
     const token = await issueAccessToken(deps, { email: user.email, password: user.password, apiKey })
     const format = responseFormat(request)
-    return sendDocument(reply, format, authDocument(format, token)).header('cache-control', 'no-store')
+    return sendDocument(reply, format, authDocument(format, token), 'no-store')
   })
 }

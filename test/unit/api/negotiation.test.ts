@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { responseFormat, rewriteApiUrl } from '../../../src/api/negotiation.js'
+
+const request = (url: string, headers: Record<string, string> = {}) => {
+  const raw = { url, headers } as unknown as IncomingMessage
+  return { raw, headers, routed: rewriteApiUrl(raw) }
+}
+const format = (headers: Record<string, string>, url = '/api/x') => responseFormat(request(url, headers))
+const jsonBody = { 'content-type': 'application/json;charset=UTF-8', 'content-length': '2' }
+
+describe('the format of an answer', () => {
+  it.each([
+    ['nothing is said', {}, 'xml'],
+    ['anything goes', { accept: '*/*' }, 'xml'],
+    ['Accept is empty', { accept: '' }, 'xml'],
+    ['XML is asked for', { accept: 'application/xml' }, 'xml'],
+    ['JSON is asked for', { accept: 'application/json' }, 'json'],
+    ['axios asks', { accept: 'application/json, text/plain, */*' }, 'json'],
+    ['jQuery asks', { accept: 'application/json, text/javascript, */*; q=0.01' }, 'json'],
+    ['a browser asks', { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }, 'xml'],
+    ['JSON has the higher quality', { accept: 'application/xml;q=0.5, application/json;q=0.9' }, 'json'],
+    ['JSON comes first', { accept: 'application/json, application/xml' }, 'json'],
+    ['XML comes first', { accept: 'application/xml, application/json' }, 'xml'],
+    ['JSON is refused', { accept: 'application/json;q=0, */*' }, 'xml'],
+    ['XML is refused', { accept: 'application/xml;q=0, text/xml;q=0, */*' }, 'json'],
+    ['only HTML is accepted', { accept: 'text/html' }, 'xml'],
+    ['Accept is nonsense', { accept: ';;,/' }, 'xml'],
+    ['the body is JSON and nothing is said', { ...jsonBody }, 'json'],
+    ['the body is JSON and anything goes', { ...jsonBody, accept: '*/*' }, 'json'],
+    ['the body is JSON and XML is asked for', { ...jsonBody, accept: 'text/xml' }, 'xml'],
+    ['the body is JSON and only HTML is accepted', { ...jsonBody, accept: 'text/html' }, 'xml'],
+    ['a request without a body has a Content-Type', { 'content-type': 'application/json' }, 'xml'],
+  ])('when %s', (_case, headers, expected) => {
+    expect(format(headers as Record<string, string>)).toBe(expected)
+  })
+
+  it('is the path suffix when there is one, whatever Accept says', () => {
+    expect(format({ accept: 'application/xml' }, '/api/x.json?api_key=1')).toBe('json')
+    expect(format({ accept: 'application/json' }, '/api/x.xml')).toBe('xml')
+  })
+})
+
+describe('the routed URL', () => {
+  it.each([
+    ['/api/a/b.json?x=1', '/api/a/b?x=1'],
+    ['/api/a/b.xml', '/api/a/b'],
+    ['/api/a/b/', '/api/a/b'],
+    ['/api/a/b//?x=/', '/api/a/b?x=/'],
+    ['/api/a/b.json/', '/api/a/b'],
+    ['/api/a/b.json.json', '/api/a/b.json'],
+    ['/api/a?f=b.json', '/api/a?f=b.json'],
+    ['http://example.org/api/a.json', '/api/a'],
+    ['/iati/activities.xml', '/iati/activities.xml'],
+    ['/feeds/', '/feeds/'],
+    ['/', '/'],
+  ])('of %s is %s', (url, routed) => {
+    expect(request(url).routed).toBe(routed)
+  })
+})

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { createPasswordHashing } from '../../../src/api/passwords.js'
+
+const cheap = { memoryCost: 8, timeCost: 1, parallelism: 1 }
+
+describe('password hashing', () => {
+  it('knows a password by its argon2id hash', async () => {
+    const passwords = createPasswordHashing(cheap)
+    const hash = await passwords.hash(' p<ss&word ')
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=8,t=1,p=1\$/)
+    expect(await passwords.verify(hash, ' p<ss&word ')).toBe(true)
+    expect(await passwords.verify(hash, 'p<ss&word')).toBe(false)
+  })
+
+  it('says no without a hash, even to the decoy itself', async () => {
+    const passwords = createPasswordHashing(cheap)
+    expect(await passwords.verify(undefined, 'nobody has this password')).toBe(false)
+  })
+
+  it('turns away what would wait too long, and serves everybody else', async () => {
+    const passwords = createPasswordHashing(cheap, { concurrent: 1, waiting: 2 })
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => passwords.hash('x')))
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'rejected',
+    ])
+    expect(outcomes[3]).toMatchObject({ reason: { code: 'server-busy', status: 503 } })
+    await expect(passwords.hash('x')).resolves.toMatch(/^\$argon2id/)
+  })
+})
