@@ -1,0 +1,2 @@
+export { type RecordKind, validateActivity, validateOrganisation } from './record.js'
+export type { RecordContext } from './view.js'

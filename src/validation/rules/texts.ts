@@ -1,0 +1,108 @@
+import { quoted } from '../findings.js'
+import { hasWords } from '../view.js'
+import type { Rule } from './rule.js'
+
+const named = ['participating-org', 'owner-org', 'provider-org', 'receiver-org'] as const
+
+const absoluteUrl = /^https?:\/\/[^\s/?#]+/i
+
+export const textRules: readonly Rule[] = [
+  {
+    code: 'language-missing',
+    severity: 'error',
+    official: ['4.1.1', '4.5.1'],
+    sentence: 'Neither the record nor each of its narratives says its language.',
+    check(record, report) {
+      if (record.root.attributes['xml:lang'] !== undefined) return
+      for (const narrative of record.all('narrative')) {
+        if (narrative.attributes['xml:lang'] !== undefined) continue
+        report(record.root, 'expected xml:lang on the record or on each narrative, got neither', 'xml:lang')
+        return
+      }
+    },
+  },
+  {
+    code: 'title-empty',
+    severity: 'error',
+    official: ['4.3.1'],
+    sentence: 'A title has no words.',
+    check(record, report) {
+      for (const title of record.all('title')) {
+        if (!hasWords(title)) report(title, 'expected a narrative with words in title, got none')
+      }
+    },
+  },
+  {
+    code: 'description-empty',
+    severity: 'error',
+    official: ['4.4.1'],
+    sentence: 'A description has no words.',
+    check(record, report) {
+      for (const description of record.all('description')) {
+        if (!hasWords(description)) report(description, 'expected a narrative with words in description, got none')
+      }
+    },
+  },
+  {
+    code: 'narrative-empty',
+    severity: 'warning',
+    official: [],
+    sentence: 'A narrative is there but has no words; it should be left out.',
+    check(record, report) {
+      for (const narrative of record.all('narrative')) {
+        if (!/\S/.test(narrative.text)) report(narrative, 'expected words in narrative, got none')
+      }
+    },
+  },
+  {
+    code: 'organisation-unnamed',
+    severity: 'error',
+    official: ['6.8.1', '6.9.1', '6.9.2', '6.10.1'],
+    sentence: 'An organisation has neither an identifier nor a name.',
+    check(record, report) {
+      for (const name of named) {
+        for (const organisation of record.all(name)) {
+          if (organisation.attributes.ref || hasWords(organisation)) continue
+          report(organisation, `expected ref or a narrative in ${name}, got neither`)
+        }
+      }
+    },
+  },
+  {
+    code: 'policy-marker-narrative',
+    severity: 'error',
+    official: ['6.13.1'],
+    sentence: "A policy marker of the publisher's own vocabulary (99) has no narrative.",
+    check(record, report) {
+      for (const marker of record.children('policy-marker')) {
+        if (marker.attributes.vocabulary !== '99' || hasWords(marker)) continue
+        report(marker, 'expected a narrative in a policy-marker of vocabulary 99, got none')
+      }
+    },
+  },
+  {
+    code: 'policy-marker-significance',
+    severity: 'error',
+    official: ['6.14.1'],
+    sentence: 'A policy marker of vocabulary 1 has no significance.',
+    check(record, report) {
+      for (const marker of record.children('policy-marker')) {
+        if ((marker.attributes.vocabulary || '1') !== '1' || marker.attributes.significance !== undefined) continue
+        report(marker, 'expected significance on a policy-marker of vocabulary 1, got none', 'significance')
+      }
+    },
+  },
+  {
+    code: 'url-unusable',
+    severity: 'error',
+    official: [],
+    sentence: 'The address of a document is not an absolute http or https URL.',
+    check(record, report) {
+      for (const link of record.all('document-link')) {
+        const { url } = link.attributes
+        if (url === undefined || (absoluteUrl.test(url) && !/\s/.test(url) && URL.canParse(url))) continue
+        report(link, `expected an absolute http or https URL, got ${quoted(url)}`, 'url')
+      }
+    },
+  },
+]

@@ -1,0 +1,90 @@
+import type { SimpleType } from '../standard/index.js'
+
+const datePattern = /^-?(\d{4,})-(\d\d)-(\d\d)(?:Z|[+-](\d\d):(\d\d))?$/
+const timePattern = /^(\d\d):(\d\d):(\d\d)(\.\d+)?(?:Z|[+-](\d\d):(\d\d))?$/
+const decimalPattern = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
+const integerPattern = /^[+-]?\d+$/
+// XML 1.0 NameChar, as far as one UTF-16 unit goes; surrogates stand for the planes that the production allows.
+const nameTokenPattern =
+  /^[-.:\w\u00B7\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u037D\u037F-\u1FFF\u200C\u200D\u203F\u2040\u2070-\u218F\u2C00-\u2FEF\u3001-\uDBFF\uDC00-\uDFFF\uF900-\uFDCF\uFDF0-\uFFFD]+$/
+const languagePattern = /^[a-zA-Z]{1,8}(?:-[a-zA-Z0-9]{1,8})*$/
+const untrimmed = /^[ \t\r\n]|[ \t\r\n]$|[ \t\r\n]{2}|[\t\r\n]/
+
+const checks: Readonly<Record<SimpleType, (value: string) => boolean>> = {
+  string: () => true,
+  date: isDate,
+  dateTime: isDateTime,
+  decimal: (value) => decimalPattern.test(value),
+  boolean: (value) => value === '1' || value === '0' || value === 'true' || value === 'false',
+  anyURI: isUriReference,
+  int: (value) => isInteger(value, -2_147_483_648n, 2_147_483_647n),
+  nonNegativeInteger: (value) => isInteger(value, 0n),
+  positiveInteger: (value) => isInteger(value, 1n),
+  NMTOKEN: (value) => nameTokenPattern.test(value),
+  language: (value) => value === '' || languagePattern.test(value),
+}
+
+/** Whether the text is a value of the simple type, white space around it aside (XML Schema part 2). */
+export function isOfType(type: SimpleType, text: string): boolean {
+  if (type === 'string') return true
+  return checks[type](untrimmed.test(text) ? collapse(text) : text)
+}
+
+/** The text with the white space that XML Schema ignores taken away. */
+export function collapse(text: string): string {
+  return text.replace(/[ \t\r\n]+/g, ' ').replace(/^ | $/g, '')
+}
+
+const daysInMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+function isDate(value: string): boolean {
+  const match = datePattern.exec(value)
+  if (!match) return false
+  const [, year = '', month = '', day = '', zoneHour, zoneMinute] = match
+  if (year.length > 4 && year.startsWith('0')) return false
+  // The proleptic calendar repeats every 400 years, so the last four digits decide; there is no year 0000.
+  const leap = isLeapYear(Number(year.slice(-4)))
+  const last = month === '02' && leap ? 29 : (daysInMonth[Number(month) - 1] ?? 0)
+  return /[1-9]/.test(year) && day !== '00' && Number(day) <= last && isZone(zoneHour, zoneMinute)
+}
+
+function isLeapYear(year: number): boolean {
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+}
+
+function isZone(hour: string | undefined, minute: string | undefined): boolean {
+  if (hour === undefined || minute === undefined) return true
+  return hour < '14' ? minute < '60' : hour === '14' && minute === '00'
+}
+
+function isDateTime(value: string): boolean {
+  const at = value.indexOf('T')
+  if (at < 0 || value.slice(0, at).endsWith('Z')) return false
+  const match = timePattern.exec(value.slice(at + 1))
+  if (!match || !/^-?\d{4,}-\d\d-\d\d$/.test(value.slice(0, at)) || !isDate(value.slice(0, at))) return false
+  const [, hour = '', minute = '', second = '', fraction = '', zoneHour, zoneMinute] = match
+  if (!isZone(zoneHour, zoneMinute)) return false
+  if (hour === '24') return minute === '00' && second === '00' && /^(?:\.0+)?$/.test(fraction)
+  return hour < '24' && minute < '60' && second < '60'
+}
+
+function isInteger(value: string, least: bigint, most?: bigint): boolean {
+  if (!integerPattern.test(value)) return false
+  const number = BigInt(value.replace('+', ''))
+  return number >= least && (most === undefined || number <= most)
+}
+
+/**
+ * XML Schema's `anyURI` takes nearly everything that can be escaped into a URI reference (RFC 3986); what is left wrong
+ * is a bad percent escape, a second `#`, a scheme that is none, or a bad authority.
+ */
+function isUriReference(value: string): boolean {
+  if (/%(?![0-9a-fA-F]{2})/.test(value)) return false
+  const fragment = value.indexOf('#')
+  if (fragment >= 0 && value.includes('#', fragment + 1)) return false
+  const match = /^(?:([^:/?#]*):)?(?:\/\/([^/?#]*))?/.exec(value)
+  const [, scheme, authority] = match ?? []
+  if (scheme !== undefined && !/^[a-zA-Z][a-zA-Z0-9+.-]*$/.test(scheme)) return false
+  if (authority === undefined) return true
+  return /^(?:[^@[\]]*@)?(?:\[[^[\]]*\]|[^[\]:@]*)(?::\d*)?$/.test(authority)
+}

@@ -1,0 +1,243 @@
+import type { CodeRule, ElementRule, SimpleType, Slot } from '../standard/index.js'
+import type { Element } from '../xml/element.js'
+import { type Findings, quoted } from './findings.js'
+import { isOfType } from './simple-types.js'
+
+/** What the schema and the code lists find; the rules beyond them are in `rules/`. */
+export const structureNotices = {
+  'element-unknown': {
+    severity: 'error',
+    official: ['0.3.1'],
+    sentence: 'An element is not one that the standard knows at this place.',
+  },
+  'element-misplaced': {
+    severity: 'error',
+    official: ['0.3.1'],
+    sentence: 'The children of an element are not in the order that the standard demands.',
+  },
+  'element-missing': { severity: 'error', official: ['0.3.1'], sentence: 'A mandatory element is missing.' },
+  'element-repeated': {
+    severity: 'error',
+    official: ['0.3.1'],
+    sentence: 'An element occurs more often than the standard allows.',
+  },
+  'attribute-missing': { severity: 'error', official: ['0.3.1'], sentence: 'A mandatory attribute is missing.' },
+  'attribute-unknown': {
+    severity: 'error',
+    official: ['0.3.1'],
+    sentence: 'An attribute is not one that the standard knows on this element.',
+  },
+  'value-malformed': {
+    severity: 'error',
+    official: ['0.3.1'],
+    sentence: 'A value does not have the form of its type (date, decimal, boolean, URI and so on).',
+  },
+  'text-unexpected': {
+    severity: 'error',
+    official: ['0.3.1'],
+    sentence: 'Text stands where the standard allows only elements.',
+  },
+  'code-unknown': {
+    severity: 'error',
+    official: ['9.1.1-9.123.1'],
+    sentence: 'A code is not on the code list that governs it.',
+  },
+  'code-withdrawn': {
+    severity: 'error',
+    official: [],
+    sentence: 'A code has been withdrawn from its code list (the official validator still accepts it).',
+  },
+} as const
+
+const notBlank = /[^ \t\r\n]/
+
+/**
+ * Checks an element and all in it against its rule: what the XSD demands, and the code lists. Elements and attributes
+ * of foreign namespaces are left alone where the schema allows them. Valid data makes no allocation here.
+ */
+export function checkStructure(element: Element, rule: ElementRule, findings: Findings): void {
+  checkAttributes(element, rule, findings)
+  for (const code of rule.codes) checkCode(element, code, findings)
+  if (rule.content === 'any') return
+  if (rule.content === 'elements') {
+    if (element.text !== '' && notBlank.test(element.text)) {
+      findings.add(
+        entry('text-unexpected'),
+        element,
+        `expected only elements, got the text ${quoted(element.text.trim())}`,
+      )
+    }
+    checkChildren(element, rule, findings)
+    return
+  }
+  if (element.children.length > 0) {
+    for (const child of element.children) {
+      findings.add(
+        entry('element-unknown'),
+        child,
+        `expected only text in ${element.name}, got the element ${child.name}`,
+      )
+    }
+  }
+  if (rule.content !== 'string' && !isOfType(rule.content, element.text)) {
+    findings.add(entry('value-malformed'), element, `expected ${typeNames[rule.content]}, got ${quoted(element.text)}`)
+  }
+}
+
+function entry(code: keyof typeof structureNotices) {
+  return { code, severity: structureNotices[code].severity }
+}
+
+function checkAttributes(element: Element, rule: ElementRule, findings: Findings): void {
+  const { attributes } = element
+  for (const name in attributes) {
+    const value = attributes[name] ?? ''
+    const type = rule.attributes.get(name) ?? otherAttribute(name, rule)
+    if (type === undefined) {
+      findings.add(entry('attribute-unknown'), element, `${element.name} has no attribute ${name}`, name)
+    } else if (type !== 'string' && !isOfType(type, value)) {
+      findings.add(entry('value-malformed'), element, `expected ${typeNames[type]}, got ${quoted(value)}`, name)
+    }
+  }
+  for (const name of rule.required) {
+    if (attributes[name] === undefined) {
+      findings.add(
+        entry('attribute-missing'),
+        element,
+        `expected the attribute ${name} on ${element.name}, got none`,
+        name,
+      )
+    }
+  }
+}
+
+/** The type of an attribute that the element does not declare; undefined when it may not be there. */
+function otherAttribute(name: string, rule: ElementRule): SimpleType | undefined {
+  const colon = name.indexOf(':')
+  if (name === 'xmlns' || name.startsWith('xmlns:') || name.startsWith('xsi:')) return 'string'
+  if (colon < 0 || !rule.foreignAttributes) return undefined
+  return name === 'xml:lang' ? 'language' : 'string'
+}
+
+/** Whether an element is of another namespace: prefixed, or with a default namespace of its own. */
+export function isForeign(element: Element): boolean {
+  return element.name.includes(':') || (element.attributes.xmlns !== undefined && element.attributes.xmlns !== '')
+}
+
+function checkChildren(element: Element, rule: ElementRule, findings: Findings): void {
+  const { slots } = rule
+  let at = 0
+  let count = 0
+  let inOrder = true
+  for (const child of element.children) {
+    const slot = slotFor(child, rule, at)
+    if (!slot) {
+      inOrder = false
+      continue
+    }
+    if (slot.index === at) {
+      count += 1
+      if (count > slot.most) inOrder = false
+    } else {
+      if (slot.index < at || !mayEnd(slots, at, count, slot.index)) inOrder = false
+      at = slot.index
+      count = 1
+    }
+    if (slot.name !== '*') checkStructure(child, slot.rule, findings)
+  }
+  if (!mayEnd(slots, at, count, slots.length)) inOrder = false
+  if (!inOrder) explainChildren(element, rule, findings)
+}
+
+/** The slot of a child; a foreign one goes to the next wildcard. */
+function slotFor(child: Element, rule: ElementRule, at: number): Slot | undefined {
+  if (!isForeign(child)) return rule.slotOf.get(child.name)
+  let last: Slot | undefined
+  for (const slot of rule.slots) {
+    if (slot.name !== '*') continue
+    if (slot.index >= at) return slot
+    last = slot
+  }
+  return last
+}
+
+/** Whether the slots from `at` (with `count` found there) up to `end` may be left behind. */
+function mayEnd(slots: readonly Slot[], at: number, count: number, end: number): boolean {
+  const current = slots[at]
+  if (current && count < current.least) return false
+  for (let index = at + 1; index < end; index += 1) {
+    const skipped = slots[index]
+    if (skipped && skipped.least > 0) return false
+  }
+  return true
+}
+
+/** Names what is wrong with children that are known to be wrong. */
+function explainChildren(element: Element, rule: ElementRule, findings: Findings): void {
+  const counts = new Map<string, number>()
+  let furthest: Slot | undefined
+  for (const child of element.children) {
+    const slot = slotFor(child, rule, furthest?.index ?? 0)
+    if (!slot) {
+      findings.add(entry('element-unknown'), child, `${element.name} has no child ${child.name}`)
+      continue
+    }
+    const count = (counts.get(slot.name) ?? 0) + 1
+    counts.set(slot.name, count)
+    if (count === slot.most + 1) {
+      findings.add(
+        entry('element-repeated'),
+        child,
+        `expected at most ${slot.most} ${slot.name} in ${element.name}, got more`,
+      )
+    }
+    if (furthest && slot.index < furthest.index) {
+      const after = furthest.name === '*' ? 'elements of a foreign namespace' : furthest.name
+      findings.add(
+        entry('element-misplaced'),
+        child,
+        `expected ${child.name} before ${after} in ${element.name}, got it after`,
+      )
+    } else furthest = slot
+  }
+  for (const { name, least } of rule.slots) {
+    if (name !== '*' && (counts.get(name) ?? 0) < least) {
+      findings.add(entry('element-missing'), element, `expected at least ${least} ${name} in ${element.name}, got none`)
+    }
+  }
+}
+
+function checkCode(element: Element, { attribute, list, condition }: CodeRule, findings: Findings): void {
+  const code = attribute === undefined ? element.text.trim() : element.attributes[attribute]
+  if (code === undefined) return
+  if (condition) {
+    const decisive = element.attributes[condition.attribute]
+    if (decisive === undefined ? !condition.orAbsent : decisive !== condition.equals) return
+  }
+  // An empty xml:lang says that the language is unknown (XML 1.0 section 2.12).
+  if (code === '' && attribute === 'xml:lang') return
+  const known = list.codes.get(code)
+  if (known?.active) return
+  if (known) {
+    findings.add(
+      entry('code-withdrawn'),
+      element,
+      `expected an active code of ${list.name}, got the withdrawn ${quoted(code)} (${known.name})`,
+      attribute,
+    )
+  } else findings.add(entry('code-unknown'), element, `expected a code of ${list.name}, got ${quoted(code)}`, attribute)
+}
+
+const typeNames: Readonly<Record<SimpleType, string>> = {
+  string: 'text',
+  date: 'a date (YYYY-MM-DD)',
+  dateTime: 'a date and time (YYYY-MM-DDThh:mm:ssZ)',
+  decimal: 'a decimal number',
+  boolean: 'a boolean (1, 0, true or false)',
+  anyURI: 'a URI',
+  int: 'an integer of 32 bits',
+  nonNegativeInteger: 'an integer of 0 or more',
+  positiveInteger: 'an integer of 1 or more',
+  NMTOKEN: 'a name token',
+  language: 'a language tag',
+}
