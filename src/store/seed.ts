@@ -208,12 +208,3 @@ async function seedProjects(db: Db, from: number, to: number): Promise<void> {
   await db.query(insertDonationMonths)
   for (const text of [...insertDisbursements, ...insertReports]) await db.query(text)
 }
-
-/** The first id above all projects and organisations that are no demo data: where `giving seed` goes on. */
-export async function nextFreeId(db: Db): Promise<number> {
-  const { rows } = await db.query<{ id: number }>(
-    `select coalesce(max(id), 0) + 1 as id from (
-      select id from project where source <> 'demo' union all select id from organisation where source <> 'demo') as t`,
-  )
-  return rows[0]?.id ?? 1
-}
