@@ -67,7 +67,7 @@ function projectFields(graph: ProjectGraph): WireRecord {
     ['additionalDocumentation', optional(project.additionalDocumentation)],
     ['notice', optional(project.notice)],
     ['imageLink', string(project.imageLink ?? graph.photos[0]?.renditions.original ?? '')],
-    ['imageGallerySize', gallerySizeOf(graph)],
+    ['imageGallerySize', project.imageGallerySize === undefined ? undefined : integer(project.imageGallerySize)],
     ['videos', present(graph.videos, (url) => record([['url', string(url)]]), 'video')],
     ['longitude', project.locationPrecision === 'point' ? optionalDecimal(project.longitude) : undefined],
     ['latitude', project.locationPrecision === 'point' ? optionalDecimal(project.latitude) : undefined],
@@ -111,11 +111,6 @@ function remainingOf({ project }: ProjectGraph) {
       ? toMinorUnits(project.goal ?? project.funding, 2) - toMinorUnits(project.funding, 2)
       : toMinorUnits(project.remaining, 2)
   return money(fromMinorUnits(left > 0n ? left : 0n, 2))
-}
-
-function gallerySizeOf({ project, photos }: ProjectGraph) {
-  const size = project.imageGallerySize ?? (photos.length > 0 ? photos.length : undefined)
-  return size === undefined ? undefined : integer(size)
 }
 
 function dateOfMostRecentReport({ project, reports }: ProjectGraph) {
