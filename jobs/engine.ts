@@ -110,8 +110,8 @@ function redisOptions(url: string) {
   return {
     url,
     connectTimeout: connectTimeoutMs,
-    // Longer than any blocking read of a worker (10 s).
-    socketTimeout: answerTimeoutMs,
+    // Longer than any blocking read of a worker (10 s). Not `socketTimeout`: its timer outlives the connection.
+    commandTimeout: answerTimeoutMs,
     keepAlive: 10_000,
     retryStrategy: (times: number) => Math.min(times * 200, 2000),
   }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Processor, UnrecoverableError } from 'bullmq'
+import { type Processor, UnrecoverableError, WaitingError } from 'bullmq'
 import { errorCatalogue, toServiceError } from '../src/domain/errors.js'
 import type { EngineWorker } from './engine.js'
 
@@ -25,10 +25,18 @@ export type JobHandler = {
   onGivenUp?(name: string, data: unknown, error: Error): void
 }
 
-/** BullMQ's processor for a handler; `active` holds the deliveries that are being worked on. */
-export function toProcessor(handler: JobHandler, active: Set<Promise<unknown>>): Processor {
+/** What a consumer is doing: the deliveries at work, and whether it still accepts new ones. */
+export type Activity = { readonly deliveries: Set<Promise<unknown>>; stopping: boolean }
+
+/** BullMQ's processor for a handler. */
+export function toProcessor(handler: JobHandler, activity: Activity): Processor {
   // All three parameters must be declared: BullMQ gives the signal only to functions that have the third.
-  return async (job, _token, signal) => {
+  return async (job, token, signal) => {
+    if (activity.stopping) {
+      // A pausing or closing worker that was waiting for a job still fetches one when the wait is broken off.
+      await job.moveToWait(token)
+      throw new WaitingError()
+    }
     const attempts = job.opts.attempts ?? 1
     const backoff = typeof job.opts.backoff === 'object' ? (job.opts.backoff.delay ?? 0) : 0
     const call: JobCall = {
@@ -41,13 +49,13 @@ export function toProcessor(handler: JobHandler, active: Set<Promise<unknown>>):
       isLast: (error) => isIncurable(error) || job.attemptsMade + 1 >= attempts,
     }
     const work = handler.handle(call)
-    active.add(work)
+    activity.deliveries.add(work)
     try {
       return await work
     } catch (error) {
       throw toJobError(error)
     } finally {
-      active.delete(work)
+      activity.deliveries.delete(work)
     }
   }
 }
@@ -55,25 +63,26 @@ export function toProcessor(handler: JobHandler, active: Set<Promise<unknown>>):
 /** A running consumer of one queue. */
 export class QueueWorker {
   readonly #worker: EngineWorker
-  readonly #active: ReadonlySet<Promise<unknown>>
+  readonly #activity: Activity
 
-  constructor(worker: EngineWorker, active: ReadonlySet<Promise<unknown>>) {
+  constructor(worker: EngineWorker, activity: Activity) {
     this.#worker = worker
-    this.#active = active
+    this.#activity = activity
   }
 
   /** Takes no further jobs; those at work go on. */
   async pause(): Promise<void> {
+    this.#activity.stopping = true
     await this.#worker.pause(true)
   }
 
   /** Resolves to true when nothing is being worked on any more, or to false after `ms`. */
   async idle(ms: number): Promise<boolean> {
     const deadline = performance.now() + ms
-    while (this.#active.size > 0) {
+    while (this.#activity.deliveries.size > 0) {
       const left = deadline - performance.now()
       if (left <= 0) return false
-      await Promise.race([Promise.allSettled(this.#active), sleep(left, undefined, { ref: false })])
+      await Promise.race([Promise.allSettled(this.#activity.deliveries), sleep(left, undefined, { ref: false })])
     }
     return true
   }
@@ -85,8 +94,9 @@ export class QueueWorker {
 
   /** Closes the connections within 2 s; a job that is still at work then is left to another worker. */
   async close(): Promise<void> {
+    this.#activity.stopping = true
     await closeSoon({
-      close: () => this.#worker.close(this.#active.size > 0),
+      close: () => this.#worker.close(this.#activity.deliveries.size > 0),
       disconnect: () => this.#worker.disconnect(),
     })
   }

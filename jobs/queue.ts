@@ -132,7 +132,7 @@ export class JobQueue implements AsyncDisposable {
   /** Starts taking jobs of one queue. Resolves when the connections stand. */
   async work(name: QueueName, concurrency: number, handler: JobHandler): Promise<QueueWorker> {
     const lockMs = this.settings.lockSeconds * 1000
-    const active = new Set<Promise<unknown>>()
+    const activity = { deliveries: new Set<Promise<unknown>>(), stopping: false }
     const options = {
       concurrency,
       lockDuration: lockMs,
@@ -143,10 +143,10 @@ export class JobQueue implements AsyncDisposable {
       // After a lost connection: how soon the next job is asked for again.
       runRetryDelay: 1000,
     }
-    const worker = this.#engine.worker(name, toProcessor(handler, active), options, (job, error) => {
+    const worker = this.#engine.worker(name, toProcessor(handler, activity), options, (job, error) => {
       if (job && isGivenUp(job, error)) handler.onGivenUp?.(job.name, job.data, error)
     })
-    const running = new QueueWorker(worker, active)
+    const running = new QueueWorker(worker, activity)
     this.#workers.push(running)
     await this.#reached(worker.waitUntilReady())
     return running

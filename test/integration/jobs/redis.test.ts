@@ -1,0 +1,14 @@
+import { test } from 'vitest'
+import { redisMissing, startRedis } from '../../support/redis.js'
+import { describeSurvival } from './survival.js'
+
+const missing = redisMissing()
+if (missing === undefined) {
+  describeSurvival('jobs on Redis', async () => {
+    const redis = await startRedis()
+    return { connection: { kind: 'redis', url: redis.url, prefix: 'test' }, reset: redis.flush, stop: redis.stop }
+  })
+} else {
+  console.warn(`The tests of jobs on Redis are skipped: ${missing}.`)
+  test.skip(`jobs on Redis: ${missing}`)
+}

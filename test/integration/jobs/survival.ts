@@ -1,0 +1,230 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { QueueConnection } from '../../../jobs/engine.js'
+import { enqueueRun } from '../../../jobs/enqueue.js'
+import { publish } from '../../../jobs/publish.js'
+import { createOwner } from '../../../jobs/run-deps.js'
+import { waitForRun } from '../../../jobs/wait-for-run.js'
+import { claimRun } from '../../../src/store/run-leases.js'
+import { createRun, getRun } from '../../../src/store/runs.js'
+import { testDatabase } from '../../support/database.js'
+import { tablePublication, turn } from '../../support/jobs/table-publication.js'
+import { lockSeconds, World } from '../../support/jobs/world.js'
+
+const signal = new AbortController().signal
+const clock = () => new Date()
+
+/** What every engine must survive; the same tests on each. */
+export function describeSurvival(
+  name: string,
+  open: (
+    databaseUrl: string,
+  ) => Promise<{ connection: QueueConnection; reset(): Promise<void>; stop(): Promise<void> }>,
+): void {
+  describe(name, () => {
+    let world: World
+    let engine: Awaited<ReturnType<typeof open>>
+
+    beforeAll(async () => {
+      const { store, url } = await testDatabase()
+      engine = await open(url)
+      world = new World(store, url, engine.connection)
+    })
+    afterEach(async () => await world.end())
+    afterAll(async () => await engine.stop())
+
+    const begin = async (items: number) => {
+      await engine.reset()
+      await world.begin(items)
+    }
+    const ask = async () => {
+      const queue = await world.openQueue()
+      return await enqueueRun({ store: world.store, queue, clock }, { trigger: 'manual', force: false })
+    }
+    const ended = (id: number) => waitForRun(world.store, id, { signal, pollMs: 50 })
+
+    test('renders every stale item once, publishes, and counts', async () => {
+      await begin(25)
+      await world.startWorker()
+      const run = await ended(await ask())
+      expect(run).toMatchObject({ state: 'published', attempt: 1, rendered: 25, releaseId: `release-${run.id}` })
+      expect(await world.count('item where renders = 1 and not stale')).toBe(25)
+    })
+
+    test('publishes without any shard when nothing is stale', async () => {
+      await begin(0)
+      await world.startWorker()
+      expect(await ended(await ask())).toMatchObject({ state: 'published', rendered: 0 })
+    })
+
+    test('tells how many workers are there', async () => {
+      await begin(0)
+      const queue = await world.openQueue()
+      expect(await queue.liveWorkers()).toBe(0)
+      const worker = await world.forkWorker()
+      expect(await queue.liveWorkers()).toBe(1)
+      await worker.kill()
+      await world.until(async () => (await queue.liveWorkers()) === 0)
+    })
+
+    test('runs each due instant exactly once, whatever the number of workers', async () => {
+      await begin(5)
+      await Promise.all([1, 2].map(() => world.startWorker({ schedule: '* * * * * *' })))
+      const runs = await world.until(async () => {
+        const all = await world.runs()
+        return all.filter(({ state }) => state === 'published').length >= 3 && all
+      })
+      const instants = runs.map(({ due }) => due?.at.getTime() ?? 0)
+      expect(instants).toEqual(instants.map((_, index) => (instants[0] ?? 0) + index * 1000))
+      expect(await world.count('committed where times > 1')).toBe(0)
+    })
+
+    test('lets five processes start at the same moment and keeps one schedule', async () => {
+      await begin(0)
+      await Promise.all([1, 2, 3, 4, 5].map(() => world.startWorker({ schedule: '* * * * * *' })))
+      await world.until(async () => (await world.count(`run where state = 'published'`)) >= 2)
+      expect(await world.count('committed where times > 1')).toBe(0)
+      const queue = await world.openQueue()
+      expect(await queue.removeSchedulersExcept('publish')).toEqual([])
+      expect((await queue.findScheduler('publish'))?.schedule.expression).toBe('* * * * * *')
+    })
+
+    test('puts a changed schedule in force at restart, and does not run twice', async () => {
+      await begin(0)
+      const before = await world.startWorker({ schedule: '* * * * * *' })
+      await world.until(async () => (await world.count(`run where state = 'published'`)) >= 1)
+      await before.close()
+      await world.startWorker({ schedule: '0 0 1 1 *' })
+      const restarted = clock()
+      await sleep(1500)
+      const queue = await world.openQueue()
+      expect((await queue.findScheduler('publish'))?.schedule.expression).toBe('0 0 1 1 *')
+      const late = (await world.runs()).filter(({ due }) => due && due.at > restarted)
+      expect(late).toEqual([])
+    })
+
+    test('finishes a run whose worker was killed while it rendered', async () => {
+      await begin(30)
+      await turn(world.store.db, 'render_ms', 30)
+      const worker = await world.forkWorker()
+      const id = await ask()
+      await world.until(async () => (await world.count('item where not stale')) >= 12)
+      await worker.kill()
+      await world.startWorker()
+      expect(await ended(id)).toMatchObject({ state: 'published', releaseId: `release-${id}` })
+      expect(await world.count('item where stale')).toBe(0)
+      expect(await world.count('item where renders > 2')).toBe(0)
+      expect(await world.count('committed where times > 1')).toBe(0)
+    })
+
+    test('finishes a run whose worker was killed while it published, with a worker that was there already', async () => {
+      await begin(3)
+      await turn(world.store.db, 'publish_ms', 60_000)
+      const worker = await world.forkWorker()
+      const id = await ask()
+      await world.until(async () => (await world.count('publishing')) >= 1)
+      await world.startWorker()
+      await worker.kill()
+      await turn(world.store.db, 'publish_ms', 0)
+      expect(await ended(id)).toMatchObject({ state: 'published' })
+      expect(await world.count('committed where times = 1')).toBe(1)
+    })
+
+    test('hands a run back on SIGTERM, and another worker takes it up', async () => {
+      await begin(3)
+      await turn(world.store.db, 'publish_ms', 60_000)
+      const worker = await world.forkWorker({ shutdownSeconds: 1 })
+      const id = await ask()
+      await world.until(async () => (await world.count('publishing')) >= 1)
+      expect(await worker.terminate()).toBe(0)
+      expect(await getRun(world.store.db, id)).toMatchObject({ state: 'queued', attempt: 1 })
+      await turn(world.store.db, 'publish_ms', 0)
+      await world.startWorker()
+      expect(await ended(id)).toMatchObject({ state: 'published', attempt: 2 })
+    })
+
+    test('lets a job that is nearly done finish on SIGTERM', async () => {
+      await begin(3)
+      await turn(world.store.db, 'publish_ms', 500)
+      const worker = await world.forkWorker({ shutdownSeconds: 8 })
+      const id = await ask()
+      await world.until(async () => (await world.count('publishing')) >= 1)
+      expect(await worker.terminate()).toBe(0)
+      expect(await getRun(world.store.db, id)).toMatchObject({ state: 'published', attempt: 1 })
+    })
+
+    test('takes up a run that the queue knows nothing of, once its lease is dead', async () => {
+      await begin(3)
+      const { id } = await createRun(world.store.db, { trigger: 'manual', at: clock() })
+      const lease = { runId: id, attempt: 0, owner: 'a worker of yesterday', seconds: 1 }
+      expect(await claimRun(world.store.db, lease, clock())).toMatchObject({ kind: 'claimed', attempt: 1 })
+      await world.startWorker()
+      expect((await getRun(world.store.db, id)).owner).toBe('a worker of yesterday')
+      expect(await ended(id)).toMatchObject({ state: 'published', attempt: 2 })
+    })
+
+    test('fails the run loudly when a shard cannot be rendered, and goes on to the next run', async () => {
+      await begin(25)
+      await turn(world.store.db, 'failing_item', 13)
+      await world.startWorker()
+      const failing = await ask()
+      expect(await ended(failing)).toMatchObject({
+        state: 'failed',
+        error: { code: 'internal', message: 'item 13 cannot be rendered' },
+      })
+      expect(world.logged('publication run failed')).toMatchObject([{ runId: failing }])
+      await turn(world.store.db, 'failing_item', 0)
+      expect(await ended(await ask())).toMatchObject({ state: 'published' })
+      expect(await world.count('item where stale')).toBe(0)
+    })
+
+    test('publishes one run at a time: what is asked for meanwhile runs afterwards', async () => {
+      await begin(3)
+      await turn(world.store.db, 'publish_ms', 300)
+      await Promise.all([world.startWorker(), world.startWorker()])
+      const ids = await Promise.all([ask(), ask(), ask()])
+      for (const id of ids) expect(await ended(id)).toMatchObject({ state: 'published', attempt: 1 })
+      const overlapping = `publishing one join publishing other on other.id > one.id and other.began_at < one.ended_at`
+      expect(await world.count(overlapping)).toBe(0)
+      expect(await world.count('committed where times = 1')).toBe(3)
+    })
+
+    test('lets one of two deliveries of the same publication do the work', async () => {
+      await begin(0)
+      await turn(world.store.db, 'publish_ms', 300)
+      const queue = await world.openQueue()
+      const { id } = await createRun(world.store.db, { trigger: 'manual', at: clock() })
+      const lease = { runId: id, attempt: 0, owner: 'starter', seconds: lockSeconds }
+      await claimRun(world.store.db, lease, clock())
+      const deliver = () => {
+        const { store, log } = world
+        const deps = {
+          store,
+          log,
+          clock,
+          queue,
+          lockSeconds,
+          owner: createOwner(),
+          publication: tablePublication(store),
+        }
+        const call = { id: 'again', name: 'publish', data: {}, signal, nextTryMs: 0, isLast: () => true }
+        return publish(deps, call, { runId: id, attempt: 1 })
+      }
+      expect((await Promise.all([deliver(), deliver()])).sort()).toEqual(['published', 'superseded'])
+      expect(await world.count('publishing')).toBe(1)
+      expect(await getRun(world.store.db, id)).toMatchObject({ state: 'published' })
+    })
+
+    test('notices a scheduler that was deleted behind its back, and runs what was missed once', async () => {
+      await begin(0)
+      await world.startWorker({ schedule: '* * * * * *', watchdog: { pattern: '* * * * * *', graceSeconds: 2 } })
+      await world.until(async () => (await world.count(`run where state = 'published'`)) >= 1)
+      const queue = await world.openQueue()
+      expect(await queue.removeSchedulersExcept('nothing')).toEqual(['publish'])
+      await world.until(async () => world.logged('the publication scheduler was restored in the queue').length > 0)
+      const restored = clock()
+      await world.until(async () => (await world.runs()).some(({ due }) => due && due.at > restored))
+      expect(await world.count('committed where times > 1')).toBe(0)
+    })
+  })
+}
