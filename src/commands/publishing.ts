@@ -1,6 +1,5 @@
 import { createPublication } from '../publishing/create-publication.js'
 import type { Publication } from '../publishing/publication.js'
-import { createXsdValidator, type XsdValidator } from '../validation/index.js'
 import { type Runtime, resolveMapping } from './runtime.js'
 
 /**
@@ -12,8 +11,7 @@ export async function openPublication(
 ): Promise<{ readonly publication: Publication; dispose(): Promise<void> }> {
   const { config, store, feedsDir, clock } = runtime
   const mapping = await resolveMapping(runtime)
-  const xsd: XsdValidator | undefined =
-    config.standardDir === undefined ? undefined : await createXsdValidator(config.standardDir)
+  const xsd = config.standardDir === undefined ? undefined : await openXsd(config.standardDir)
   const publication = createPublication({
     store,
     mapping,

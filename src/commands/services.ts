@@ -111,7 +111,7 @@ async function seedFirstStart(runtime: Runtime, baseUrl: string, output: Output)
   const { config, store, clock } = runtime
   if (config.database.kind === 'given' || !(await neverSeeded(store.db))) return
   const { projects } = await seedDemo(store, { today: isoDateOf(clock()), currency: config.currency, baseUrl })
-  output.note(`the store was empty: ${projects} invented demo projects were put in (giving reset-demo removes them)`)
+  if (projects > 0) output.note(`the store was empty: ${projects} invented demo projects were put in`)
 }
 
 async function work(runtime: Runtime, owned: Owned): Promise<void> {

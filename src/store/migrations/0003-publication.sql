@@ -225,8 +225,7 @@ create table rendering (
   money jsonb not null default '{}',
   -- The file that the activity is in, assigned once, for ever (architecture 2.6); null until it is first assembled.
   segment integer check (segment > 0),
-  run_id bigint not null references run (id),
-  check (verdict = 'held' or text is not null)
+  run_id bigint not null references run (id)
 );
 alter table rendering alter column text set storage external;
 create index rendering_valid_until on rendering (valid_until, project_id) where valid_until is not null;

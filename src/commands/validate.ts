@@ -1,0 +1,100 @@
+import { stat } from 'node:fs/promises'
+import { type Environment, readConfig } from '../config/config.js'
+import { isoDateOf } from '../domain/dates.js'
+import { ServiceError } from '../domain/errors.js'
+import type { Notice } from '../domain/notice.js'
+import { createXsdValidator, type FileReport, validateFile, type XsdValidator } from '../validation/index.js'
+import { type Output, progressDisplay } from './output.js'
+
+type Checked = { readonly file: string } & ({ readonly report: FileReport } | { readonly unusable: string })
+
+/**
+ * `giving validate FILE...`: exit code 0 no errors, 1 errors found, 2 a file is unusable. Needs no database; the
+ * official schema is asked as well when IATI_STANDARD_DIR has it.
+ */
+export async function validateCommand(
+  environment: Environment,
+  files: readonly string[],
+  signal: AbortSignal,
+  output: Output,
+): Promise<number> {
+  const { config } = readConfig(environment)
+  const xsd = config.standardDir === undefined ? undefined : await openXsd(config.standardDir)
+  try {
+    const checked: Checked[] = []
+    for (const file of files) {
+      const result = await check(file, xsd, signal, output)
+      checked.push(result)
+      if (!output.json) print(result, output)
+    }
+    if (output.json) output.line(JSON.stringify(checked.map(toJson)))
+    return Math.max(...checked.map(exitCode))
+  } finally {
+    xsd?.dispose()
+  }
+}
+
+/** The official schema; throws `standard-missing` when the folder that was named does not have it. */
+export async function openXsd(standardDir: string): Promise<XsdValidator> {
+  const xsd = await createXsdValidator(standardDir)
+  if (xsd) return xsd
+  const message = `IATI_STANDARD_DIR: expected schemas/iati-activities-schema.xsd in ${standardDir}, found none`
+  throw new ServiceError('standard-missing', message)
+}
+
+async function check(
+  file: string,
+  xsd: XsdValidator | undefined,
+  signal: AbortSignal,
+  output: Output,
+): Promise<Checked> {
+  const progress = progressDisplay(output)
+  try {
+    const size = (await stat(file).catch(() => undefined))?.size
+    const report = await validateFile(file, {
+      context: { today: isoDateOf(new Date()) },
+      onProgress: (bytes) => progress.update(`${file}, bytes`, bytes, size),
+      signal,
+      ...(xsd && { xsd }),
+    })
+    return { file, report }
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'input-unusable') return { file, unusable: error.message }
+    throw error
+  } finally {
+    progress.stop()
+  }
+}
+
+function exitCode(checked: Checked): number {
+  if ('unusable' in checked) return 2
+  return checked.report.summary.errors > 0 || !checked.report.complete ? 1 : 0
+}
+
+function toJson(checked: Checked): object {
+  if ('unusable' in checked) return { file: checked.file, valid: false, unusable: checked.unusable }
+  return { file: checked.file, valid: exitCode(checked) === 0, ...checked.report }
+}
+
+function print(checked: Checked, output: Output): void {
+  if ('unusable' in checked) {
+    output.note(checked.unusable)
+    return
+  }
+  const { file, report } = checked
+  const { kind, records, version, summary, samples, complete } = report
+  for (const notice of samples) output.line(describe(file, notice))
+  for (const [code, count] of Object.entries(summary.byCode)) {
+    const shown = samples.filter((notice) => notice.code === code).length
+    if (count > shown) output.line(`${file}: ${code}: ${count - shown} more`)
+  }
+  const noun = kind === 'activity' ? 'activities' : 'organisations'
+  output.line(
+    `${file}: ${records} ${noun}, version ${version ?? 'unknown'}: ${summary.errors} errors, ` +
+      `${summary.warnings} warnings, ${summary.infos} infos${complete ? '' : '; the file could not be read to its end'}`,
+  )
+}
+
+function describe(file: string, { severity, code, subject, path, detail, line }: Notice): string {
+  return `${file}:${line ?? '-'}: ${severity} ${code} ${subject} ${path}: ${detail}`
+}
