@@ -185,18 +185,19 @@ export class JobQueue implements AsyncDisposable {
 /** Opens the queue; on PostgreSQL its tables are created or brought up to date first. Throws `queue-unavailable`. */
 export async function openQueue(settings: QueueSettings, log: Log): Promise<JobQueue> {
   const engine = createEngine(settings.connection, log)
-  const publish = await openFirst(engine)
+  const publish = await openFirst(engine, settings.connection.kind === 'redis' ? 5000 : answerMs)
   return new JobQueue(settings, engine, { publish, render: engine.queue('render', { migrate: false }) })
 }
 
 // Unique violations, duplicate objects, serialisation and deadlock: processes that create the same schema at once.
 const migrationRaces = /^(23505|42P06|42P07|42710|42723|40001|40P01|XX000)$/
 
-async function openFirst(engine: Engine): Promise<EngineQueue> {
+// Redis never gives up connecting by itself, so we do; PostgreSQL may be busy with another process's migration.
+async function openFirst(engine: Engine, patienceMs: number): Promise<EngineQueue> {
   for (let attempt = 1; ; attempt++) {
     const queue = engine.queue('publish', { migrate: true })
     try {
-      await within(answerMs, queue.waitUntilReady())
+      await within(patienceMs, queue.waitUntilReady())
       return queue
     } catch (error) {
       await closeSoon(queue)

@@ -10,6 +10,8 @@ export type TestRedis = {
   readonly url: string
   /** Forgets everything. */
   flush(): Promise<void>
+  /** Ends every connection. */
+  cut(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -23,7 +25,7 @@ export function redisMissing(): string | undefined {
 /** Starts `redis-server` from the PATH on a free port, keeping nothing on disk; or uses TEST_REDIS_URL. */
 export async function startRedis(): Promise<TestRedis> {
   const given = process.env.TEST_REDIS_URL
-  if (given) return { url: given, flush: () => flush(given), stop: async () => undefined }
+  if (given) return { url: given, flush: () => flush(given), cut: () => cut(given), stop: async () => undefined }
   const dir = await mkdtemp(path.join(tmpdir(), 'giving-redis-'))
   const port = await freePort()
   const settings = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--appendonly', 'no']
@@ -34,6 +36,7 @@ export async function startRedis(): Promise<TestRedis> {
   return {
     url,
     flush: () => flush(url),
+    cut: () => cut(url),
     stop: async () => {
       server.kill('SIGKILL')
       await ended
@@ -43,9 +46,17 @@ export async function startRedis(): Promise<TestRedis> {
 }
 
 async function flush(url: string): Promise<void> {
+  await withClient(url, (client) => client.flushdb())
+}
+
+async function cut(url: string): Promise<void> {
+  await withClient(url, (client) => client.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes'))
+}
+
+async function withClient(url: string, work: (client: Redis) => Promise<unknown>): Promise<void> {
   const client = new Redis(url, { retryStrategy: () => 50, maxRetriesPerRequest: 100 })
   client.on('error', () => undefined)
-  await client.flushdb()
+  await work(client)
   client.disconnect()
 }
 

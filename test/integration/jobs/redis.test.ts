@@ -6,7 +6,12 @@ const missing = redisMissing()
 if (missing === undefined) {
   describeSurvival('jobs on Redis', async () => {
     const redis = await startRedis()
-    return { connection: { kind: 'redis', url: redis.url, prefix: 'test' }, reset: redis.flush, stop: redis.stop }
+    return {
+      connection: { kind: 'redis', url: redis.url, prefix: 'test' },
+      forget: redis.flush,
+      cut: redis.cut,
+      stop: redis.stop,
+    }
   })
 } else {
   console.warn(`The tests of jobs on Redis are skipped: ${missing}.`)

@@ -7,6 +7,7 @@ import { createOwner } from '../../../jobs/run-deps.js'
 import { waitForRun } from '../../../jobs/wait-for-run.js'
 import { claimRun } from '../../../src/store/run-leases.js'
 import { createRun, getRun } from '../../../src/store/runs.js'
+import type { Store } from '../../../src/store/store.js'
 import { testDatabase } from '../../support/database.js'
 import { tablePublication, turn } from '../../support/jobs/table-publication.js'
 import { lockSeconds, World } from '../../support/jobs/world.js'
@@ -14,16 +15,21 @@ import { lockSeconds, World } from '../../support/jobs/world.js'
 const signal = new AbortController().signal
 const clock = () => new Date()
 
+/** One of the engines, as the tests see it. */
+export type TestEngine = {
+  readonly connection: QueueConnection
+  /** Makes the queue forget everything: jobs, schedulers, locks. */
+  forget(store: Store): Promise<void>
+  /** Ends every connection that the queue has now. */
+  cut(store: Store): Promise<void>
+  stop(): Promise<void>
+}
+
 /** What every engine must survive; the same tests on each. */
-export function describeSurvival(
-  name: string,
-  open: (
-    databaseUrl: string,
-  ) => Promise<{ connection: QueueConnection; reset(): Promise<void>; stop(): Promise<void> }>,
-): void {
+export function describeSurvival(name: string, open: (databaseUrl: string) => Promise<TestEngine>): void {
   describe(name, () => {
     let world: World
-    let engine: Awaited<ReturnType<typeof open>>
+    let engine: TestEngine
 
     beforeAll(async () => {
       const { store, url } = await testDatabase()
@@ -34,7 +40,7 @@ export function describeSurvival(
     afterAll(async () => await engine.stop())
 
     const begin = async (items: number) => {
-      await engine.reset()
+      await engine.forget(world.store)
       await world.begin(items)
     }
     const ask = async () => {
@@ -161,6 +167,29 @@ export function describeSurvival(
       await world.startWorker()
       expect((await getRun(world.store.db, id)).owner).toBe('a worker of yesterday')
       expect(await ended(id)).toMatchObject({ state: 'published', attempt: 2 })
+    })
+
+    test('finishes a run whose jobs the queue has forgotten', async () => {
+      await begin(30)
+      await turn(world.store.db, 'render_ms', 20)
+      await world.startWorker()
+      const id = await ask()
+      await world.until(async () => (await world.count('item where not stale')) >= 12)
+      await engine.forget(world.store)
+      expect(await ended(id)).toMatchObject({ state: 'published' })
+      expect(await world.count('item where stale')).toBe(0)
+    })
+
+    test('finishes a run whose connections were cut in the middle, and takes the next one', async () => {
+      await begin(30)
+      await turn(world.store.db, 'render_ms', 20)
+      await world.startWorker()
+      const id = await ask()
+      await world.until(async () => (await world.count('item where not stale')) >= 12)
+      await engine.cut(world.store)
+      expect(await ended(id)).toMatchObject({ state: 'published' })
+      expect(await ended(await ask())).toMatchObject({ state: 'published' })
+      expect(await world.count('item where stale')).toBe(0)
     })
 
     test('fails the run loudly when a shard cannot be rendered, and goes on to the next run', async () => {

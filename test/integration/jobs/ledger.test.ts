@@ -1,0 +1,250 @@
+import pino from 'pino'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { RunDeps } from '../../../jobs/run-deps.js'
+import { runInline } from '../../../jobs/run-inline.js'
+import { adoptPublishSchedule, enterDueRun, enterMissedRun } from '../../../jobs/schedules.js'
+import { ServiceError } from '../../../src/domain/errors.js'
+import {
+  beginPublishing,
+  claimRun,
+  failRun,
+  finishRun,
+  recordShardCounts,
+  recordShards,
+  renewPublishing,
+  renewRendering,
+  requeueDeadRun,
+  requeueRun,
+  takeNextQueued,
+} from '../../../src/store/run-leases.js'
+import { countRuns, createRun, findLastGoodRun, getRun, listRuns } from '../../../src/store/runs.js'
+import type { Store } from '../../../src/store/store.js'
+import { testDatabase } from '../../support/database.js'
+import { resetTables, tablePublication, turn } from '../../support/jobs/table-publication.js'
+
+const noon = new Date('2026-03-10T12:00:00Z')
+const log = pino({ level: 'silent' })
+const signal = new AbortController().signal
+const published = { state: 'published', releaseId: 'r1', held: 2 } as const
+
+let store: Store
+
+beforeAll(async () => {
+  store = (await testDatabase()).store
+})
+beforeEach(async () => {
+  await resetTables(store.db)
+})
+
+const enter = async () => (await createRun(store.db, { trigger: 'manual', at: noon })).id
+const lease = (runId: number, attempt: number, owner = 'a', seconds = 60) => ({ runId, attempt, owner, seconds })
+
+describe('the run ledger', () => {
+  test('has one run for a due instant, whoever enters it', async () => {
+    const due = { schedule: 'publish', at: noon }
+    const entered = await Promise.all(
+      [1, 2, 3, 4].map(() => createRun(store.db, { trigger: 'schedule', at: noon, due })),
+    )
+    expect(entered.filter(({ created }) => created)).toHaveLength(1)
+    expect(new Set(entered.map(({ id }) => id)).size).toBe(1)
+  })
+
+  test('lets one run go on at a time', async () => {
+    const ids = [await enter(), await enter(), await enter()]
+    const claims = await Promise.all(ids.map((id, index) => claimRun(store.db, lease(id, 0, `w${index}`), noon)))
+    expect(claims.map(({ kind }) => kind).sort()).toEqual(['busy', 'busy', 'claimed'])
+    expect(await takeNextQueued(store.db, 60)).toBeUndefined()
+  })
+
+  test('keeps the time of the first attempt for all later ones', async () => {
+    const id = await enter()
+    await claimRun(store.db, lease(id, 0), noon)
+    await requeueRun(store.db, lease(id, 1))
+    const claim = await claimRun(store.db, lease(id, 1, 'b'), new Date('2026-03-11T01:00:00Z'))
+    expect(claim).toEqual({ kind: 'claimed', attempt: 2, run: { id, startedAt: noon, force: false } })
+  })
+
+  test('lets only the job that started an attempt start it again, and only until a shard was taken', async () => {
+    const id = await enter()
+    await claimRun(store.db, lease(id, 0, 'start 1'), noon)
+    expect(await claimRun(store.db, lease(id, 0, 'start 2'), noon)).toEqual({ kind: 'gone' })
+    expect(await claimRun(store.db, lease(id, 0, 'start 1'), noon)).toMatchObject({ kind: 'claimed', attempt: 2 })
+    await renewRendering(store.db, lease(id, 2, 'worker'))
+    expect(await claimRun(store.db, lease(id, 0, 'start 1'), noon)).toEqual({ kind: 'gone' })
+  })
+
+  test('voids the work of an attempt that was taken over', async () => {
+    const id = await enter()
+    await claimRun(store.db, lease(id, 0), noon)
+    await beginPublishing(store.db, lease(id, 1))
+    await requeueRun(store.db, lease(id, 1))
+    await claimRun(store.db, lease(id, 1, 'b'), noon)
+    expect(await renewRendering(store.db, lease(id, 1))).toBeUndefined()
+    expect(await renewPublishing(store.db, lease(id, 1))).toBeUndefined()
+    expect(await beginPublishing(store.db, lease(id, 1))).toEqual({ kind: 'gone' })
+    expect(await finishRun(store.db, lease(id, 1), published, noon)).toBe(false)
+    expect(await failRun(store.db, lease(id, 1), new ServiceError('internal', 'late'), noon)).toBe(false)
+    expect(await requeueRun(store.db, lease(id, 1))).toBe(false)
+  })
+
+  test('has one publisher of an attempt, and no rendering beside it', async () => {
+    const id = await enter()
+    await claimRun(store.db, lease(id, 0), noon)
+    expect(await beginPublishing(store.db, lease(id, 1, 'p1'))).toMatchObject({ kind: 'claimed' })
+    expect(await beginPublishing(store.db, lease(id, 1, 'p2'))).toEqual({ kind: 'busy' })
+    expect(await renewRendering(store.db, lease(id, 1))).toBeUndefined()
+    expect(await finishRun(store.db, lease(id, 1, 'p2'), published, noon)).toBe(false)
+    expect(await finishRun(store.db, lease(id, 1, 'p1'), published, noon)).toBe(true)
+    expect(await getRun(store.db, id)).toMatchObject({ state: 'published', held: 2, releaseId: 'r1', finishedAt: noon })
+  })
+
+  test('queues a run again only when its lease is dead', async () => {
+    const id = await enter()
+    await claimRun(store.db, lease(id, 0), noon)
+    expect(await requeueDeadRun(store.db)).toBeUndefined()
+    await store.db.query(`update run set lease_until = clock_timestamp() - interval '1 second'`)
+    expect(await requeueDeadRun(store.db)).toEqual({ id, attempt: 1, owner: 'a' })
+    expect(await requeueDeadRun(store.db)).toBeUndefined()
+  })
+
+  test('counts a shard once, however often it is done', async () => {
+    const id = await enter()
+    await claimRun(store.db, lease(id, 0), noon)
+    const [first, second] = [
+      { fromId: 1, toId: 10 },
+      { fromId: 11, toId: 20 },
+    ]
+    await recordShards(store.db, lease(id, 1), [first, second])
+    await recordShardCounts(store.db, lease(id, 1), first, { rendered: 10, changed: 4, held: 1 })
+    await recordShardCounts(store.db, lease(id, 1), first, { rendered: 0, changed: 0, held: 0 })
+    expect(await getRun(store.db, id)).toMatchObject({
+      rendered: 10,
+      changed: 4,
+      held: 1,
+      progress: { stage: 'render', done: 100, total: 200 },
+    })
+    await beginPublishing(store.db, lease(id, 1))
+    await finishRun(store.db, lease(id, 1), published, noon)
+    expect(await getRun(store.db, id)).toMatchObject({ rendered: 10, changed: 4, held: 2 })
+  })
+
+  test('gives the queue the oldest run, and not again before it had time', async () => {
+    const [first, second] = [await enter(), await enter()]
+    expect(await takeNextQueued(store.db, 60)).toEqual({ id: first, attempt: 0 })
+    expect(await takeNextQueued(store.db, 60)).toBeUndefined()
+    await claimRun(store.db, lease(first, 0), noon)
+    await failRun(store.db, lease(first, 1), new ServiceError('storage-failed', 'the disk is full'), noon)
+    expect(await takeNextQueued(store.db, 60)).toEqual({ id: second, attempt: 0 })
+    expect(await countRuns(store.db)).toMatchObject({ queued: 1, failed: 1, running: 0 })
+    expect((await listRuns(store.db, 5)).map(({ id }) => id)).toEqual([second, first])
+    expect(await findLastGoodRun(store.db)).toBeUndefined()
+  })
+})
+
+describe('missed instants', () => {
+  const daily = { expression: '0 2 * * *', timezone: 'UTC' }
+  const at = (text: string) => ({ store, log, clock: () => new Date(text) })
+  const dues = async () => (await listRuns(store.db, 10)).map(({ due }) => due?.at.toISOString()).reverse()
+
+  test('are not made up for at the very first start', async () => {
+    await adoptPublishSchedule(at('2026-03-10T12:00:00Z'), daily)
+    expect(await dues()).toEqual([])
+  })
+
+  test('are made up for at the next start: the latest one, once', async () => {
+    await adoptPublishSchedule(at('2026-03-10T12:00:00Z'), daily)
+    await Promise.all([1, 2, 3].map(() => adoptPublishSchedule(at('2026-03-14T12:00:00Z'), daily)))
+    expect(await dues()).toEqual(['2026-03-14T02:00:00.000Z'])
+  })
+
+  test('of the old schedule count when it is changed, instants before the change do not', async () => {
+    await adoptPublishSchedule(at('2026-03-10T12:00:00Z'), daily)
+    await enterDueRun(at('2026-03-11T02:00:00Z'), new Date('2026-03-11T02:00:00Z'))
+    const earlier = { expression: '0 1 * * *', timezone: 'UTC' }
+    await adoptPublishSchedule(at('2026-03-11T12:00:00Z'), earlier)
+    await adoptPublishSchedule(at('2026-03-11T13:00:00Z'), earlier)
+    expect(await dues()).toEqual(['2026-03-11T02:00:00.000Z'])
+    await adoptPublishSchedule(at('2026-03-12T12:00:00Z'), daily)
+    expect(await dues()).toEqual(['2026-03-11T02:00:00.000Z', '2026-03-12T01:00:00.000Z'])
+  })
+
+  test('are left to the queue for a while before the watchdog enters them', async () => {
+    await adoptPublishSchedule(at('2026-03-10T12:00:00Z'), daily)
+    expect(await enterMissedRun(at('2026-03-11T02:04:59Z'), 'watchdog', 300)).toBeUndefined()
+    expect(await enterMissedRun(at('2026-03-11T02:05:00Z'), 'watchdog', 300)).toBeDefined()
+    expect(await enterMissedRun(at('2026-03-11T02:06:00Z'), 'watchdog', 300)).toBeUndefined()
+    expect(await listRuns(store.db, 10)).toMatchObject([{ trigger: 'watchdog' }])
+  })
+
+  test('of a replaced schedule are not entered by its last job', async () => {
+    await adoptPublishSchedule(at('2026-03-10T12:00:00Z'), { expression: '0 5 * * *', timezone: 'Europe/Dublin' })
+    expect(await enterDueRun(at('2026-03-11T02:00:00Z'), new Date('2026-03-11T02:00:00Z'))).toBe('not due')
+    expect(await dues()).toEqual([])
+  })
+
+  test('a schedule that cannot be read is refused before anything is changed', async () => {
+    await adoptPublishSchedule(at('2026-03-10T12:00:00Z'), daily)
+    const wrong = adoptPublishSchedule(at('2026-03-14T12:00:00Z'), { expression: '0 0 31 2 *', timezone: 'UTC' })
+    await expect(wrong).rejects.toMatchObject({ code: 'configuration-invalid' })
+    expect(await dues()).toEqual([])
+  })
+})
+
+describe('a run in this process, without a queue', () => {
+  const deps = (owner = 'inline'): RunDeps => ({
+    store,
+    log,
+    owner,
+    publication: tablePublication(store),
+    clock: () => noon,
+    lockSeconds: 1,
+  })
+  const options = { trigger: 'manual', force: false, signal } as const
+
+  beforeEach(async () => {
+    await store.db.query('insert into item select id, true from generate_series(1, 25) id')
+  })
+
+  test('renders, publishes and tells its progress', async () => {
+    const stages: string[] = []
+    const run = await runInline(deps(), { ...options, onProgress: ({ stage }) => stages.push(stage) })
+    expect(run).toMatchObject({ state: 'published', rendered: 25, attempt: 1 })
+    expect([...new Set(stages)]).toEqual(['render', 'assemble'])
+  })
+
+  test('returns the failed run when a shard cannot be rendered', async () => {
+    await turn(store.db, 'failing_item', 20)
+    expect(await runInline(deps(), options)).toMatchObject({
+      state: 'failed',
+      error: { code: 'internal', message: 'item 20 cannot be rendered' },
+    })
+  })
+
+  test('waits for another run, one after the other', async () => {
+    await turn(store.db, 'publish_ms', 200)
+    const runs = await Promise.all([runInline(deps('a'), options), runInline(deps('b'), options)])
+    expect(runs.map(({ state }) => state)).toEqual(['published', 'published'])
+    const { rows } = await store.db.query(`select from publishing a join publishing b
+      on b.id > a.id and b.began_at < a.ended_at`)
+    expect(rows).toHaveLength(0)
+  })
+
+  test('takes over from a worker that died', async () => {
+    const dead = await enter()
+    await claimRun(store.db, lease(dead, 0, 'dead', 0), noon)
+    expect(await runInline(deps(), options)).toMatchObject({ state: 'published' })
+    expect(await runInline(deps(), { ...options, runId: dead })).toMatchObject({ state: 'published', attempt: 2 })
+  })
+
+  test('is queued again when it is interrupted', async () => {
+    await turn(store.db, 'publish_ms', 60_000)
+    const interruption = new AbortController()
+    const running = runInline(deps(), {
+      ...options,
+      signal: interruption.signal,
+      onProgress: ({ stage }) => stage === 'render' && interruption.abort(),
+    })
+    await expect(running).rejects.toMatchObject({ code: 'aborted' })
+    expect(await listRuns(store.db, 1)).toMatchObject([{ state: 'queued', attempt: 1 }])
+  })
+})
