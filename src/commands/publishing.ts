@@ -1,6 +1,7 @@
 import { createPublication } from '../publishing/create-publication.js'
 import type { Publication } from '../publishing/publication.js'
 import { type Runtime, resolveMapping } from './runtime.js'
+import { openXsd } from './validate.js'
 
 /**
  * The work of publication as this runtime is configured, with the official schema when its files are there. Dispose of
