@@ -1,2 +1,6 @@
+export { type CatalogueEntry, catalogueTable, validationCatalogue } from './catalogue.js'
+export { createFileValidator, type FileValidator } from './file-validator.js'
 export { type RecordKind, validateActivity, validateOrganisation } from './record.js'
+export { type FileReport, type ValidateFileOptions, validateFile } from './validate-file.js'
 export type { RecordContext } from './view.js'
+export { createXsdValidator, type XsdValidator } from './xsd.js'

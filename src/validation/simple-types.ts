@@ -24,9 +24,13 @@ const checks: Readonly<Record<SimpleType, (value: string) => boolean>> = {
   language: (value) => value === '' || languagePattern.test(value),
 }
 
-/** Whether the text is a value of the simple type, white space around it aside (XML Schema part 2). */
+/**
+ * Whether the text is a value of the simple type (XML Schema part 2). White space around it is allowed, but not around
+ * dates: libxml2, which the official validator runs on, refuses them.
+ */
 export function isOfType(type: SimpleType, text: string): boolean {
   if (type === 'string') return true
+  if (type === 'date' || type === 'dateTime') return checks[type](text)
   return checks[type](untrimmed.test(text) ? collapse(text) : text)
 }
 
@@ -76,15 +80,15 @@ function isInteger(value: string, least: bigint, most?: bigint): boolean {
 
 /**
  * XML Schema's `anyURI` takes nearly everything that can be escaped into a URI reference (RFC 3986); what is left wrong
- * is a bad percent escape, a second `#`, a scheme that is none, or a bad authority.
+ * is a bad percent escape, a second `#`, a scheme that is none, a bad authority, or a bracket outside an IP address.
  */
 function isUriReference(value: string): boolean {
   if (/%(?![0-9a-fA-F]{2})/.test(value)) return false
   const fragment = value.indexOf('#')
   if (fragment >= 0 && value.includes('#', fragment + 1)) return false
-  const match = /^(?:([^:/?#]*):)?(?:\/\/([^/?#]*))?/.exec(value)
-  const [, scheme, authority] = match ?? []
+  const beforeFragment = fragment < 0 ? value : value.slice(0, fragment)
+  const [, scheme, authority, rest = ''] = /^(?:([^:/?#]*):)?(?:\/\/([^/?#]*))?(.*)$/s.exec(beforeFragment) ?? []
   if (scheme !== undefined && !/^[a-zA-Z][a-zA-Z0-9+.-]*$/.test(scheme)) return false
-  if (authority === undefined) return true
-  return /^(?:[^@[\]]*@)?(?:\[[^[\]]*\]|[^[\]:@]*)(?::\d*)?$/.test(authority)
+  if (/[[\]]/.test(rest)) return false
+  return authority === undefined || /^(?:[^@[\]]*@)?(?:\[[^[\]]*\]|[^[\]:@]*)(?::\d+)?$/.test(authority)
 }

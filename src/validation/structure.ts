@@ -57,7 +57,6 @@ const notBlank = /[^ \t\r\n]/
  */
 export function checkStructure(element: Element, rule: ElementRule, findings: Findings): void {
   checkAttributes(element, rule, findings)
-  for (const code of rule.codes) checkCode(element, code, findings)
   if (rule.content === 'any') return
   if (rule.content === 'elements') {
     if (element.text !== '' && notBlank.test(element.text)) {
@@ -88,7 +87,8 @@ function entry(code: keyof typeof structureNotices) {
   return { code, severity: structureNotices[code].severity }
 }
 
-function checkAttributes(element: Element, rule: ElementRule, findings: Findings): void {
+/** Checks the attributes of one element, and the code lists that govern it. */
+export function checkAttributes(element: Element, rule: ElementRule, findings: Findings): void {
   const { attributes } = element
   for (const name in attributes) {
     const value = attributes[name] ?? ''
@@ -109,6 +109,7 @@ function checkAttributes(element: Element, rule: ElementRule, findings: Findings
       )
     }
   }
+  for (const code of rule.codes) checkCode(element, code, findings)
 }
 
 /** The type of an attribute that the element does not declare; undefined when it may not be there. */

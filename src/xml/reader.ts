@@ -119,16 +119,8 @@ function createReading({ depth, limits, onElement, onRoot, onStrayText }: Readin
   // Where the element being built (or the last thing outside one) began: bounds what the parser itself may buffer.
   let mark = 0
 
-  parser.on('error', (error) => {
-    // saxes begins its message with `line:column: `.
-    throw malformed(error.message.replace(/^\d+:\d+: /, '').replace(/\.$/, ''))
-  })
-  parser.on('xmldecl', ({ encoding, version }) => {
-    if (encoding !== undefined && encoding.toUpperCase() !== 'UTF-8') {
-      throw malformed(`the declared encoding is ${encoding}; only UTF-8 is read`)
-    }
-    if (version !== undefined && version !== '1.0') throw malformed(`the XML version is ${version}; only 1.0 is read`)
-  })
+  // saxes keeps each handler as a property of its parser: with more than these, V8 makes that object a slow dictionary,
+  // and reading takes four times as long. So errors are caught in `write`, and the declaration is read at the root.
   parser.on('doctype', () => {
     throw malformed('a DOCTYPE is not accepted')
   })
@@ -144,15 +136,8 @@ function createReading({ depth, limits, onElement, onRoot, onStrayText }: Readin
       if (elements > limits.elements) throw tooLarge(`has more than ${limits.elements} elements`, position())
     } else mark = parser.position
   })
-  let attributeCount = 0
-  parser.on('attribute', () => {
-    attributeCount += 1
-    if (attributeCount > limits.attributes) {
-      throw tooLarge(`has an element with more than ${limits.attributes} attributes`, position())
-    }
-  })
   parser.on('opentag', (tag) => {
-    attributeCount = 0
+    if (level === 0) checkDeclaration()
     const attributes = level === 0 || level >= depth ? attributesOf(tag) : {}
     if (level === 0) onRoot?.(tag.name, attributes, startLine)
     if (level >= depth) open.push({ name: tag.name, attributes, children: [], text: '', line: startLine })
@@ -160,8 +145,6 @@ function createReading({ depth, limits, onElement, onRoot, onStrayText }: Readin
   })
   parser.on('text', addText)
   parser.on('cdata', addText)
-  parser.on('comment', passOver)
-  parser.on('processinginstruction', passOver)
   parser.on('closetag', () => {
     level -= 1
     const closed = open.pop()
@@ -185,8 +168,38 @@ function createReading({ depth, limits, onElement, onRoot, onStrayText }: Readin
     }
   }
 
-  function passOver(): void {
-    if (open.length === 0) mark = parser.position
+  function checkDeclaration(): void {
+    const { encoding, version } = parser.xmlDecl
+    if (encoding !== undefined && encoding.toUpperCase() !== 'UTF-8') {
+      throw malformed(`the declared encoding is ${encoding}; only UTF-8 is read`)
+    }
+    if (version !== undefined && version !== '1.0') throw malformed(`the XML version is ${version}; only 1.0 is read`)
+  }
+
+  function attributesOf(tag: SaxesTagNS): Attributes {
+    const attributes: Record<string, string> = {}
+    let count = 0
+    for (const name in tag.attributes) {
+      count += 1
+      if (count > limits.attributes) {
+        throw tooLarge(`has an element with more than ${limits.attributes} attributes`, position())
+      }
+      const value = tag.attributes[name]?.value ?? ''
+      // A plain assignment to this one name would set the prototype and lose the attribute.
+      if (name === '__proto__') Object.defineProperty(attributes, name, { value, enumerable: true })
+      else attributes[name] = value
+    }
+    return attributes
+  }
+
+  /** Runs the parser; its own errors get a code, those of the handlers pass. */
+  function parse(step: () => void): void {
+    try {
+      step()
+    } catch (error) {
+      if (!(error instanceof Error) || error instanceof ServiceError || !/^\d+:\d+: /.test(error.message)) throw error
+      throw malformed(error.message.replace(/^\d+:\d+: /, '').replace(/\.$/, ''))
+    }
   }
 
   function position(): { line: number; column: number } {
@@ -204,26 +217,15 @@ function createReading({ depth, limits, onElement, onRoot, onStrayText }: Readin
   return {
     write(text: string): void {
       if (text === '') return
-      parser.write(text)
+      parse(() => parser.write(text))
       if (parser.position - mark > limits.characters) {
         throw tooLarge(`has a part longer than ${limits.characters} characters`, position())
       }
     },
     close(): void {
-      parser.close()
+      parse(() => parser.close())
     },
   }
-}
-
-function attributesOf(tag: SaxesTagNS): Attributes {
-  const attributes: Record<string, string> = {}
-  for (const name in tag.attributes) {
-    const value = tag.attributes[name]?.value ?? ''
-    // A plain assignment to this one name would set the prototype and lose the attribute.
-    if (name === '__proto__') Object.defineProperty(attributes, name, { value, enumerable: true })
-    else attributes[name] = value
-  }
-  return attributes
 }
 
 const notBlank = /[^ \t\r\n]/

@@ -1,0 +1,166 @@
+import { createReadStream } from 'node:fs'
+import { ServiceError } from '../domain/errors.js'
+import type { Notice, NoticeSummary } from '../domain/notice.js'
+import type { Attributes, Element } from '../xml/element.js'
+import { streamElements } from '../xml/reader.js'
+import { writeElement } from '../xml/writer.js'
+import { createFileValidator, type FileValidator, fileNotices, kindOfRoot } from './file-validator.js'
+import { identifierOf } from './findings.js'
+import { noticeLog } from './notice-log.js'
+import type { RecordKind } from './record.js'
+import { isForeign } from './structure.js'
+import type { RecordContext } from './view.js'
+import type { XsdValidator } from './xsd.js'
+
+export type FileReport = {
+  readonly kind: RecordKind
+  /** As the root element says it. */
+  readonly version: string | undefined
+  readonly records: number
+  readonly bytes: number
+  /** Exact counts. */
+  readonly summary: NoticeSummary
+  /** The first notices of each code. */
+  readonly samples: readonly Notice[]
+  /** False when the file could not be read to its end. */
+  readonly complete: boolean
+}
+
+export type ValidateFileOptions = {
+  readonly context: RecordContext
+  /** Also asks the official schema. */
+  readonly xsd?: XsdValidator
+  /** Notices kept of each code (20); the counts stay exact. */
+  readonly samplesPerCode?: number
+  /** Called with every notice, kept or not. */
+  readonly onNotice?: (notice: Notice) => void
+  /** Called now and then with the bytes read so far. */
+  readonly onProgress?: (bytes: number) => void
+  readonly signal?: AbortSignal
+}
+
+const batchSize = 100
+const batchCharacters = 8_000_000
+
+/**
+ * Checks an IATI activity or organisation file of any size, a record at a time. What is wrong with the data comes back
+ * as notices; `input-unusable` is thrown for a file that cannot be opened or is not IATI at all, `aborted` on the signal.
+ */
+export async function validateFile(path: string, options: ValidateFileOptions): Promise<FileReport> {
+  const { context, xsd, onNotice, onProgress, signal } = options
+  const log = noticeLog(options.samplesPerCode ?? 20)
+  const note = (notice: Notice): void => {
+    log.add(notice)
+    onNotice?.(notice)
+  }
+  let bytes = 0
+  async function* chunks(): AsyncGenerator<Buffer> {
+    for await (const chunk of createReadStream(path, { highWaterMark: 262_144 })) {
+      if (signal?.aborted) throw new ServiceError('aborted', 'validation was interrupted')
+      bytes += chunk.length
+      yield chunk
+      onProgress?.(bytes)
+    }
+  }
+
+  let file:
+    | {
+        kind: RecordKind
+        root: string
+        version: string | undefined
+        validator: FileValidator
+        schema: Batch | undefined
+      }
+    | undefined
+  const onRoot = (root: string, attributes: Attributes, line: number): void => {
+    const kind = kindOfRoot(root)
+    if (!kind || attributes.xmlns) {
+      const got = attributes.xmlns ? `${root} in the namespace ${attributes.xmlns}` : root
+      throw new ServiceError(
+        'input-unusable',
+        `expected the root element iati-activities or iati-organisations, got ${got}`,
+      )
+    }
+    file = {
+      kind,
+      root,
+      version: attributes.version,
+      validator: createFileValidator({ name: root, attributes, line }, context, note),
+      schema: xsd && createBatch(xsd, kind, namespacesOf(attributes), note),
+    }
+  }
+  let complete = true
+  try {
+    for await (const element of streamElements(chunks(), {
+      onRoot,
+      onStrayText: (line) => file?.validator.strayText(line),
+    })) {
+      file?.validator.record(element)
+      file?.schema?.add(element)
+    }
+  } catch (error) {
+    // Before the root there is nothing to report about; a file system error is a failure wherever it comes.
+    if (!(error instanceof ServiceError)) throw unusable(path, error)
+    if (!file) throw error.code === 'input-unusable' || error.code === 'aborted' ? error : unusable(path, error)
+    if (error.code !== 'request-malformed' && error.code !== 'request-too-large') throw error
+    complete = false
+    const line = /\(line (\d+), column \d+\)$/.exec(error.message)?.[1]
+    note({
+      code: 'xml-unreadable',
+      severity: fileNotices['xml-unreadable'].severity,
+      subject: file.root,
+      path: `/${file.root}`,
+      detail: error.message,
+      ...(line !== undefined && { line: Number(line) }),
+    })
+  }
+  if (!file) throw new ServiceError('input-unusable', `expected an IATI file, got one without any element: ${path}`)
+  file.schema?.flush()
+  const records = file.validator.finish()
+  return { kind: file.kind, version: file.version, records, bytes, complete, ...log.report() }
+}
+
+function unusable(path: string, cause: unknown): ServiceError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new ServiceError('input-unusable', `cannot read ${path} as an IATI file: ${why}`, { cause })
+}
+
+function namespacesOf(attributes: Attributes): Record<string, string> {
+  return Object.fromEntries(Object.entries(attributes).filter(([name]) => name.startsWith('xmlns:')))
+}
+
+type Batch = { add(element: Element): void; flush(): void }
+
+/** Gathers records for the official schema; its notices get the record's identifier and line. */
+function createBatch(
+  xsd: XsdValidator,
+  kind: RecordKind,
+  namespaces: Record<string, string>,
+  note: (notice: Notice) => void,
+): Batch {
+  let waiting: { subject: string; line: number | undefined; text: string }[] = []
+  let characters = 0
+  const flush = (): void => {
+    const batch = waiting
+    waiting = []
+    characters = 0
+    const verdicts = xsd.validate(
+      batch.map(({ text }) => text),
+      kind,
+      namespaces,
+    )
+    batch.forEach(({ subject, line }, index) => {
+      for (const notice of verdicts[index] ?? []) note({ ...notice, subject, ...(line !== undefined && { line }) })
+    })
+  }
+  return {
+    add(element) {
+      if (isForeign(element)) return
+      const text = writeElement(element)
+      waiting.push({ subject: identifierOf(element), line: element.line, text })
+      characters += text.length
+      if (waiting.length >= batchSize || characters >= batchCharacters) flush()
+    },
+    flush,
+  }
+}

@@ -1,0 +1,158 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  XsdValidator as LibxmlValidator,
+  ParseOption,
+  XmlBufferInputProvider,
+  XmlDocument,
+  XmlLibError,
+  xmlCleanupInputProvider,
+  xmlRegisterInputProvider,
+} from 'libxml2-wasm'
+import { ServiceError } from '../domain/errors.js'
+import type { Notice } from '../domain/notice.js'
+import { standardVersion } from '../standard/index.js'
+import { escapeAttribute } from '../xml/writer.js'
+import { quoted } from './findings.js'
+import type { RecordKind } from './record.js'
+
+/** The verdict of the official schemas; holds WebAssembly memory until disposed. */
+export type XsdValidator = {
+  /**
+   * Checks records given as text and returns the notices of each, in order. Any number may be given; they are checked
+   * in batches of at most 100, because libxml2 keeps the memory that its largest document took. `namespaces` are
+   * prefixes that the records use and their document declares.
+   */
+  validate(records: readonly string[], kind: RecordKind, namespaces?: Readonly<Record<string, string>>): Notice[][]
+  dispose(): void
+}
+
+export const xsdNotices = {
+  'xsd-invalid': {
+    severity: 'error',
+    official: ['0.3.1'],
+    sentence: 'The official XML Schema refuses the record.',
+  },
+} as const
+
+const schemaFiles = {
+  activity: 'iati-activities-schema.xsd',
+  organisation: 'iati-organisations-schema.xsd',
+} as const
+const includedFiles = ['iati-common.xsd', 'xml.xsd'] as const
+
+const batchSize = 100
+// Records are foreign data: nothing outside the text may be loaded.
+const options = { option: ParseOption.XML_PARSE_NO_XXE | ParseOption.XML_PARSE_NONET | ParseOption.XML_PARSE_BIG_LINES }
+
+/**
+ * The validator over the official XSDs in `directory/schemas`; undefined when they are not there. Throws
+ * `standard-missing` when they are there but cannot be used.
+ */
+export async function createXsdValidator(directory: string): Promise<XsdValidator | undefined> {
+  const names = [schemaFiles.activity, schemaFiles.organisation, ...includedFiles]
+  const texts = await Promise.all(names.map((name) => readIfThere(join(directory, 'schemas', name))))
+  if (texts.every((text) => text === undefined)) return undefined
+  const files: Record<string, Uint8Array> = {}
+  names.forEach((name, index) => {
+    const text = texts[index]
+    if (!text)
+      throw new ServiceError(
+        'standard-missing',
+        `expected ${name} beside the other schemas in ${join(directory, 'schemas')}, got none`,
+      )
+    files[name] = text
+  })
+  const schemas = loadSchemas(files, directory)
+  return {
+    validate(records, kind, namespaces = {}) {
+      const notices: Notice[][] = []
+      for (let start = 0; start < records.length; start += batchSize) {
+        notices.push(...validateBatch(schemas[kind], records.slice(start, start + batchSize), kind, namespaces))
+      }
+      return notices
+    },
+    dispose() {
+      schemas.activity.dispose()
+      schemas.organisation.dispose()
+    },
+  }
+}
+
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw new ServiceError('standard-missing', `cannot read ${path}`, { cause: error })
+  }
+}
+
+function loadSchemas(files: Record<string, Uint8Array>, directory: string): Record<RecordKind, LibxmlValidator> {
+  // Includes are served from memory, so that libxml2 gets no access to the file system.
+  xmlRegisterInputProvider(new XmlBufferInputProvider(files))
+  const loaded: LibxmlValidator[] = []
+  try {
+    const load = (name: string): LibxmlValidator => {
+      const document = XmlDocument.fromBuffer(files[name] ?? new Uint8Array(), { url: name })
+      try {
+        const validator = LibxmlValidator.fromDoc(document)
+        loaded.push(validator)
+        return validator
+      } finally {
+        document.dispose()
+      }
+    }
+    return { activity: load(schemaFiles.activity), organisation: load(schemaFiles.organisation) }
+  } catch (error) {
+    for (const validator of loaded) validator.dispose()
+    throw new ServiceError('standard-missing', `the schemas in ${join(directory, 'schemas')} cannot be used`, {
+      cause: error,
+    })
+  } finally {
+    xmlCleanupInputProvider()
+  }
+}
+
+function validateBatch(
+  schema: LibxmlValidator,
+  records: readonly string[],
+  kind: RecordKind,
+  namespaces: Readonly<Record<string, string>>,
+): Notice[][] {
+  const root = kind === 'activity' ? 'iati-activities' : 'iati-organisations'
+  const declared = Object.entries(namespaces)
+    .map(([name, value]) => ` ${name}="${escapeAttribute(value)}"`)
+    .join('')
+  let document: XmlDocument | undefined
+  try {
+    document = XmlDocument.fromString(
+      `<${root} version="${standardVersion}"${declared}>${records.join('')}</${root}>`,
+      options,
+    )
+    schema.validate(document)
+    return records.map(() => [])
+  } catch (error) {
+    if (!(error instanceof XmlLibError)) throw error
+    if (records.length === 1) return [toNotices(error, kind)]
+    // Rare: only now is it worth knowing which record is at fault.
+    return records.flatMap((record) => validateBatch(schema, [record], kind, namespaces))
+  } finally {
+    document?.dispose()
+  }
+}
+
+// More says nothing new about one record.
+const mostNotices = 20
+
+function toNotices(error: XmlLibError, kind: RecordKind): Notice[] {
+  const name = kind === 'activity' ? 'iati-activity' : 'iati-organisation'
+  const details = error.details.length > 0 ? error.details : [{ message: error.message, xpath: undefined }]
+  return details.slice(0, mostNotices).map(({ message, xpath }) => ({
+    code: 'xsd-invalid',
+    severity: xsdNotices['xsd-invalid'].severity,
+    subject: name,
+    path: xpath?.replace(/^\/iati-(?:activities|organisations)/, '') || `/${name}`,
+    detail: `the official schema says ${quoted(message.trim())}`,
+  }))
+}
