@@ -1,0 +1,746 @@
+-- What the migrations make, read back from PostgreSQL's catalogs. Do not edit: change the migrations, then run
+-- npm run schema:dump. A test compares this file with a freshly migrated database.
+
+-- Functions may name what comes after them.
+set check_function_bodies = off;
+
+-- Domains
+
+create domain row_source as text constraint row_source_check CHECK (VALUE = ANY (ARRAY['local'::text, 'import'::text, 'upstream'::text, 'demo'::text]));
+
+-- Sequences
+
+create sequence project_version_seq as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 1 cache 1;
+
+-- Tables
+
+create table access_token (
+  token_hash bytea not null,
+  api_key_id bigint not null,
+  issued_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint access_token_pkey PRIMARY KEY (token_hash),
+  constraint access_token_token_hash_check CHECK (length(token_hash) = 32)
+);
+
+create table account (
+  id bigint generated always as identity not null,
+  email text not null,
+  password_hash text not null,
+  token_timeout_seconds integer default 36000 not null,
+  created_at timestamp with time zone not null,
+  disabled_at timestamp with time zone,
+  constraint account_pkey PRIMARY KEY (id),
+  constraint account_token_timeout_seconds_check CHECK (token_timeout_seconds > 0)
+);
+
+create table api_key (
+  id bigint generated always as identity not null,
+  account_id bigint not null,
+  key_hash bytea not null,
+  created_at timestamp with time zone not null,
+  revoked_at timestamp with time zone,
+  constraint api_key_pkey PRIMARY KEY (id),
+  constraint api_key_key_hash_key UNIQUE (key_hash),
+  constraint api_key_key_hash_check CHECK (length(key_hash) = 32)
+);
+
+create table country (
+  code text not null,
+  name text not null,
+  region_name text,
+  constraint country_pkey PRIMARY KEY (code),
+  constraint country_code_check CHECK (code ~ '^[A-Z]{2}$'::text)
+);
+
+create table disbursement (
+  id bigint generated always as identity not null,
+  project_id bigint not null,
+  reference text not null,
+  disbursed_on date not null,
+  amount numeric(18,3) not null,
+  currency text not null,
+  receiver_id bigint,
+  source row_source not null,
+  constraint disbursement_pkey PRIMARY KEY (id),
+  constraint disbursement_reference_key UNIQUE (reference),
+  constraint disbursement_amount_check CHECK (amount <> 0::numeric),
+  constraint disbursement_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text)
+);
+
+create table donation (
+  id bigint generated always as identity not null,
+  project_id bigint not null,
+  funder_id bigint,
+  amount numeric(18,3) not null,
+  currency text not null,
+  settled_at timestamp with time zone not null,
+  source row_source not null,
+  constraint donation_pkey PRIMARY KEY (id),
+  constraint donation_amount_check CHECK (amount > 0::numeric),
+  constraint donation_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text)
+);
+
+create table donation_month (
+  project_id bigint not null,
+  month date not null,
+  currency text not null,
+  kind text not null,
+  source row_source not null,
+  funder_id bigint,
+  amount numeric(18,3) not null,
+  count integer not null,
+  last_on date not null,
+  constraint donation_month_project_id_month_currency_kind_source_funder_key UNIQUE NULLS NOT DISTINCT (project_id, month, currency, kind, source, funder_id),
+  constraint donation_month_check CHECK (last_on >= month AND last_on < (month + '1 mon'::interval)),
+  constraint donation_month_count_check CHECK (count >= 0),
+  constraint donation_month_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  constraint donation_month_kind_check CHECK (kind = ANY (ARRAY['gift'::text, 'refund'::text, 'fee'::text, 'opening'::text])),
+  constraint donation_month_month_check CHECK (EXTRACT(day FROM month) = 1::numeric)
+);
+
+create table donation_option (
+  project_id bigint not null,
+  position integer not null,
+  amount numeric(18,3) not null,
+  description text,
+  constraint donation_option_pkey PRIMARY KEY (project_id, "position"),
+  constraint donation_option_amount_check CHECK (amount > 0::numeric)
+);
+
+create table organisation (
+  id bigint not null,
+  bridge_id bigint,
+  name text not null,
+  ein text,
+  address_line1 text,
+  address_line2 text,
+  city text,
+  state text,
+  postal text,
+  country_code text,
+  country_name text,
+  url text,
+  logo_url text,
+  mission text,
+  stated_total_projects integer,
+  stated_active_projects integer,
+  org_ref text,
+  org_type text,
+  source row_source not null,
+  unknown_fields jsonb,
+  constraint organisation_pkey PRIMARY KEY (id),
+  constraint organisation_id_check CHECK (id > 0),
+  constraint organisation_org_type_check CHECK (org_type ~ '^[0-9]{2}$'::text),
+  constraint organisation_stated_active_projects_check CHECK (stated_active_projects >= 0),
+  constraint organisation_stated_total_projects_check CHECK (stated_total_projects >= 0)
+);
+
+create table organisation_country (
+  organisation_id bigint not null,
+  position integer not null,
+  country_code text not null,
+  constraint organisation_country_pkey PRIMARY KEY (organisation_id, "position")
+);
+
+create table organisation_theme (
+  organisation_id bigint not null,
+  position integer not null,
+  theme_id text not null,
+  constraint organisation_theme_pkey PRIMARY KEY (organisation_id, "position")
+);
+
+create table photo (
+  project_id bigint not null,
+  position integer not null,
+  wire_id bigint not null,
+  title text,
+  small_url text,
+  thumbnail_url text,
+  medium_url text,
+  large_url text,
+  extra_large_url text,
+  original_url text,
+  consent boolean default false not null,
+  taken_on date,
+  constraint photo_pkey PRIMARY KEY (project_id, "position"),
+  constraint photo_position_check CHECK ("position" >= 0)
+);
+
+create table progress_report (
+  id bigint not null,
+  project_id bigint not null,
+  title text not null,
+  author_name text,
+  published_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  content_html text not null,
+  url text not null,
+  source row_source not null,
+  constraint progress_report_pkey PRIMARY KEY (id),
+  constraint progress_report_id_check CHECK (id > 0)
+);
+
+create table project (
+  id bigint not null,
+  organisation_id bigint,
+  active boolean not null,
+  status text not null,
+  paused boolean default false not null,
+  type text default 'project'::text not null,
+  title text not null,
+  summary text,
+  need text,
+  long_term_impact text,
+  activities text,
+  notice text,
+  additional_documentation text,
+  contact_name text,
+  contact_title text,
+  contact_address text,
+  contact_address2 text,
+  contact_city text,
+  contact_state text,
+  contact_postal text,
+  contact_country text,
+  contact_url text,
+  project_link text,
+  progress_report_link text,
+  theme_name text,
+  country_name text,
+  country_code text,
+  region_name text,
+  goal numeric(18,3),
+  funding numeric(18,3) default 0 not null,
+  remaining numeric(18,3),
+  number_of_donations integer default 0 not null,
+  number_of_reports integer,
+  date_of_most_recent_report timestamp with time zone,
+  image_link text,
+  image_title text,
+  image_gallery_size integer,
+  latitude numeric,
+  longitude numeric,
+  approved_date timestamp with time zone,
+  modified_date timestamp with time zone,
+  deadline date,
+  location_precision text default 'point'::text not null,
+  source row_source not null,
+  first_seen_on date default (now() AT TIME ZONE 'UTC'::text)::date not null,
+  source_hash text,
+  unknown_fields jsonb,
+  constraint project_pkey PRIMARY KEY (id),
+  constraint project_goal_check CHECK (goal >= 0::numeric),
+  constraint project_id_check CHECK (id > 0),
+  constraint project_image_gallery_size_check CHECK (image_gallery_size >= 0),
+  constraint project_latitude_check CHECK (latitude >= '-90'::integer::numeric AND latitude <= 90::numeric),
+  constraint project_location_precision_check CHECK (location_precision = ANY (ARRAY['point'::text, 'country'::text])),
+  constraint project_longitude_check CHECK (longitude >= '-180'::integer::numeric AND longitude <= 180::numeric),
+  constraint project_number_of_donations_check CHECK (number_of_donations >= 0),
+  constraint project_number_of_reports_check CHECK (number_of_reports >= 0),
+  constraint project_remaining_check CHECK (remaining >= 0::numeric),
+  constraint project_status_check CHECK (status = ANY (ARRAY['active'::text, 'funded'::text, 'retired'::text])),
+  constraint project_title_check CHECK (title <> ''::text)
+);
+
+create table project_country (
+  project_id bigint not null,
+  position integer not null,
+  country_code text not null,
+  share numeric(7,4),
+  constraint project_country_pkey PRIMARY KEY (project_id, "position"),
+  constraint project_country_project_id_country_code_key UNIQUE (project_id, country_code),
+  constraint project_country_share_check CHECK (share > 0::numeric AND share <= 100::numeric)
+);
+
+create table project_theme (
+  project_id bigint not null,
+  position integer not null,
+  theme_id text not null,
+  constraint project_theme_pkey PRIMARY KEY (project_id, "position"),
+  constraint project_theme_project_id_theme_id_key UNIQUE (project_id, theme_id)
+);
+
+create table project_version (
+  project_id bigint not null,
+  version bigint not null,
+  changed_at timestamp with time zone not null,
+  dirty boolean not null,
+  constraint project_version_pkey PRIMARY KEY (project_id)
+);
+
+create table published_identifier (
+  identifier text not null,
+  project_id bigint not null,
+  segment integer not null,
+  first_release_id text not null,
+  first_published_at timestamp with time zone not null,
+  constraint published_identifier_pkey PRIMARY KEY (identifier),
+  constraint published_identifier_project_id_key UNIQUE (project_id),
+  constraint published_identifier_segment_check CHECK (segment > 0)
+);
+
+create table region (
+  name text not null,
+  constraint region_pkey PRIMARY KEY (name)
+);
+
+create table release (
+  id text not null,
+  run_id bigint not null,
+  generated_at timestamp with time zone not null,
+  state text not null,
+  manifest jsonb not null,
+  constraint release_pkey PRIMARY KEY (id),
+  constraint release_state_check CHECK (state = ANY (ARRAY['live'::text, 'superseded'::text, 'held'::text]))
+);
+
+create table rendering (
+  project_id bigint not null,
+  identifier text not null,
+  verdict text not null,
+  text text,
+  content_hash text,
+  bytes integer default 0 not null,
+  last_updated_at timestamp with time zone,
+  errors integer not null,
+  warnings integer not null,
+  infos integer not null,
+  notice_counts jsonb not null,
+  notices jsonb not null,
+  input_key text not null,
+  valid_until date,
+  money jsonb default '{}'::jsonb not null,
+  segment integer,
+  run_id bigint not null,
+  constraint rendering_pkey PRIMARY KEY (project_id),
+  constraint rendering_segment_check CHECK (segment > 0),
+  constraint rendering_verdict_check CHECK (verdict = ANY (ARRAY['valid'::text, 'held'::text]))
+);
+alter table rendering alter column text set storage external;
+
+create table report_feed (
+  project_id bigint not null,
+  text text not null,
+  content_hash text not null,
+  entries integer not null,
+  bytes integer not null,
+  updated_at timestamp with time zone not null,
+  changed_at timestamp with time zone not null,
+  constraint report_feed_pkey PRIMARY KEY (project_id)
+);
+alter table report_feed alter column text set storage external;
+
+create table report_image (
+  report_id bigint not null,
+  position integer not null,
+  url text not null,
+  media_type text,
+  constraint report_image_pkey PRIMARY KEY (report_id, "position")
+);
+
+create table run (
+  id bigint generated always as identity not null,
+  trigger text not null,
+  schedule text,
+  due_at timestamp with time zone,
+  force boolean default false not null,
+  state text default 'queued'::text not null,
+  attempt integer default 0 not null,
+  stage text,
+  lease_owner text,
+  lease_until timestamp with time zone,
+  queued_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  rendered integer default 0 not null,
+  changed integer default 0 not null,
+  held integer default 0 not null,
+  progress jsonb,
+  release_id text,
+  outcome jsonb,
+  error_code text,
+  error_message text,
+  constraint run_pkey PRIMARY KEY (id),
+  constraint run_schedule_due_at_key UNIQUE (schedule, due_at),
+  constraint run_check CHECK ((schedule IS NULL) = (due_at IS NULL)),
+  constraint run_stage_check CHECK (stage = ANY (ARRAY['render'::text, 'publish'::text])),
+  constraint run_state_check CHECK (state = ANY (ARRAY['queued'::text, 'running'::text, 'published'::text, 'unchanged'::text, 'held'::text, 'failed'::text])),
+  constraint run_trigger_check CHECK (trigger = ANY (ARRAY['schedule'::text, 'start'::text, 'manual'::text, 'watchdog'::text]))
+);
+
+create table run_shard (
+  run_id bigint not null,
+  attempt integer not null,
+  from_id bigint not null,
+  to_id bigint not null,
+  percent integer default 0 not null,
+  rendered integer default 0 not null,
+  changed integer default 0 not null,
+  held integer default 0 not null,
+  constraint run_shard_pkey PRIMARY KEY (run_id, attempt, from_id)
+);
+
+create table schedule (
+  name text not null,
+  expression text not null,
+  timezone text not null,
+  adopted_at timestamp with time zone not null,
+  constraint schedule_pkey PRIMARY KEY (name)
+);
+
+create table schema_migration (
+  version integer not null,
+  name text not null,
+  hash text not null,
+  applied_at timestamp with time zone default now() not null,
+  constraint schema_migration_pkey PRIMARY KEY (version)
+);
+
+create table store_fact (
+  name text not null,
+  value text not null,
+  recorded_at timestamp with time zone not null,
+  constraint store_fact_pkey PRIMARY KEY (name)
+);
+
+create table theme (
+  id text not null,
+  name text not null,
+  sector_code text,
+  humanitarian boolean default false not null,
+  constraint theme_pkey PRIMARY KEY (id),
+  constraint theme_id_check CHECK (id <> ''::text),
+  constraint theme_sector_code_check CHECK (sector_code ~ '^[0-9]{5}$'::text)
+);
+
+create table video (
+  project_id bigint not null,
+  position integer not null,
+  url text not null,
+  constraint video_pkey PRIMARY KEY (project_id, "position")
+);
+
+create table wire_record (
+  project_id bigint not null,
+  version bigint not null,
+  xml text not null,
+  json text not null,
+  mapping integer not null,
+  constraint wire_record_pkey PRIMARY KEY (project_id)
+);
+
+-- References between tables
+
+alter table access_token add constraint access_token_api_key_id_fkey
+  FOREIGN KEY (api_key_id) REFERENCES api_key(id);
+alter table api_key add constraint api_key_account_id_fkey
+  FOREIGN KEY (account_id) REFERENCES account(id);
+alter table country add constraint country_region_name_fkey
+  FOREIGN KEY (region_name) REFERENCES region(name);
+alter table disbursement add constraint disbursement_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id);
+alter table disbursement add constraint disbursement_receiver_id_fkey
+  FOREIGN KEY (receiver_id) REFERENCES organisation(id);
+alter table donation add constraint donation_funder_id_fkey
+  FOREIGN KEY (funder_id) REFERENCES organisation(id);
+alter table donation add constraint donation_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id);
+alter table donation_month add constraint donation_month_funder_id_fkey
+  FOREIGN KEY (funder_id) REFERENCES organisation(id);
+alter table donation_month add constraint donation_month_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table donation_option add constraint donation_option_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table organisation_country add constraint organisation_country_country_code_fkey
+  FOREIGN KEY (country_code) REFERENCES country(code);
+alter table organisation_country add constraint organisation_country_organisation_id_fkey
+  FOREIGN KEY (organisation_id) REFERENCES organisation(id) ON DELETE CASCADE;
+alter table organisation_theme add constraint organisation_theme_organisation_id_fkey
+  FOREIGN KEY (organisation_id) REFERENCES organisation(id) ON DELETE CASCADE;
+alter table organisation_theme add constraint organisation_theme_theme_id_fkey
+  FOREIGN KEY (theme_id) REFERENCES theme(id);
+alter table photo add constraint photo_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table progress_report add constraint progress_report_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table project add constraint project_organisation_id_fkey
+  FOREIGN KEY (organisation_id) REFERENCES organisation(id);
+alter table project_country add constraint project_country_country_code_fkey
+  FOREIGN KEY (country_code) REFERENCES country(code);
+alter table project_country add constraint project_country_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table project_theme add constraint project_theme_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table project_theme add constraint project_theme_theme_id_fkey
+  FOREIGN KEY (theme_id) REFERENCES theme(id);
+alter table project_version add constraint project_version_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table release add constraint release_run_id_fkey
+  FOREIGN KEY (run_id) REFERENCES run(id);
+alter table rendering add constraint rendering_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table rendering add constraint rendering_run_id_fkey
+  FOREIGN KEY (run_id) REFERENCES run(id);
+alter table report_feed add constraint report_feed_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table report_image add constraint report_image_report_id_fkey
+  FOREIGN KEY (report_id) REFERENCES progress_report(id) ON DELETE CASCADE;
+alter table run_shard add constraint run_shard_run_id_fkey
+  FOREIGN KEY (run_id) REFERENCES run(id) ON DELETE CASCADE;
+alter table video add constraint video_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table wire_record add constraint wire_record_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+
+-- Indexes
+
+CREATE INDEX access_token_expiry ON access_token USING btree (expires_at);
+CREATE UNIQUE INDEX account_email ON account USING btree (lower(email));
+CREATE INDEX api_key_account ON api_key USING btree (account_id);
+CREATE INDEX disbursement_project ON disbursement USING btree (project_id, disbursed_on, id);
+CREATE INDEX donation_project ON donation USING btree (project_id, settled_at);
+CREATE INDEX organisation_bridge ON organisation USING btree (bridge_id) WHERE bridge_id IS NOT NULL;
+CREATE INDEX progress_report_project ON progress_report USING btree (project_id, published_at DESC, id DESC);
+CREATE INDEX progress_report_recent ON progress_report USING btree (published_at DESC, id DESC);
+CREATE INDEX project_active ON project USING btree (id) WHERE active;
+CREATE INDEX project_organisation ON project USING btree (organisation_id, id);
+CREATE INDEX project_country_code ON project_country USING btree (country_code, project_id);
+CREATE INDEX project_theme_id ON project_theme USING btree (theme_id, project_id);
+CREATE INDEX project_version_changed ON project_version USING btree (changed_at, project_id);
+CREATE INDEX project_version_dirty ON project_version USING btree (project_id) WHERE dirty;
+CREATE INDEX published_identifier_segment ON published_identifier USING btree (segment, project_id);
+CREATE UNIQUE INDEX release_live ON release USING btree (state) WHERE state = 'live'::text;
+CREATE INDEX rendering_held ON rendering USING btree (project_id) WHERE verdict = 'held'::text;
+CREATE INDEX rendering_segment ON rendering USING btree (segment, project_id);
+CREATE INDEX rendering_valid_until ON rendering USING btree (valid_until, project_id) WHERE valid_until IS NOT NULL;
+CREATE UNIQUE INDEX run_running ON run USING btree (state) WHERE state = 'running'::text;
+CREATE INDEX run_unfinished ON run USING btree (id) WHERE state = ANY (ARRAY['queued'::text, 'running'::text]);
+
+-- Functions
+
+CREATE OR REPLACE FUNCTION public.mark_changed_projects()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    perform mark_projects(array(select distinct project_id from new_rows));
+  elsif tg_op = 'DELETE' then
+    perform mark_projects(array(select distinct project_id from old_rows));
+  else
+    perform mark_projects(array(select project_id from new_rows union select project_id from old_rows));
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.mark_own_project()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform mark_projects(array(select id from new_rows));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.mark_projects(ids bigint[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into project_version (project_id, version, changed_at, dirty)
+  select p.id, nextval('project_version_seq'), clock_timestamp(), true
+  from (select id from project where id = any (ids) order by id) p
+  on conflict (project_id) do update
+    set version = excluded.version, changed_at = excluded.changed_at, dirty = true
+$function$;
+
+CREATE OR REPLACE FUNCTION public.mark_projects_of_country()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform mark_projects(array(
+    select c.project_id from project_country c join new_rows n on c.country_code = n.code
+    union
+    select p.id from project p join organisation_country c using (organisation_id) join new_rows n
+      on c.country_code = n.code));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.mark_projects_of_organisation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform mark_projects(array(
+    select p.id from project p join new_rows o on p.organisation_id = o.id
+    union
+    select m.project_id from donation_month m join new_rows o on m.funder_id = o.id
+    union
+    select d.project_id from disbursement d join new_rows o on d.receiver_id = o.id));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.mark_projects_of_organisation_part()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    perform mark_projects(array(
+      select p.id from project p where p.organisation_id in (select organisation_id from old_rows)));
+  else
+    perform mark_projects(array(
+      select p.id from project p where p.organisation_id in (select organisation_id from new_rows)));
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.mark_projects_of_report()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    perform mark_projects(array(select r.project_id from progress_report r join old_rows o on r.id = o.report_id));
+  else
+    perform mark_projects(array(select r.project_id from progress_report r join new_rows n on r.id = n.report_id));
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.mark_projects_of_theme()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform mark_projects(array(
+    select t.project_id from project_theme t join new_rows n on t.theme_id = n.id
+    union
+    select p.id from project p join organisation_theme t using (organisation_id) join new_rows n on t.theme_id = n.id));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.move_siblings()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  touched bigint[];
+begin
+  if tg_op = 'INSERT' then
+    touched := array(select distinct organisation_id from new_rows where organisation_id is not null);
+  elsif tg_op = 'DELETE' then
+    touched := array(select distinct organisation_id from old_rows where organisation_id is not null);
+  else
+    touched := array(
+      select organisation_id from (
+        select o.organisation_id from old_rows o join new_rows n using (id)
+          where o.organisation_id is distinct from n.organisation_id or o.active <> n.active
+        union
+        select n.organisation_id from old_rows o join new_rows n using (id)
+          where o.organisation_id is distinct from n.organisation_id or o.active <> n.active
+      ) changed where organisation_id is not null);
+  end if;
+  if cardinality(touched) > 0 then
+    perform move_versions_of_siblings(touched);
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.move_versions_of_siblings(organisations bigint[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  update project_version v set version = nextval('project_version_seq'), changed_at = clock_timestamp()
+  from (
+    select s.project_id
+    from project_version s
+      join project p on p.id = s.project_id
+      join organisation o on o.id = p.organisation_id
+    where p.organisation_id = any (organisations)
+      and (o.stated_total_projects is null or o.stated_active_projects is null)
+    order by s.project_id
+    for update of s
+  ) sibling
+  where v.project_id = sibling.project_id
+$function$;
+
+-- Triggers
+
+CREATE TRIGGER mark_update AFTER UPDATE ON country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_projects_of_country();
+CREATE TRIGGER mark_delete AFTER DELETE ON disbursement REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_insert AFTER INSERT ON disbursement REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_update AFTER UPDATE ON disbursement REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_delete AFTER DELETE ON donation_month REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_insert AFTER INSERT ON donation_month REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_update AFTER UPDATE ON donation_month REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_delete AFTER DELETE ON donation_option REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_insert AFTER INSERT ON donation_option REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_update AFTER UPDATE ON donation_option REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_update AFTER UPDATE ON organisation REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_projects_of_organisation();
+CREATE TRIGGER mark_delete AFTER DELETE ON organisation_country REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_projects_of_organisation_part();
+CREATE TRIGGER mark_insert AFTER INSERT ON organisation_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_projects_of_organisation_part();
+CREATE TRIGGER mark_delete AFTER DELETE ON organisation_theme REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_projects_of_organisation_part();
+CREATE TRIGGER mark_insert AFTER INSERT ON organisation_theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_projects_of_organisation_part();
+CREATE TRIGGER mark_delete AFTER DELETE ON photo REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_insert AFTER INSERT ON photo REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_update AFTER UPDATE ON photo REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_delete AFTER DELETE ON progress_report REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_insert AFTER INSERT ON progress_report REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_update AFTER UPDATE ON progress_report REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_insert AFTER INSERT ON project REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_own_project();
+CREATE TRIGGER mark_update AFTER UPDATE ON project REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_own_project();
+CREATE TRIGGER move_siblings_delete AFTER DELETE ON project REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION move_siblings();
+CREATE TRIGGER move_siblings_insert AFTER INSERT ON project REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION move_siblings();
+CREATE TRIGGER move_siblings_update AFTER UPDATE ON project REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION move_siblings();
+CREATE TRIGGER mark_delete AFTER DELETE ON project_country REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_insert AFTER INSERT ON project_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_update AFTER UPDATE ON project_country REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_delete AFTER DELETE ON project_theme REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_insert AFTER INSERT ON project_theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_update AFTER UPDATE ON project_theme REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_delete AFTER DELETE ON report_image REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_projects_of_report();
+CREATE TRIGGER mark_insert AFTER INSERT ON report_image REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_projects_of_report();
+CREATE TRIGGER mark_update AFTER UPDATE ON theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_projects_of_theme();
+CREATE TRIGGER mark_delete AFTER DELETE ON video REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_insert AFTER INSERT ON video REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_update AFTER UPDATE ON video REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
