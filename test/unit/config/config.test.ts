@@ -1,0 +1,159 @@
+import path from 'node:path'
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { type Environment, readConfig } from '../../../src/config/config.js'
+import { ServiceError } from '../../../src/domain/errors.js'
+
+const defaults = readConfig({}).config
+
+describe('an empty environment', () => {
+  it('means one process with its own database and queue', () => {
+    expect(defaults).toMatchObject({
+      port: 8080,
+      host: '127.0.0.1',
+      baseUrl: undefined,
+      dataDir: path.resolve('data'),
+      database: { kind: 'embedded' },
+      queue: { engine: 'postgres' },
+      publish: { schedule: '0 2 * * *', timezone: 'UTC', keepReleases: 3, maxLossPercent: 5 },
+      reportingOrg: { ref: undefined },
+      currency: 'USD',
+      language: 'en',
+    })
+  })
+
+  it.each(['', '   '])('is the same as variables set to %j', (text) => {
+    const names = ['PORT', 'BASE_URL', 'DATABASE_URL', 'REDIS_URL', 'PUBLISH_SCHEDULE', 'REPORTING_ORG_REF']
+    const { config, secrets } = readConfig(Object.fromEntries(names.map((name) => [name, text])))
+    expect(config).toEqual(defaults)
+    expect(secrets.databaseUrl).toBeUndefined()
+    expect(secrets.redisUrl).toBeUndefined()
+  })
+})
+
+describe('a wrong environment', () => {
+  it('is refused with all its problems in one message, each with name, expectation and value', () => {
+    const error = refusal({ PORT: '80a', DEFAULT_CURRENCY: 'usd', PUBLISH_TIMEZONE: 'Mars/Olympus', LOG_LEVEL: 'loud' })
+    expect(error.code).toBe('configuration-invalid')
+    expect(error.message).toBe(
+      'the configuration is wrong: ' +
+        'PORT: expected a whole number from 0 to 65535, got "80a"; ' +
+        'PUBLISH_TIMEZONE: expected an IANA time zone such as UTC or Europe/Dublin, got "Mars/Olympus"; ' +
+        'DEFAULT_CURRENCY: expected an ISO 4217 code of three capitals, got "usd"; ' +
+        'LOG_LEVEL: expected one of trace, debug, info, warn, error, fatal, silent, got "loud"',
+    )
+    expect(error.problems.map(({ field }) => field)).toEqual([
+      'PORT',
+      'PUBLISH_TIMEZONE',
+      'DEFAULT_CURRENCY',
+      'LOG_LEVEL',
+    ])
+  })
+})
+
+describe('a password in an address', () => {
+  const given = {
+    DATABASE_URL: 'postgres://giving:hunter2@db.example/giving',
+    REDIS_URL: 'rediss://default:hunter2@cache.example:6380/1',
+  }
+
+  it('is kept apart from the configuration', () => {
+    const { config, secrets } = readConfig(given)
+    expect(secrets.databaseUrl).toBe(given.DATABASE_URL)
+    expect(secrets.redisUrl).toBe(given.REDIS_URL)
+    expect(config.database).toEqual({ kind: 'given' })
+    expect(config.queue.engine).toBe('redis')
+    expect(inspect(config, { depth: null })).not.toContain('hunter2')
+  })
+
+  it('is never printed', () => {
+    const { secrets } = readConfig(given)
+    const everywhere = { secrets, list: [secrets] }
+    const printed = [
+      inspect(secrets),
+      inspect(everywhere, { depth: null, showHidden: true }),
+      JSON.stringify(everywhere),
+      `${secrets}`,
+    ]
+    for (const text of printed) expect(text).not.toContain('hunter2')
+    expect(JSON.stringify(secrets)).toBe('"[redacted]"')
+  })
+
+  it('is not in the message that refuses the address', () => {
+    const error = refusal({ DATABASE_URL: 'mysql://giving:hunter2@db.example/giving', REDIS_URL: 'hunter2' })
+    expect(error.message).toContain(
+      'DATABASE_URL: expected an address that begins with postgres:// or postgresql://, got "[redacted]"',
+    )
+    expect(inspect(error, { depth: null, showHidden: true })).not.toContain('hunter2')
+  })
+})
+
+describe('a variable', () => {
+  it.each<[string, readonly string[], readonly string[]]>([
+    ['PORT', ['0', '8080', '65535'], ['-1', '65536', '8080.0', '1e3', '0x50', '8 080', '８０']],
+    ['HOST', ['127.0.0.1', '::1', '0.0.0.0', 'api.example.org'], ['a host', 'http://api.example.org']],
+    [
+      'BASE_URL',
+      ['https://give.example.org', 'http://localhost:8080/base'],
+      ['give.example.org', 'ftp://give.example.org', 'https://give.example.org/?a=1', 'https://give.example.org/#top'],
+    ],
+    ['DATABASE_URL', ['postgres://h/d', 'postgresql://u:p@h:5432/d?sslmode=require'], ['h:5432/d', 'redis://h']],
+    ['DATABASE_POOL_SIZE', ['3', '200'], ['2', '201', 'many']],
+    ['REDIS_URL', ['redis://h', 'rediss://u:p@h:6380/2'], ['h:6379', 'http://h']],
+    [
+      'PUBLISH_SCHEDULE',
+      ['0 2 * * *', '*/5 * * * *', '30 0 2 * * *', '0 2 * * 1-5', '0 2 1 jan,jul *'],
+      ['0 2 * *', '0 0 2 * * * *', '60 2 * * *', '0 25 * * *', '@daily', 'at night'],
+    ],
+    ['PUBLISH_TIMEZONE', ['UTC', 'Europe/Dublin', 'America/New_York'], ['Dublin', 'UTC+25']],
+    ['PUBLISH_KEEP_RELEASES', ['3', '1000'], ['2', '0', '1001']],
+    ['PUBLISH_MAX_LOSS_PERCENT', ['0', '5', '100'], ['101', '5%', '-5', '2.5']],
+    ['REPORTING_ORG_REF', ['US-EIN-123456789', 'GB-CHC-1234_5.6'], ['US EIN 1', 'US/EIN/1', 'X']],
+    ['REPORTING_ORG_TYPE', ['21', '10'], ['2', '210', 'NGO']],
+    ['DEFAULT_CURRENCY', ['EUR'], ['eur', 'EURO', '€']],
+    ['DEFAULT_LANGUAGE', ['fr'], ['FR', 'fra', 'fr-FR']],
+    ['TOKEN_TIMEOUT_HOURS', ['1', '8760'], ['0', '8761', '10h']],
+    ['QUEUE_LOCK_SECONDS', ['2', '600'], ['1', '601']],
+    ['SHUTDOWN_SECONDS', ['1', '600'], ['0', '601']],
+    ['LOG_LEVEL', ['trace', 'silent'], ['INFO', 'verbose', 'toString']],
+  ])('%s takes %j and refuses %j', (name, good, bad) => {
+    for (const text of good) expect(() => readConfig({ [name]: text }), text).not.toThrow()
+    for (const text of bad) expect(refusal({ [name]: text }).problems, text).toMatchObject([{ field: name }])
+  })
+
+  it('is read without the spaces around it', () => {
+    expect(readConfig({ PORT: ' 9000 ', DEFAULT_CURRENCY: 'EUR\n' }).config).toMatchObject({
+      port: 9000,
+      currency: 'EUR',
+    })
+  })
+
+  it('says what is wrong with a schedule', () => {
+    expect(refusal({ PUBLISH_SCHEDULE: '0 2 * *' }).message).toContain('five or six fields (it has 4 fields)')
+  })
+
+  it.each(['https://give.example.org/', 'https://give.example.org///'])('BASE_URL %s loses its slash', (text) => {
+    expect(readConfig({ BASE_URL: text }).config.baseUrl).toBe('https://give.example.org')
+  })
+
+  it.each(['GIVING_DATA_DIR', 'IATI_STANDARD_DIR'])('%s becomes an absolute path', (name) => {
+    const { dataDir, standardDir } = readConfig({ [name]: 'some/where' }).config
+    expect([dataDir, standardDir]).toContain(path.resolve('some/where'))
+  })
+})
+
+describe('the configuration', () => {
+  it('cannot be changed', () => {
+    expect(Object.isFrozen(defaults)).toBe(true)
+  })
+})
+
+function refusal(environment: Environment): ServiceError {
+  try {
+    readConfig(environment)
+  } catch (error) {
+    if (error instanceof ServiceError) return error
+    throw error
+  }
+  throw new Error(`accepted: ${inspect(environment)}`)
+}
