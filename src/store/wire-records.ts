@@ -23,9 +23,9 @@ export async function selectWirePage(
   page: { from: number; limit: number; format: WireFormat; mapping: number; count: boolean },
 ): Promise<WirePage> {
   const { rows } = await db.query<Row>(
-    pageStatements[page.format],
-    [page.from, page.limit + 1, page.mapping, page.count],
-    `wire-page-${page.format}`,
+    pageStatement(page.format, page.limit),
+    [page.from, page.mapping, page.count],
+    `wire-page-${page.format}-${page.limit}`,
   )
   const found = rows.flatMap((row) => toWireRow(row) ?? [])
   const next = found[page.limit]
@@ -43,7 +43,7 @@ export async function selectWireRows(
   wanted: { ids: readonly number[]; format: WireFormat; mapping: number },
 ): Promise<WireRow[]> {
   const { rows } = await db.query<Row>(
-    idsStatements[wanted.format],
+    idsStatement(wanted.format),
     [wanted.ids, wanted.mapping],
     `wire-ids-${wanted.format}`,
   )
@@ -85,28 +85,28 @@ function toWireRow(row: Row): WireRow | undefined {
   return { id: row.id, active: row.active, ...(row.text !== null && { text: row.text }) }
 }
 
-// The text of the row after the page is not sent: only its id is wanted. The count is an init plan that runs only when
-// it is asked for, and the left join keeps it when the page is empty.
-const pageStatement = (format: WireFormat) => `
+// A subquery a row, so that a prepared plan can only look up the page's rows by key, never read the whole table.
+const currentText = (format: WireFormat, mapping: string) => `(
+      select w.${format} from project_version v
+        join wire_record w on w.project_id = v.project_id and w.version = v.version
+      where v.project_id = p.id and w.mapping = ${mapping}
+    )`
+
+// The page size is written into the statement: as a parameter it would be planned as a tenth of the table. The text of the
+// row after the page is not sent: only its id is wanted. The count is an init plan that runs only when it is asked for,
+// and the left join keeps it when the page is empty.
+const pageStatement = (format: WireFormat, limit: number) => `
   select c.number_found, p.id, p.active,
-    case when p.position < $2 and w.version = p.version and w.mapping = $3 then w.${format} end as text
-  from (select case when $4::boolean then (select count(*) from project) end as number_found) c
+    case when p.position <= ${Math.trunc(limit)} then ${currentText(format, '$2')} end as text
+  from (select case when $3::boolean then (select count(*) from project) end as number_found) c
     left join (
-      select p.id, p.active, v.version, row_number() over (order by p.id) as position
-      from project p join project_version v on v.project_id = p.id
-      where p.id >= $1 order by p.id limit $2
+      select id, active, row_number() over (order by id) as position
+      from (select id, active from project where id >= $1 order by id limit ${Math.trunc(limit) + 1}) page
     ) p on true
-    left join wire_record w on w.project_id = p.id
   order by p.id`
 
 const idsStatement = (format: WireFormat) => `
-  select null as number_found, p.id, p.active,
-    case when w.version = v.version and w.mapping = $2 then w.${format} end as text
+  select null as number_found, p.id, p.active, ${currentText(format, '$2')} as text
   from unnest($1::bigint[]) with ordinality wanted (id, position)
     join project p on p.id = wanted.id
-    join project_version v on v.project_id = p.id
-    left join wire_record w on w.project_id = p.id
   order by wanted.position`
-
-const pageStatements = { xml: pageStatement('xml'), json: pageStatement('json') }
-const idsStatements = { xml: idsStatement('xml'), json: idsStatement('json') }

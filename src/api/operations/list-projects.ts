@@ -16,9 +16,12 @@ const countRememberedMs = 1_000
  * are there. The total is counted at most once a second, since counting costs more than the page.
  */
 export function createProjectList(store: Store, monotonicMs: () => number = () => performance.now()): ListProjects {
-  let counted = { numberFound: 0, until: Number.NEGATIVE_INFINITY }
+  let numberFound: number | undefined
+  let countAgainAt = Number.NEGATIVE_INFINITY
   return async ({ nextProjectId, format }) => {
-    const count = counted.until <= monotonicMs()
+    // Set before the answer is there, so that of many requests at once only one counts.
+    const count = numberFound === undefined || countAgainAt <= monotonicMs()
+    if (count) countAgainAt = monotonicMs() + countRememberedMs
     const page = await selectWirePage(store.db, {
       from: nextProjectId,
       limit: pageSize,
@@ -26,12 +29,10 @@ export function createProjectList(store: Store, monotonicMs: () => number = () =
       mapping: projectMapping,
       count,
     })
-    if (page.numberFound !== undefined) {
-      counted = { numberFound: page.numberFound, until: monotonicMs() + countRememberedMs }
-    }
+    numberFound = page.numberFound ?? numberFound ?? 0
     return {
       records: await projectTexts(store, format, page.rows),
-      numberFound: counted.numberFound,
+      numberFound,
       nextProjectId: page.nextProjectId,
     }
   }

@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { request } from 'undici'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Manifest } from '../../../src/publishing/manifest.js'
+import type { ReleaseReader } from '../../../src/publishing/releases.js'
 import { createRun } from '../../../src/store/runs.js'
 import { listen, type TestApi, testApi } from '../../support/api.js'
 import { testDatabase } from '../../support/database.js'
@@ -224,6 +225,31 @@ describe('published files', async () => {
     const line = api.log.filter(({ msg }) => msg === 'request').at(-1)
     expect(line).toMatchObject({ method: 'GET', route: '/iati/*', status: 200, release: second.id })
     expect(line?.url).toBe('/iati/activities.xml?api_key=[redacted]')
+  })
+})
+
+describe('a release that is swept away while it is being looked up', async () => {
+  const { store } = await testDatabase()
+
+  it('is not missed: the file of its successor is served', async () => {
+    const { deps, feedsDir } = await testApi(store)
+    await layRelease(feedsDir, first)
+    const swept: ReleaseReader = {
+      ...deps.releases,
+      live: async () => {
+        const release = await deps.releases.live()
+        if (release?.id !== first.id) return release
+        const file = await release.find('/iati/activities.xml')
+        await layRelease(feedsDir, second)
+        await rm(path.join(feedsDir, 'releases', first.id), { recursive: true })
+        return { ...release, find: async () => file }
+      },
+    }
+    const { app } = await testApi(store, { store, releases: swept })
+    const answer = await app.inject('/iati/activities.xml')
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers['x-release']).toBe(second.id)
+    expect(answer.body).toBe(newText)
   })
 })
 
