@@ -247,9 +247,18 @@ type LeaseRow = { id: number; attempt: number; started_at: Date; force: boolean 
 
 const leaseColumns = 'id, attempt, started_at, force'
 const released = 'stage = null, progress = null, lease_owner = null, lease_until = null'
+// What a killed worker had rendered of a shard was never counted there; the renderings themselves name the run that
+// made them. Whichever is more is true: a project that changed hands since, in a later run, is no longer among them.
 const finishing = `${released},
-  rendered = (select coalesce(sum(s.rendered), 0) from run_shard s where s.run_id = run.id),
-  changed = (select coalesce(sum(s.changed), 0) from run_shard s where s.run_id = run.id)`
+  rendered = greatest(
+    (select coalesce(sum(s.rendered), 0) from run_shard s where s.run_id = run.id),
+    (select count(*) from rendering g
+     where g.run_id = run.id and exists (select from run_shard s where s.run_id = run.id))),
+  changed = greatest(
+    (select coalesce(sum(s.changed), 0) from run_shard s where s.run_id = run.id),
+    (select count(*) from rendering g
+     where g.run_id = run.id and g.last_updated_at = run.started_at
+       and exists (select from run_shard s where s.run_id = run.id)))`
 
 function toLeasedRun(row: LeaseRow): LeasedRun {
   return { id: row.id, startedAt: row.started_at, force: row.force }

@@ -128,6 +128,25 @@ describe('the run ledger', () => {
     expect(await getRun(store.db, id)).toMatchObject({ rendered: 10, changed: 4, held: 2 })
   })
 
+  test('counts what a killed worker had rendered of a shard by the renderings it left', async () => {
+    const id = await enter()
+    await claimRun(store.db, lease(id, 0), noon)
+    await recordShards(store.db, lease(id, 1), [{ fromId: 1, toId: 10 }])
+    await store.db.query(`insert into project (id, active, status, title, source)
+      select id, true, 'active', 'A well', 'local' from generate_series(1, 3) id`)
+    await store.db.query(
+      `insert into rendering (project_id, identifier, verdict, text, last_updated_at, errors, warnings, infos,
+         notice_counts, notices, input_key, run_id)
+       select n, 'XM-' || n, 'valid', '', case when n < 3 then $2::timestamptz end, 0, 0, 0, '{}', '[]', '', $1
+       from generate_series(1, 3) n`,
+      [id, noon],
+    )
+    await recordShardCounts(store.db, lease(id, 1), { fromId: 1, toId: 10 }, { rendered: 1, changed: 1, held: 0 })
+    await beginPublishing(store.db, lease(id, 1))
+    await finishRun(store.db, lease(id, 1), published, noon)
+    expect(await getRun(store.db, id)).toMatchObject({ rendered: 3, changed: 2 })
+  })
+
   test('gives the queue the oldest run, and not again before it had time', async () => {
     const [first, second] = [await enter(), await enter()]
     expect(await takeNextQueued(store.db, 60)).toEqual({ id: first, attempt: 0 })
