@@ -22,14 +22,3 @@ export const validationCatalogue: Readonly<Record<string, CatalogueEntry>> = Obj
   ]),
   ...Object.entries<CatalogueEntry>(fileNotices),
 ])
-
-/** A catalogue as the rows of a Markdown table, in its own order. */
-export function catalogueTable(
-  catalogue: Readonly<Record<string, Omit<CatalogueEntry, 'official'> & { readonly official?: readonly string[] }>>,
-): string {
-  const rows = Object.entries(catalogue).map(
-    ([code, { severity, sentence, official = [] }]) =>
-      `| \`${code}\` | ${severity} | ${sentence} | ${official.join(', ')} |`,
-  )
-  return ['| Code | Severity | Meaning | Official rules |', '|---|---|---|---|', ...rows].join('\n')
-}

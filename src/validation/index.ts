@@ -1,4 +1,4 @@
-export { type CatalogueEntry, catalogueTable, validationCatalogue } from './catalogue.js'
+export { type CatalogueEntry, validationCatalogue } from './catalogue.js'
 export { createFileValidator, type FileValidator } from './file-validator.js'
 export { type RecordKind, validateActivity, validateOrganisation } from './record.js'
 export { type FileReport, type ValidateFileOptions, validateFile } from './validate-file.js'

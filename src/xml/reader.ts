@@ -118,6 +118,10 @@ function createReading({ depth, limits, onElement, onRoot, onStrayText }: Readin
   let startLine = 1
   // Where the element being built (or the last thing outside one) began: bounds what the parser itself may buffer.
   let mark = 0
+  let written = 0
+  // A finished element waits for the parser's next step: at a wrong end tag, saxes first closes what is open and only
+  // then fails.
+  let finished: Element | undefined
 
   // saxes keeps each handler as a property of its parser: with more than these, V8 makes that object a slow dictionary,
   // and reading takes four times as long. So errors are caught in `write`, and the declaration is read at the root.
@@ -125,6 +129,7 @@ function createReading({ depth, limits, onElement, onRoot, onStrayText }: Readin
     throw malformed('a DOCTYPE is not accepted')
   })
   parser.on('opentagstart', () => {
+    deliver()
     startLine = parser.line
     if (level + 1 > limits.depth) throw tooLarge(`nests deeper than ${limits.depth} elements`, position())
     if (level >= depth) {
@@ -146,6 +151,7 @@ function createReading({ depth, limits, onElement, onRoot, onStrayText }: Readin
   parser.on('text', addText)
   parser.on('cdata', addText)
   parser.on('closetag', () => {
+    deliver()
     level -= 1
     const closed = open.pop()
     if (!closed) return
@@ -153,10 +159,17 @@ function createReading({ depth, limits, onElement, onRoot, onStrayText }: Readin
     const parent = open.at(-1)
     if (parent) parent.children.push(closed)
     else {
-      onElement(closed)
+      finished = closed
       mark = parser.position
     }
   })
+
+  function deliver(): void {
+    if (!finished) return
+    const element = finished
+    finished = undefined
+    onElement(element)
+  }
 
   function addText(text: string): void {
     const current = open.at(-1)
@@ -196,6 +209,7 @@ function createReading({ depth, limits, onElement, onRoot, onStrayText }: Readin
   function parse(step: () => void): void {
     try {
       step()
+      deliver()
     } catch (error) {
       if (!(error instanceof Error) || error instanceof ServiceError || !/^\d+:\d+: /.test(error.message)) throw error
       throw malformed(error.message.replace(/^\d+:\d+: /, '').replace(/\.$/, ''))
@@ -218,7 +232,8 @@ function createReading({ depth, limits, onElement, onRoot, onStrayText }: Readin
     write(text: string): void {
       if (text === '') return
       parse(() => parser.write(text))
-      if (parser.position - mark > limits.characters) {
+      written += text.length
+      if (written - mark > limits.characters) {
         throw tooLarge(`has a part longer than ${limits.characters} characters`, position())
       }
     },

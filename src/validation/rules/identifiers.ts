@@ -135,7 +135,7 @@ export const identifierRules: readonly Rule[] = [
     code: 'identifier-symbols',
     severity: 'warning',
     official: ['1.3.13', '1.8.13', '1.10.13', '1.11.13', '1.12.13', '1.14.13', '1.15.13', '1.18.13'],
-    sentence: 'An identifier contains one of the symbols / & | ?.',
+    sentence: 'An identifier contains a slash, an ampersand, a vertical bar or a question mark.',
     check(record, report) {
       eachIdentifier(record, (value, element, attribute) => {
         if (element.name === 'other-identifier' || element.name === 'related-activity') return

@@ -1,0 +1,246 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ServiceError } from '../../../src/domain/errors.js'
+import { type Element, element, textElement } from '../../../src/xml/element.js'
+import { parseElement, streamElements } from '../../../src/xml/reader.js'
+import { writeElement } from '../../../src/xml/writer.js'
+
+async function* from<T>(...chunks: T[]): AsyncGenerator<T> {
+  yield* chunks
+}
+
+async function collect(chunks: AsyncIterable<Buffer | string>, options = {}): Promise<Element[]> {
+  const found: Element[] = []
+  for await (const one of streamElements(chunks, options)) found.push(one)
+  return found
+}
+
+function refusal(read: () => unknown): ServiceError {
+  try {
+    read()
+  } catch (error) {
+    if (error instanceof ServiceError) return error
+    throw error
+  }
+  throw new Error('nothing was refused')
+}
+
+function withoutLines({ name, attributes, children, text }: Element): Element {
+  return { name, attributes, children: children.map(withoutLines), text }
+}
+
+describe('a document', () => {
+  it('becomes elements with attributes, text and lines', () => {
+    expect(
+      parseElement(
+        '<?xml version="1.0" encoding="utf-8"?>\n<a x="1">\n  <b>t &amp; &#65;<![CDATA[<c>]]></b>\n  <d/></a>',
+      ),
+    ).toEqual({
+      name: 'a',
+      attributes: { x: '1' },
+      text: '',
+      line: 2,
+      children: [
+        { name: 'b', attributes: {}, children: [], text: 't & A<c>', line: 3 },
+        { name: 'd', attributes: {}, children: [], text: '', line: 4 },
+      ],
+    })
+  })
+
+  it('keeps white space in a text and drops it between elements', () => {
+    expect(parseElement('<a> <b> 7 </b> </a>')).toMatchObject({ text: '', children: [{ text: ' 7 ' }] })
+  })
+
+  it('keeps text beside children, for a validator to complain about', () => {
+    expect(parseElement('<a>x<b/>y</a>')).toMatchObject({ text: 'xy', children: [{ name: 'b' }] })
+  })
+
+  it('keeps an attribute that is called __proto__', () => {
+    expect(Object.entries(parseElement('<a __proto__="x"/>').attributes)).toEqual([['__proto__', 'x']])
+  })
+
+  it('may begin with a byte order mark', () => {
+    expect(parseElement(Buffer.from('\uFEFF<a/>')).name).toBe('a')
+    expect(parseElement('\uFEFF<a/>').name).toBe('a')
+  })
+
+  const anElement: fc.Arbitrary<Element> = fc.letrec<{ element: Element }>((tie) => ({
+    element: fc.oneof(
+      { depthSize: 'small' },
+      fc
+        .tuple(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }))
+        .map(([text, x]) => textElement('t', text, { x })),
+      fc.array(tie('element'), { minLength: 1, maxLength: 4 }).map((children) => element('e', {}, children)),
+    ),
+  })).element
+
+  it('that the writer made is read back as it was, less what XML cannot hold', () => {
+    fc.assert(
+      fc.property(anElement, (made) => {
+        const text = writeElement(made)
+        expect(writeElement(parseElement(text, { depth: 64, elements: 1000, attributes: 10, characters: 1e6 }))).toBe(
+          text,
+        )
+      }),
+    )
+  })
+})
+
+describe('a document is refused as malformed', () => {
+  it.each([
+    ['a DOCTYPE', '<!DOCTYPE a><a/>', 'a DOCTYPE is not accepted'],
+    ['a DOCTYPE with entities', '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', 'a DOCTYPE is not accepted'],
+    ['an undefined entity', '<a>&nbsp;</a>', 'undefined entity'],
+    ['an entity named like a property of objects', '<a>&constructor;</a>', 'undefined entity'],
+    ['two roots', '<a/><b/>', 'line 1'],
+    ['crossed tags', '<a><b></a></b>', 'line 1'],
+    ['an open end', '<a><b>', 'unclosed'],
+    ['an attribute twice', '<a x="1" x="2"/>', 'duplicate attribute'],
+    ['an unbound prefix', '<a><x:b/></a>', 'prefix'],
+    ['U+0000', '<a>\u0000</a>', 'disallowed character'],
+    ['a reference to U+0000', '<a>&#0;</a>', 'malformed character entity'],
+    ['a reference to U+FFFE', '<a>&#xFFFE;</a>', 'malformed character entity'],
+    ['a lone surrogate', '<a>\uDC00</a>', 'disallowed character'],
+    ['text before the root', 'x<a/>', 'line 1'],
+    [
+      'another declared encoding',
+      '<?xml version="1.0" encoding="ISO-8859-1"?><a/>',
+      'the declared encoding is ISO-8859-1',
+    ],
+    ['another version', '<?xml version="1.1"?><a/>', 'version'],
+    ['nothing', '', 'document'],
+  ])('for %s', (_what, text, reason) => {
+    const error = refusal(() => parseElement(text))
+    expect(error.code).toBe('request-malformed')
+    expect(error.message).toContain(reason)
+  })
+
+  it('with line and column', () => {
+    expect(refusal(() => parseElement('<a>\n  <b></c>\n</a>')).message).toMatch(/\(line 2, column \d+\)$/)
+  })
+
+  it('for bytes that are not UTF-8, with their offset', () => {
+    const latin1 = Buffer.concat([Buffer.from('<a>é'), Buffer.from([0xe9]), Buffer.from('</a>')])
+    expect(refusal(() => parseElement(latin1)).message).toContain('offset 5')
+    expect(refusal(() => parseElement(Buffer.from([0x3c, 0x61, 0x2f, 0x3e, 0xe2, 0x82]))).message).toContain('offset 4')
+  })
+
+  it.each(['utf16le', 'latin1'] as const)('for %s bytes', (encoding) => {
+    const error = refusal(() => parseElement(Buffer.from('<a>é</a>', encoding)))
+    expect(error.code).toBe('request-malformed')
+    expect(error.message).toMatch(encoding === 'latin1' ? /not UTF-8/ : /UTF-16/)
+  })
+})
+
+describe('a document is refused as too large', () => {
+  const limits = { depth: 3, elements: 4, attributes: 2, characters: 60 }
+
+  it.each([
+    ['one level too deep', '<a><b><c><d/></c></b></a>'],
+    ['one element too many', '<a><b/><b/><b/><b/></a>'],
+    ['one attribute too many', '<a x="1" y="2" z="3"/>'],
+    ['one character too long', `<a>${'x'.repeat(54)}</a>`],
+  ])('when it is %s', (_what, text) => {
+    expect(refusal(() => parseElement(text, limits)).code).toBe('request-too-large')
+  })
+
+  it('but not at the limit', () => {
+    for (const text of ['<a><b><c/></b></a>', '<a><b/><b/><b/></a>', '<a x="1" y="2"/>', `<a>${'x'.repeat(53)}</a>`]) {
+      expect(parseElement(text, limits).name).toBe('a')
+    }
+  })
+})
+
+describe('a stream', () => {
+  const text = '<list own="1">\n<item id="1">one €</item>\n<item id="2"><part>𝄞</part></item>\n</list>'
+
+  it('gives each child of the root with its line, and the root first', async () => {
+    const seen: unknown[] = []
+    const onRoot = (name: string, attributes: object, line: number) => seen.push([name, attributes, line])
+    for await (const { name, line } of streamElements(from(Buffer.from(text)), { onRoot })) seen.push([name, line])
+    expect(seen).toEqual([
+      ['list', { own: '1' }, 1],
+      ['item', 2],
+      ['item', 3],
+    ])
+  })
+
+  it('gives the same wherever its chunks are cut', async () => {
+    const bytes = Buffer.from(`\uFEFF${text}`)
+    const whole = await collect(from(bytes))
+    expect(whole).toHaveLength(2)
+    for (let cut = 1; cut < bytes.length; cut += 1) {
+      expect(await collect(from(bytes.subarray(0, cut), bytes.subarray(cut)))).toEqual(whole)
+    }
+    expect(await collect(from(...[...bytes].map((byte) => Buffer.from([byte]))))).toEqual(whole)
+    expect(await collect(from(...text))).toEqual(whole)
+  })
+
+  it('gives elements of a greater depth', async () => {
+    const found = await collect(from('<a><b><c>1</c></b><b><c>2</c><d/></b></a>'), { depth: 2 })
+    expect(found.map((one) => `${one.name}${one.text}`)).toEqual(['c1', 'c2', 'd'])
+  })
+
+  it('gives what came before an error, then the error', async () => {
+    const found: string[] = []
+    const reading = (async () => {
+      for await (const one of streamElements(from('<a><b>1</b><b>2</b><b></a>'))) found.push(one.text)
+    })()
+    await expect(reading).rejects.toMatchObject({ code: 'request-malformed' })
+    expect(found).toEqual(['1', '2'])
+  })
+
+  it('tells of text between the elements', async () => {
+    const lines: number[] = []
+    await collect(from('<a>\n<b/>stray\n</a>'), { onStrayText: (line: number) => lines.push(line) })
+    expect(lines).toHaveLength(1)
+  })
+
+  it('may be refused at its root', async () => {
+    const onRoot = () => {
+      throw new ServiceError('input-unusable', 'not this root')
+    }
+    await expect(collect(from('<a/>'), { onRoot })).rejects.toMatchObject({ code: 'input-unusable' })
+  })
+
+  it('reads no further than its consumer has got', async () => {
+    let given = 0
+    async function* endless(): AsyncGenerator<string> {
+      yield '<a>'
+      for (;;) {
+        given += 1
+        yield '<b/>'
+      }
+    }
+    for await (const one of streamElements(endless())) {
+      expect(one.name).toBe('b')
+      if (given === 3) break
+    }
+    expect(given).toBe(3)
+  })
+
+  it.each([
+    ['an element without end', ['<a><b>', 'x']],
+    ['an attribute without end', ['<a><b c="', 'x']],
+    ['a comment without end', ['<a><!--', 'x']],
+    ['text without end between the elements', ['<a>', ' ']],
+    ['a document type without end', ['<!DOCTYPE a [', ' ']],
+  ])('stops at %s', async (_what, [start = '', more = '']) => {
+    async function* endless(): AsyncGenerator<string> {
+      yield start
+      for (;;) yield more.repeat(1000)
+    }
+    const limits = { depth: 5, elements: 5, attributes: 5, characters: 10_000 }
+    await expect(collect(endless(), { limits })).rejects.toMatchObject({ code: 'request-too-large' })
+  })
+
+  it('counts its limits for each element anew', async () => {
+    const limits = { depth: 3, elements: 2, attributes: 1, characters: 40 }
+    const items = '<b><c/></b>'.repeat(100)
+    expect(await collect(from(`<a>${items}</a>`), { limits })).toHaveLength(100)
+  })
+})
+
+it('the lines do not change what a document says', () => {
+  expect(withoutLines(parseElement('<a>\n\n<b/>\n</a>'))).toEqual(withoutLines(parseElement('<a><b/></a>')))
+})
