@@ -1,0 +1,201 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Manifest } from '../../src/publishing/manifest.js'
+import { type Installation, newInstallation, type RunningService } from '../support/cli.js'
+
+const standardDir = path.resolve(process.env.IATI_STANDARD_DIR ?? '../shared/iati')
+const samples = path.resolve('../shared/samples/projects.xml')
+
+let installation: Installation
+let service: RunningService
+
+beforeAll(async () => {
+  installation = await newInstallation()
+  service = await installation.start()
+}, 120_000)
+
+afterAll(async () => {
+  await installation.remove()
+}, 60_000)
+
+async function manifest(): Promise<Manifest> {
+  const response = await fetch(`${service.baseUrl}/feeds/manifest.json`)
+  expect(response.status).toBe(200)
+  return (await response.json()) as Manifest
+}
+
+/** The file's bytes and what a poller compares. */
+async function published(address: string) {
+  const response = await fetch(service.baseUrl + address, { headers: { 'accept-encoding': 'identity' } })
+  const { headers } = response
+  return {
+    status: response.status,
+    text: await response.text(),
+    etag: headers.get('etag'),
+    modified: headers.get('last-modified'),
+  }
+}
+
+describe('giving start on a bare machine', () => {
+  it('serves a release of the demo data and says where everything is', async () => {
+    const { files, totals, held } = await manifest()
+    expect(totals.activities).toBe(120)
+    expect(held.count).toBe(0)
+    expect(files.map((file) => file.path)).toEqual(
+      expect.arrayContaining(['/iati/activities.xml', '/iati/organisations.xml', '/feeds/reports.atom']),
+    )
+    for (const wanted of ['/iati/activities.xml', 'curl ', 'users create', 'next publication', installation.dataDir]) {
+      expect(service.output()).toContain(wanted)
+    }
+    const index = await fetch(`${service.baseUrl}/`)
+    expect(index.headers.get('content-type')).toContain('text/html')
+    expect(await index.text()).toContain('/iati/activities.xml')
+  })
+
+  it('publishes files that the official schema accepts', async (context) => {
+    if (!existsSync(path.join(standardDir, 'schemas')) || spawnSync('xmllint', ['--version']).error) {
+      return context.skip(`the official schemas are not in ${standardDir}, or xmllint is not installed`)
+    }
+    const dir = await mkdtemp(path.join(tmpdir(), 'giving-xsd-'))
+    for (const name of ['activities', 'organisations']) {
+      const file = path.join(dir, `${name}.xml`)
+      await writeFile(file, (await published(`/iati/${name}.xml`)).text)
+      const schema = path.join(standardDir, `schemas/iati-${name}-schema.xsd`)
+      const { status, stderr } = spawnSync('xmllint', ['--noout', '--schema', schema, file], { encoding: 'utf8' })
+      expect(stderr).toContain('validates')
+      expect(status).toBe(0)
+    }
+    await rm(dir, { recursive: true })
+  })
+
+  it('answers API requests of a user made on the command line', async () => {
+    const created = await installation.run(
+      ['users', 'create', '--email', 'ops@example.org', '--password-stdin', '--token-timeout', '10h', '--json'],
+      'correct horse battery\n',
+    )
+    expect(created).toMatchObject({ code: 0, stderr: '' })
+    const { apiKey } = JSON.parse(created.stdout) as { apiKey: string }
+    const list = await fetch(`${service.baseUrl}/api/public/projectservice/all/projects.json?api_key=${apiKey}`)
+    expect(((await list.json()) as { projects: { numberFound: number } }).projects.numberFound).toBe(120)
+    const tokens = await fetch(`${service.baseUrl}/api/userservice/tokens`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        auth_request: { user: { email: 'ops@example.org', password: 'correct horse battery' }, api_key: apiKey },
+      }),
+    })
+    expect(await tokens.json()).toMatchObject({
+      auth_response: { access_token: expect.stringMatching(/^[a-z0-9]{40}$/) },
+    })
+  })
+
+  it('publishes the real records beside the demo, none held; a second publication changes no byte', async (context) => {
+    if (!existsSync(samples)) return context.skip(`the real records are not at ${samples}`)
+    const imported = await installation.run(['import', samples, '--json'])
+    expect(imported.code).toBe(0)
+    expect(JSON.parse(imported.stdout)).toMatchObject({ created: 50, refused: 0 })
+    expect((await installation.run(['publish', '--wait'])).code).toBe(0)
+    const first = await published('/iati/activities.xml')
+    const ids = [...readFileSync(samples, 'utf8').matchAll(/^ {8}<id>(\d+)<\/id>/gm)].map((match) => match[1])
+    expect(ids).toHaveLength(50)
+    for (const id of ids) expect(first.text).toContain(`<iati-identifier>US-EIN-000000000-${id}</iati-identifier>`)
+    expect((await manifest()).held.count).toBe(0)
+
+    const again = await installation.run(['publish', '--wait', '--json'])
+    expect(again.code).toBe(0)
+    expect(JSON.parse(again.stdout)).toMatchObject({ state: 'unchanged', rendered: 0 })
+    expect(await published('/iati/activities.xml')).toEqual(first)
+    expect((await installation.run(['import', samples, '--json'])).stdout).toContain('"unchanged":50')
+  })
+
+  it('a forced publication maps everything again and still changes no byte', async () => {
+    const before = await published('/iati/activities.xml')
+    const forced = await installation.run(['publish', '--force', '--wait', '--json'])
+    expect(JSON.parse(forced.stdout)).toMatchObject({ state: 'unchanged' })
+    expect((JSON.parse(forced.stdout) as { rendered: number }).rendered).toBeGreaterThanOrEqual(120)
+    expect(await published('/iati/activities.xml')).toEqual(before)
+  })
+
+  it('holds a project that maps to an invalid activity, names it, and publishes everything else', async () => {
+    const record = (id: number, title: string) =>
+      `<project><id>${id}</id><active>true</active><status>active</status><title>${title}</title><goal>100</goal>` +
+      `<funding>5.00</funding><numberOfDonations>1</numberOfDonations></project>`
+    const file = path.join(installation.dataDir, 'two.xml')
+    await writeFile(file, `<projects>${record(501, 'Good at first')}${record(502, 'Good for ever')}</projects>`)
+    expect((await installation.run(['import', file])).code).toBe(0)
+    expect((await installation.run(['publish', '--wait'])).code).toBe(0)
+    const good = (await published('/iati/activities.xml')).text
+    expect(good).toContain('Good at first')
+
+    // A title of nothing but markup leaves no narrative: rule 4.3.1.
+    await writeFile(file, `<projects>${record(501, '&lt;p&gt;&lt;/p&gt;')}${record(502, 'Better for ever')}</projects>`)
+    expect((await installation.run(['import', file])).code).toBe(0)
+    expect((await installation.run(['publish', '--wait'])).code).toBe(0)
+    const after = (await published('/iati/activities.xml')).text
+    expect(after).toContain('Good at first')
+    expect(after).toContain('Better for ever')
+    const { held } = await manifest()
+    expect(held).toMatchObject({ count: 1, sample: [{ identifier: 'US-EIN-000000000-501', stillPublished: true }] })
+    expect(held.sample[0]?.notices.length).toBeGreaterThan(0)
+    const status = await installation.run(['status', '--json'])
+    expect(status.code).toBe(1)
+    expect(JSON.parse(status.stdout)).toMatchObject({ held: { count: 1 } })
+  })
+
+  it('survives kill -9: it serves the last release at once and takes the interrupted run up', async () => {
+    const before = await manifest()
+    const seeded = await installation.run(['seed', '--projects', '300'])
+    expect(seeded.code).toBe(0)
+    await installation.run(['publish'])
+    service.kill('SIGKILL')
+    expect(await service.ended).toBe('SIGKILL')
+    service = await installation.start()
+    expect((await manifest()).run).toBeGreaterThan(before.run)
+    const runs = (await (await fetch(`${service.baseUrl}/feeds/status.json`)).json()) as { runs: { state: string }[] }
+    expect(runs.runs.filter((run) => run.state === 'failed')).toEqual([])
+    expect((await manifest()).totals.activities).toBe(before.totals.activities + 300)
+  })
+
+  it('stops on SIGTERM within its time and leaves no process', async () => {
+    service.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    const record = JSON.parse(
+      readFileSync(path.join(installation.dataDir, 'postgres-launcher/server.json'), 'utf8'),
+    ) as { clusterDir: string }
+    const { stdout } = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+    expect(stdout.split('\n').filter((line) => line.includes(record.clusterDir))).toEqual([])
+  })
+})
+
+describe('the command line', () => {
+  it('tells a wrong configuration in one line and exits with 2', async () => {
+    const broken = await newInstallation({ PORT: 'eighty', LOG_LEVEL: 'loud' })
+    const { code, stderr } = await broken.run(['status'])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/PORT: expected .* got "eighty"; LOG_LEVEL: expected .* got "loud"/)
+    await broken.remove()
+  })
+
+  it('helps with every command', async () => {
+    for (const command of [
+      'start',
+      'api',
+      'worker',
+      'migrate',
+      'status',
+      'import',
+      'seed',
+      'reset-demo',
+      'publish',
+      'validate',
+    ]) {
+      const { code, stdout } = await installation.run([command, '--help'])
+      expect(code).toBe(0)
+      expect(stdout).toContain(`Usage: giving ${command}`)
+    }
+  })
+})

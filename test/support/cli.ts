@@ -1,0 +1,139 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import ts from 'typescript'
+
+const project = path.resolve(import.meta.dirname, '../..')
+
+/**
+ * Strips the types of the whole program once, into a folder from which its packages resolve: starting a command then
+ * takes half a second, and what runs is what the sources say now, built or not.
+ */
+async function transpileProgram(): Promise<string> {
+  const target = path.join(project, 'node_modules/.cache', `giving-e2e-${randomBytes(4).toString('hex')}`)
+  for (const room of ['src', 'jobs']) {
+    for (const entry of await readdir(path.join(project, room), { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue
+      const source = path.join(entry.parentPath, entry.name)
+      const file = path.join(target, path.relative(project, source))
+      await mkdir(path.dirname(file), { recursive: true })
+      if (!entry.name.endsWith('.ts')) {
+        await copyFile(source, file)
+        continue
+      }
+      const { outputText } = ts.transpileModule(await readFile(source, 'utf8'), {
+        fileName: source,
+        compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
+      })
+      await writeFile(file.replace(/\.ts$/, '.js'), outputText)
+    }
+  }
+  await copyFile(path.join(project, 'package.json'), path.join(target, 'package.json'))
+  return target
+}
+
+/** What a command said and how it ended. */
+export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
+
+/** A folder of its own for one installation, with every command of `giving` running against it. */
+export type Installation = {
+  readonly dataDir: string
+  /** Runs a command to its end. */
+  run(args: readonly string[], input?: string): Promise<Ended>
+  /** Starts `giving start`; resolves when its first publication has ended. */
+  start(): Promise<RunningService>
+  /** Stops what is still running and removes the folder and the database in it. */
+  remove(): Promise<void>
+}
+
+/** A running `giving start`. */
+export type RunningService = {
+  readonly baseUrl: string
+  readonly pid: number
+  /** Everything it has printed so far. */
+  output(): string
+  /** Resolves when the output holds this text. */
+  printed(text: string): Promise<void>
+  kill(signal: NodeJS.Signals): void
+  /** Resolves with the exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals | null>
+}
+
+/** A fresh installation; `environment` is added to that of its commands. */
+export async function newInstallation(environment: Record<string, string> = {}): Promise<Installation> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-e2e-'))
+  const program = await transpileProgram()
+  const started: ChildProcess[] = []
+  const launch = (args: readonly string[]) => {
+    const { PATH = '', HOME = '' } = process.env
+    const child = spawn(process.execPath, [path.join(program, 'src/cli.js'), ...args], {
+      env: { PATH, HOME, GIVING_DATA_DIR: dataDir, PORT: '0', QUEUE_LOCK_SECONDS: '2', ...environment },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    started.push(child)
+    return child
+  }
+  return {
+    dataDir,
+    run: async (args, input = '') => {
+      const child = launch(args)
+      child.stdin.end(input)
+      const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
+      const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+      return { code: await ended, stdout, stderr }
+    },
+    start: () => awaitStart(launch(['start'])),
+    remove: async () => {
+      for (const child of started) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+      const record = path.join(dataDir, 'postgres-launcher/server.json')
+      const cluster = await readFile(record, 'utf8').then(
+        (json) => (JSON.parse(json) as { clusterDir: string }).clusterDir,
+        () => undefined,
+      )
+      if (cluster) {
+        // Opening and giving back stops a server whose owners were killed.
+        const { openEmbeddedPostgres } = await import('../../src/store/embedded/index.js')
+        await (await openEmbeddedPostgres({ dataDir })).release()
+        await rm(cluster, { recursive: true, force: true })
+      }
+      await rm(dataDir, { recursive: true, force: true })
+      await rm(program, { recursive: true, force: true })
+    },
+  }
+}
+
+async function awaitStart(child: ChildProcess): Promise<RunningService> {
+  let output = ''
+  const waiting = new Set<() => void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk
+      for (const look of waiting) look()
+    })
+  }
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
+    child.once('close', (code, signal) => {
+      resolve(code ?? signal)
+      for (const look of waiting) look()
+    }),
+  )
+  const printed = (wanted: string) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => {
+        const closed = child.exitCode !== null || child.signalCode !== null
+        if (!output.includes(wanted) && !closed) return
+        waiting.delete(look)
+        if (output.includes(wanted)) resolve()
+        else reject(new Error(`the service ended without printing ${JSON.stringify(wanted)}:\n${output}`))
+      }
+      waiting.add(look)
+      look()
+    })
+  await printed('ready: ')
+  const baseUrl = /ready: (http:\S+?)\/\n/.exec(output)?.[1]
+  if (!baseUrl || child.pid === undefined) throw new Error(`no address in the output:\n${output}`)
+  return { baseUrl, pid: child.pid, output: () => output, printed, kill: (signal) => child.kill(signal), ended }
+}
