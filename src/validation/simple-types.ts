@@ -21,7 +21,7 @@ const checks: Readonly<Record<SimpleType, (value: string) => boolean>> = {
   nonNegativeInteger: (value) => isInteger(value, 0n),
   positiveInteger: (value) => isInteger(value, 1n),
   NMTOKEN: (value) => nameTokenPattern.test(value),
-  language: (value) => value === '' || languagePattern.test(value),
+  language: (value) => languagePattern.test(value),
 }
 
 /**
@@ -30,6 +30,8 @@ const checks: Readonly<Record<SimpleType, (value: string) => boolean>> = {
  */
 export function isOfType(type: SimpleType, text: string): boolean {
   if (type === 'string') return true
+  // The declaration of xml:lang unites `language` with the empty text, in which white space counts.
+  if (type === 'language' && text === '') return true
   if (type === 'date' || type === 'dateTime') return checks[type](text)
   return checks[type](untrimmed.test(text) ? collapse(text) : text)
 }

@@ -1,0 +1,201 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { IsoDate } from '../../../src/domain/dates.js'
+import { createXsdValidator, type FileReport, validateFile } from '../../../src/validation/index.js'
+import type { Element } from '../../../src/xml/element.js'
+import { writeElement } from '../../../src/xml/writer.js'
+import { anActivity, anOrganisation, replaced, withAttributes } from '../../support/iati-records.js'
+import { officialStandard } from '../../support/official-standard.js'
+
+const context = { today: '2026-12-31' as IsoDate }
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'validate-file-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+async function validated(
+  text: string | Buffer,
+  options: Partial<Parameters<typeof validateFile>[1]> = {},
+): Promise<FileReport> {
+  const path = join(folder, 'file.xml')
+  await writeFile(path, text)
+  return await validateFile(path, { context, ...options })
+}
+
+function activityFile(
+  activities: readonly Element[],
+  attributes = 'version="2.03" generated-datetime="2026-12-31T02:00:00Z"',
+): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<iati-activities ${attributes}>\n${activities.map((one) => `${writeElement(one)}\n`).join('')}</iati-activities>\n`
+}
+
+const numbered = (id: string): Element =>
+  replaced(anActivity(), 'iati-identifier', (found) => ({ ...found, text: `XM-DAC-47045-${id}` }))
+const found = ({ samples }: FileReport) =>
+  samples.map(({ code, subject, path, line }) => `${code} ${subject} ${path} ${line}`)
+
+describe('a file', () => {
+  it('of valid activities gives no notice', async () => {
+    const text = activityFile([numbered('1'), numbered('2')])
+    expect(await validated(text)).toEqual({
+      kind: 'activity',
+      version: '2.03',
+      records: 2,
+      bytes: Buffer.byteLength(text),
+      complete: true,
+      summary: { errors: 0, warnings: 0, infos: 0, byCode: {} },
+      samples: [],
+    })
+  })
+
+  it('of organisations is known by its root', async () => {
+    const text = `<iati-organisations version="2.03" generated-datetime="2026-12-31T02:00:00Z">${writeElement(anOrganisation())}</iati-organisations>`
+    expect(await validated(text)).toMatchObject({ kind: 'organisation', records: 1, samples: [] })
+  })
+
+  it('gives each notice with code, identifier, path and line', async () => {
+    const wrong = replaced(numbered('2'), 'activity-status', (status) => withAttributes(status, { code: '9' }))
+    expect(found(await validated(activityFile([numbered('1'), wrong])))).toEqual([
+      'code-unknown XM-DAC-47045-2 /iati-activity/activity-status/@code 4',
+    ])
+  })
+
+  it.each<[string, string, string[]]>([
+    [
+      'an identifier twice',
+      activityFile([numbered('1'), numbered('1')]),
+      ['identifier-repeated XM-DAC-47045-1 /iati-activity 4'],
+    ],
+    [
+      'two reporting organisations',
+      activityFile([
+        numbered('1'),
+        replaced(
+          replaced(anActivity(), 'iati-identifier', (one) => ({ ...one, text: 'XM-DAC-1-1' })),
+          'reporting-org',
+          (one) => withAttributes(one, { ref: 'XM-DAC-1' }),
+        ),
+      ]),
+      ['reporting-org-several XM-DAC-1-1 /iati-activity 4'],
+    ],
+    [
+      'another version',
+      activityFile([numbered('1')], 'version="2.02" generated-datetime="2026-12-31T02:00:00Z"'),
+      ['version-other iati-activities /iati-activities/@version 2'],
+    ],
+    [
+      'no version and no time',
+      activityFile([numbered('1')], ''),
+      [
+        'attribute-missing iati-activities /iati-activities/@version 2',
+        'generated-missing iati-activities /iati-activities/@generated-datetime 2',
+      ],
+    ],
+    [
+      'a time in the future',
+      activityFile([numbered('1')], 'version="2.03" generated-datetime="2027-01-01T00:00:00Z"'),
+      ['generated-in-future iati-activities /iati-activities/@generated-datetime 2'],
+    ],
+    ['no activity', activityFile([]), ['element-missing iati-activities /iati-activities 2']],
+    [
+      'an element that is none',
+      activityFile([numbered('1')]).replace('</iati-activities>', '<project/></iati-activities>'),
+      ['element-unknown iati-activities /iati-activities 4'],
+    ],
+    [
+      'text between activities',
+      activityFile([numbered('1')]).replace('</iati-activities>', 'oops</iati-activities>'),
+      ['text-unexpected iati-activities /iati-activities 4'],
+    ],
+    [
+      'a foreign element before an activity',
+      activityFile([numbered('1')]).replace('<iati-activity ', '<own:x xmlns:own="urn:own"/><iati-activity '),
+      ['element-misplaced iati-activities /iati-activities 3'],
+    ],
+  ])('with %s is told so', async (_what, text, expected) => {
+    expect(found(await validated(text))).toEqual(expected)
+  })
+
+  it('that breaks off is checked as far as it goes', async () => {
+    const text = activityFile([numbered('1'), numbered('1'), numbered('2')])
+    const report = await validated(text.slice(0, text.length - 60))
+    expect(report).toMatchObject({ records: 2, complete: false, summary: { errors: 2 } })
+    expect(report.samples.map(({ code }) => code)).toEqual(['identifier-repeated', 'xml-unreadable'])
+    expect(report.samples[1]?.line).toBe(5)
+  })
+
+  it('with a flood of findings has exact counts and few samples', async () => {
+    const wrong = Array.from({ length: 500 }, (_, index) =>
+      replaced(numbered(String(index)), 'activity-status', (status) => withAttributes(status, { code: '9' })),
+    )
+    let all = 0
+    const report = await validated(activityFile(wrong), { samplesPerCode: 3, onNotice: () => (all += 1) })
+    expect(report.summary).toEqual({ errors: 500, warnings: 0, infos: 0, byCode: { 'code-unknown': 500 } })
+    expect(report.samples).toHaveLength(3)
+    expect(all).toBe(500)
+  })
+})
+
+describe('a file that is no IATI', () => {
+  it.each([
+    ['an HTML page', '<html><body/></html>', 'got html'],
+    ['IATI in a namespace', '<iati-activities xmlns="urn:x" version="2.03"/>', 'urn:x'],
+    ['JSON', '{"projects": []}', 'cannot read'],
+    ['nothing', '', 'cannot read'],
+    ['UTF-16', Buffer.from('\uFEFF<iati-activities/>', 'utf16le'), 'UTF-16'],
+    ['a document with a DOCTYPE', '<!DOCTYPE iati-activities><iati-activities/>', 'DOCTYPE'],
+  ])('such as %s is unusable', async (_what, text, reason) => {
+    await expect(validated(text)).rejects.toMatchObject({
+      code: 'input-unusable',
+      message: expect.stringContaining(reason),
+    })
+  })
+
+  it('or is not there is unusable', async () => {
+    await expect(validateFile(join(folder, 'none.xml'), { context })).rejects.toMatchObject({ code: 'input-unusable' })
+  })
+})
+
+it('validation stops on the signal', async () => {
+  await expect(validated(activityFile([numbered('1')]), { signal: AbortSignal.abort() })).rejects.toMatchObject({
+    code: 'aborted',
+  })
+})
+
+const official = officialStandard('validating files with the official XSD and the official samples')
+
+describe.skipIf(!official)('with the official files', () => {
+  it.each(['activities.sample.xml', 'organisations.sample.xml'])('the sample %s gives no notice', async (name) => {
+    const xsd = await createXsdValidator(official ?? '')
+    try {
+      const report = await validateFile(join(official ?? '', 'samples', name), { context, ...(xsd && { xsd }) })
+      expect(report.samples).toEqual([])
+      expect(report.complete).toBe(true)
+    } finally {
+      xsd?.dispose()
+    }
+  })
+
+  it('the official schema names the record that it refuses, among more than a batch', async () => {
+    const activities = Array.from({ length: 230 }, (_, index) => numbered(String(index)))
+    activities[101] = replaced(numbered('wrong'), 'activity-status', () => undefined)
+    const xsd = await createXsdValidator(official ?? '')
+    try {
+      const report = await validated(activityFile(activities), { ...(xsd && { xsd }) })
+      expect(found(report)).toEqual([
+        'element-missing XM-DAC-47045-wrong /iati-activity 104',
+        'xsd-invalid XM-DAC-47045-wrong /iati-activity/activity-date[1] 104',
+      ])
+    } finally {
+      xsd?.dispose()
+    }
+  })
+})
+
+it('a directory without the official schemas gives no validator', async () => {
+  expect(await createXsdValidator(folder)).toBeUndefined()
+})
