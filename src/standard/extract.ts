@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
@@ -63,4 +63,4 @@ function main(directory: string | undefined, target = 'src/standard/data'): void
   }
 }
 
-if (argv[1] !== undefined && fileURLToPath(import.meta.url) === argv[1]) main(argv[2])
+if (argv[1] !== undefined && fileURLToPath(import.meta.url) === realpathSync(argv[1])) main(argv[2])
