@@ -41,7 +41,7 @@ module.exports = {
     room('sync', ['domain', 'xml', 'store', 'standard'], 'Import and sync read the wire format into the store.'),
     room('api', ['domain', 'xml', 'store', 'feeds', 'publishing', 'observability', 'config'], 'The API serves what others made.'),
     { name: 'jobs-imports', severity: 'error', comment: 'Jobs schedule the work of src; they know no HTTP and no command line.', from: { path: '^jobs/' }, to: { path: '^src/(api|commands|cli)' } },
-    onlyIn('pg|pg-copy-streams', '^src/store/', 'SQL and its driver stay in the store; export a function there.'),
+    onlyIn('pg|pg-copy-streams|pg-cursor', '^src/store/', 'SQL and its driver stay in the store; export a function there.'),
     onlyIn('fastify|@fastify', '^src/api/', 'HTTP stays in the API.'),
     onlyIn('bullmq|ioredis', '^jobs/', 'The queue stays in jobs.'),
     onlyIn('saxes|fast-xml-parser', '^src/xml/', 'XML is taken apart in src/xml only.'),
