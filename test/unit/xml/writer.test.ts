@@ -13,7 +13,10 @@ const anyText = fc.oneof(
 
 /** Reads one element back with an independent parser; the text and attribute that a consumer would see. */
 function readBack(xml: string): { text: string; attribute: string } {
-  const root = create({ skipWhitespaceOnlyText: false }, xml).root().node as unknown as { textContent: string; getAttribute(name: string): string | null }
+  const root = create({ skipWhitespaceOnlyText: false }, xml).root().node as unknown as {
+    textContent: string
+    getAttribute(name: string): string | null
+  }
   return { text: root.textContent, attribute: root.getAttribute('a') ?? '' }
 }
 
