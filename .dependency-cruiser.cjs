@@ -71,17 +71,18 @@ module.exports = {
     room('config', ['domain'], 'Configuration is values only.'),
     room('observability', ['domain', 'config'], 'Logs are handed values.'),
     room('store', ['domain'], 'The store knows rows and nouns, not what is made of them.'),
+    room('wire', ['domain', 'xml'], 'The records of the API are pure: they take nouns and return text in both formats.'),
     room('feeds', ['domain', 'xml', 'standard'], 'Mapping is pure: no store, no clock, no files.'),
     room('validation', ['domain', 'xml', 'standard'], 'Checks are pure: they take elements and return notices.'),
     room(
       'publishing',
-      ['domain', 'xml', 'feeds', 'validation', 'store'],
+      ['domain', 'xml', 'wire', 'feeds', 'validation', 'store'],
       'Publishing joins store, mapping and checks; it knows no queue and no HTTP.',
     ),
     room('sync', ['domain', 'xml', 'store', 'standard'], 'Import and sync read the wire format into the store.'),
     room(
       'api',
-      ['domain', 'xml', 'store', 'feeds', 'publishing', 'observability', 'config'],
+      ['domain', 'xml', 'wire', 'store', 'feeds', 'publishing', 'observability', 'config'],
       'The API serves what others made.',
     ),
     {
@@ -101,6 +102,7 @@ module.exports = {
     onlyIn('saxes|fast-xml-parser', '^src/xml/', 'XML is taken apart in src/xml only.'),
     onlyIn('libxml2-wasm', '^src/validation/', 'The official schema is a check.'),
     onlyIn('commander|cli-progress', '^src/(cli\\.ts|commands/)', 'Only the command line talks to a terminal.'),
+    onlyIn('sanitize-html', '^src/domain/', 'HTML from outside is made safe in one function, when it is stored.'),
     onlyIn('pino', '^src/observability/', 'Loggers are made in one place and handed out.'),
     onlyIn('@node-rs/argon2', '^src/api/', 'Passwords are hashed where they arrive.'),
   ],

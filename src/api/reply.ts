@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
+import type { Format } from '../wire/wire.js'
 import { mediaTypes } from './negotiation.js'
-import type { Format } from './representations/wire.js'
 
 /**
  * Sends a finished document of the API; it may change at any moment, so nobody keeps it unasked. It goes as bytes: to a

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../domain/errors.js'
 import type { Store } from '../../store/store.js'
 import { selectWireRows, type WireFormat } from '../../store/wire-records.js'
-import { projectMapping } from '../representations/project.js'
+import { projectMapping } from '../../wire/project.js'
 import type { ProjectPage } from '../representations/project-list.js'
 import { projectTexts } from './project-texts.js'
 

@@ -1,6 +1,6 @@
 import type { Store } from '../../store/store.js'
 import { selectWirePage, type WireFormat } from '../../store/wire-records.js'
-import { projectMapping } from '../representations/project.js'
+import { projectMapping } from '../../wire/project.js'
 import type { ProjectPage } from '../representations/project-list.js'
 import { projectTexts } from './project-texts.js'
 

@@ -1,7 +1,7 @@
 import { projectGraphs } from '../../store/project-graphs.js'
 import type { Store } from '../../store/store.js'
 import { saveWireRecords, type WireFormat, type WireRow } from '../../store/wire-records.js'
-import { projectMapping, projectRecord } from '../representations/project.js'
+import { projectMapping, projectRecord } from '../../wire/project.js'
 
 /**
  * The rows' ready texts in their order. Those that are missing are rendered from one snapshot and kept for later reads;

@@ -1,4 +1,4 @@
-import { type Format, wireDocument } from './wire.js'
+import { type Format, wireDocument } from '../../wire/wire.js'
 
 /** A page of projects whose records are already texts in the wanted format (architecture 2.8). */
 export type ProjectPage = {

@@ -1,4 +1,4 @@
-import type { Theme } from '../../domain/project.js'
+import type { Theme } from '../domain/project.js'
 import { record, string, type WireRecord } from './wire.js'
 
 /** A theme; a client reads `id` and `name` by position (wire contract 1.4). */

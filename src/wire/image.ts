@@ -1,4 +1,4 @@
-import type { PhotoRenditions, ProjectGraph } from '../../domain/project.js'
+import type { PhotoRenditions, ProjectGraph } from '../domain/project.js'
 import { integer, list, record, string, type WireRecord } from './wire.js'
 
 /** Names of the six renditions in the order that clients index by (wire contract 3.4). */

@@ -1,4 +1,4 @@
-import type { Organisation } from '../../domain/project.js'
+import type { Organisation } from '../domain/project.js'
 import { countryRecord } from './country.js'
 import { themeRecord } from './theme.js'
 import { integer, record, string, type WireRecord, wrapper } from './wire.js'

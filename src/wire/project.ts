@@ -1,5 +1,5 @@
-import { type Decimal, fromMinorUnits, toMinorUnits } from '../../domain/money.js'
-import type { DonationOption, ProjectGraph } from '../../domain/project.js'
+import { type Decimal, fromMinorUnits, toMinorUnits } from '../domain/money.js'
+import type { DonationOption, ProjectGraph } from '../domain/project.js'
 import { countryRecord } from './country.js'
 import { mainImage } from './image.js'
 import { organizationRecord } from './organization.js'

@@ -1,4 +1,4 @@
-import type { Country } from '../../domain/project.js'
+import type { Country } from '../domain/project.js'
 import { record, string, type WireRecord } from './wire.js'
 
 /** A country; its code is a two-letter ISO 3166 code. */

@@ -1,6 +1,6 @@
-import { type Decimal, fromMinorUnits, toMinorUnits } from '../../domain/money.js'
-import { type Element, element, textElement } from '../../xml/element.js'
-import { legalText, writeElement } from '../../xml/writer.js'
+import { type Decimal, fromMinorUnits, toMinorUnits } from '../domain/money.js'
+import { type Element, element, textElement } from '../xml/element.js'
+import { legalText, writeElement } from '../xml/writer.js'
 
 /** The two formats of the API. */
 export type Format = 'xml' | 'json'
