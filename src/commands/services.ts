@@ -106,10 +106,10 @@ function toListenError(error: unknown, host: string, port: number): unknown {
   })
 }
 
-/** Demo data goes only into our own, never-seeded store (architecture 2.7). */
+/** Demo data goes only into our own, never-seeded store that mirrors nothing (architecture 2.7). */
 async function seedFirstStart(runtime: Runtime, baseUrl: string, output: Output): Promise<void> {
   const { config, store, clock } = runtime
-  if (config.database.kind === 'given' || !(await neverSeeded(store.db))) return
+  if (config.database.kind === 'given' || config.upstream || !(await neverSeeded(store.db))) return
   const { projects } = await seedDemo(store, { today: isoDateOf(clock()), currency: config.currency, baseUrl })
   if (projects > 0) output.note(`the store was empty: ${projects} invented demo projects were put in`)
 }

@@ -7,6 +7,16 @@ import { type VariableName, variables } from './variables.js'
 /** Where the database is: given by address, or run by us inside the data directory. */
 export type DatabaseChoice = { readonly kind: 'given' } | { readonly kind: 'embedded' }
 
+/** How another platform's catalogue is mirrored; schedules are read in UTC. */
+export type UpstreamConfig = {
+  /** Without trailing slash and without `/api`. */
+  readonly url: string
+  readonly concurrency: number
+  readonly requestsPerSecond: number
+  readonly schedule: string
+  readonly fullSchedule: string
+}
+
 /** Everything the service can be told, frozen; holds no secret. Paths are absolute. */
 export type Config = {
   readonly port: number
@@ -23,6 +33,9 @@ export type Config = {
     readonly keepReleases: number
     readonly maxLossPercent: number
   }
+  /** The platform that is mirrored; undefined: none. */
+  readonly upstream: UpstreamConfig | undefined
+  readonly allowPrivateNetworks: boolean
   readonly standardDir: string | undefined
   readonly reportingOrg: { readonly ref: string | undefined; readonly name: string; readonly type: string }
   readonly currency: CurrencyCode
@@ -36,10 +49,12 @@ export type Config = {
 export class Secrets {
   readonly databaseUrl: string | undefined
   readonly redisUrl: string | undefined
+  readonly upstreamApiKey: string | undefined
 
-  constructor(databaseUrl: string | undefined, redisUrl: string | undefined) {
+  constructor(databaseUrl: string | undefined, redisUrl: string | undefined, upstreamApiKey?: string) {
     this.databaseUrl = databaseUrl
     this.redisUrl = redisUrl
+    this.upstreamApiKey = upstreamApiKey
   }
 
   toJSON(): string {
@@ -74,6 +89,7 @@ export function readConfig(environment: Environment): { config: Config; secrets:
     if ('value' in read) values[name] = read.value
     else problems.push({ field: name, expected: read.expected, got: 'secret' in definition ? '[redacted]' : raw })
   }
+  if (values.UPSTREAM_URL !== undefined) problems.push(...missingForUpstream(environment))
   if (problems.length > 0) {
     const lines = problems.map(
       ({ field, expected, got }) => `${field}: expected ${expected}, got ${JSON.stringify(got)}`,
@@ -81,6 +97,17 @@ export function readConfig(environment: Environment): { config: Config; secrets:
     throw new ServiceError('configuration-invalid', `the configuration is wrong: ${lines.join('; ')}`, { problems })
   }
   return assemble(values as Values)
+}
+
+/** What a mirror cannot do without: a key to read with, and an identity to publish under. */
+function missingForUpstream(environment: Environment): FieldProblem[] {
+  const needed = {
+    UPSTREAM_API_KEY: 'the API key that UPSTREAM_URL is read with',
+    REPORTING_ORG_REF: 'the IATI identifier of the publisher, which mirrored data is published under',
+  }
+  return Object.entries(needed).flatMap(([field, expected]) =>
+    environment[field]?.trim() ? [] : [{ field, expected, got: 'nothing' }],
+  )
 }
 
 function assemble(values: Values): { config: Config; secrets: Secrets } {
@@ -105,6 +132,17 @@ function assemble(values: Values): { config: Config; secrets: Secrets } {
       keepReleases: required(values.PUBLISH_KEEP_RELEASES),
       maxLossPercent: required(values.PUBLISH_MAX_LOSS_PERCENT),
     },
+    upstream:
+      values.UPSTREAM_URL === undefined
+        ? undefined
+        : {
+            url: values.UPSTREAM_URL,
+            concurrency: required(values.UPSTREAM_CONCURRENCY),
+            requestsPerSecond: required(values.UPSTREAM_RATE),
+            schedule: required(values.SYNC_SCHEDULE),
+            fullSchedule: required(values.FULL_SYNC_SCHEDULE),
+          },
+    allowPrivateNetworks: required(values.ALLOW_PRIVATE_NETWORKS),
     standardDir: values.IATI_STANDARD_DIR === undefined ? undefined : path.resolve(values.IATI_STANDARD_DIR),
     reportingOrg: {
       ref: values.REPORTING_ORG_REF,
@@ -117,5 +155,5 @@ function assemble(values: Values): { config: Config; secrets: Secrets } {
     shutdownSeconds: required(values.SHUTDOWN_SECONDS),
     logLevel: required(values.LOG_LEVEL),
   }
-  return { config: Object.freeze(config), secrets: new Secrets(values.DATABASE_URL, values.REDIS_URL) }
+  return { config: Object.freeze(config), secrets: new Secrets(values.DATABASE_URL, values.REDIS_URL, values.UPSTREAM_API_KEY) }
 }

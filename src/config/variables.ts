@@ -41,6 +41,9 @@ const baseUrl = (raw: string) => {
   return { value: raw.replace(/\/+$/, '') }
 }
 
+const truth = (raw: string) =>
+  raw === 'true' || raw === 'false' ? { value: raw === 'true' } : { expected: 'true or false' }
+
 const cron = (raw: string) => {
   const problem = cronSyntaxProblem(raw)
   return problem === undefined ? { value: raw } : { expected: `a cron expression of five or six fields (${problem})` }
@@ -132,6 +135,26 @@ export const variables = {
     wholeNumber(2, 600),
   ),
   SHUTDOWN_SECONDS: variable('How long a running job may take to finish after SIGTERM.', '8', wholeNumber(1, 600)),
+  UPSTREAM_URL: variable(
+    'Platform whose catalogue is mirrored: its address up to, not including, /api; unset: nothing is mirrored.',
+    undefined,
+    baseUrl,
+  ),
+  UPSTREAM_API_KEY: variable(
+    'API key at the mirrored platform; required with UPSTREAM_URL.',
+    undefined,
+    text('an API key', /^\S+$/),
+    true,
+  ),
+  UPSTREAM_CONCURRENCY: variable('Most requests to the mirrored platform at a time.', '4', wholeNumber(1, 64)),
+  UPSTREAM_RATE: variable('Most requests to the mirrored platform in a second.', '5', wholeNumber(1, 10_000)),
+  SYNC_SCHEDULE: variable('When changes of the mirrored platform are fetched, in UTC.', '17 * * * *', cron),
+  FULL_SYNC_SCHEDULE: variable('When the whole catalogue is compared, in UTC.', '43 3 * * 0', cron),
+  ALLOW_PRIVATE_NETWORKS: variable(
+    'Whether addresses that come from data may lead into private, loopback or link-local networks.',
+    'false',
+    truth,
+  ),
   LOG_LEVEL: variable(
     'Least severe log lines that are written.',
     'info',

@@ -126,6 +126,30 @@ export const errorCatalogue = {
     remedy: 'stop',
     public: false,
   },
+  'upstream-unavailable': {
+    meaning: 'The mirrored platform cannot be reached, is overloaded or breaks off its answers.',
+    status: 503,
+    remedy: 'retry',
+    public: false,
+  },
+  'upstream-refused': {
+    meaning: 'The mirrored platform does not accept the API key or the request.',
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
+  'upstream-unusable': {
+    meaning: 'What the mirrored platform sends cannot be read, is too large, or never ends.',
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
+  'address-refused': {
+    meaning: 'An address that came from data leads into a private network or is not http or https.',
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
   aborted: {
     meaning: 'The work was interrupted by a shutdown and will be done again.',
     status: 503,
