@@ -155,5 +155,8 @@ function assemble(values: Values): { config: Config; secrets: Secrets } {
     shutdownSeconds: required(values.SHUTDOWN_SECONDS),
     logLevel: required(values.LOG_LEVEL),
   }
-  return { config: Object.freeze(config), secrets: new Secrets(values.DATABASE_URL, values.REDIS_URL, values.UPSTREAM_API_KEY) }
+  return {
+    config: Object.freeze(config),
+    secrets: new Secrets(values.DATABASE_URL, values.REDIS_URL, values.UPSTREAM_API_KEY),
+  }
 }
