@@ -81,8 +81,13 @@ module.exports = {
     ),
     room('sync', ['domain', 'xml', 'store', 'standard'], 'Import and sync read the wire format into the store.'),
     room(
+      'payments',
+      ['domain', 'store'],
+      'Payments take money between a gateway and the books of the store; they know neither HTTP nor the queue.',
+    ),
+    room(
       'api',
-      ['domain', 'xml', 'wire', 'store', 'feeds', 'publishing', 'observability', 'config'],
+      ['domain', 'xml', 'wire', 'store', 'payments', 'feeds', 'publishing', 'observability', 'config'],
       'The API serves what others made.',
     ),
     {

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { inspect } from 'node:util'
 import { type FieldProblem, ServiceError } from '../domain/errors.js'
-import type { CurrencyCode } from '../domain/money.js'
+import type { CurrencyCode, Decimal } from '../domain/money.js'
 import { type VariableName, variables } from './variables.js'
 
 /** Where the database is: given by address, or run by us inside the data directory. */
@@ -42,6 +42,12 @@ export type Config = {
   readonly language: string
   readonly tokenTimeoutHours: number
   readonly shutdownSeconds: number
+  readonly payments: {
+    readonly gateway: 'sandbox'
+    readonly timeoutSeconds: number
+    /** The platform's share of each donation, as a percentage. */
+    readonly feePercent: Decimal
+  }
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
 }
 
@@ -153,6 +159,11 @@ function assemble(values: Values): { config: Config; secrets: Secrets } {
     language: required(values.DEFAULT_LANGUAGE),
     tokenTimeoutHours: required(values.TOKEN_TIMEOUT_HOURS),
     shutdownSeconds: required(values.SHUTDOWN_SECONDS),
+    payments: {
+      gateway: required(values.PAYMENT_GATEWAY),
+      timeoutSeconds: required(values.PAYMENT_TIMEOUT_SECONDS),
+      feePercent: required(values.PLATFORM_FEE_PERCENT),
+    },
     logLevel: required(values.LOG_LEVEL),
   }
   return {

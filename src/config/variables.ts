@@ -1,4 +1,4 @@
-import { type CurrencyCode, parseCurrencyCode } from '../domain/money.js'
+import { type CurrencyCode, type Decimal, parseCurrencyCode, parseDecimal } from '../domain/money.js'
 import { cronSyntaxProblem } from './cron.js'
 
 /** How one variable is read: its default as text, what it means, and its parser, which returns a value or says what was expected. */
@@ -61,6 +61,11 @@ const timezone = (raw: string) => {
 const currency = (raw: string): { value: CurrencyCode } | { expected: string } => {
   const value = parseCurrencyCode(raw)
   return value === undefined ? { expected: 'an ISO 4217 code of three capitals' } : { value }
+}
+
+const percent = (raw: string): { value: Decimal } | { expected: string } => {
+  const value = /^\d{1,2}(\.\d{1,2})?$/.test(raw) ? parseDecimal(raw) : undefined
+  return value === undefined ? { expected: 'a percentage from 0 to 99.99 with at most two decimals' } : { value }
 }
 
 function variable<T>(
@@ -155,6 +160,13 @@ export const variables = {
     'false',
     truth,
   ),
+  PAYMENT_GATEWAY: variable(
+    'Who charges donors: sandbox moves no money and keeps books of its own (docs/payments.md).',
+    'sandbox',
+    oneOf('sandbox'),
+  ),
+  PAYMENT_TIMEOUT_SECONDS: variable('How long the payment gateway may take to answer.', '10', wholeNumber(1, 60)),
+  PLATFORM_FEE_PERCENT: variable("The platform's share of each donation, recorded as a fee.", '0', percent),
   LOG_LEVEL: variable(
     'Least severe log lines that are written.',
     'info',

@@ -77,6 +77,24 @@ export const errorCatalogue = {
     remedy: 'retry',
     public: true,
   },
+  'payment-declined': {
+    meaning: 'The payment was declined; error_number is the code of the processor.',
+    status: 400,
+    remedy: 'stop',
+    public: true,
+  },
+  'payment-pending': {
+    meaning: 'The outcome of a payment is not known yet; the settlement job or a repeated request finds it.',
+    status: 503,
+    remedy: 'retry',
+    public: true,
+  },
+  'payment-unavailable': {
+    meaning: 'The payment gateway cannot be reached; nothing was charged.',
+    status: 503,
+    remedy: 'retry',
+    public: true,
+  },
   'database-unavailable': {
     meaning: 'The database cannot be started or reached, or the connection was lost.',
     status: 503,
@@ -173,12 +191,19 @@ export type FieldProblem = { readonly field: string; readonly expected: string; 
 export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly problems: readonly FieldProblem[]
+  /** The payment processor's code, for `error_number`. */
+  readonly number: number | undefined
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; problems?: readonly FieldProblem[] } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; problems?: readonly FieldProblem[]; number?: number } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'ServiceError'
     this.code = code
     this.problems = options.problems ?? []
+    this.number = options.number
   }
 
   /** The HTTP status of this error's code. */
