@@ -23,6 +23,12 @@ export type Config = {
   readonly host: string
   /** Without trailing slash; undefined until the port is known when it was not given. */
   readonly baseUrl: string | undefined
+  /** Files (PEM) that HTTPS is served with; undefined: plain HTTP. */
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined
+  /** Proxies whose `X-Forwarded-For` is believed: all, none, so many hops, or a list of addresses and networks. */
+  readonly trustProxy: boolean | number | string
+  /** 0: no limit. */
+  readonly rateLimitPerMinute: number
   readonly dataDir: string
   readonly database: DatabaseChoice
   readonly databasePoolSize: number
@@ -95,6 +101,10 @@ export function readConfig(environment: Environment): { config: Config; secrets:
     if ('value' in read) values[name] = read.value
     else problems.push({ field: name, expected: read.expected, got: 'secret' in definition ? '[redacted]' : raw })
   }
+  if ((values.TLS_CERT_FILE === undefined) !== (values.TLS_KEY_FILE === undefined)) {
+    const field = values.TLS_CERT_FILE === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE'
+    problems.push({ field, expected: 'a file, since TLS_CERT_FILE and TLS_KEY_FILE need each other', got: 'nothing' })
+  }
   if (values.UPSTREAM_URL !== undefined) problems.push(...missingForUpstream(environment))
   if (problems.length > 0) {
     const lines = problems.map(
@@ -125,6 +135,12 @@ function assemble(values: Values): { config: Config; secrets: Secrets } {
     port: required(values.PORT),
     host: required(values.HOST),
     baseUrl: values.BASE_URL,
+    tls:
+      values.TLS_CERT_FILE === undefined || values.TLS_KEY_FILE === undefined
+        ? undefined
+        : { certFile: path.resolve(values.TLS_CERT_FILE), keyFile: path.resolve(values.TLS_KEY_FILE) },
+    trustProxy: required(values.TRUST_PROXY),
+    rateLimitPerMinute: required(values.RATE_LIMIT_PER_MINUTE),
     dataDir: path.resolve(required(values.GIVING_DATA_DIR)),
     database: { kind: values.DATABASE_URL === undefined ? 'embedded' : 'given' },
     databasePoolSize: required(values.DATABASE_POOL_SIZE),

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { type CurrencyCode, type Decimal, parseCurrencyCode, parseDecimal } from '../domain/money.js'
 import { cronSyntaxProblem } from './cron.js'
 
@@ -44,6 +45,23 @@ const baseUrl = (raw: string) => {
 const truth = (raw: string) =>
   raw === 'true' || raw === 'false' ? { value: raw === 'true' } : { expected: 'true or false' }
 
+/** Proxies that are believed: all, none, so many hops, or a list of addresses, networks and the names of private ones. */
+const proxies = (raw: string): { value: boolean | number | string } | { expected: string } => {
+  if (raw === 'true' || raw === 'false') return { value: raw === 'true' }
+  if (/^[1-9]$/.test(raw)) return { value: Number(raw) }
+  const parts = raw.split(',').map((part) => part.trim())
+  return parts.every(isNetwork)
+    ? { value: parts.join(',') }
+    : { expected: 'true, false, a number of hops from 1 to 9, or addresses and networks separated by commas' }
+}
+
+function isNetwork(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true
+  const [, address = '', prefix] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const version = isIP(address)
+  return version !== 0 && Number(prefix ?? 0) <= (version === 4 ? 32 : 128)
+}
+
 const cron = (raw: string) => {
   const problem = cronSyntaxProblem(raw)
   return problem === undefined ? { value: raw } : { expected: `a cron expression of five or six fields (${problem})` }
@@ -85,6 +103,22 @@ export const variables = {
   PORT: variable('Port of the API process; 0 picks a free one.', '8080', wholeNumber(0, 65_535)),
   HOST: variable('Address the API process listens on.', '127.0.0.1', text('a host name or address', /^[\w.:-]+$/)),
   BASE_URL: variable('Public address of this service, used in links; http://HOST:PORT when unset.', undefined, baseUrl),
+  TLS_CERT_FILE: variable(
+    'Certificate chain (PEM) to serve HTTPS with; needs TLS_KEY_FILE too; unset: plain HTTP.',
+    undefined,
+    text('a file'),
+  ),
+  TLS_KEY_FILE: variable('Private key (PEM) of TLS_CERT_FILE.', undefined, text('a file')),
+  TRUST_PROXY: variable(
+    'Whose X-Forwarded-For is believed: true, false, a number of hops, or addresses and networks separated by commas.',
+    'false',
+    proxies,
+  ),
+  RATE_LIMIT_PER_MINUTE: variable(
+    'Most API requests of one key in a minute, counted by each process; 0: no limit.',
+    '0',
+    wholeNumber(0, 1_000_000),
+  ),
   DATABASE_URL: variable(
     'PostgreSQL 15 or newer, UTF8; unset: the service runs its own PostgreSQL in the data directory.',
     undefined,

@@ -53,6 +53,19 @@ export const errorCatalogue = {
     remedy: 'stop',
     public: true,
   },
+  'token-missing': { meaning: 'The api_token parameter is missing.', status: 401, remedy: 'stop', public: true },
+  'token-unknown': {
+    meaning: 'The api_token is unknown, expired, revoked, or was issued for another key.',
+    status: 401,
+    remedy: 'stop',
+    public: true,
+  },
+  'grant-missing': {
+    meaning: 'The account has not been granted this operation by the operator.',
+    status: 401,
+    remedy: 'stop',
+    public: true,
+  },
   'not-found': {
     meaning: 'Nothing exists at this address, or no record has this identifier.',
     status: 404,
@@ -91,6 +104,25 @@ export const errorCatalogue = {
   },
   'payment-unavailable': {
     meaning: 'The payment gateway cannot be reached; nothing was charged.',
+    status: 503,
+    remedy: 'retry',
+    public: true,
+  },
+  'login-throttled': {
+    meaning:
+      'Too many failed sign-ins for this account or from this address; Retry-After says when the next one counts.',
+    status: 503,
+    remedy: 'retry',
+    public: true,
+  },
+  'rate-limited': {
+    meaning: 'More requests in a minute than RATE_LIMIT_PER_MINUTE allows one API key.',
+    status: 503,
+    remedy: 'retry',
+    public: true,
+  },
+  maintenance: {
+    meaning: 'The operator has closed the API for maintenance; published files stay readable.',
     status: 503,
     remedy: 'retry',
     public: true,
@@ -193,17 +225,20 @@ export class ServiceError extends Error {
   readonly problems: readonly FieldProblem[]
   /** The payment processor's code, for `error_number`. */
   readonly number: number | undefined
+  /** After how many seconds another try may succeed, where that is known. */
+  readonly retryAfterSeconds: number | undefined
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { cause?: unknown; problems?: readonly FieldProblem[]; number?: number } = {},
+    options: { cause?: unknown; problems?: readonly FieldProblem[]; number?: number; retryAfterSeconds?: number } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'ServiceError'
     this.code = code
     this.problems = options.problems ?? []
     this.number = options.number
+    this.retryAfterSeconds = options.retryAfterSeconds
   }
 
   /** The HTTP status of this error's code. */
