@@ -8,13 +8,11 @@ create table account_grant (
   primary key (account_id, operation)
 );
 
--- Attempts counted per subject: SHA-256 of an account, an address, or both together, so that no address is kept as text.
--- A subject is blocked until its time has come and forgotten a while after its last attempt.
+-- Attempts counted per subject: SHA-256 of an account, an address, or both together, so that neither is kept as text.
 create table attempt_count (
   subject bytea primary key check (length(subject) = 32),
   attempts integer not null,
-  last_at timestamptz not null,
-  blocked_until timestamptz not null
+  last_at timestamptz not null
 );
 create index attempt_count_age on attempt_count (last_at);
 
