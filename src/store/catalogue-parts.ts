@@ -3,11 +3,44 @@ import type { OrganisationRecord, ProjectRecord, RecordSource } from './catalogu
 import { organisationColumns, toOrganisationRow } from './catalogue-rows.js'
 import type { Db } from './connection.js'
 
+type PlacedRecord = Pick<ProjectRecord, 'organisation' | 'countries' | 'themes' | 'regionName'>
+
+/** Adds regions that are named on their own. */
+export async function upsertRegions(db: Db, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return
+  await db.query(`insert into region (name) select unnest($1::text[]) on conflict (name) do nothing`, [
+    [...new Set(names)].sort(),
+  ])
+}
+
+/**
+ * Writes organisations that come on their own; those of another source are left as they are. Returns the ids of these.
+ */
+export async function writeOrganisations(
+  db: Db,
+  organisations: readonly OrganisationRecord[],
+  source: RecordSource,
+): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>(
+    `select id from organisation where id = any ($1::bigint[]) and source <> $2`,
+    [organisations.map(({ id }) => id), source],
+  )
+  const foreign = new Set(rows.map(({ id }) => id))
+  const records = organisations
+    .filter(({ id }) => !foreign.has(id))
+    .sort((a, b) => a.id - b.id)
+    .map((organisation) => ({ organisation, countries: [], themes: [] }))
+  await upsertCountries(db, records)
+  await upsertThemes(db, records)
+  await upsertOrganisations(db, records, source)
+  return [...foreign]
+}
+
 /**
  * Adds the regions and countries that records name. A country keeps the name and region it is first seen with; a region
  * is only told of a record's primary country.
  */
-export async function upsertCountries(db: Db, records: readonly ProjectRecord[]): Promise<void> {
+export async function upsertCountries(db: Db, records: readonly PlacedRecord[]): Promise<void> {
   const regions = [...new Set(records.flatMap((record) => record.regionName ?? []))].sort()
   const rows = new Map<string, { code: string; name: string; region_name?: string }>()
   for (const record of records) {
@@ -37,7 +70,7 @@ export async function upsertCountries(db: Db, records: readonly ProjectRecord[])
  * Adds the themes that records name, a new one with the sector of this program's table, and follows their changing
  * names; a sector that is already there stays.
  */
-export async function upsertThemes(db: Db, records: readonly ProjectRecord[]): Promise<void> {
+export async function upsertThemes(db: Db, records: readonly PlacedRecord[]): Promise<void> {
   const names = new Map<string, string>()
   for (const record of records) {
     for (const { id, name } of [...(record.organisation?.themes ?? []), ...record.themes]) names.set(id, name)
@@ -68,7 +101,7 @@ const insertOrganisations = `
 /** Writes the organisations inside records; of several records of one organisation the last wins. */
 export async function upsertOrganisations(
   db: Db,
-  records: readonly ProjectRecord[],
+  records: readonly Pick<ProjectRecord, 'organisation'>[],
   source: RecordSource,
 ): Promise<void> {
   const organisations = new Map<number, OrganisationRecord>()

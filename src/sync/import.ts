@@ -90,7 +90,7 @@ export async function importFiles(
 }
 
 /** The day a stated total is cumulative to: never later than today, whatever the record claims. */
-function cumulativeTo(record: ProjectRecord, today: IsoDate): IsoDate {
+export function cumulativeTo(record: ProjectRecord, today: IsoDate): IsoDate {
   const stated = record.modifiedDate ?? record.approvedDate
   return stated === undefined ? today : earlier(isoDateOf(stated), today)
 }

@@ -25,6 +25,32 @@ export function parseProjectRecord(value: WireValue): RecordReading {
   return { problems, ...(typeof id === 'string' && id !== '' && { recordId: id.slice(0, 40) }) }
 }
 
+/** An organisation record (wire contract 3.3) that could be read, or what is wrong with it. */
+export type OrganisationReading =
+  | { readonly organisation: OrganisationRecord }
+  | { readonly problems: readonly FieldProblem[]; readonly recordId?: string }
+
+/** Reads an organisation record that stands alone, as leniently as one inside a project. */
+export function parseOrganisationRecord(value: WireValue): OrganisationReading {
+  if (!isObject(value)) return { problems: [{ field: 'record', expected: 'an organization object' }] }
+  const problems: FieldProblem[] = []
+  const organisation = readOrganisation(new FieldReader({ organization: value }, '', problems), problems)
+  if (organisation && problems.length === 0) return { organisation }
+  const id = value.id
+  return {
+    problems: problems.length > 0 ? problems : [{ field: 'organization', expected: 'an organization object' }],
+    ...(typeof id === 'string' && id !== '' && { recordId: id.slice(0, 40) }),
+  }
+}
+
+/** Reads a picture of a gallery (wire contract 3.4); undefined when it has no rendition. */
+export function parseImageRecord(value: WireValue): ImageRecord | undefined {
+  if (!isObject(value)) return undefined
+  const problems: FieldProblem[] = []
+  const image = readImage(new FieldReader({ image: value }, '', problems), problems)
+  return problems.length === 0 ? image : undefined
+}
+
 const textFields = [
   'summary',
   'need',

@@ -37,12 +37,7 @@ export const clientDefaults = {
 }
 
 /** An answer that was read to its end. */
-export type Answer = {
-  readonly status: number
-  readonly body: Buffer
-  /** The upstream's clock when it answered. */
-  readonly date: Date | undefined
-}
+export type Answer = { readonly status: number; readonly body: Buffer }
 
 export type Query = Readonly<Record<string, string | number | undefined>>
 
@@ -64,6 +59,8 @@ export type GetOptions = {
 export class UpstreamClient implements AsyncDisposable {
   /** Requests sent so far, repeated ones and redirects included. */
   requests = 0
+  /** The upstream's clock at its first answer. */
+  firstDate: Date | undefined
   readonly #options: ClientOptions & typeof clientDefaults
   readonly #origin: string
   readonly #pace: Pace
@@ -157,7 +154,8 @@ export class UpstreamClient implements AsyncDisposable {
     }
     const parts: Buffer[] = []
     for await (const chunk of decoded(response, this.#options.pageBytes, url)) parts.push(chunk)
-    return { status, body: Buffer.concat(parts), date: toDate(header(response, 'date')) }
+    this.firstDate ??= toDate(header(response, 'date'))
+    return { status, body: Buffer.concat(parts) }
   }
 
   /** Sends the request and follows its redirects, each one guarded. */

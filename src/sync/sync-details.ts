@@ -1,0 +1,114 @@
+import { ServiceError } from '../domain/errors.js'
+import type { ImageRecord } from '../store/catalogue-record.js'
+import type { Db } from '../store/connection.js'
+import { type ReportRecord, replaceGallery, replaceReports } from '../store/mirrored-details.js'
+import { type DetailTask, deactivateMirrored, keepDetailKeys, listDetailTasks } from '../store/upstream-projects.js'
+import { parseImageRecord } from './project-record.js'
+import { readReportFeed } from './report-feeds.js'
+import { accept } from './sync-projects.js'
+import type { Notice, SyncSession } from './sync-session.js'
+import { readList } from './upstream-documents.js'
+
+// Projects whose details are fetched at a time and written in one transaction.
+const batchSize = 10
+// After so many failures in a row the upstream is not in a state to be asked.
+const patience = 20
+
+type Fetched = {
+  readonly task: DetailTask
+  readonly gone: boolean
+  readonly reports?: readonly ReportRecord[]
+  readonly gallery?: readonly ImageRecord[]
+  readonly notices: readonly Notice[]
+  readonly failure?: ServiceError
+}
+
+/**
+ * Fetches reports and galleries of the projects whose records say that these have changed since they were last fetched.
+ * One that cannot be fetched is told and tried again by the next sync; a project that answers 410 becomes inactive.
+ */
+export async function syncDetails(session: SyncSession): Promise<void> {
+  const { store } = session.deps
+  let failures = 0
+  for (;;) {
+    const tasks = await listDetailTasks(store.db, session.at.cursor, batchSize)
+    const last = tasks.at(-1)
+    if (!last) return
+    const fetched = await Promise.all(tasks.map((task) => fetchDetails(session, task)))
+    await session.commit({ ...session.at, cursor: last.projectId }, async (db) => {
+      const counts = { galleries: 0, reports: 0, deactivated: 0 }
+      for (const details of fetched) {
+        const done = await writeDetails(db, details)
+        counts.galleries += done.galleries
+        counts.reports += done.reports
+        counts.deactivated += done.deactivated
+      }
+      return { counts, notices: fetched.flatMap(({ notices }) => notices) }
+    })
+    for (const { failure } of fetched) {
+      failures = failure ? failures + 1 : 0
+      if (failure && failures >= patience) throw failure
+    }
+  }
+}
+
+async function fetchDetails(session: SyncSession, task: DetailTask): Promise<Fetched> {
+  const { client, signal } = session.deps
+  const path = `/public/projectservice/projects/${task.projectId}`
+  const subject = `project ${task.projectId}`
+  const expected = [404, 410]
+  const notices: Notice[] = []
+  let gone = false
+  let reports: readonly ReportRecord[] | undefined
+  let gallery: readonly ImageRecord[] | undefined
+  try {
+    if (task.reportsKey !== undefined) {
+      const atom = { accept: 'application/atom+xml, application/json;q=0.5', signal, expected }
+      const answer = await client.get(`${path}/reports`, {}, atom, ({ status, body }) =>
+        status === 200 ? readReportFeed(body) : status,
+      )
+      if (typeof answer === 'number') gone = answer === 410
+      else {
+        reports = answer.reports
+        notices.push(...answer.problems.map((problem) => ({ subject: `reports of ${subject}`, ...problem })))
+      }
+    }
+    if (task.galleryKey !== undefined && !gone) {
+      const answer = await client.get(`${path}/imagegallery`, {}, { accept, signal, expected }, ({ status, body }) =>
+        status === 200 ? readList(body, 'images', 'image') : status,
+      )
+      if (typeof answer === 'number') gone = answer === 410
+      else
+        gallery = withoutMain(
+          answer.flatMap((image) => parseImageRecord(image) ?? []),
+          task.mainImage,
+        )
+    }
+    return { task, gone, notices, ...(reports && { reports }), ...(gallery && { gallery }) }
+  } catch (error) {
+    signal.throwIfAborted()
+    // What is refused here would be refused everywhere: the key is no longer accepted.
+    if (!(error instanceof ServiceError) || error.code === 'upstream-refused') throw error
+    const notice = { subject, field: 'details', expected: 'reports and gallery', got: error.message.slice(0, 300) }
+    return { task, gone: false, notices: [notice], failure: error }
+  }
+}
+
+/** The first picture of a gallery usually repeats the main image (wire contract 4.7). */
+function withoutMain(images: readonly ImageRecord[], main: string | undefined): readonly ImageRecord[] {
+  const [first, ...rest] = images
+  return first && (first.wireId === 0 || (main !== undefined && first.renditions.original === main)) ? rest : images
+}
+
+async function writeDetails(db: Db, { task, gone, reports, gallery, failure }: Fetched) {
+  const none = { galleries: 0, reports: 0, deactivated: 0 }
+  if (failure) return none
+  if (gone) return { ...none, deactivated: await deactivateMirrored(db, [task.projectId]) }
+  const counts = {
+    ...none,
+    reports: reports ? await replaceReports(db, task.projectId, reports) : 0,
+    galleries: gallery && (await replaceGallery(db, task.projectId, gallery)) > 0 ? 1 : 0,
+  }
+  await keepDetailKeys(db, task)
+  return counts
+}

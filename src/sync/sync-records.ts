@@ -1,0 +1,107 @@
+import { isoDateOf } from '../domain/dates.js'
+import type { WriteOutcome } from '../store/catalogue.js'
+import { writeRecords } from '../store/catalogue.js'
+import type { HashedRecord, WriteOptions } from '../store/catalogue-record.js'
+import { type Db, isDataError } from '../store/connection.js'
+import { markSeen } from '../store/upstream-projects.js'
+import { cumulativeTo } from './import.js'
+import { parseProjectRecord } from './project-record.js'
+import { recordHash } from './record-hash.js'
+import type { Checkpoint, Done, Notice, SyncSession } from './sync-session.js'
+import { idOf } from './upstream-documents.js'
+import type { WireValue } from './wire-value.js'
+
+/** Project records of one page, read: those to write, what was refused, and every id that was offered. */
+export type ReadRecords = {
+  readonly hashed: readonly HashedRecord[]
+  readonly notices: readonly Notice[]
+  readonly refused: number
+  readonly ids: readonly number[]
+}
+
+/** Reads the records of a page; of a record that is repeated the last one counts. */
+export function readProjectRecords(records: readonly WireValue[], session: SyncSession): ReadRecords {
+  const today = isoDateOf(session.deps.clock())
+  const hashed = new Map<number, HashedRecord>()
+  const notices: Notice[] = []
+  const ids: number[] = []
+  let refused = 0
+  for (const value of records) {
+    const id = idOf(value)
+    if (id !== undefined && id > 0) ids.push(id)
+    const reading = parseProjectRecord(value)
+    if ('problems' in reading) {
+      refused++
+      const subject = `project ${reading.recordId ?? '(without id)'}`
+      notices.push(...reading.problems.map((problem) => ({ subject, ...problem })))
+      continue
+    }
+    const { record } = reading
+    hashed.set(record.id, { record, hash: recordHash(record, false), cumulativeTo: cumulativeTo(record, today) })
+  }
+  return { hashed: [...hashed.values()], notices, refused, ids }
+}
+
+/**
+ * Writes a page of project records and moves on. When the database refuses the data of the page, its records are written
+ * one by one, to keep the good ones.
+ */
+export async function writePage(session: SyncSession, read: ReadRecords, next: Checkpoint): Promise<void> {
+  try {
+    await session.commit(next, async (db) => {
+      await markSeen(db, session.runId, read.ids)
+      return toDone(read, await writeRecords(db, read.hashed, options(session)))
+    })
+  } catch (error) {
+    if (!isDataError(error)) throw error
+    await writeSingly(session, read, next)
+  }
+}
+
+async function writeSingly(session: SyncSession, read: ReadRecords, next: Checkpoint): Promise<void> {
+  const { store } = session.deps
+  const sum = { created: 0, changed: 0, unchanged: 0 }
+  const refused: WriteOutcome['refused'][number][] = []
+  for (const hashed of read.hashed) {
+    try {
+      await store.transaction(async (db) => {
+        const outcome = await writeRecords(db, [hashed], options(session))
+        sum.created += outcome.created
+        sum.changed += outcome.changed
+        sum.unchanged += outcome.unchanged
+        refused.push(...outcome.refused)
+      })
+    } catch (error) {
+      if (!isDataError(error)) throw error
+      const got = error instanceof Error ? error.message : String(error)
+      refused.push({
+        id: hashed.record.id,
+        problem: { field: 'record', expected: 'a record that the database accepts', got },
+      })
+    }
+  }
+  await session.commit(next, async (db: Db) => {
+    await markSeen(db, session.runId, read.ids)
+    return toDone(read, { ...sum, refused })
+  })
+}
+
+function options(session: SyncSession): WriteOptions {
+  const { clock, currency } = session.deps
+  // That a picture is on the platform's site does not say that the people on it agreed to worldwide publication.
+  return { source: 'upstream', currency, photoConsent: false, today: isoDateOf(clock()) }
+}
+
+function toDone(read: ReadRecords, { created, changed, unchanged, refused }: WriteOutcome): Done {
+  return {
+    counts: {
+      pages: 1,
+      records: read.hashed.length + read.refused,
+      created,
+      changed,
+      unchanged,
+      refused: read.refused + refused.length,
+    },
+    notices: [...read.notices, ...refused.map(({ id, problem }) => ({ subject: `project ${id}`, ...problem }))],
+  }
+}

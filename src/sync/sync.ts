@@ -1,0 +1,89 @@
+import { ServiceError } from '../domain/errors.js'
+import { refuseOtherCurrency } from '../store/stated-totals.js'
+import { findMirrorState, type SyncOutcome } from '../store/sync-runs.js'
+import { countPresent, findUnderstandsSince, recordUnderstandsSince } from '../store/upstream-projects.js'
+import { syncDetails } from './sync-details.js'
+import { accept, mirroredUntil, settleVanished, sinceAfter, takeBulk, walkProjects } from './sync-projects.js'
+import { syncOrganisations, syncReference } from './sync-reference.js'
+import { type Checkpoint, type SyncDeps, SyncSession } from './sync-session.js'
+import { projectPage, readPage } from './upstream-documents.js'
+
+/**
+ * Does a claimed sync, from its checkpoint on if it has one (docs/sync.md). The store is never half-written: each page
+ * and the place after it are one transaction, fenced by the run's attempt. Throws `upstream-unavailable`,
+ * `upstream-refused`, `upstream-unusable`, `run-superseded`, `aborted`, `configuration-invalid` for another currency
+ * than before, and the failures of the store.
+ */
+export async function runSync(deps: SyncDeps): Promise<SyncOutcome> {
+  const { store, run, currency, signal } = deps
+  await refuseOtherCurrency(store.db, 'upstream', currency)
+  const session = new SyncSession(deps, (run.checkpoint as Checkpoint | undefined) ?? start)
+  try {
+    const reason = await goOn(session)
+    if (reason !== undefined) return { state: 'held', reason }
+  } catch (error) {
+    if (signal.aborted && !(signal.reason instanceof ServiceError)) {
+      throw new ServiceError('aborted', 'the sync was interrupted', { cause: error })
+    }
+    throw signal.aborted ? signal.reason : error
+  }
+  const until = session.at.mirroredUntil
+  return { state: 'done', ...(until !== undefined && { mirroredUntil: new Date(until) }) }
+}
+
+const start: Checkpoint = { phase: 'plan', full: true, cursor: 0, walked: 0 }
+
+/** Goes from phase to phase; returns why the run is held, if it is. */
+async function goOn(session: SyncSession): Promise<string | undefined> {
+  if (session.at.phase === 'plan') await plan(session)
+  if (session.at.phase === 'reference') await syncReference(session)
+  if (session.at.phase === 'bulk') await fill(session)
+  if (session.at.phase === 'projects') {
+    const reason = await walkProjects(session)
+    if (reason !== undefined) return reason
+  }
+  if (session.at.phase === 'vanished') {
+    const reason = await settleVanished(session)
+    if (reason !== undefined) return reason
+  }
+  if (session.at.phase === 'organisations') await syncOrganisations(session)
+  await syncDetails(session)
+  return undefined
+}
+
+/** Decides what the run is: everything, what changed since, or a walk where changes cannot be asked for. */
+async function plan(session: SyncSession): Promise<void> {
+  const { store, run } = session.deps
+  const mirror = await findMirrorState(store.db, run.upstream)
+  const full = run.kind === 'full' || !mirror.complete
+  if (full) {
+    await detectSince(session)
+    return await session.move({ ...start, phase: 'reference', mirroredUntil: mirroredUntil(session) })
+  }
+  const understands = (await findUnderstandsSince(store.db, run.upstream)) ?? (await detectSince(session))
+  const since = understands && mirror.mirroredUntil ? { since: sinceAfter(mirror.mirroredUntil) } : {}
+  await session.move({ ...start, full: false, phase: 'projects', ...since })
+}
+
+/** The bulk file is only worth its age while there is nothing here. */
+async function fill(session: SyncSession): Promise<void> {
+  const { store, run } = session.deps
+  const isEmpty = session.at.cursor > 0 || (await countPresent(store.db)) === 0
+  if (!isEmpty) return await session.move({ ...session.at, phase: 'projects', cursor: 0 })
+  await takeBulk(session, (await findUnderstandsSince(store.db, run.upstream)) ?? false)
+}
+
+// Nothing can have changed since then: who still answers with projects has not read the parameter.
+const farFuture = '2999-01-01T00:00:00Z'
+
+async function detectSince({ deps }: SyncSession): Promise<boolean> {
+  const { client, signal, store, run, clock } = deps
+  const understands = await client.get(
+    '/public/projectservice/all/projects',
+    { modifiedSince: farFuture, limit: 1 },
+    { accept, signal, expected: [400] },
+    ({ status, body }) => status === 200 && readPage(body, projectPage).records.length === 0,
+  )
+  await recordUnderstandsSince(store.db, run.upstream, understands, clock())
+  return understands
+}
