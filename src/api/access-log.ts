@@ -2,7 +2,19 @@ import type { FastifyInstance } from 'fastify'
 import type { Log } from '../observability/log.js'
 
 // Parameters whose values may be written down; every other value (keys, tokens, whatever a client invents) may not.
-const harmlessParameters = new Set(['nextProjectId', 'nextOrgId', 'projectIds', 'q', 'start', 'filter', 'is_test'])
+const harmlessParameters = new Set([
+  'nextProjectId',
+  'nextOrgId',
+  'projectIds',
+  'q',
+  'start',
+  'filter',
+  'is_test',
+  'limit',
+  'modifiedSince',
+  'theme',
+  'country',
+])
 
 /** The URL for a log: values of parameters that are not known to be harmless are left out. */
 export function loggableUrl(url: string): string {

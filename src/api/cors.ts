@@ -9,6 +9,7 @@ export const exposedHeaders = [
   'ETag',
   'Last-Modified',
   'Retry-After',
+  'X-Modified-Until',
   'X-Release',
   'X-Request-Id',
 ]

@@ -11,8 +11,12 @@ import { bodyLimit } from './request-body.js'
 import { feedRoutes } from './routes/feeds.js'
 import { healthRoutes } from './routes/health.js'
 import { indexRoute } from './routes/index-page.js'
+import { organizationRoutes } from './routes/organizations.js'
 import { projectRoutes } from './routes/projects.js'
+import { reportRoutes } from './routes/reports.js'
+import { searchRoutes } from './routes/search.js'
 import { statusRoute } from './routes/status.js'
+import { themeAndRegionRoutes } from './routes/themes-and-regions.js'
 import { tokenRoutes } from './routes/tokens.js'
 
 /**
@@ -55,6 +59,10 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const authenticate = createAuthentication(deps.store)
   tokenRoutes(app, deps)
   projectRoutes(app, deps, authenticate)
+  searchRoutes(app, deps, authenticate)
+  organizationRoutes(app, deps, authenticate)
+  themeAndRegionRoutes(app, deps, authenticate)
+  reportRoutes(app, deps, authenticate)
   feedRoutes(app, deps)
   statusRoute(app, deps)
   indexRoute(app, deps)

@@ -40,12 +40,13 @@ function withoutTrailingSlashes(path: string): string {
 
 /**
  * The format of the answer: the path's suffix, else the best supported type of `Accept` (nothing supported: XML), else
- * (no `Accept`, or one that leaves the choice open) the format of the request body, else XML.
+ * (no `Accept`, or one that leaves the choice open) the format of the request body, else XML. `alsoXml`: further types
+ * that ask for XML.
  */
-export function responseFormat(request: {
-  readonly raw: IncomingMessage
-  readonly headers: IncomingHttpHeaders
-}): Format {
+export function responseFormat(
+  request: { readonly raw: IncomingMessage; readonly headers: IncomingHttpHeaders },
+  alsoXml: readonly string[] = [],
+): Format {
   const suffix = suffixes.get(request.raw)
   if (suffix) return suffix
   const open = bodyFormat(request.headers) ?? 'xml'
@@ -56,7 +57,7 @@ export function responseFormat(request: {
     open === 'json'
       ? ['application/json', 'application/xml', 'text/xml']
       : ['application/xml', 'text/xml', 'application/json']
-  return new Negotiator(request).mediaType(offered) === 'application/json' ? 'json' : 'xml'
+  return new Negotiator(request).mediaType([...alsoXml, ...offered]) === 'application/json' ? 'json' : 'xml'
 }
 
 /** The format that `Content-Type` names; undefined when it names neither. */

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { parseWireDateTime } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
 
 /** A query parameter: the last of several, and an empty one counts as absent (wire contract 1.1). */
@@ -13,13 +14,56 @@ export function parseRecordId(text: string): number | undefined {
   return /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : undefined
 }
 
-/** The cursor of a list: an inclusive lower bound, 0 when absent. Throws `request-invalid` (wire contract 4.2). */
-export function cursorOf(request: FastifyRequest, name: string): number {
+/**
+ * A parameter that is a whole number from 0 on; `absent` when it is not given. Throws `request-invalid`. The cursor of a
+ * list is one: an inclusive lower bound (wire contract 4.2).
+ */
+export function wholeNumberOf(request: FastifyRequest, name: string, absent = 0): number {
   const text = queryValue(request, name)
-  if (text === undefined) return 0
+  if (text === undefined) return absent
   const id = parseRecordId(text)
-  if (id === undefined) throw invalidParameter(name, 'a project identifier, a whole number', text)
+  if (id === undefined) throw invalidParameter(name, 'a whole number', text)
   return id
+}
+
+/** Records of a list page when the client does not say (wire contract 4.2). */
+export const defaultLimit = 10
+const maximumLimit = 100
+
+/** How many records a page may have: what `limit` says, at most 100. Throws `request-invalid`. */
+export function limitOf(request: FastifyRequest): number {
+  const limit = wholeNumberOf(request, 'limit', defaultLimit)
+  if (limit < 1) throw invalidParameter('limit', 'a whole number from 1 to 100', '0')
+  return Math.min(limit, maximumLimit)
+}
+
+/** The instant that `modifiedSince` names, if it is given. Throws `request-invalid` unless it is RFC 3339. */
+export function modifiedSinceOf(request: FastifyRequest): Date | undefined {
+  const text = queryValue(request, 'modifiedSince')
+  if (text === undefined) return undefined
+  // A plus sign that was not encoded arrives as a blank.
+  const instant = parseWireDateTime(text.toUpperCase().replace(' ', '+'))
+  if (!instant) throw invalidParameter('modifiedSince', 'an instant such as 2026-11-21T09:00:00Z', text)
+  return instant
+}
+
+/** The id in the path. Throws `request-invalid` unless it is a whole number. */
+export function pathId(request: FastifyRequest, name: string): number {
+  const text = pathText(request, name)
+  const id = parseRecordId(text)
+  if (id === undefined) throw invalidPathPart(name, 'a whole number', text)
+  return id
+}
+
+/** A part of the path, decoded. */
+export function pathText(request: FastifyRequest, name: string): string {
+  return (request.params as Record<string, string>)[name] ?? ''
+}
+
+/** The two-letter country code in a text, in capitals. Throws `request-invalid` for any other shape (wire contract 4.3). */
+export function parseCountryCode(text: string, name: string): string {
+  if (/^[a-z]{2}$/i.test(text)) return text.toUpperCase()
+  throw invalidPathPart(name, 'a country code of two letters', text)
 }
 
 /** A comma-separated list of ids, blanks around commas tolerated; at least one. Throws `request-invalid`. */
@@ -36,6 +80,13 @@ export function idListOf(request: FastifyRequest, name: string): number[] {
     const id = parseRecordId(item)
     if (id === undefined) throw invalidParameter(name, expected, item)
     return id
+  })
+}
+
+function invalidPathPart(field: string, expected: string, got: string): ServiceError {
+  const shown = got.slice(0, 64)
+  return new ServiceError('request-invalid', `${field} must be ${expected}, not "${shown}"`, {
+    problems: [{ field, expected, got: shown }],
   })
 }
 

@@ -1,4 +1,6 @@
-import type { FastifyReply } from 'fastify'
+import { hash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fresh from 'fresh'
 import type { Format } from '../wire/wire.js'
 import { mediaTypes } from './negotiation.js'
 
@@ -17,4 +19,32 @@ export function sendDocument(
     .header('vary', 'Accept')
     .header('cache-control', cacheControl)
     .send(Buffer.from(document))
+}
+
+/** What a read answers with. */
+export type ReadAnswer = {
+  readonly document: string
+  /** When it is not the format's own. */
+  readonly mediaType?: string | undefined
+  /** Of a list with `modifiedSince`: where the client's next one should begin; undefined when that is not known. */
+  readonly modifiedUntil?: Date | undefined
+}
+
+/**
+ * Sends what was read, named by a hash of its bytes, so that a client which has them gets 304 instead
+ * (RFC 9110 13.1.2).
+ */
+export function sendRead(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  format: Format,
+  { document, mediaType = mediaTypes[format], modifiedUntil }: ReadAnswer,
+): FastifyReply {
+  const body = Buffer.from(document)
+  const etag = `"${hash('sha1', body, 'base64url')}"`
+  reply.header('vary', 'Accept').header('cache-control', 'private, no-cache').header('etag', etag)
+  if (modifiedUntil) reply.header('x-modified-until', modifiedUntil.toISOString())
+  const condition = request.headers['if-none-match']
+  if (condition !== undefined && fresh({ 'if-none-match': condition.trim() }, { etag })) return reply.code(304).send()
+  return reply.header('content-type', mediaType).send(body)
 }

@@ -212,6 +212,22 @@ type OrganisationRow = {
   org_type: string | null
 }
 
+/** Organisations with the version that their records are of; unknown ids are left out. Call it in a snapshot. */
+export async function organisationGraphs(
+  db: Db,
+  ids: readonly number[],
+): Promise<{ readonly organisation: Organisation; readonly version: number }[]> {
+  const { rows } = await db.query<{ id: number; version: number }>(
+    'select organisation_id as id, version from organisation_version where organisation_id = any ($1::bigint[])',
+    [ids],
+  )
+  const organisations = await selectOrganisations(db, ids)
+  return rows.flatMap(({ id, version }) => {
+    const organisation = organisations.get(id)
+    return organisation ? { organisation, version } : []
+  })
+}
+
 async function selectOrganisations(db: Db, ids: readonly number[]): Promise<Map<number, Organisation>> {
   if (ids.length === 0) return new Map()
   const { rows } = await db.query<OrganisationRow>(

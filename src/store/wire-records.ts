@@ -1,112 +1,123 @@
 import type { Db } from './connection.js'
 
-/** A project as an API read finds it: its ready text, or none when the stored one is missing or stale. */
-export type WireRow = { readonly id: number; readonly active: boolean; readonly text?: string }
-
 export type WireFormat = 'xml' | 'json'
 
-/** What a page read returns; `numberFound` only when it was asked for. */
-export type WirePage = {
-  readonly rows: readonly WireRow[]
-  readonly nextProjectId?: number
-  readonly numberFound?: number
+/** Which of a project's two records: all of it, or the summary. */
+export type ProjectView = 'full' | 'summary'
+
+/** A record as an API read finds it: its ready text, or none when the stored one is missing or stale. */
+export type WireRow = { readonly id: number; readonly text?: string }
+
+/** A project's record, with what decides whether it may be shown. */
+export type ProjectRow = WireRow & { readonly active: boolean }
+
+/** Which stored text of a project a read wants; `mapping`: one made by another mapping is not current. */
+export type WantedText = { readonly view: ProjectView; readonly format: WireFormat; readonly mapping: number }
+
+/** The texts of one version of a project. */
+export type ProjectTexts = {
+  readonly id: number
+  readonly version: number
+  readonly xml: string
+  readonly json: string
+  readonly summaryXml: string
+  readonly summaryJson: string
 }
 
-type Row = { id: number | null; active: boolean; text: string | null; number_found: number | null }
-
-/**
- * One page of all projects from an inclusive lower bound on, in id order, in one round trip. A text is given only when
- * it was made from the project's current version by the mapping asked for.
- */
-export async function selectWirePage(
-  db: Db,
-  page: { from: number; limit: number; format: WireFormat; mapping: number; count: boolean },
-): Promise<WirePage> {
-  const { rows } = await db.query<Row>(
-    pageStatement(page.format, page.limit),
-    [page.from, page.mapping, page.count],
-    `wire-page-${page.format}-${page.limit}`,
-  )
-  const found = rows.flatMap((row) => toWireRow(row) ?? [])
-  const next = found[page.limit]
-  const numberFound = rows[0]?.number_found
-  return {
-    rows: found.slice(0, page.limit),
-    ...(next && { nextProjectId: next.id }),
-    ...(numberFound !== null && numberFound !== undefined && { numberFound }),
-  }
-}
-
-/** The projects with these ids in the order of the ids; unknown ids are left out. */
-export async function selectWireRows(
-  db: Db,
-  wanted: { ids: readonly number[]; format: WireFormat; mapping: number },
-): Promise<WireRow[]> {
-  const { rows } = await db.query<Row>(
-    idsStatement(wanted.format),
-    [wanted.ids, wanted.mapping],
-    `wire-ids-${wanted.format}`,
-  )
-  return rows.flatMap((row) => toWireRow(row) ?? [])
-}
-
-/** A record in both formats, made from one version of a project. */
-export type WireRecordText = {
-  readonly projectId: number
+/** The texts of one version of an organisation. */
+export type OrganisationTexts = {
+  readonly id: number
   readonly version: number
   readonly xml: string
   readonly json: string
 }
 
 /** Keeps records for later reads; one whose project has moved on since is not kept. */
-export async function saveWireRecords(db: Db, mapping: number, records: readonly WireRecordText[]): Promise<void> {
-  if (records.length === 0) return
+export async function saveProjectTexts(db: Db, mapping: number, texts: readonly ProjectTexts[]): Promise<void> {
+  if (texts.length === 0) return
   await db.query(
-    `insert into wire_record (project_id, version, mapping, xml, json)
-      select r.project_id, r.version, $1, r.xml, r.json
-      from unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[]) r (project_id, version, xml, json)
+    `insert into wire_record (project_id, version, mapping, xml, json, summary_xml, summary_json)
+      select r.project_id, r.version, $1, r.xml, r.json, r.summary_xml, r.summary_json
+      from unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[])
+          r (project_id, version, xml, json, summary_xml, summary_json)
         join project_version v on v.project_id = r.project_id and v.version = r.version
       order by r.project_id
       on conflict (project_id) do update
-        set version = excluded.version, mapping = excluded.mapping, xml = excluded.xml, json = excluded.json
+        set version = excluded.version, mapping = excluded.mapping, xml = excluded.xml, json = excluded.json,
+          summary_xml = excluded.summary_xml, summary_json = excluded.summary_json
         where (wire_record.version, wire_record.mapping) is distinct from (excluded.version, excluded.mapping)`,
     [
       mapping,
-      records.map((record) => record.projectId),
-      records.map((record) => record.version),
-      records.map((record) => record.xml),
-      records.map((record) => record.json),
+      texts.map((text) => text.id),
+      texts.map((text) => text.version),
+      texts.map((text) => text.xml),
+      texts.map((text) => text.json),
+      texts.map((text) => text.summaryXml),
+      texts.map((text) => text.summaryJson),
     ],
   )
 }
 
-function toWireRow(row: Row): WireRow | undefined {
-  if (row.id === null) return undefined
-  return { id: row.id, active: row.active, ...(row.text !== null && { text: row.text }) }
+/** As `saveProjectTexts`, of organisations. */
+export async function saveOrganisationTexts(
+  db: Db,
+  mapping: number,
+  texts: readonly OrganisationTexts[],
+): Promise<void> {
+  if (texts.length === 0) return
+  await db.query(
+    `insert into organisation_record (organisation_id, version, mapping, xml, json)
+      select r.id, r.version, $1, r.xml, r.json
+      from unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[]) r (id, version, xml, json)
+        join organisation_version v on v.organisation_id = r.id and v.version = r.version
+      order by r.id
+      on conflict (organisation_id) do update
+        set version = excluded.version, mapping = excluded.mapping, xml = excluded.xml, json = excluded.json
+        where (organisation_record.version, organisation_record.mapping)
+          is distinct from (excluded.version, excluded.mapping)`,
+    [
+      mapping,
+      texts.map((text) => text.id),
+      texts.map((text) => text.version),
+      texts.map((text) => text.xml),
+      texts.map((text) => text.json),
+    ],
+  )
 }
 
-// A subquery a row, so that a prepared plan can only look up the page's rows by key, never read the whole table.
-const currentText = (format: WireFormat, mapping: string) => `(
-      select w.${format} from project_version v
+const columns = {
+  full: { xml: 'xml', json: 'json' },
+  summary: { xml: 'summary_xml', json: 'summary_json' },
+} as const
+
+/**
+ * SQL for the current text of project `p`; `mapping` is SQL too. A subquery a row, so that a prepared plan can only look
+ * up the page's rows by key, never read the whole table.
+ */
+export function currentProjectText({ view, format }: WantedText, mapping: string): string {
+  return `(
+      select w.${columns[view][format]} from project_version v
         join wire_record w on w.project_id = v.project_id and w.version = v.version
       where v.project_id = p.id and w.mapping = ${mapping}
     )`
+}
 
-// The page size is written into the statement: as a parameter it would be planned as a tenth of the table. The text of the
-// row after the page is not sent: only its id is wanted. The count is an init plan that runs only when it is asked for,
-// and the left join keeps it when the page is empty.
-const pageStatement = (format: WireFormat, limit: number) => `
-  select c.number_found, p.id, p.active,
-    case when p.position <= ${Math.trunc(limit)} then ${currentText(format, '$2')} end as text
-  from (select case when $3::boolean then (select count(*) from project) end as number_found) c
-    left join (
-      select id, active, row_number() over (order by id) as position
-      from (select id, active from project where id >= $1 order by id limit ${Math.trunc(limit) + 1}) page
-    ) p on true
-  order by p.id`
+/** SQL for the current text of organisation `o`. */
+export function currentOrganisationText(format: WireFormat, mapping: string): string {
+  return `(
+      select w.${format} from organisation_version v
+        join organisation_record w on w.organisation_id = v.organisation_id and w.version = v.version
+      where v.organisation_id = o.id and w.mapping = ${mapping}
+    )`
+}
 
-const idsStatement = (format: WireFormat) => `
-  select null as number_found, p.id, p.active, ${currentText(format, '$2')} as text
-  from unnest($1::bigint[]) with ordinality wanted (id, position)
-    join project p on p.id = wanted.id
-  order by wanted.position`
+/**
+ * SQL for the instant up to which this statement's snapshot shows every change there will ever be: the earliest start of
+ * a transaction that still ran when the snapshot was taken (its changes bear a later time), else now. Null when one of
+ * them ended before it could be looked up, so that its start is unknown.
+ */
+export const changesKnownUntil = `(
+      select case when bool_and(a.pid is not null) is not false then least(statement_timestamp(), min(a.xact_start)) end
+      from pg_snapshot_xip(pg_current_snapshot()) running (xid)
+        left join pg_stat_activity a on a.backend_xid = running.xid::xid
+    )`

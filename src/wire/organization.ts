@@ -1,7 +1,15 @@
 import type { Organisation } from '../domain/project.js'
 import { countryRecord } from './country.js'
 import { themeRecord } from './theme.js'
-import { integer, record, string, type WireRecord, wrapper } from './wire.js'
+import { integer, record, string, type WireRecord, wireText, wrapper } from './wire.js'
+
+/** Number of this mapping, as `projectMapping` is of projects; raise both when the record changes. */
+export const organizationMapping = 1
+
+/** What is kept of an organisation's version for later reads. */
+export function organizationTexts({ organisation, version }: { organisation: Organisation; version: number }) {
+  return { id: organisation.id, version, ...wireText('organization', organizationRecord(organisation)) }
+}
 
 /** The organisation record (wire contract 3.3), embedded and stand-alone; the wire format spells it with z. */
 export function organizationRecord(organisation: Organisation): WireRecord {

@@ -23,7 +23,7 @@ import {
  * Number of this mapping: stored records with another number are rendered again. Raise it with every change of what
  * `projectRecord` writes.
  */
-export const projectMapping = 1
+export const projectMapping = 2
 
 /** The full project record (wire contract 3.1) in both formats. */
 export function projectRecord(graph: ProjectGraph): WireText {
@@ -81,6 +81,34 @@ function projectFields(graph: ProjectGraph): WireRecord {
     ['countries', wrapper('country', graph.countries.map(countryRecord))],
     ['type', string(project.type)],
   ])
+}
+
+/** The summary record (wire contract 3.2) in both formats; without amounts of money given. */
+export function projectSummary(graph: ProjectGraph): WireText {
+  return wireText('project', summaryFields(graph))
+}
+
+function summaryFields(graph: ProjectGraph): WireRecord {
+  const fields = new Map(projectFields(graph).fields.map((field) => [field.name, field.value]))
+  return record(summaryNames.map((name) => [name, fields.get(name)]))
+}
+
+const summaryNames = [
+  ...['id', 'organization', 'active', 'title', 'summary', 'themeName', 'country', 'iso3166CountryCode', 'status'],
+  ...['imageLink', 'donationOptions', 'themes', 'countries', 'type'],
+] as const
+
+/** Everything that is kept of a project's version for later reads. */
+export function projectTexts(graph: ProjectGraph) {
+  const [full, summary] = [projectRecord(graph), projectSummary(graph)]
+  return {
+    id: graph.project.id,
+    version: graph.version,
+    xml: full.xml,
+    json: full.json,
+    summaryXml: summary.xml,
+    summaryJson: summary.json,
+  }
 }
 
 /** A suggested gift; its amount is a whole number (wire contract 1.4). */

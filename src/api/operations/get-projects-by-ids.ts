@@ -1,12 +1,15 @@
 import { ServiceError } from '../../domain/errors.js'
+import { findProjectRow, selectProjectRows } from '../../store/project-pages.js'
 import type { Store } from '../../store/store.js'
-import { selectWireRows, type WireFormat } from '../../store/wire-records.js'
+import type { ProjectView, WireFormat } from '../../store/wire-records.js'
 import { projectMapping } from '../../wire/project.js'
 import type { ProjectPage } from '../representations/project-list.js'
-import { projectTexts } from './project-texts.js'
+import { projectTextsOf } from './ready-texts.js'
 
 /** Identifiers that one request may name; later ones are ignored (wire contract 4.5). */
 export const maximumIds = 10
+
+type Wanted = { readonly view: ProjectView; readonly format: WireFormat }
 
 /**
  * The active projects among the ids, in their order. Throws `project-inactive` when every project asked for has become
@@ -14,17 +17,29 @@ export const maximumIds = 10
  */
 export async function getProjectsByIds(
   store: Store,
-  { ids, format }: { ids: readonly number[]; format: WireFormat },
+  { ids, view, format }: { ids: readonly number[] } & Wanted,
 ): Promise<ProjectPage> {
   const wanted = [...new Set(ids)].slice(0, maximumIds)
-  const rows = await selectWireRows(store.db, { ids: wanted, format, mapping: projectMapping })
+  const text = { view, format, mapping: projectMapping }
+  const rows = await selectProjectRows(store.db, wanted, text)
   const active = rows.filter((row) => row.active)
   if (active.length === 0) throw nothingLeft(wanted, rows.length)
-  const records = await projectTexts(store, format, active)
+  const records = await projectTextsOf(store, text, active)
   return { records, numberFound: records.length }
 }
 
-function nothingLeft(ids: readonly number[], inactive: number): ServiceError {
+/** One active project's record. Throws `not-found`, or `project-inactive` (wire contract 4.6). */
+export async function getProject(store: Store, { id, view, format }: { id: number } & Wanted): Promise<string> {
+  const text = { view, format, mapping: projectMapping }
+  const row = await findProjectRow(store.db, id, text)
+  if (!row?.active) throw nothingLeft([id], row ? 1 : 0)
+  const [record] = await projectTextsOf(store, text, [row])
+  if (record === undefined) throw nothingLeft([id], 0)
+  return record
+}
+
+/** The error of projects that cannot be shown: all of them inactive, or at least one never heard of. */
+export function nothingLeft(ids: readonly number[], inactive: number): ServiceError {
   const named = `${ids.length === 1 ? 'project' : 'projects'} ${ids.join(', ')}`
   if (inactive === ids.length) {
     return new ServiceError('project-inactive', `${named} ${ids.length === 1 ? 'has' : 'have'} become inactive`)

@@ -1,39 +1,72 @@
+import { ServiceError } from '../../domain/errors.js'
+import {
+  type ProjectScope,
+  type ProjectSelection,
+  selectProjectIds,
+  selectProjectPage,
+} from '../../store/project-pages.js'
 import type { Store } from '../../store/store.js'
-import { selectWirePage, type WireFormat } from '../../store/wire-records.js'
+import type { ProjectView, WireFormat } from '../../store/wire-records.js'
 import { projectMapping } from '../../wire/project.js'
 import type { ProjectPage } from '../representations/project-list.js'
-import { projectTexts } from './project-texts.js'
+import { projectTextsOf } from './ready-texts.js'
 
-/** Records of a list page (wire contract 4.2). */
-export const pageSize = 10
+/** Which page of which list; `nextProjectId` is an inclusive lower bound. */
+export type ProjectListInput = ProjectSelection & {
+  readonly nextProjectId: number
+  readonly limit: number
+  readonly view: ProjectView
+  readonly format: WireFormat
+}
 
-export type ListProjects = (input: { nextProjectId: number; format: WireFormat }) => Promise<ProjectPage>
+export type ListProjects = (input: ProjectListInput) => Promise<ProjectPage & { modifiedUntil?: Date | undefined }>
 
 const countRememberedMs = 1_000
+const countsRememberedMax = 1_000
 
 /**
- * Lists all projects, inactive ones included, from an inclusive lower bound in id order: one round trip when the texts
- * are there. The total is counted at most once a second, since counting costs more than the page.
+ * Lists projects, inactive ones included unless `activeOnly`, in id order: one round trip when the texts are there. The
+ * total of a scope is counted at most once a second, since counting costs more than the page. Throws `not-found` for a
+ * theme or organisation that does not exist.
  */
 export function createProjectList(store: Store, monotonicMs: () => number = () => performance.now()): ListProjects {
-  let numberFound: number | undefined
-  let countAgainAt = Number.NEGATIVE_INFINITY
-  return async ({ nextProjectId, format }) => {
+  const counts = new Map<string, { found: number | undefined; againAt: number }>()
+  return async (input) => {
+    const { scope, activeOnly, modifiedSince, limit, view, format } = input
+    const name = `${JSON.stringify(scope)} ${activeOnly}`
+    const known = modifiedSince ? undefined : counts.get(name)
+    const count = known?.found === undefined || known.againAt <= monotonicMs()
     // Set before the answer is there, so that of many requests at once only one counts.
-    const count = numberFound === undefined || countAgainAt <= monotonicMs()
-    if (count) countAgainAt = monotonicMs() + countRememberedMs
-    const page = await selectWirePage(store.db, {
-      from: nextProjectId,
-      limit: pageSize,
-      format,
-      mapping: projectMapping,
-      count,
+    if (known && count) known.againAt = monotonicMs() + countRememberedMs
+    const text = { view, format, mapping: projectMapping }
+    const page = await selectProjectPage(store.db, {
+      ...{ scope, activeOnly, modifiedSince, limit, count, text },
+      from: input.nextProjectId,
     })
-    numberFound = page.numberFound ?? numberFound ?? 0
+    if (!page.scopeKnown) throw unknownScope(scope)
+    if (page.numberFound !== undefined && !modifiedSince) {
+      if (counts.size >= countsRememberedMax) counts.clear()
+      counts.set(name, { found: page.numberFound, againAt: monotonicMs() + countRememberedMs })
+    }
     return {
-      records: await projectTexts(store, format, page.rows),
-      numberFound,
+      records: await projectTextsOf(store, text, page.rows),
+      numberFound: page.numberFound ?? known?.found ?? 0,
       nextProjectId: page.nextProjectId,
+      modifiedUntil: page.modifiedUntil,
     }
   }
+}
+
+/** The ids of all projects selected, ascending. */
+export async function listProjectIds(
+  store: Store,
+  selection: ProjectSelection,
+): Promise<{ readonly ids: readonly string[]; readonly modifiedUntil?: Date }> {
+  const { ids, ...rest } = await selectProjectIds(store.db, selection)
+  return { ids: ids === '' ? [] : ids.split(','), ...rest }
+}
+
+function unknownScope(scope: ProjectScope): ServiceError {
+  const what = scope.of === 'theme' || scope.of === 'organisation' ? `${scope.of} ${String(scope.id).slice(0, 64)}` : ''
+  return new ServiceError('not-found', `there is no ${what}`)
 }

@@ -1,9 +1,9 @@
-import { type Format, wireDocument } from '../../wire/wire.js'
+import { type Format, integer, record, wireDocument, wireText } from '../../wire/wire.js'
 
 /** A page of projects whose records are already texts in the wanted format (architecture 2.8). */
 export type ProjectPage = {
   readonly records: readonly string[]
-  /** All projects of the scope, whatever the page shows. */
+  /** All projects of the list, whatever the page shows. */
   readonly numberFound: number
   /** First id of the next page; absent on the last one. */
   readonly nextProjectId?: number | undefined
@@ -24,4 +24,19 @@ function listJson({ records, numberFound, nextProjectId }: ProjectPage): string 
   const next = nextProjectId === undefined ? '' : `"hasNext":true,"nextProjectId":${nextProjectId},`
   const projects = records.length === 0 ? '' : `"project":[${records.join(',')}],`
   return `{${next}${projects}"numberFound":${numberFound}}`
+}
+
+/** The list of ids alone, all at once (wire contract 4.4). */
+export function projectIdsDocument(format: Format, ids: readonly string[]): string {
+  return projectListDocument(format, { records: projectIdRecords(format, ids), numberFound: ids.length })
+}
+
+/** Records that hold an id only. */
+export function projectIdRecords(format: Format, ids: readonly string[]): string[] {
+  return ids.map((id) => wireText('project', record([['id', integer(id)]]))[format])
+}
+
+/** One project's document, from its ready text. */
+export function projectDocument(format: Format, text: string): string {
+  return wireDocument(format, 'project', { xml: text, json: text })
 }

@@ -1,32 +1,136 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { ProjectScope } from '../../store/project-pages.js'
+import { findGallery } from '../../store/project-parts.js'
+import type { ProjectView } from '../../store/wire-records.js'
 import type { ApiDeps } from '../deps.js'
-import { responseFormat } from '../negotiation.js'
 import type { Authenticate } from '../operations/authenticate.js'
-import { getProjectsByIds } from '../operations/get-projects-by-ids.js'
-import { createProjectList } from '../operations/list-projects.js'
-import { cursorOf, idListOf, queryValue } from '../query.js'
-import { sendDocument } from '../reply.js'
-import { projectListDocument } from '../representations/project-list.js'
+import { getFeaturedProjects } from '../operations/get-featured-projects.js'
+import { getProject, getProjectsByIds, nothingLeft } from '../operations/get-projects-by-ids.js'
+import { createProjectList, listProjectIds } from '../operations/list-projects.js'
+import { idListOf, limitOf, modifiedSinceOf, parseCountryCode, pathId, pathText, wholeNumberOf } from '../query.js'
+import { imagesDocument } from '../representations/images.js'
+import { projectDocument, projectIdsDocument, projectListDocument } from '../representations/project-list.js'
+import { createReads } from './read-route.js'
 
-/** Public project reads (specification 4.2, 4.3); the key is checked before anything else of the request is read. */
+const base = '/api/public/projectservice'
+
+// What a list is of, by its address (wire contract 4.1).
+const scopes: readonly {
+  readonly path: string
+  readonly what: string
+  scopeOf(request: FastifyRequest): ProjectScope
+}[] = [
+  { path: 'all', what: 'All projects', scopeOf: () => ({ of: 'all' }) },
+  {
+    path: 'countries/:iso3166CountryCode',
+    what: 'Projects of a country',
+    scopeOf: (request) => ({
+      of: 'country',
+      code: parseCountryCode(pathText(request, 'iso3166CountryCode'), 'iso3166CountryCode'),
+    }),
+  },
+  {
+    path: 'themes/:themeId',
+    what: 'Projects of a theme',
+    scopeOf: (request) => ({ of: 'theme', id: pathText(request, 'themeId') }),
+  },
+  {
+    path: 'organizations/:organizationId',
+    what: 'Projects of an organisation',
+    scopeOf: (request) => ({ of: 'organisation', id: pathId(request, 'organizationId') }),
+  },
+]
+
+const views = [
+  { view: 'full', suffix: '', title: '' },
+  { view: 'summary', suffix: '/summary', title: ', in short' },
+] as const satisfies readonly { view: ProjectView; suffix: string; title: string }[]
+
+const kinds = [
+  { activeOnly: false, suffix: '', title: '' },
+  { activeOnly: true, suffix: '/active', title: ' that accept donations' },
+] as const
+
+/** Public project reads (specification 4.2, 4.3; wire contract 4). */
 export function projectRoutes(
   app: FastifyInstance,
-  { store }: Pick<ApiDeps, 'store'>,
+  { store, clock }: Pick<ApiDeps, 'store' | 'clock'>,
   authenticate: Authenticate,
 ): void {
+  const read = createReads(app, authenticate)
   const listProjects = createProjectList(store)
+  const tag = 'Projects'
 
-  app.get('/api/public/projectservice/all/projects', async (request, reply) => {
-    await authenticate(queryValue(request, 'api_key'))
-    const format = responseFormat(request)
-    const page = await listProjects({ nextProjectId: cursorOf(request, 'nextProjectId'), format })
-    return sendDocument(reply, format, projectListDocument(format, page))
-  })
+  for (const { path, what, scopeOf } of scopes) {
+    for (const { activeOnly, suffix, title } of kinds) {
+      const list = `${base}/${path}/projects${suffix}`
+      for (const { view, ...shown } of views) {
+        const operation = {
+          path: list + shown.suffix,
+          tag,
+          summary: what + title + shown.title,
+          parameters: ['nextProjectId', 'limit', 'modifiedSince'],
+        } as const
+        read(operation, async (request, format) => {
+          const { modifiedUntil, ...page } = await listProjects({
+            scope: scopeOf(request),
+            activeOnly,
+            view,
+            format,
+            nextProjectId: wholeNumberOf(request, 'nextProjectId'),
+            limit: limitOf(request),
+            modifiedSince: modifiedSinceOf(request),
+          })
+          return { document: projectListDocument(format, page), modifiedUntil }
+        })
+      }
+    }
+  }
 
-  app.get('/api/public/projectservice/projects/collection/ids', async (request, reply) => {
-    await authenticate(queryValue(request, 'api_key'))
-    const format = responseFormat(request)
-    const page = await getProjectsByIds(store, { ids: idListOf(request, 'projectIds'), format })
-    return sendDocument(reply, format, projectListDocument(format, page))
+  for (const { activeOnly, suffix, title } of kinds) {
+    const operation = {
+      path: `${base}/all/projects${suffix}/ids`,
+      tag,
+      summary: `Identifiers of all projects${title}`,
+      parameters: ['modifiedSince'],
+    } as const
+    read(operation, async (request, format) => {
+      const modifiedSince = modifiedSinceOf(request)
+      const { ids, modifiedUntil } = await listProjectIds(store, { scope: { of: 'all' }, activeOnly, modifiedSince })
+      return { document: projectIdsDocument(format, ids), modifiedUntil }
+    })
+  }
+
+  for (const { view, suffix, title } of views) {
+    const featured = { path: `${base}/featured/projects${suffix}`, tag, summary: `Featured projects${title}` } as const
+    read(featured, async (_request, format) => {
+      const page = await getFeaturedProjects({ store, clock }, { view, format })
+      return { document: projectListDocument(format, page) }
+    })
+
+    const byIds = {
+      path: `${base}/projects/collection${suffix}/ids`,
+      tag,
+      summary: `Projects by identifiers${title}`,
+      parameters: ['projectIds'],
+    } as const
+    read(byIds, async (request, format) => {
+      const page = await getProjectsByIds(store, { ids: idListOf(request, 'projectIds'), view, format })
+      return { document: projectListDocument(format, page) }
+    })
+
+    const one = { path: `${base}/projects/:projectId${suffix}`, tag, summary: `One project${title}` } as const
+    read(one, async (request, format) => {
+      const text = await getProject(store, { id: pathId(request, 'projectId'), view, format })
+      return { document: projectDocument(format, text) }
+    })
+  }
+
+  const gallery = { path: `${base}/projects/:projectId/imagegallery`, tag, summary: 'Pictures of a project' } as const
+  read(gallery, async (request, format) => {
+    const id = pathId(request, 'projectId')
+    const found = await findGallery(store.db, id)
+    if (!found?.active) throw nothingLeft([id], found ? 1 : 0)
+    return { document: imagesDocument(format, found) }
   })
 }

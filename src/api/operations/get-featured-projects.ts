@@ -1,0 +1,20 @@
+import { selectFeatured } from '../../store/featured-projects.js'
+import type { ProjectView, WireFormat } from '../../store/wire-records.js'
+import { projectMapping } from '../../wire/project.js'
+import type { ApiDeps } from '../deps.js'
+import type { ProjectPage } from '../representations/project-list.js'
+import { projectTextsOf } from './ready-texts.js'
+
+const featuredProjects = 10
+const hourMs = 3_600_000
+
+/** The featured projects of the running hour (UTC): ten, or all active ones where there are fewer. */
+export async function getFeaturedProjects(
+  { store, clock }: Pick<ApiDeps, 'store' | 'clock'>,
+  { view, format }: { view: ProjectView; format: WireFormat },
+): Promise<ProjectPage> {
+  const hour = new Date(Math.floor(clock().getTime() / hourMs) * hourMs)
+  const text = { view, format, mapping: projectMapping }
+  const records = await projectTextsOf(store, text, await selectFeatured(store.db, hour, featuredProjects, text))
+  return { records, numberFound: records.length }
+}

@@ -1,0 +1,50 @@
+import { ServiceError } from '../../domain/errors.js'
+import {
+  findOrganisationRow,
+  type OrganisationSelection,
+  selectOrganisationPage,
+} from '../../store/organisation-pages.js'
+import type { Store } from '../../store/store.js'
+import type { WireFormat } from '../../store/wire-records.js'
+import { organizationMapping } from '../../wire/organization.js'
+import type { OrganizationPage } from '../representations/organization-list.js'
+import { organisationTextsOf } from './ready-texts.js'
+
+/** Which page of which list; `nextOrgId` is an inclusive lower bound. */
+export type OrganizationListInput = OrganisationSelection & {
+  readonly nextOrgId: number
+  readonly limit: number
+  readonly format: WireFormat
+}
+
+/** Lists organisations in id order. */
+export async function listOrganizations(
+  store: Store,
+  { nextOrgId, format, ...selection }: OrganizationListInput,
+): Promise<OrganizationPage & { readonly modifiedUntil?: Date | undefined }> {
+  const wanted = { format, mapping: organizationMapping }
+  const page = await selectOrganisationPage(store.db, { ...selection, ...wanted, from: nextOrgId })
+  return {
+    records: await organisationTextsOf(store, format, page.rows),
+    nextOrgId: page.nextOrgId,
+    modifiedUntil: page.modifiedUntil,
+  }
+}
+
+const largestBridgeId = 2n ** 63n - 1n
+
+/** One organisation's record, by its id or that of an external register. Throws `not-found`. */
+export async function getOrganization(
+  store: Store,
+  by: { readonly id: number } | { readonly bridgeId: string },
+  format: WireFormat,
+): Promise<string> {
+  const named = 'id' in by ? `organisation ${by.id}` : `organisation with the bridge id ${by.bridgeId.slice(0, 64)}`
+  const notFound = () => new ServiceError('not-found', `there is no ${named}`)
+  if ('bridgeId' in by && BigInt(by.bridgeId) > largestBridgeId) throw notFound()
+  const row = await findOrganisationRow(store.db, by, { format, mapping: organizationMapping })
+  if (!row) throw notFound()
+  const [text] = await organisationTextsOf(store, format, [row])
+  if (text === undefined) throw notFound()
+  return text
+}

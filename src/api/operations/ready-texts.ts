@@ -1,0 +1,44 @@
+import { renderOrganisationTexts, renderProjectTexts } from '../../publishing/wire-texts.js'
+import type { Store } from '../../store/store.js'
+import type { ProjectTexts, ProjectView, WireFormat, WireRow } from '../../store/wire-records.js'
+
+/**
+ * The rows' texts in their order. Those that are missing are rendered from one snapshot and kept for later reads; a
+ * project that has been deleted meanwhile is left out.
+ */
+export async function projectTextsOf(
+  store: Store,
+  { view, format }: { view: ProjectView; format: WireFormat },
+  rows: readonly WireRow[],
+): Promise<string[]> {
+  return await fillIn(rows, async (ids) => {
+    const texts = await renderProjectTexts(store, ids)
+    return texts.map((text) => [text.id, text[textName[view][format]]])
+  })
+}
+
+/** As `projectTextsOf`, of organisations. */
+export async function organisationTextsOf(
+  store: Store,
+  format: WireFormat,
+  rows: readonly WireRow[],
+): Promise<string[]> {
+  return await fillIn(rows, async (ids) => {
+    const texts = await renderOrganisationTexts(store, ids)
+    return texts.map((text) => [text.id, text[format]])
+  })
+}
+
+const textName = {
+  full: { xml: 'xml', json: 'json' },
+  summary: { xml: 'summaryXml', json: 'summaryJson' },
+} as const satisfies Record<ProjectView, Record<WireFormat, keyof ProjectTexts>>
+
+async function fillIn(
+  rows: readonly WireRow[],
+  render: (ids: readonly number[]) => Promise<(readonly [id: number, text: string])[]>,
+): Promise<string[]> {
+  const missing = rows.filter((row) => row.text === undefined).map((row) => row.id)
+  const rendered = new Map(missing.length === 0 ? [] : await render(missing))
+  return rows.flatMap((row) => row.text ?? rendered.get(row.id) ?? [])
+}

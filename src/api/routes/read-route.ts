@@ -1,0 +1,65 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Format } from '../../wire/wire.js'
+import { responseFormat } from '../negotiation.js'
+import type { Authenticate } from '../operations/authenticate.js'
+import { queryValue } from '../query.js'
+import { type ReadAnswer, sendRead } from '../reply.js'
+
+/** Query parameters of reads, with their meaning; all are text, read by `query.ts`. */
+export const readParameters = {
+  nextProjectId: 'Identifier of the first project of the page: an inclusive lower bound.',
+  nextOrgId: 'Identifier of the first organisation of the page: an inclusive lower bound.',
+  limit: 'Records of the page, 1 to 100; 10 when absent.',
+  modifiedSince: 'Only records that changed at this instant (RFC 3339) or later.',
+  projectIds: 'At most 10 project identifiers, separated by commas.',
+  q: 'Words to search for; * for everything.',
+  start: 'Number of the first hit, from 0.',
+  filter: 'Pairs such as theme:edu,country:IN.',
+  theme: 'Only organisations that work on this theme.',
+  country: 'Only organisations that work in this country (two letters).',
+} as const
+
+/** A public read: its address, what it is, and the query parameters it takes beside `api_key`. */
+export type ReadOperation = {
+  readonly path: string
+  readonly summary: string
+  readonly tag: 'Projects' | 'Search' | 'Organisations' | 'Themes and regions' | 'Progress reports'
+  readonly parameters?: readonly (keyof typeof readParameters)[]
+  /** Media types that ask for XML beside its own. */
+  readonly alsoXml?: readonly string[]
+}
+
+export type ReadHandler = (request: FastifyRequest, format: Format) => Promise<ReadAnswer>
+
+/** Registers a read. */
+export type AddRead = (operation: ReadOperation, handler: ReadHandler) => void
+
+/** Reads that answer GET and HEAD in both formats; the key is checked before anything else of the request is read. */
+export function createReads(app: FastifyInstance, authenticate: Authenticate): AddRead {
+  return ({ path, summary, tag, parameters = [], alsoXml }, handler) => {
+    app.get(
+      path,
+      {
+        schema: { summary, tags: [tag], querystring: querySchema(parameters) },
+        // The schema tells what there is; what comes is read by our own strict parsers.
+        validatorCompiler: () => () => true,
+      },
+      async (request, reply) => {
+        await authenticate(queryValue(request, 'api_key'))
+        const format = responseFormat(request, alsoXml)
+        return sendRead(request, reply, format, await handler(request, format))
+      },
+    )
+  }
+}
+
+function querySchema(parameters: readonly (keyof typeof readParameters)[]) {
+  const properties = Object.fromEntries(
+    parameters.map((name) => [name, { type: 'string', description: readParameters[name] }]),
+  )
+  return {
+    type: 'object',
+    required: ['api_key', ...parameters.filter((name) => name === 'q' || name === 'projectIds')],
+    properties: { api_key: { type: 'string', description: 'The key that was issued to the API user.' }, ...properties },
+  }
+}

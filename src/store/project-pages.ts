@@ -1,0 +1,173 @@
+import type { Db } from './connection.js'
+import { changesKnownUntil, currentProjectText, type ProjectRow, type WantedText } from './wire-records.js'
+
+/** Which projects a list is of. */
+export type ProjectScope =
+  | { readonly of: 'all' }
+  | { readonly of: 'country'; readonly code: string }
+  | { readonly of: 'theme'; readonly id: string }
+  | { readonly of: 'organisation'; readonly id: number }
+
+/** What is asked of a list; `modifiedSince` keeps what changed at that instant or later. */
+export type ProjectSelection = {
+  readonly scope: ProjectScope
+  readonly activeOnly: boolean
+  readonly modifiedSince?: Date | undefined
+}
+
+/** What a page read returns. */
+export type ProjectPageRows = {
+  /** False when no theme or organisation has the scope's id. */
+  readonly scopeKnown: boolean
+  readonly rows: readonly ProjectRow[]
+  /** First id of the next page; absent on the last one. */
+  readonly nextProjectId?: number
+  /** All projects selected, whatever the page shows; only when it was asked for. */
+  readonly numberFound?: number
+  /** With `modifiedSince`: changes up to this instant are all in this answer or later pages of it; may be unknown. */
+  readonly modifiedUntil?: Date
+}
+
+/** Page size whose statements are prepared; others are rare and planned each time. */
+export const usualLimit = 10
+
+type Row = {
+  scope_known: boolean
+  number_found: number | null
+  modified_until: Date | null
+  id: number | null
+  active: boolean
+  text: string | null
+}
+
+/**
+ * One page from an inclusive lower bound on, in id order, in one round trip. A text is given only when it was made from
+ * the project's current version by the mapping asked for.
+ */
+export async function selectProjectPage(
+  db: Db,
+  page: ProjectSelection & { from: number; limit: number; count: boolean; text: WantedText },
+): Promise<ProjectPageRows> {
+  const { text, values } = pageStatement(page)
+  const { rows } = await db.query<Row>(text, values, statementName(page))
+  const found = rows.flatMap((row) => toProjectRow(row) ?? [])
+  const next = found[page.limit]
+  const [first] = rows
+  return {
+    scopeKnown: first?.scope_known ?? false,
+    rows: found.slice(0, page.limit),
+    ...(next && { nextProjectId: next.id }),
+    ...(first && first.number_found !== null && { numberFound: first.number_found }),
+    ...(first && first.modified_until !== null && { modifiedUntil: first.modified_until }),
+  }
+}
+
+/** All ids selected, ascending, as texts separated by commas: a million numbers would cost more than their document. */
+export async function selectProjectIds(
+  db: Db,
+  selection: ProjectSelection,
+): Promise<{ readonly ids: string; readonly modifiedUntil?: Date }> {
+  const values: unknown[] = []
+  const { source, key, conditions } = selectionSql(selection, values)
+  const { rows } = await db.query<{ ids: string | null; modified_until: Date | null }>(
+    `select string_agg(${key}::text, ',' order by ${key}) as ids,
+        ${selection.modifiedSince ? changesKnownUntil : 'null::timestamptz'} as modified_until
+      from ${source} where ${conditions}`,
+    values,
+  )
+  const [row] = rows
+  return { ids: row?.ids ?? '', ...(row?.modified_until && { modifiedUntil: row.modified_until }) }
+}
+
+/** The projects with these ids in the order of the ids; unknown ids are left out. */
+export async function selectProjectRows(db: Db, ids: readonly number[], text: WantedText): Promise<ProjectRow[]> {
+  const { rows } = await db.query<Row>(
+    `select p.id, p.active, ${currentProjectText(text, '$2')} as text
+      from unnest($1::bigint[]) with ordinality wanted (id, position) join project p on p.id = wanted.id
+      order by wanted.position`,
+    [ids, text.mapping],
+    `projects-by-ids-${text.view}-${text.format}`,
+  )
+  return rows.flatMap((row) => toProjectRow(row) ?? [])
+}
+
+/** One project; undefined when it is unknown. */
+export async function findProjectRow(db: Db, id: number, text: WantedText): Promise<ProjectRow | undefined> {
+  const { rows } = await db.query<Row>(
+    `select p.id, p.active, ${currentProjectText(text, '$2')} as text from project p where p.id = $1`,
+    [id, text.mapping],
+    `project-${text.view}-${text.format}`,
+  )
+  return rows[0] && toProjectRow(rows[0])
+}
+
+function toProjectRow(row: Pick<Row, 'id' | 'active' | 'text'>): ProjectRow | undefined {
+  if (row.id === null) return undefined
+  return { id: row.id, active: row.active, ...(row.text !== null && { text: row.text }) }
+}
+
+/** Adds what the selection binds to `values`. `p` is the project, `key` its id where an index on the scope has it. */
+function selectionSql({ scope, activeOnly, modifiedSince }: ProjectSelection, values: unknown[]) {
+  const bind = (value: unknown) => `$${values.push(value)}`
+  const conditions = activeOnly ? ['p.active'] : []
+  let source = 'project p'
+  let key = 'p.id'
+  let known = 'true'
+  if (scope.of === 'country') {
+    source = 'project_country s join project p on p.id = s.project_id'
+    key = 's.project_id'
+    conditions.push(`s.country_code = ${bind(scope.code)}`)
+  } else if (scope.of === 'theme') {
+    source = 'project_theme s join project p on p.id = s.project_id'
+    key = 's.project_id'
+    const id = bind(scope.id)
+    conditions.push(`s.theme_id = ${id}`)
+    known = `exists (select from theme where id = ${id})`
+  } else if (scope.of === 'organisation') {
+    const id = bind(scope.id)
+    conditions.push(`p.organisation_id = ${id}`)
+    known = `exists (select from organisation where id = ${id})`
+  }
+  if (modifiedSince) {
+    source += ' join project_version changed on changed.project_id = p.id'
+    conditions.push(`changed.changed_at >= ${bind(modifiedSince)}`)
+  }
+  return { source, key, known, conditions: conditions.length === 0 ? 'true' : conditions.join(' and ') }
+}
+
+// Everything in the text of the statement but its parameters. Unnamed: planned for its very parameters, since a date
+// decides between two ways of reading, and a page size given as a parameter would be planned as a tenth of the table.
+function statementName({ scope, activeOnly, modifiedSince, limit, text }: Parameters<typeof pageStatement>[0]) {
+  if (modifiedSince || limit !== usualLimit) return undefined
+  return `projects-${scope.of}-${activeOnly ? 'active' : 'any'}-${text.view}-${text.format}`
+}
+
+// The text of the row after the page is not sent: only its id is wanted. The count is an init plan that runs only when it
+// is asked for, and the left join keeps it when the page is empty.
+function pageStatement(page: ProjectSelection & { from: number; limit: number; count: boolean; text: WantedText }): {
+  text: string
+  values: unknown[]
+} {
+  const values: unknown[] = [page.from, page.text.mapping, page.count]
+  const { source, key, known, conditions } = selectionSql(page, values)
+  const limit = Math.trunc(page.limit)
+  return {
+    values,
+    text: `
+  select c.scope_known, c.number_found, c.modified_until, p.id, p.active,
+    case when p.position <= ${limit} then ${currentProjectText(page.text, '$2')} end as text
+  from (
+      select ${known} as scope_known,
+        case when $3::boolean then (select count(*) from ${source} where ${conditions}) end as number_found,
+        ${page.modifiedSince ? changesKnownUntil : 'null::timestamptz'} as modified_until
+    ) c
+    left join (
+      select id, active, row_number() over (order by id) as position
+      from (
+        select ${key} as id, p.active from ${source} where ${key} >= $1 and ${conditions}
+        order by ${key} limit ${limit + 1}
+      ) page
+    ) p on true
+  order by p.id`,
+  }
+}
