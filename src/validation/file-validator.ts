@@ -1,10 +1,13 @@
 import type { Notice } from '../domain/notice.js'
 import { elementRule, standardVersion } from '../standard/index.js'
 import type { Attributes, Element } from '../xml/element.js'
+import { detached } from './detached.js'
 import { type Findings, findingsAbout, identifierOf, quoted } from './findings.js'
+import { createIdentifierTable } from './identifier-table.js'
+import { collectLinkedActivities } from './linked-activities.js'
 import { checkRecord, type RecordKind } from './record.js'
 import { checkAttributes, isForeign, structureNotices } from './structure.js'
-import { dayOf, type RecordContext } from './view.js'
+import { isAfterNow, type RecordContext } from './view.js'
 
 /** What only a whole file can have wrong. */
 export const fileNotices = {
@@ -38,6 +41,22 @@ export const fileNotices = {
     official: [],
     sentence: 'The file has more than one reporting organisation.',
   },
+  'linked-activity-missing': {
+    severity: 'info',
+    official: ['1000.0.1', '1000.0.2', '1000.0.3', '1000.0.4', '1000.0.5', '1000.0.6'],
+    sentence: 'An activity that is referred to is not in the file (it may be published elsewhere).',
+  },
+  'record-tag-hidden': {
+    severity: 'warning',
+    official: [],
+    sentence:
+      'A comment or CDATA section holds the tag of a record, which consumers that cut files by text search misread.',
+  },
+  'file-too-large': {
+    severity: 'warning',
+    official: [],
+    sentence: 'The file is larger than the 60,000,000 bytes that consumers of IATI read.',
+  },
 } as const
 
 /** Checks one file, record by record, in the order of the document. */
@@ -61,8 +80,8 @@ export function kindOfRoot(name: string): RecordKind | undefined {
 }
 
 /**
- * A validator for the file with this root element; every notice goes to `sink` at once. Memory grows only with the
- * number of different identifiers.
+ * A validator for the file with this root element; notices go to `sink` at once, but those about activities that are
+ * not in the file at its end. Memory grows with the number of identifiers, by at most 24 bytes each.
  */
 export function createFileValidator(
   root: { readonly name: string; readonly attributes: Attributes; readonly line?: number },
@@ -81,7 +100,12 @@ export function createFileValidator(
   const addStructure = (code: keyof typeof structureNotices, detail: string, line?: number) =>
     findings.add({ code, severity: structureNotices[code].severity }, at(line), detail)
 
-  const identifiers = new Map<string, number | undefined>()
+  const identifiers = createIdentifierTable()
+  const linked = collectLinkedActivities(
+    { code: 'linked-activity-missing', severity: fileNotices['linked-activity-missing'].severity },
+    identifiers.has,
+    sink,
+  )
   let reportingOrg: string | undefined
   let records = 0
   let foreignSeen = false
@@ -92,21 +116,18 @@ export function createFileValidator(
     add('version-other', `expected version ${standardVersion}, got ${quoted(version)}`, 'version')
   }
   const generated = root.attributes['generated-datetime']
-  const generatedDay = dayOf(generated)
   if (generated === undefined) {
     add('generated-missing', `expected generated-datetime on ${root.name}, got none`, 'generated-datetime')
-  } else if (generatedDay && generatedDay > context.today) {
-    add('generated-in-future', `expected a day not after ${context.today}, got ${generated}`, 'generated-datetime')
+  } else if (isAfterNow(generated, context)) {
+    const detail = `expected a time not after ${context.now ?? context.today}, got ${generated}`
+    add('generated-in-future', detail, 'generated-datetime')
   }
 
   function checkIdentifier(record: Element): void {
     const own = identifierOf(record)
-    if (!identifiers.has(own)) {
-      identifiers.set(own, record.line)
-      return
-    }
-    const first = identifiers.get(own)
-    const where = first === undefined ? '' : ` in line ${first}`
+    const first = identifiers.add(own, record.line)
+    if (first === undefined) return
+    const where = first === 0 ? '' : ` in line ${first}`
     findingsAbout(record, sink).add(
       { code: 'identifier-repeated', severity: fileNotices['identifier-repeated'].severity },
       record,
@@ -117,7 +138,7 @@ export function createFileValidator(
   function checkReportingOrg(record: Element): void {
     const ref = record.children.find(({ name }) => name === 'reporting-org')?.attributes.ref
     if (ref === undefined) return
-    reportingOrg ??= ref
+    reportingOrg ??= detached(ref)
     if (ref === reportingOrg) return
     findingsAbout(record, sink).add(
       { code: 'reporting-org-several', severity: fileNotices['reporting-org-several'].severity },
@@ -148,11 +169,13 @@ export function createFileValidator(
       checkRecord(kind, element, context, sink)
       checkIdentifier(element)
       checkReportingOrg(element)
+      if (kind === 'activity') linked.note(element)
     },
     strayText(line) {
       addStructure('text-unexpected', `expected only elements in ${root.name}, got text`, line)
     },
     finish() {
+      linked.finish()
       if (records === 0) addStructure('element-missing', `expected at least 1 ${recordName} in ${root.name}, got none`)
       return records
     },

@@ -1,4 +1,5 @@
 import type { Notice, NoticeSummary } from '../domain/notice.js'
+import { detached } from './detached.js'
 
 export type NoticeLog = {
   add(notice: Notice): void
@@ -15,7 +16,9 @@ export function noticeLog(samplesPerCode: number): NoticeLog {
       const count = (byCode[notice.code] ?? 0) + 1
       byCode[notice.code] = count
       bySeverity[notice.severity] += 1
-      if (count <= samplesPerCode) samples.push(notice)
+      if (count > samplesPerCode) return
+      const { subject, path, detail } = notice
+      samples.push({ ...notice, subject: detached(subject), path: detached(path), detail: detached(detail) })
     },
     report: () => ({
       summary: { errors: bySeverity.error, warnings: bySeverity.warning, infos: bySeverity.info, byCode },

@@ -39,7 +39,7 @@ export const structureNotices = {
   },
   'code-unknown': {
     severity: 'error',
-    official: ['9.1.1-9.123.1'],
+    official: ['9.1.1-9.132.1'],
     sentence: 'A code is not on the code list that governs it.',
   },
   'code-withdrawn': {

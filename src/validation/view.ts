@@ -1,4 +1,4 @@
-import type { IsoDate } from '../domain/dates.js'
+import { type IsoDate, type IsoInstant, isoDateOf, parseWireDateTime } from '../domain/dates.js'
 import type { Element } from '../xml/element.js'
 import { isForeign } from './structure.js'
 
@@ -6,8 +6,20 @@ import { isForeign } from './structure.js'
 export type RecordContext = {
   /** The current day in UTC: dates of what has happened may not lie after it. */
   readonly today: IsoDate
+  /** The current instant: times of what has happened may not lie after it. Without it only days are compared. */
+  readonly now?: IsoInstant
   /** The publisher's identifier, when every record must have it as `reporting-org/@ref`. */
   readonly reportingOrgRef?: string
+  /** Identifiers of registered publishers: they stand as they are, whatever their form (official rules 1.x.8, 1.x.13). */
+  readonly registeredOrganisations?: ReadonlySet<string>
+}
+
+/** Whether an `xsd:dateTime` lies after now (or, where the instant of now is not given, after today). */
+export function isAfterNow(text: string, { today, now }: RecordContext): boolean {
+  const instant = parseWireDateTime(text.trim())
+  if (instant && now !== undefined) return instant.getTime() > Date.parse(now)
+  const day = instant ? isoDateOf(instant) : dayOf(text)
+  return day !== undefined && day > today
 }
 
 /** A record laid out for the rules: its elements by name, each list in document order. */

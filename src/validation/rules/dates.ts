@@ -1,6 +1,5 @@
-import { isoDateOf, parseWireDateTime } from '../../domain/dates.js'
 import type { Element } from '../../xml/element.js'
-import { childOf, dateOf, dayOf, type RecordView } from '../view.js'
+import { childOf, dateOf, dayOf, isAfterNow, type RecordView } from '../view.js'
 import type { Report, Rule } from './rule.js'
 
 function ofType(record: RecordView, type: string): readonly Element[] {
@@ -44,10 +43,40 @@ const periods: Readonly<Record<string, 'budget' | 'any'>> = {
   'total-expenditure': 'budget',
 }
 
+/** The attributes that hold a day, by element. */
+const days: Readonly<Record<string, string>> = {
+  'activity-date': 'iso-date',
+  'transaction-date': 'iso-date',
+  'period-start': 'iso-date',
+  'period-end': 'iso-date',
+  'document-date': 'iso-date',
+  baseline: 'iso-date',
+  value: 'value-date',
+  forecast: 'value-date',
+  'loan-status': 'value-date',
+}
+
+const zoned = /\d(?:Z|[+-]\d\d:\d\d)\s*$/
 const longestBudgetDays = 365
 const dayMilliseconds = 86_400_000
 
 export const dateRules: readonly Rule[] = [
+  {
+    code: 'date-with-zone',
+    severity: 'warning',
+    official: [],
+    sentence: 'A date carries a time zone, so that consumers disagree about the day.',
+    check(record, report) {
+      for (const name in days) {
+        const attribute = days[name] ?? ''
+        for (const element of record.all(name)) {
+          const day = element.attributes[attribute]
+          if (day !== undefined && day.length > 10 && zoned.test(day))
+            report(element, `expected a date without time zone, got ${day}`, attribute)
+        }
+      }
+    },
+  },
   {
     code: 'start-date-missing',
     severity: 'error',
@@ -121,10 +150,9 @@ export const dateRules: readonly Rule[] = [
     check(record, report) {
       const text = record.root.attributes['last-updated-datetime']
       if (text === undefined) return
-      const instant = parseWireDateTime(text.trim())
-      const day = instant ? isoDateOf(instant) : dayOf(text)
-      if (day && day > record.context.today) {
-        report(record.root, `expected a day not after ${record.context.today}, got ${text}`, 'last-updated-datetime')
+      if (isAfterNow(text, record.context)) {
+        const { now, today } = record.context
+        report(record.root, `expected a time not after ${now ?? today}, got ${text}`, 'last-updated-datetime')
       }
     },
   },

@@ -1,4 +1,5 @@
 import type { Element } from '../../xml/element.js'
+import { boxOf, isInside } from '../country-boxes.js'
 import { quoted } from '../findings.js'
 import { childOf, type RecordView } from '../view.js'
 import type { Rule } from './rule.js'
@@ -104,6 +105,28 @@ export const geographyRules: readonly Rule[] = [
         const [, latitude = '', longitude = ''] = positionPattern.exec(pos.text) ?? []
         if (latitude !== '' && Math.abs(Number(latitude)) <= 90 && Math.abs(Number(longitude)) <= 180) continue
         report(pos, `expected a latitude (-90 to 90) and a longitude (-180 to 180), got ${quoted(pos.text)}`)
+      }
+    },
+  },
+  {
+    code: 'position-swapped',
+    severity: 'warning',
+    official: [],
+    sentence:
+      'A position lies far outside the recipient countries, but inside one when latitude and longitude are exchanged.',
+    check(record, report) {
+      const positions = record.all('pos')
+      if (positions.length === 0 || record.children('recipient-region').length > 0) return
+      const codes = record.all('recipient-country').map(({ attributes }) => attributes.code ?? '')
+      const boxes = codes.map(boxOf).filter((box) => box !== undefined)
+      // Of a country without a box nothing can be said.
+      if (boxes.length === 0 || boxes.length < codes.length) return
+      for (const pos of positions) {
+        const [, latitude, longitude] = positionPattern.exec(pos.text) ?? []
+        const [north, east] = [Number(latitude), Number(longitude)]
+        if (latitude === undefined || boxes.some((box) => isInside(box, north, east))) continue
+        if (boxes.some((box) => isInside(box, east, north)))
+          report(pos, `expected latitude, then longitude, in ${codes.join(' or ')}, got ${quoted(pos.text)}`)
       }
     },
   },

@@ -1,7 +1,7 @@
 import { codeList } from '../../standard/index.js'
 import type { Element } from '../../xml/element.js'
 import { quoted } from '../findings.js'
-import type { RecordView } from '../view.js'
+import type { RecordContext, RecordView } from '../view.js'
 import type { Report, Rule } from './rule.js'
 
 /** The attributes that hold identifiers of organisations or activities, by element. */
@@ -58,9 +58,22 @@ export function hasKnownAgency(ref: string): boolean {
   return false
 }
 
-function unknownAgency(element: Element, report: Report): void {
+function isRegistered(ref: string, { registeredOrganisations }: RecordContext): boolean {
+  return registeredOrganisations?.has(ref) === true
+}
+
+/** Whether an activity identifier begins with the identifier of a registered publisher and a hyphen. */
+function hasRegisteredPrefix(identifier: string, context: RecordContext): boolean {
+  for (let end = identifier.indexOf('-'); end > 0; end = identifier.indexOf('-', end + 1)) {
+    if (isRegistered(identifier.slice(0, end), context)) return true
+  }
+  return false
+}
+
+function unknownAgency(element: Element, context: RecordContext, report: Report): void {
   const { ref } = element.attributes
-  if (ref !== undefined && ref.trim() !== '' && !hasKnownAgency(ref.trim())) {
+  if (ref === undefined || ref.trim() === '' || ref === context.reportingOrgRef || isRegistered(ref, context)) return
+  if (!hasKnownAgency(ref.trim())) {
     report(element, `expected an identifier that begins with a known registration agency, got ${quoted(ref)}`, 'ref')
   }
 }
@@ -99,7 +112,9 @@ export const identifierRules: readonly Rule[] = [
       const ref = record.children('reporting-org')[0]?.attributes.ref
       if (!own || ref === undefined) return
       if (own.text.startsWith(`${ref}-`)) return
-      const earlier = record.children('other-identifier').filter(({ attributes }) => attributes.type === 'B1')
+      const earlier = record
+        .children('other-identifier')
+        .filter(({ attributes }) => attributes.type === 'B1' && attributes.ref)
       if (earlier.some(({ attributes }) => own.text.startsWith(`${attributes.ref}-`))) return
       report(own, `expected an identifier that begins with ${quoted(`${ref}-`)}, got ${quoted(own.text)}`)
     },
@@ -140,7 +155,9 @@ export const identifierRules: readonly Rule[] = [
       eachIdentifier(record, (value, element, attribute) => {
         if (element.name === 'other-identifier' || element.name === 'related-activity') return
         if (attribute !== undefined && attribute !== 'ref') return
-        if (symbols.test(value)) report(element, `expected none of / & | ? in ${quoted(value)}`, attribute)
+        if (!symbols.test(value) || isRegistered(value, record.context)) return
+        if (element.name === 'iati-identifier' && hasRegisteredPrefix(value, record.context)) return
+        report(element, `expected none of / & | ? in ${quoted(value)}`, attribute)
       })
     },
   },
@@ -162,7 +179,7 @@ export const identifierRules: readonly Rule[] = [
     official: ['1.14.8', '1.18.8'],
     sentence: 'The identifier of the reporting organisation does not begin with a known registration agency.',
     check(record, report) {
-      for (const element of record.children('reporting-org')) unknownAgency(element, report)
+      for (const element of record.children('reporting-org')) unknownAgency(element, record.context, report)
     },
   },
   {
@@ -175,7 +192,7 @@ export const identifierRules: readonly Rule[] = [
       for (const name of organisations) {
         if (name === 'reporting-org') continue
         for (const element of record.all(name)) {
-          if (element.attributes.ref !== reporting) unknownAgency(element, report)
+          if (element.attributes.ref !== reporting) unknownAgency(element, record.context, report)
         }
       }
     },

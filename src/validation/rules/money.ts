@@ -6,6 +6,14 @@ import { byAttribute, isOutOfRange, sharesOf, shareUnits } from './shares.js'
 
 const monetary = ['value', 'forecast', 'loan-status'] as const
 
+const budgets = [
+  'budget',
+  'total-budget',
+  'recipient-org-budget',
+  'recipient-region-budget',
+  'recipient-country-budget',
+] as const
+
 /** Reports every second code of one vocabulary. */
 function onePerVocabulary(aidTypes: readonly Element[], report: Report): void {
   for (const [vocabulary, same] of byAttribute(aidTypes, 'vocabulary', '1')) {
@@ -67,12 +75,33 @@ export const moneyRules: readonly Rule[] = [
     official: [],
     sentence: 'A budget is negative.',
     check(record, report) {
-      for (const name of ['budget', 'total-budget']) {
+      for (const name of budgets) {
         for (const budget of record.children(name)) {
           const value = childOf(budget, 'value')
           if (value && (shareUnits(value.text) ?? 0n) < 0n)
             report(value, `expected 0 or more, got ${quoted(value.text)}`)
         }
+      }
+    },
+  },
+  {
+    code: 'budget-currency-mixed',
+    severity: 'error',
+    official: [],
+    sentence: 'The budgets of one period (original and revised) have different currencies.',
+    check(record, report) {
+      const found = record.children('budget')
+      if (found.length < 2) return
+      const currencies = new Map<string, string>()
+      for (const budget of found) {
+        const period = `${dateOf(budget, 'period-start')} ${dateOf(budget, 'period-end')}`
+        const value = childOf(budget, 'value')
+        const currency = value?.attributes.currency || record.root.attributes['default-currency']
+        if (!value || !currency) continue
+        const first = currencies.get(period)
+        if (first === undefined) currencies.set(period, currency)
+        else if (first !== currency)
+          report(value, `expected ${first} as in the other budget of this period, got ${quoted(currency)}`, 'currency')
       }
     },
   },

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { IsoDate, IsoInstant } from '../../../src/domain/dates.js'
+import { newIdentifier, toActivity } from '../../../src/feeds/iati/activity.js'
+import { validateActivity, validateOrganisation, validationCatalogue } from '../../../src/validation/index.js'
+import type { Element } from '../../../src/xml/element.js'
+import { parseElement } from '../../../src/xml/reader.js'
+import { aGraph, aMonth, aReport, mappingConfig } from '../../support/builders.js'
+
+import { anActivity, anOrganisation } from '../../support/iati-records.js'
+import {
+  aFullActivity,
+  aFullOrganisation,
+  blindSpotMutants,
+  type Mutant,
+  mutantsDay,
+  ruleMutants,
+} from '../../support/mutants/index.js'
+import { officialStandard } from '../../support/official-standard.js'
+import { wellsForTara } from '../../support/wells-for-tara.js'
+
+const context = { today: mutantsDay as IsoDate, now: `${mutantsDay}T12:00:00Z` as IsoInstant }
+const official = officialStandard('breaking the official samples')
+
+function mapped(graph: Parameters<typeof toActivity>[0]): Element {
+  return toActivity(graph, mappingConfig, context.today, newIdentifier(mappingConfig, graph.project.id)).element
+}
+
+function sample(name: string): Element[] {
+  if (!official) return []
+  return [...parseElement(readFileSync(join(official, 'samples', name))).children]
+}
+
+const records: Record<string, readonly Element[]> = {
+  'an activity of every element': [aFullActivity()],
+  'a plain activity': [anActivity()],
+  'a mapped project': [mapped(wellsForTara)],
+  'a mapped project with months and reports': [
+    mapped(
+      aGraph({
+        months: [aMonth('2026-01', '120.00'), aMonth('2026-02', '-10.00', { kind: 'refund' })],
+        reports: [aReport(1, '2026-03-01')],
+      }),
+    ),
+  ],
+  'a bare mapped project': [mapped(aGraph())],
+  'the sample activities': sample('activities.sample.xml'),
+  'an organisation of every element': [aFullOrganisation()],
+  'a plain organisation': [anOrganisation()],
+  'the sample organisations': sample('organisations.sample.xml'),
+}
+
+function findings(record: Element): string[] {
+  const validate = record.name === 'iati-activity' ? validateActivity : validateOrganisation
+  return validate(record, context)
+    .filter(({ severity }) => severity !== 'info')
+    .map(({ code }) => code)
+}
+
+const mutants: readonly Mutant[] = [...ruleMutants, ...blindSpotMutants]
+
+describe.each(Object.entries(records))('%s', (_what, of) => {
+  it('is sound', () => {
+    for (const record of of) expect(findings(record)).toEqual([])
+  })
+
+  it('is told from each of its mutants', () => {
+    const wrong = of.flatMap((record) =>
+      mutants.flatMap(({ breaks, code, what, make }) => {
+        const made = make(record)
+        if (!made) return []
+        const [sound, broken] = [findings(made.sound), findings(made.broken)]
+        const name = `${breaks} ${what}`
+        return [
+          ...(sound.length > 0 ? [`${name}: the sound one gives ${sound.join(', ')}`] : []),
+          ...(broken.includes(code) ? [] : [`${name}: expected ${code}, got ${broken.join(', ') || 'nothing'}`]),
+        ]
+      }),
+    )
+    expect(wrong).toEqual([])
+  })
+})
+
+it('every mutant is tried', () => {
+  const all = Object.values(records).flat()
+  expect(mutants.filter(({ make }) => !all.some(make)).map(({ breaks, what }) => `${breaks} ${what}`)).toEqual([])
+})
+
+it('every mutant of an official rule gives a code that names the rule', () => {
+  const strangers = ruleMutants.filter(({ breaks, code }) => !validationCatalogue[code]?.official.includes(breaks))
+  expect(strangers.map(({ breaks, code }) => `${breaks} ${code}`)).toEqual([])
+})
