@@ -79,7 +79,9 @@ function toApiError(error: unknown): ServiceError {
 
 function toErrorResponse(failure: ServiceError, requestId: string): ErrorResponse {
   const { public: isPublic, status } = errorCatalogue[failure.code]
-  if (isPublic) return { status, messages: [failure.message] }
+  if (isPublic) {
+    return { status, messages: [failure.message], ...(failure.number !== undefined && { number: failure.number }) }
+  }
   const message =
     status === 503
       ? 'the service cannot take this request at the moment'

@@ -2,17 +2,27 @@ import { STATUS_CODES } from 'node:http'
 import { type Format, integer, record, string, wireDocument, wireText, wrapper } from '../../wire/wire.js'
 
 /** One or more messages under one HTTP status (specification 7.1). */
-export type ErrorResponse = { readonly status: number; readonly messages: readonly string[] }
+export type ErrorResponse = {
+  readonly status: number
+  readonly messages: readonly string[]
+  /** The payment processor's code; goes with the first message. */
+  readonly number?: number
+}
 
 /** The `error_response` document. */
-export function errorDocument(format: Format, { status, messages }: ErrorResponse): string {
+export function errorDocument(format: Format, { status, messages, number }: ErrorResponse): string {
   const response = record([
     ['error_code', integer(status)],
     [
       'errors',
       wrapper(
         'error',
-        messages.map((message) => record([['error_message', string(message)]])),
+        messages.map((message, index) =>
+          record([
+            ['error_message', string(message)],
+            ['error_number', number === undefined || index > 0 ? undefined : integer(number)],
+          ]),
+        ),
       ),
     ],
     ['status', string(STATUS_CODES[status] ?? 'Error')],

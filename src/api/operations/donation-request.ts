@@ -1,0 +1,176 @@
+import { type FieldProblem, ServiceError } from '../../domain/errors.js'
+import { type CurrencyCode, type Decimal, minorUnitExponent, signOf, toMinorUnits } from '../../domain/money.js'
+import type { PaymentMethod } from '../../payments/gateway.js'
+import { FieldReader } from './field-reader.js'
+import { type CardEcho, readTestCard } from './test-cards.js'
+
+/** `1`: card data, only with `is_test=true`; `2`: the gateway's stand-ins for a card (wire contract 6.2). */
+export type DonationVersion = 1 | 2
+
+/** A donation request, read and checked; empty fields are absent. */
+export type DonationRequest = {
+  readonly refcode: string
+  readonly transactionId?: string
+  readonly email: string
+  readonly twitterUsername?: string
+  readonly amount: Decimal
+  readonly addon?: Decimal
+  readonly currency: CurrencyCode
+  readonly projectId: number
+  readonly newsletterPlatform: boolean
+  readonly newsletterCharity: boolean
+  readonly noteToOrganization?: string
+  readonly partnerCode?: string
+  readonly ipAddress?: string
+  readonly userAgent?: string
+  /** Names and address, as they came; only fields that were sent. */
+  readonly payer: Readonly<Record<string, string>>
+  /** Version 2. */
+  readonly payment?: { readonly gateway: string; readonly gatewayKey: string; readonly method: PaymentMethod }
+  /** Version 1 with one of the published test cards. */
+  readonly card?: CardEcho
+}
+
+/** What a request is read against. */
+export type DonationRules = {
+  readonly version: DonationVersion
+  readonly currency: CurrencyCode
+  /** Values of `paymentGateway` that are served, in small letters. */
+  readonly gateways: readonly string[]
+  /** Fields that need an agreement of their own; without it they are ignored. */
+  readonly mayNote: boolean
+  readonly mayNamePartner: boolean
+}
+
+/** Fields of `payment_detail` that say who pays, in the order of the answer's JSON. */
+export const payerFields = [
+  'firstname',
+  'lastname',
+  'address',
+  'address2',
+  'city',
+  'state',
+  'iso3166CountryCode',
+  'zip',
+  'phone',
+] as const
+
+/** Smallest donation, in the currency's whole units (wire contract 6.2). */
+export const minimumAmount = 10
+const most = 1_000_000_000
+
+/**
+ * Reads the fields under `donation`. Numbers may come as texts, unknown fields are ignored, empty texts are absent.
+ * Throws `request-invalid` naming every field that is missing or wrong; what came is never repeated, it may be a card
+ * number or a name.
+ */
+export function readDonationRequest(fields: unknown, rules: DonationRules): DonationRequest {
+  const problems: FieldProblem[] = []
+  const root = FieldReader.of(fields, 'donation', problems)
+  const currency = readCurrency(root, rules.currency)
+  const payerDetail = root.child('payment_detail')
+  if (root.child('giftCertificate_detail')) {
+    root.refuse('giftCertificate_detail', 'no gift certificate: they are not supported')
+  }
+  if (!payerDetail && !root.refused('payment_detail')) root.refuse('payment_detail', 'an object')
+  const addon = root.child('addon')
+  const request: DonationRequest = {
+    refcode: root.required('refcode', 100),
+    ...root.optional('transactionId', 'transactionId', 100),
+    email: readEmail(root),
+    ...root.optional('twitterUsername', 'twitter_username', 255),
+    amount: readAmount(root, 'amount', currency, minimumAmount),
+    ...(addon && { addon: readAmount(addon, 'amount', currency, 0) }),
+    currency,
+    projectId: (root.child('project') ?? root.missing('project')).id('id'),
+    newsletterPlatform: root.boolean('signupForGGNewsletter'),
+    newsletterCharity: root.boolean('signupForCharityNewsletter'),
+    ...(rules.mayNote && root.optional('noteToOrganization', 'noteToOrganization', 255)),
+    ...(rules.mayNamePartner && root.optional('partnerCode', 'partnerCode', 40)),
+    ...root.optional('ipAddress', 'ipAddress', 255),
+    ...root.optional('userAgent', 'userAgent', 1000),
+    ...readPaymentDetail(payerDetail, rules),
+  }
+  if (problems.length > 0) throw invalid(problems)
+  return request
+}
+
+function readPaymentDetail(
+  detail: FieldReader | undefined,
+  rules: DonationRules,
+): Pick<DonationRequest, 'payer' | 'payment' | 'card'> {
+  if (!detail) return { payer: {} }
+  const payer: Record<string, string> = {
+    firstname: detail.required('firstname', 100),
+    lastname: detail.required('lastname', 100),
+  }
+  for (const name of payerFields.slice(2)) {
+    const value = detail.text(name, 255)
+    if (value !== undefined) payer[name] = value
+  }
+  if (rules.version === 1) {
+    const card = readTestCard(detail)
+    return { payer, ...(card && { card }) }
+  }
+  for (const name of ['creditCardNumber', 'securityCode', 'expiryDateMonth', 'expiryDateYear']) {
+    if (detail.has(name))
+      detail.refuse(name, 'no card data: send paymentGatewayNonce or paymentGatewaySavedPaymentToken')
+  }
+  return { payer, payment: readGatewayFields(detail, rules.gateways) }
+}
+
+function readGatewayFields(detail: FieldReader, gateways: readonly string[]): NonNullable<DonationRequest['payment']> {
+  const gateway = detail.required('paymentGateway', 255).toLowerCase()
+  if (gateway !== '' && !gateways.includes(gateway)) detail.refuse('paymentGateway', gateways[0] ?? 'a known gateway')
+  const gatewayKey = detail.required('paymentGatewayKey', 10_000)
+  const nonce = detail.text('paymentGatewayNonce', 10_000)
+  const token = detail.text('paymentGatewaySavedPaymentToken', 10_000)
+  if (nonce !== undefined && token !== undefined) {
+    detail.refuse('paymentGatewayNonce', 'either a nonce or paymentGatewaySavedPaymentToken, not both')
+  }
+  const unread = detail.refused('paymentGatewayNonce') || detail.refused('paymentGatewaySavedPaymentToken')
+  if (nonce === undefined && token === undefined && !unread) {
+    detail.refuse('paymentGatewayNonce', 'a text, or one in paymentGatewaySavedPaymentToken')
+  }
+  const method: PaymentMethod =
+    token === undefined ? { kind: 'nonce', nonce: nonce ?? '' } : { kind: 'saved-token', token }
+  return { gateway, gatewayKey, method }
+}
+
+function readCurrency(root: FieldReader, platform: CurrencyCode): CurrencyCode {
+  const text = root.text('currencyCode', 10)
+  if (text !== undefined && text.toUpperCase() !== platform) {
+    root.refuse('currencyCode', `${platform}, the only currency of this platform`)
+  }
+  return platform
+}
+
+function readEmail(root: FieldReader): string {
+  const email = root.required('email', 50)
+  if (email !== '' && !/^[^\s@]+@[^\s@]+$/.test(email)) root.refuse('email', 'an e-mail address')
+  return email
+}
+
+/** An amount above 0 (and not under `minimum`) with no more decimals than the currency has; 0 when it was refused. */
+function readAmount(reader: FieldReader, name: string, currency: CurrencyCode, minimum: number): Decimal {
+  const zero = '0' as Decimal
+  const places = minorUnitExponent(currency)
+  const expected =
+    `a decimal number ${minimum > 0 ? `of at least ${minimum}` : 'above 0'}` +
+    (places === 0 ? ' without decimals' : ` with at most ${places} decimals`)
+  const amount = reader.decimal(name, expected)
+  if (amount === undefined) return zero
+  const units = toMinorUnits(amount, places)
+  const scale = 10n ** BigInt(places)
+  const exact = toMinorUnits(amount, places + 12) === units * 10n ** 12n && !/\.\d{12,}/.test(amount)
+  if (!exact || signOf(amount) <= 0 || units < BigInt(minimum) * scale || units >= BigInt(most) * scale) {
+    reader.refuse(name, units >= BigInt(most) * scale ? `an amount under ${most}` : expected)
+    return zero
+  }
+  return amount
+}
+
+function invalid(problems: readonly FieldProblem[]): ServiceError {
+  const message = problems.map(({ field, expected }) => `${field}: expected ${expected}`).join('; ')
+  return new ServiceError('request-invalid', message, { problems })
+}

@@ -1,0 +1,124 @@
+import type { FieldProblem } from '../../domain/errors.js'
+import { type Decimal, parseDecimal } from '../../domain/money.js'
+import { legalText } from '../../xml/writer.js'
+
+/**
+ * Reads the fields of one object of a request leniently (wire contract 6.2): a number may be a text and a text a number,
+ * blanks around a text and unknown fields do not count, and an empty text or `null` is absent. Problems are collected,
+ * without what came.
+ */
+export class FieldReader {
+  readonly #fields: Readonly<Record<string, unknown>>
+  readonly #path: string
+  readonly #problems: FieldProblem[]
+
+  constructor(fields: Readonly<Record<string, unknown>>, path: string, problems: FieldProblem[]) {
+    this.#fields = fields
+    this.#path = path
+    this.#problems = problems
+  }
+
+  /** A reader of this value; of an empty object, with a problem noted, when it is none. */
+  static of(value: unknown, path: string, problems: FieldProblem[]): FieldReader {
+    if (isObject(value)) return new FieldReader(value, path, problems)
+    problems.push({ field: path, expected: 'an object' })
+    return new FieldReader({}, path, problems)
+  }
+
+  /** Notes that a field is not what was expected. */
+  refuse(name: string, expected: string): void {
+    if (!this.refused(name)) this.#problems.push({ field: `${this.#path}.${name}`, expected })
+  }
+
+  /** Whether a problem was noted for this field. */
+  refused(name: string): boolean {
+    return this.#problems.some(({ field }) => field === `${this.#path}.${name}`)
+  }
+
+  /** Whether the field came with anything in it, readable or not. */
+  has(name: string): boolean {
+    const value = this.#value(name)
+    return value !== undefined && !(typeof value === 'string' && value.trim() === '')
+  }
+
+  /** The object in this field; undefined when it is absent or, with a problem noted, something else. */
+  child(name: string): FieldReader | undefined {
+    if (!this.has(name)) return undefined
+    const value = this.#value(name)
+    if (isObject(value)) return new FieldReader(value, `${this.#path}.${name}`, this.#problems)
+    this.refuse(name, 'an object')
+    return undefined
+  }
+
+  /** A reader of nothing for an object that must be there; notes a problem unless there is one. */
+  missing(name: string): FieldReader {
+    this.refuse(name, 'an object')
+    return new FieldReader({}, `${this.#path}.${name}`, [])
+  }
+
+  /** The text of at most `length` characters; undefined when it is absent or, with a problem noted, something else. */
+  text(name: string, length: number): string | undefined {
+    if (!this.has(name)) return undefined
+    const value = this.#value(name)
+    const text = typeof value === 'number' ? String(value) : value
+    if (typeof text !== 'string') {
+      this.refuse(name, 'a text')
+      return undefined
+    }
+    // What XML cannot hold could not be echoed in XML.
+    const legal = legalText(text).trim()
+    if ([...legal].length <= length) return legal === '' ? undefined : legal
+    this.refuse(name, `at most ${length} characters`)
+    return undefined
+  }
+
+  /** Like `text`, as an object with the one field `key`, or none. */
+  optional<Key extends string>(key: Key, name: string, length: number): { readonly [K in Key]?: string } {
+    const text = this.text(name, length)
+    return (text === undefined ? {} : { [key]: text }) as { readonly [K in Key]?: string }
+  }
+
+  /** A text that must be there; empty, with a problem noted, when it is not. */
+  required(name: string, length: number): string {
+    const text = this.text(name, length)
+    if (text === undefined) this.refuse(name, 'a text that is not empty')
+    return text ?? ''
+  }
+
+  /** A decimal number, as a number or a text; undefined, with `expected` noted, when it is absent or something else. */
+  decimal(name: string, expected: string): Decimal | undefined {
+    const value = this.#value(name)
+    const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : ''
+    const decimal = text.length <= 40 ? parseDecimal(text) : undefined
+    if (decimal === undefined) this.refuse(name, expected)
+    return decimal
+  }
+
+  /** A record id that must be there; 0, with a problem noted, when it is not. */
+  id(name: string): number {
+    const value = this.#value(name)
+    const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : ''
+    if (/^\d{1,30}$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
+    this.refuse(name, 'a project identifier, a whole number')
+    return 0
+  }
+
+  /** `true` or `false`, as a boolean or a text in any letter case; false when absent. */
+  boolean(name: string): boolean {
+    if (!this.has(name)) return false
+    const value = this.#value(name)
+    const text =
+      typeof value === 'boolean' ? String(value) : typeof value === 'string' ? value.trim().toLowerCase() : ''
+    if (text !== 'true' && text !== 'false') this.refuse(name, 'true or false')
+    return text === 'true'
+  }
+
+  #value(name: string): unknown {
+    const value = Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined
+    return value === null ? undefined : value
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

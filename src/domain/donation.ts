@@ -1,0 +1,49 @@
+import type { CurrencyCode, Decimal } from './money.js'
+
+/** `received -> settled | declined | failed`, `settled -> refunded` (whole or in part). */
+export type DonationStatus = 'received' | 'settled' | 'declined' | 'failed' | 'refunded'
+
+/** What a project shows of its money right after a donation. */
+export type ProjectTotals = {
+  readonly projectId: number
+  readonly funding: Decimal
+  readonly numberOfDonations: number
+  readonly goal?: Decimal
+  readonly remaining?: Decimal
+  readonly projectLink?: string
+  readonly progressReportLink?: string
+}
+
+/** A donation as it is kept: money and state, nothing of the person who gave. */
+export type Donation = {
+  readonly id: number
+  readonly projectId: number
+  readonly status: DonationStatus
+  /** Our name for the payment at the gateway; absent for records of the past. */
+  readonly reference?: string
+  readonly amount: Decimal
+  /** A tip to the platform, charged together with the amount; 0 when there is none. */
+  readonly addon: Decimal
+  readonly fee: Decimal
+  readonly currency: CurrencyCode
+  readonly transactionId?: string
+  readonly refcode?: string
+  readonly newsletterPlatform: boolean
+  readonly newsletterCharity: boolean
+  readonly receivedAt?: Date
+  readonly settledAt?: Date
+  readonly receiptNumber?: string
+  readonly decline?: Decline
+  /** What has been given back of the amount. */
+  readonly refunded: Decimal
+}
+
+/** Why a payment was refused: the processor's published code and text. */
+export type Decline = { readonly code: number; readonly text: string }
+
+/** One row of a donation's life. */
+export type DonationEvent = {
+  readonly kind: DonationStatus
+  readonly at: Date
+  readonly details: Readonly<Record<string, unknown>>
+}

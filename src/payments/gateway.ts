@@ -1,0 +1,84 @@
+import type { Decline } from '../domain/donation.js'
+import type { CurrencyCode, Decimal } from '../domain/money.js'
+
+/**
+ * What the service asks of a payment processor. Every call may take until its signal is aborted. A call that does not
+ * return a value throws: `GatewayRefusal` when the gateway certainly did nothing, anything else when that is not known.
+ */
+export type Gateway = {
+  /** Its name in our books. */
+  readonly name: string
+  /** Values of the wire's `paymentGateway` that mean this gateway, in small letters. */
+  readonly wireNames: readonly string[]
+  /**
+   * Charges once per reference: a second call with the same reference must not charge again. A charge that was asked for
+   * turns up under its reference within `lateSeconds` after its signal was aborted, or never.
+   */
+  charge(charge: Charge, signal: AbortSignal): Promise<ChargeOutcome>
+  readonly lateSeconds: number
+  /** What became of the charge with our reference; undefined: the gateway knows nothing of it. */
+  findByReference(reference: string, signal: AbortSignal): Promise<FoundCharge | undefined>
+  /** Gives back part or all of a charge, once per `reference`. */
+  refund(refund: Refund, signal: AbortSignal): Promise<{ readonly refundId: string }>
+}
+
+/** How the donor pays: the processor's own stand-ins for a card, which are never stored. */
+export type PaymentMethod =
+  | { readonly kind: 'nonce'; readonly nonce: string }
+  | { readonly kind: 'saved-token'; readonly token: string }
+
+export type Charge = {
+  /** Our name for this payment, unique for ever. */
+  readonly reference: string
+  readonly amount: Decimal
+  readonly currency: CurrencyCode
+  /** The key that the client's page was given by the processor. */
+  readonly gatewayKey: string
+  readonly method: PaymentMethod
+  /** Who pays, for the processor's own checks: names, address, `ipAddress`, `userAgent`. */
+  readonly payer: Readonly<Record<string, string>>
+}
+
+export type ChargeOutcome =
+  | { readonly kind: 'approved'; readonly chargeId: string }
+  | { readonly kind: 'declined'; readonly decline: Decline }
+
+/** An outcome as the gateway remembers it, with what was charged. */
+export type FoundCharge = { readonly outcome: ChargeOutcome; readonly amount: Decimal; readonly currency: string }
+
+export type Refund = {
+  /** Our name for this refund, unique for ever. */
+  readonly reference: string
+  readonly chargeReference: string
+  readonly chargeId: string
+  readonly amount: Decimal
+  readonly currency: CurrencyCode
+}
+
+/** The gateway certainly did nothing: it could not be reached, or it refused the request as such. */
+export class GatewayRefusal extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.name = 'GatewayRefusal'
+  }
+}
+
+/** Runs a gateway call with a time-out; a call that is late rejects, whatever it does with its signal. */
+export async function withTimeout<T>(ms: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      controller.abort()
+      reject(new Error(`the payment gateway did not answer within ${ms} ms`))
+    }, ms)
+  })
+  const answer = call(controller.signal)
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+    // An answer after the time-out has no reader; the settlement asks again.
+    answer.catch(() => undefined)
+  }
+}

@@ -1,0 +1,41 @@
+import type { Clock } from '../domain/dates.js'
+import { type CurrencyCode, type Decimal, fromMinorUnits, minorUnitExponent, toMinorUnits } from '../domain/money.js'
+import type { Store } from '../store/store.js'
+import type { Gateway } from './gateway.js'
+
+/** Everything that taking and giving back payments works with. */
+export type Payments = {
+  readonly store: Store
+  readonly gateway: Gateway
+  readonly clock: Clock
+  /** How long the gateway may take to answer one call. */
+  readonly timeoutMs: number
+  /** The platform's share of each donation, as a percentage. */
+  readonly feePercent: Decimal
+  /** The platform's only currency. */
+  readonly currency: CurrencyCode
+  /** Hears of what a person should know: money that does not agree. Never told personal data. */
+  readonly warn: (details: Readonly<Record<string, string | number>>, message: string) => void
+}
+
+/** Seconds in which a charge that was asked for may still turn up at the gateway. */
+export function leaseSecondsOf({ gateway, timeoutMs }: Pick<Payments, 'gateway' | 'timeoutMs'>): number {
+  return timeoutMs / 1000 + gateway.lateSeconds
+}
+
+/** The platform's share of an amount, rounded half up to the currency's smallest unit. */
+export function feeOf(amount: Decimal, percent: Decimal, currency: CurrencyCode): Decimal {
+  const places = minorUnitExponent(currency)
+  return fromMinorUnits((toMinorUnits(amount, places) * toMinorUnits(percent, 2) + 5000n) / 10_000n, places)
+}
+
+/** The sum of two amounts in the currency's places. */
+export function sumOf(a: Decimal, b: Decimal, currency: CurrencyCode): Decimal {
+  const places = minorUnitExponent(currency)
+  return fromMinorUnits(toMinorUnits(a, places) + toMinorUnits(b, places), places)
+}
+
+/** Whether two amounts are the same number. */
+export function sameAmount(a: Decimal, b: Decimal): boolean {
+  return toMinorUnits(a, 4) === toMinorUnits(b, 4)
+}

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../domain/dates.js'
+import { enterCharge, enterRefund, findCharge, type SandboxCharge } from '../store/sandbox-ledger.js'
+import type { Store } from '../store/store.js'
+import { declineOf } from './declines.js'
+import { type Charge, type ChargeOutcome, type Gateway, GatewayRefusal } from './gateway.js'
+import { scenarioOf, slowMs } from './sandbox-scenarios.js'
+
+/**
+ * A gateway without a network: what happens is decided by the nonce and the amount alone (docs/payments.md), and what
+ * it has charged stands in its own tables, which only this file's functions and `giving ledger check` read.
+ */
+export function createSandboxGateway({ store, clock }: { readonly store: Store; readonly clock: Clock }): Gateway {
+  const enter = async (charge: Charge, declineCode: number | undefined): Promise<ChargeOutcome> => {
+    const { reference, amount, currency } = charge
+    return toOutcome(await enterCharge(store.db, { reference, amount, currency, declineCode, at: clock() }))
+  }
+  return {
+    name: 'sandbox',
+    wireNames: ['braintree', 'sandbox'],
+    lateSeconds: 5,
+    charge: async (charge, signal) => {
+      const { method, amount } = charge
+      const scenario = scenarioOf(method.kind === 'nonce' ? method.nonce : method.token, amount)
+      switch (scenario.kind) {
+        case 'approved':
+          return await enter(charge, undefined)
+        case 'declined':
+          return await enter(charge, scenario.code)
+        case 'slow':
+          await sleep(slowMs, undefined, { signal })
+          return await enter(charge, undefined)
+        case 'silent-before':
+          return await silence(signal)
+        case 'silent-after':
+          await enter(charge, undefined)
+          return await silence(signal)
+        case 'down':
+          throw new GatewayRefusal('the sandbox gateway cannot be reached')
+        case 'unknown':
+          return await enter(charge, 2038)
+        default:
+          return scenario satisfies never
+      }
+    },
+    findByReference: async (reference) => {
+      const charge = await findCharge(store.db, reference)
+      return charge && { outcome: toOutcome(charge), amount: charge.amount, currency: charge.currency }
+    },
+    refund: async ({ reference, chargeReference, amount }) => {
+      const id = await enterRefund(store.db, { reference, chargeReference, amount, at: clock() })
+      if (id === undefined) throw new GatewayRefusal(`nothing of this amount is left of the charge ${chargeReference}`)
+      return { refundId: `sandbox-refund-${id}` }
+    },
+  }
+}
+
+function toOutcome({ id, declineCode }: SandboxCharge): ChargeOutcome {
+  return declineCode === undefined
+    ? { kind: 'approved', chargeId: `sandbox-${id}` }
+    : { kind: 'declined', decline: declineOf(declineCode) }
+}
+
+/** No answer until the caller gives up. */
+async function silence(signal: AbortSignal): Promise<never> {
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+  throw new Error('the sandbox gateway did not answer')
+}

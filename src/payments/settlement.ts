@@ -1,0 +1,71 @@
+import type { Donation } from '../domain/donation.js'
+import { toServiceError } from '../domain/errors.js'
+import { takeOverOpenDonations } from '../store/donation-intents.js'
+import { recordFailed } from '../store/donation-outcomes.js'
+import { takeOverOpenRefunds } from '../store/refunds.js'
+import { withTimeout } from './gateway.js'
+import { leaseSecondsOf, type Payments } from './payments.js'
+import { finishRefund } from './refund-donation.js'
+import { isChargeOf, recordOutcome } from './take-payment.js'
+
+/** What a round of settlement did; `open` could not be decided and is left to the next round. */
+export type SettlementRound = {
+  readonly settled: number
+  readonly declined: number
+  readonly failed: number
+  readonly refunded: number
+  readonly open: number
+}
+
+const batch = 50
+
+/**
+ * Finishes what a dead process or a silent gateway left open: each open donation whose lease is over is looked up at
+ * the gateway by our reference, and completed or failed; refunds that were written down are made. Several processes may
+ * do this at once. Stops between two donations when `signal` is aborted.
+ */
+export async function settleOpen(payments: Payments, signal?: AbortSignal): Promise<SettlementRound> {
+  const counts = { settled: 0, declined: 0, failed: 0, refunded: 0, open: 0 }
+  const leaseSeconds = leaseSecondsOf(payments)
+  for (;;) {
+    const donations = await takeOverOpenDonations(payments.store.db, { limit: batch, leaseSeconds })
+    for (const donation of donations) {
+      if (signal?.aborted) return counts
+      counts[await settleOne(payments, donation)]++
+    }
+    // A gateway that answers nothing is not asked for another batch.
+    if (donations.length < batch || counts.open > 0) break
+  }
+  for (const refund of await takeOverOpenRefunds(payments.store.db, { limit: batch, leaseSeconds })) {
+    if (signal?.aborted) return counts
+    try {
+      await finishRefund(payments, refund)
+      counts.refunded++
+    } catch (error) {
+      counts.open++
+      payments.warn({ refundId: refund.id, error: toServiceError(error).message }, 'a refund is not finished yet')
+    }
+  }
+  return counts
+}
+
+async function settleOne(payments: Payments, donation: Donation): Promise<keyof SettlementRound> {
+  const { gateway, store, clock, timeoutMs, warn } = payments
+  const { id, reference = '' } = donation
+  try {
+    const found = await withTimeout(timeoutMs, (signal) => gateway.findByReference(reference, signal))
+    if (!found) return (await recordFailed(store.db, id, 'never charged', clock())) ? 'failed' : 'open'
+    if (!isChargeOf(donation, found)) {
+      warn(
+        { donationId: id, reference },
+        'the gateway charged another amount than the donation says: a person must look',
+      )
+      return 'open'
+    }
+    const result = await recordOutcome(payments, { id, reference }, found.outcome)
+    return result.kind
+  } catch (error) {
+    warn({ donationId: id, reference, error: toServiceError(error).message }, 'a donation could not be settled yet')
+    return 'open'
+  }
+}

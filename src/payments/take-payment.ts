@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isoDateOf } from '../domain/dates.js'
+import type { Decline, Donation } from '../domain/donation.js'
+import { ServiceError, toServiceError } from '../domain/errors.js'
+import { findEarlierDonation } from '../store/donation-intents.js'
+import { recordDeclined, recordFailed, recordSettled, type Settlement } from '../store/donation-outcomes.js'
+import { type Charge, type ChargeOutcome, GatewayRefusal, withTimeout } from './gateway.js'
+import { type Payments, sameAmount, sumOf } from './payments.js'
+
+/** How a payment ended. */
+export type PaymentResult =
+  | ({ readonly kind: 'settled' } & Settlement)
+  | { readonly kind: 'declined'; readonly decline: Decline }
+
+/**
+ * Charges an intent that is in the books and records what came of it. Throws `payment-unavailable` when nothing was
+ * charged, `payment-pending` when that is not known or could not be recorded: then the intent stays open, and the
+ * settlement or a repeated request finds the outcome by its reference.
+ */
+export async function takePayment(payments: Payments, id: number, charge: Charge): Promise<PaymentResult> {
+  const { gateway, store, clock, timeoutMs } = payments
+  let outcome: ChargeOutcome
+  try {
+    outcome = await withTimeout(timeoutMs, (signal) => gateway.charge(charge, signal))
+  } catch (cause) {
+    if (!(cause instanceof GatewayRefusal)) throw pending(cause)
+    await recordFailed(store.db, id, 'gateway unavailable', clock()).catch(() => false)
+    throw new ServiceError('payment-unavailable', 'the payment gateway cannot be reached; nothing was charged', {
+      cause,
+    })
+  }
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await recordOutcome(payments, { id, reference: charge.reference }, outcome)
+    } catch (cause) {
+      const { code } = toServiceError(cause)
+      if (code === 'payment-pending' || code === 'payment-unavailable') throw cause
+      // Money has moved: a lost connection is worth another try before the caller is told to come again.
+      if (code !== 'database-unavailable' || attempt >= 3) throw pending(cause)
+      await sleep(100 * attempt)
+    }
+  }
+}
+
+/**
+ * Writes an outcome into the books. A donation that was closed meanwhile keeps its state: the same outcome recorded by
+ * another process is returned as that process recorded it, and a charge for one that had been given up is given back.
+ */
+export async function recordOutcome(
+  payments: Payments,
+  { id, reference }: { readonly id: number; readonly reference: string },
+  outcome: ChargeOutcome,
+): Promise<PaymentResult> {
+  const { store, clock } = payments
+  const at = clock()
+  if (outcome.kind === 'approved') {
+    const settled = await recordSettled(store.db, { id, chargeId: outcome.chargeId, at, day: isoDateOf(at) })
+    if (settled) return { kind: 'settled', ...settled }
+  } else if (await recordDeclined(store.db, id, outcome.decline, at)) {
+    return { kind: 'declined', decline: outcome.decline }
+  }
+  const earlier = await findEarlierDonation(store.db, id)
+  const { donation, totals } = earlier ?? {}
+  if (donation?.settledAt && donation.receiptNumber !== undefined && totals) {
+    return { kind: 'settled', receiptNumber: donation.receiptNumber, settledAt: donation.settledAt, totals }
+  }
+  if (donation?.status === 'declined' && donation.decline) return { kind: 'declined', decline: donation.decline }
+  if (donation?.status === 'failed' && outcome.kind === 'approved') {
+    await returnLateCharge(payments, donation, reference, outcome.chargeId)
+    throw new ServiceError('payment-unavailable', 'the payment came too late and was given back; nothing was charged')
+  }
+  throw pending(undefined)
+}
+
+/** Whether what the gateway charged is what the donation says. */
+export function isChargeOf(donation: Donation, found: { amount: Donation['amount']; currency: string }): boolean {
+  const expected = sumOf(donation.amount, donation.addon, donation.currency)
+  return sameAmount(expected, found.amount) && found.currency === donation.currency
+}
+
+async function returnLateCharge(payments: Payments, donation: Donation, reference: string, chargeId: string) {
+  const { gateway, timeoutMs, warn } = payments
+  const { id, amount, addon, currency } = donation
+  const total = sumOf(amount, addon, currency)
+  await withTimeout(timeoutMs, (signal) =>
+    gateway.refund(
+      { reference: `${reference}-late`, chargeReference: reference, chargeId, amount: total, currency },
+      signal,
+    ),
+  )
+  warn({ donationId: id, reference }, 'a charge came after its donation had been given up, and was given back')
+}
+
+/** The error of a payment whose outcome is not known yet. */
+export function pending(cause: unknown): ServiceError {
+  return new ServiceError('payment-pending', 'the outcome of the payment is not known yet', {
+    ...(cause !== undefined && { cause }),
+  })
+}
