@@ -5,6 +5,13 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { importCommand } from './commands/import.js'
 import { type Output, terminalOutput } from './commands/output.js'
 import { publishCommand } from './commands/publish.js'
+import {
+  approveReleaseCommand,
+  diffReleasesCommand,
+  listReleasesCommand,
+  rollbackReleaseCommand,
+  showReleaseCommand,
+} from './commands/releases.js'
 import { apiCommand, startCommand, workerCommand } from './commands/services.js'
 import { statusCommand } from './commands/status.js'
 import { migrateCommand, resetDemoCommand, seedCommand } from './commands/store.js'
@@ -103,6 +110,33 @@ function createProgram(): Command {
     .action(async (files: string[], options: { json?: boolean }) => {
       await run((_, output) => validateCommand(environment, files, stop.signal, output))(options)
     })
+  const releases = command('releases', 'look at releases, approve a held one, go back to an earlier one')
+  const ofReleases = (nameAndArguments: string, description: string) =>
+    releases
+      .command(nameAndArguments)
+      .description(description)
+      .exitOverride()
+      .option(...json)
+  ofReleases('list', 'all releases on disk, newest first; exit code 1 when the newest is held').action(
+    run((_, output) => listReleasesCommand(environment, output)),
+  )
+  ofReleases('show <id>', 'one release: files, totals, held activities, history').action(
+    async (id: string, options: { json?: boolean }) =>
+      await run((_, output) => showReleaseCommand(environment, id, output))(options),
+  )
+  ofReleases('diff <from> <to>', 'what is different in the second release; exit code 1 when anything is').action(
+    async (from: string, to: string, options: { json?: boolean }) =>
+      await run((_, output) => diffReleasesCommand(environment, [from, to], output))(options),
+  )
+  ofReleases('approve <id>', 'make a held release live exactly as it was built')
+    .option('--accept-loss', 'give up for ever the published identifiers that it lacks', false)
+    .action(async (id: string, options: { acceptLoss: boolean; json?: boolean }) => {
+      await run((_, output) => approveReleaseCommand(environment, id, options, output))(options)
+    })
+  ofReleases('rollback <id>', 'put an earlier release back; it stays until the content changes').action(
+    async (id: string, options: { json?: boolean }) =>
+      await run((_, output) => rollbackReleaseCommand(environment, id, output))(options),
+  )
   const users = command('users', 'API users')
   users
     .command('create')

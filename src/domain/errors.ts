@@ -200,6 +200,12 @@ export const errorCatalogue = {
     remedy: 'stop',
     public: false,
   },
+  'release-refused': {
+    meaning: 'A release cannot be made live by hand: a newer one is live, or published identifiers would vanish.',
+    status: 400,
+    remedy: 'stop',
+    public: true,
+  },
   aborted: {
     meaning: 'The work was interrupted by a shutdown and will be done again.',
     status: 503,

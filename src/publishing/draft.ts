@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { copyFile, link, mkdir, open, rename, rm } from 'node:fs/promises'
@@ -27,13 +27,13 @@ export class Draft implements AsyncDisposable {
   private constructor(folder: ReleaseFolder, id: string) {
     this.id = id
     this.#folder = folder
-    this.#path = path.join(folder.drafts, id)
+    // A name of its own: a writer that was cut off, but lives, cannot write into its successor's draft.
+    this.#path = path.join(folder.drafts, `${id}.${process.pid}.${randomBytes(4).toString('hex')}`)
   }
 
-  /** Begins an empty draft; a dead writer's draft of the same id is removed. */
+  /** Begins an empty draft. */
   static async begin(folder: ReleaseFolder, id: string): Promise<Draft> {
     const draft = new Draft(folder, id)
-    await rm(draft.#path, { recursive: true, force: true })
     await draft.#directory(draft.#path)
     return draft
   }

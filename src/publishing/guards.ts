@@ -8,6 +8,8 @@ export type ReleaseTotals = Manifest['totals']
 const places = 4
 // A release with a larger file is held: it would not reach every consumer (IATI contract, fact 1).
 const mostFileBytes = 40_000_000
+// More invalid activities than this, and most of all there are: the mapping is wrong, not the data.
+const fewHeld = 10
 
 /**
  * Why a release must wait for the operator; undefined when it may go live (architecture 2.4). `vanished` are published
@@ -20,6 +22,8 @@ export function holdReason(
     readonly maxLossPercent: number
     readonly vanished: { readonly count: number; readonly sample: readonly string[] }
     readonly files: readonly { readonly path: string; readonly bytes: number }[]
+    /** Activities whose newest mapping is invalid: in the live release and in this one. */
+    readonly invalid?: { readonly live: number; readonly next: number }
   },
 ): string | undefined {
   const { vanished, maxLossPercent } = options
@@ -30,6 +34,10 @@ export function holdReason(
   const tooLarge = options.files.find((file) => file.path.startsWith('/iati/') && file.bytes > mostFileBytes)
   if (tooLarge) return `${tooLarge.path} would have ${tooLarge.bytes} bytes, more than ${mostFileBytes}`
   if (!live) return undefined
+  if (options.invalid && isMappingBroken(options.invalid, next.activities)) {
+    const { invalid } = options
+    return `${invalid.next} of ${next.activities} activities would be invalid (${invalid.live} so far): the mapping or its configuration is wrong`
+  }
   if (exceedsLoss(BigInt(live.activities), BigInt(next.activities), maxLossPercent)) {
     return `activities would fall from ${live.activities} to ${next.activities}, by more than ${maxLossPercent}%`
   }
@@ -40,6 +48,10 @@ export function holdReason(
     }
   }
   return undefined
+}
+
+function isMappingBroken(invalid: { readonly live: number; readonly next: number }, activities: number): boolean {
+  return invalid.next > fewHeld && invalid.next > invalid.live && invalid.next * 2 > activities
 }
 
 function exceedsLoss(before: bigint, after: bigint, percent: number): boolean {

@@ -84,7 +84,7 @@ export async function planRelease(
   }
   const segments = await listSegments(db)
   if (segments.length === 0) {
-    return { verdict: 'empty', reason: 'the store holds no project that can be published', held }
+    return { verdict: 'empty', reason: emptyReason(held), held }
   }
   const generated = isoInstantOf(run.startedAt)
   const feeds = await reportFeedsFingerprint(db)
@@ -114,16 +114,24 @@ export async function planRelease(
     vanished: await vanishedIdentifiers(db, 10),
     lossAccepted: live !== undefined && (await findFact(db, 'loss-accepted-from')) === live.id,
   }
-  return live && isUnchanged(live.manifest, plan) ? { verdict: 'unchanged', live, held } : plan
+  return live && isSameContent(live.manifest, plan) ? { verdict: 'unchanged', live, held } : plan
 }
 
-function isUnchanged(live: Manifest, plan: ReleasePlan): boolean {
-  const before = new Map(live.files.map((file) => [file.path, file.fingerprint]))
+/** Why there is nothing to publish, in one sentence. */
+function emptyReason({ count, sample }: Manifest['held']): string {
+  if (count === 0) return 'the store holds no project that can be published'
+  const codes = new Set(sample.flatMap(({ notices }) => notices.map(({ code }) => code)))
+  return `none of the ${count} activities is valid: ${[...codes].slice(0, 5).join(', ')}`
+}
+
+/** Whether a release holds exactly what is planned: the same files with the same records, the same held activities. */
+export function isSameContent(release: Manifest, plan: ReleasePlan): boolean {
+  const before = new Map(release.files.map((file) => [file.path, file.fingerprint]))
   const after = [...plan.datasets, { path: projectFeedIndexPath, fingerprint: plan.feeds.fingerprint }]
   return (
     before.size === after.length &&
     after.every(({ path, fingerprint }) => before.get(path) === fingerprint) &&
-    JSON.stringify(live.held) === JSON.stringify(plan.held)
+    JSON.stringify(release.held) === JSON.stringify(plan.held)
   )
 }
 

@@ -1,26 +1,35 @@
 import { ServiceError } from '../domain/errors.js'
-import { recordHeldRelease, recordLiveRelease } from '../store/releases.js'
+import { findRelease, forgetHeldReleases, recordHeldRelease, recordLiveRelease } from '../store/releases.js'
 import { assignSegments, promiseIdentifiers } from '../store/renderings.js'
 import { Draft } from './draft.js'
 import { holdReason } from './guards.js'
 import type { Manifest } from './manifest.js'
-import { planRelease, type ReleasePlan } from './plan-release.js'
+import { isSameContent, type PlanResult, planRelease, type ReleasePlan } from './plan-release.js'
 import type { Progress, PublicationDeps, PublishOutcome, RunHandle, WorkOptions } from './publication.js'
+import { underPublishingLock } from './publishing-lock.js'
+import { type LiveState, reconcile } from './reconcile.js'
 import {
+  listReleaseIds,
   newReleaseId,
   prepareFolder,
   type ReleaseFolder,
   releaseFolder,
+  runOfRelease,
   sweep,
   switchLiveRelease,
 } from './release-folder.js'
-import { createReleaseReader, type ReadableRelease } from './releases.js'
+import { createReleaseReader, findHeldRelease, type ReadableRelease } from './releases.js'
 import { writeFiles } from './write-release.js'
+
+// Whoever publishes holds the ledger's lease, so another holder of the lock is a person's command, done in a moment, or
+// a writer that was cut off.
+const lockPatienceMs = 10_000
 
 /**
  * Builds a release of everything rendered and makes it live: a draft is written from one snapshot, sealed on disk, and
- * switched to by one rename. Returns `unchanged` when no file and no held activity differs from the live release,
- * `held` with the reason when a guard refuses it. Safe to repeat after a crash at any line.
+ * switched to by one rename. Returns `unchanged` when no file and no held activity differs from the live release (or
+ * from the one that a standing rollback took down), `held` with the reason when a guard refuses it. Safe to repeat after
+ * a crash at any line.
  */
 export async function publishRelease(
   deps: PublicationDeps,
@@ -29,71 +38,97 @@ export async function publishRelease(
 ): Promise<PublishOutcome> {
   const folder = releaseFolder(deps.feedsDir)
   await prepareFolder(folder)
-  return await underPublishingLock(deps, async (stillOurs) => {
-    const live = await reconcile(deps)
-    if (live && live.manifest.run > run.id) {
-      const newer = `release ${live.id} of run ${live.manifest.run} is already live`
-      throw new ServiceError('run-superseded', `run ${run.id} is too late: ${newer}`)
-    }
-    // The run got as far as the switch before it was interrupted.
-    if (live?.manifest.run === run.id) {
-      return { state: 'published', releaseId: live.id, held: live.manifest.held.count }
-    }
+  const lock = { patienceMs: lockPatienceMs, then: 'take-over', signal } as const
+  return await underPublishingLock(deps.store, lock, async (stillOurs) => {
+    const state = await reconcile(deps)
+    const earlier = outcomeOfInterrupted(state, run)
+    if (earlier) return earlier
+    const { live } = state
+    // Whatever was left behind takes room that this release may need.
+    await tidy(deps, folder, state)
     await deps.store.transaction(assignSegments)
     await using draft = await Draft.begin(folder, newReleaseId(run))
     const assembled = await deps.store.snapshot(async (db, client) => {
       const plan = await planRelease(deps, run, db, live)
       if (plan.verdict !== 'build') return plan
+      const known = await outcomeOfKnown(deps, folder, state, plan)
+      if (known) return known
       const build = { deps, run, draft, live, client, signal, onProgress }
       return { ...plan, manifest: await writeFiles(build, plan) }
     })
-    if (assembled.verdict === 'unchanged') {
-      return { state: 'unchanged', releaseId: assembled.live.id, held: assembled.held.count }
-    }
-    if (assembled.verdict === 'empty') {
-      return { state: 'held', reason: assembled.reason, held: assembled.held.count }
-    }
+    if ('state' in assembled) return assembled
+    if (assembled.verdict !== 'build') return toOutcome(assembled)
     const { manifest } = assembled
     if (signal.aborted) throw new ServiceError('aborted', 'publishing was interrupted; it will be done again')
     await stillOurs()
-    return await commit({ deps, run, draft, folder, live, manifest, plan: assembled, onProgress })
+    return await commit({ deps, run, draft, folder, state, manifest, plan: assembled, stillOurs, onProgress })
   })
 }
 
-// Any constant; whoever holds it is the only one that writes drafts or moves the link.
-const publishingLock = 7_241_032_604
-
-async function underPublishingLock<T>(
-  deps: PublicationDeps,
-  work: (stillOurs: () => Promise<void>) => Promise<T>,
-): Promise<T> {
-  return await deps.store.connection(async (db) => {
-    await db.query('select pg_advisory_lock($1)', [publishingLock])
-    try {
-      // A lost connection has lost the lock; this query fails then, before anything becomes visible.
-      return await work(async () => void (await db.query('select 1')))
-    } finally {
-      await db.query('select pg_advisory_unlock($1)', [publishingLock])
-    }
-  })
+/** Removes what nobody needs any more. The caller holds the publishing lock. */
+export async function tidy(
+  deps: Pick<PublicationDeps, 'store' | 'keepReleases' | 'clock'>,
+  folder: ReleaseFolder,
+  { rolledBackFrom }: Pick<LiveState, 'rolledBackFrom'>,
+): Promise<{ released: string[]; held: string[] }> {
+  const needed = rolledBackFrom === undefined ? [] : [rolledBackFrom]
+  const removed = await sweep(folder, { keep: deps.keepReleases, now: deps.clock(), needed })
+  if (removed.held.length > 0) await deps.store.transaction((db) => forgetHeldReleases(db, removed.held))
+  return removed
 }
 
-/** The directory is the truth: a switch that the database has not heard of is recorded now. */
-export async function reconcile(
-  deps: Pick<PublicationDeps, 'store' | 'feedsDir'>,
-): Promise<ReadableRelease | undefined> {
-  const live = await createReleaseReader(deps.feedsDir).live()
+/** How a run ends that had come as far as the switch before it was interrupted; throws for one that is too late. */
+function outcomeOfInterrupted({ live, rolledBackFrom }: LiveState, run: RunHandle): PublishOutcome | undefined {
   if (!live) return undefined
-  const { manifest } = live
-  await deps.store.transaction((db) =>
-    recordLiveRelease(db, {
-      id: live.id,
-      runId: manifest.run,
-      generatedAt: new Date(manifest.generated),
-      manifest,
-    }),
-  )
-  return live
+  const newest = Math.max(live.manifest.run, rolledBackFrom === undefined ? 0 : runOfRelease(rolledBackFrom))
+  if (newest > run.id) {
+    throw new ServiceError('run-superseded', `run ${run.id} is too late: run ${newest} has published already`)
+  }
+  if (newest < run.id) return undefined
+  const state = rolledBackFrom === undefined ? 'published' : 'unchanged'
+  return { state, releaseId: live.id, held: live.manifest.held.count }
+}
+
+/** The outcome for content that has been decided about: rolled back by a person, or held already. */
+async function outcomeOfKnown(
+  deps: PublicationDeps,
+  folder: ReleaseFolder,
+  { live, rolledBackFrom }: LiveState,
+  plan: ReleasePlan,
+): Promise<PublishOutcome | undefined> {
+  if (live && rolledBackFrom !== undefined) {
+    const takenDown = await createReleaseReader(deps.feedsDir).byId(rolledBackFrom)
+    if (takenDown && isSameContent(takenDown.manifest, plan)) {
+      return { state: 'unchanged', releaseId: live.id, held: live.manifest.held.count }
+    }
+  }
+  const [newestHeld] = await listReleaseIds(folder.held)
+  const held = newestHeld === undefined ? undefined : await findHeldRelease(deps.feedsDir, newestHeld)
+  if (!held || held.manifest.previous !== live?.id || !isSameContent(held.manifest, plan)) return undefined
+  const reason = reasonToHold(deps, live, plan, held.manifest)
+  // A hold that the database was never told of is built and recorded again.
+  if (reason === undefined || !(await findRelease(deps.store.db, held.id))) return undefined
+  return { state: 'held', releaseId: held.id, reason, held: held.manifest.held.count }
+}
+
+function toOutcome(plan: Exclude<PlanResult, ReleasePlan>): PublishOutcome {
+  return plan.verdict === 'unchanged'
+    ? { state: 'unchanged', releaseId: plan.live.id, held: plan.held.count }
+    : { state: 'held', reason: plan.reason, held: plan.held.count }
+}
+
+function reasonToHold(
+  { maxLossPercent }: Pick<PublicationDeps, 'maxLossPercent'>,
+  live: ReadableRelease | undefined,
+  { lossAccepted, vanished }: Pick<ReleasePlan, 'vanished' | 'lossAccepted'>,
+  { totals, files, held }: Manifest,
+): string | undefined {
+  return holdReason(lossAccepted ? undefined : live?.manifest.totals, totals, {
+    maxLossPercent,
+    vanished,
+    files,
+    invalid: { live: live?.manifest.held.count ?? 0, next: held.count },
+  })
 }
 
 type Commit = {
@@ -101,32 +136,30 @@ type Commit = {
   readonly run: RunHandle
   readonly draft: Draft
   readonly folder: ReleaseFolder
-  readonly live: ReadableRelease | undefined
+  readonly state: LiveState
   readonly manifest: Manifest
-  readonly plan: Pick<ReleasePlan, 'vanished' | 'lossAccepted'>
+  readonly plan: ReleasePlan
+  readonly stillOurs: () => Promise<void>
   readonly onProgress: Progress
 }
 
 async function commit(step: Commit): Promise<PublishOutcome> {
-  const { deps, run, draft, folder, manifest, onProgress } = step
+  const { deps, run, draft, folder, manifest, stillOurs, onProgress } = step
   const held = manifest.held.count
   const row = { id: draft.id, runId: run.id, generatedAt: new Date(manifest.generated), manifest }
-  const reason = holdReason(step.plan.lossAccepted ? undefined : step.live?.manifest.totals, manifest.totals, {
-    maxLossPercent: deps.maxLossPercent,
-    vanished: step.plan.vanished,
-    files: manifest.files,
-  })
+  const reason = reasonToHold(deps, step.state.live, step.plan, manifest)
   if (reason !== undefined) {
     await draft.seal('held')
-    await deps.store.transaction((db) => recordHeldRelease(db, row))
+    await deps.store.transaction((db) => recordHeldRelease(db, { ...row, reason }, deps.clock()))
     return { state: 'held', releaseId: draft.id, reason, held }
   }
   onProgress('commit', 0, 1)
   await deps.store.transaction((db) => promiseIdentifiers(db, draft.id, row.generatedAt))
   await draft.seal('releases')
+  await stillOurs()
   await switchLiveRelease(folder, draft.id)
-  await deps.store.transaction((db) => recordLiveRelease(db, row))
-  await sweep(folder, deps.keepReleases, deps.clock())
+  await deps.store.transaction((db) => recordLiveRelease(db, row, { event: 'published', at: deps.clock() }))
+  await tidy(deps, folder, { rolledBackFrom: undefined })
   onProgress('commit', 1, 1)
   return { state: 'published', releaseId: draft.id, held }
 }

@@ -51,13 +51,25 @@ export async function liveReleaseId(folder: ReleaseFolder): Promise<string | und
   }
 }
 
-/** Makes a complete, synced release directory the live one: one rename, then the directory entry is synced. */
+/** The run that made a release: the number at the end of its id, which orders releases whatever the clocks said. */
+export function runOfRelease(id: string): number {
+  return Number(id.slice(id.indexOf('-') + 1))
+}
+
+/**
+ * Makes a complete, synced release directory the live one: one rename, then the directory entry is synced. Throws
+ * `storage-failed`.
+ */
 export async function switchLiveRelease(folder: ReleaseFolder, id: string): Promise<void> {
   const link = `${folder.current}.${process.pid}.tmp`
-  await rm(link, { force: true })
-  await symlink(path.join('releases', id), link)
-  await rename(link, folder.current)
-  await syncDirectory(folder.root)
+  try {
+    await rm(link, { force: true })
+    await symlink(path.join('releases', id), link)
+    await rename(link, folder.current)
+    await syncDirectory(folder.root)
+  } catch (error) {
+    throw toStorageError(error, folder.current)
+  }
 }
 
 /** Creates the folders; throws `storage-failed` with the reason when that is not possible. */
@@ -69,21 +81,78 @@ export async function prepareFolder(folder: ReleaseFolder): Promise<void> {
   }
 }
 
+// How long a release stays readable after it was superseded, and a held one after a newer release went live.
+const graceMs = 48 * 3_600_000
+// Held releases that are kept for a look; older ones have been overtaken by them.
+const mostHeld = 3
+
+/** What the sweep must leave: `keep` newest releases, and these by name. */
+export type SweepOptions = { readonly keep: number; readonly now: Date; readonly needed: readonly string[] }
+
 /**
- * Removes drafts (the caller holds the publishing lock, so their writers are dead) and releases that are neither among
- * the newest `keep` nor younger than 48 hours nor live. Returns the ids removed.
+ * Removes what nobody needs any more, as docs/operations.md states: drafts (the caller holds the publishing lock, so
+ * their writers are dead), superseded releases, held releases that were overtaken. Returns the ids of removed releases.
  */
-export async function sweep(folder: ReleaseFolder, keep: number, now: Date): Promise<string[]> {
-  for (const draft of await readdir(folder.drafts)) await rm(path.join(folder.drafts, draft), { recursive: true })
-  const live = await liveReleaseId(folder)
-  const ids = (await readdir(folder.releases)).filter(isReleaseId)
-  const ages = await Promise.all(
-    ids.map(async (id) => ({ id, madeAt: (await stat(path.join(folder.releases, id, 'manifest.json'))).mtimeMs })),
-  )
-  ages.sort((a, b) => b.madeAt - a.madeAt)
-  const removable = ages.slice(keep).filter(({ id, madeAt }) => id !== live && now.getTime() - madeAt > 48 * 3_600_000)
-  for (const { id } of removable) await rm(path.join(folder.releases, id), { recursive: true })
-  return removable.map(({ id }) => id)
+export async function sweep(
+  folder: ReleaseFolder,
+  options: SweepOptions,
+): Promise<{ released: string[]; held: string[] }> {
+  try {
+    for (const draft of await readdir(folder.drafts)) {
+      await rm(path.join(folder.drafts, draft), { recursive: true, force: true })
+    }
+    for (const name of await readdir(folder.root)) {
+      // A link that was made but not renamed.
+      if (/^current\.\d+\.tmp$/.test(name)) await rm(path.join(folder.root, name), { force: true })
+    }
+    const live = await liveReleaseId(folder)
+    const released = await removableReleases(folder, options, live)
+    for (const id of released) await rm(path.join(folder.releases, id), { recursive: true, force: true })
+    const held = await removableHeld(folder, options.now, live)
+    for (const id of held) await rm(path.join(folder.held, id), { recursive: true, force: true })
+    return { released, held }
+  } catch (error) {
+    throw toStorageError(error, folder.root)
+  }
+}
+
+async function removableReleases(folder: ReleaseFolder, options: SweepOptions, live?: string): Promise<string[]> {
+  const releases = await listReleaseIds(folder.releases)
+  const removable: string[] = []
+  for (const [index, id] of releases.entries()) {
+    const successor = releases[index - 1]
+    if (index < options.keep || id === live || options.needed.includes(id) || !successor) continue
+    if (options.now.getTime() - (await madeAt(folder.releases, successor)) > graceMs) removable.push(id)
+  }
+  return removable
+}
+
+async function removableHeld(folder: ReleaseFolder, now: Date, live?: string): Promise<string[]> {
+  const held = await listReleaseIds(folder.held)
+  if (live === undefined) return held.slice(mostHeld)
+  const liveSince = now.getTime() - (await madeAt(folder.releases, live))
+  return held.filter((id, index) => index >= mostHeld || (runOfRelease(id) < runOfRelease(live) && liveSince > graceMs))
+}
+
+/** The releases in a directory, newest first: by run, since a clock may have been set back. */
+export async function listReleaseIds(directory: string): Promise<string[]> {
+  try {
+    const ids = (await readdir(directory)).filter(isReleaseId)
+    return ids.sort((a, b) => runOfRelease(b) - runOfRelease(a))
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return []
+    throw toStorageError(error, directory)
+  }
+}
+
+/** Epoch milliseconds; 0 for a directory whose removal was broken off. */
+async function madeAt(directory: string, id: string): Promise<number> {
+  try {
+    return (await stat(path.join(directory, id, 'manifest.json'))).mtimeMs
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return 0
+    throw error
+  }
 }
 
 /** Flushes a directory's entries to the disk. */
@@ -108,6 +177,7 @@ const storageReasons: Readonly<Record<string, string>> = {
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
   EIO: 'the disk reports an input/output error',
+  ENOTDIR: 'something that is not a folder is in the way',
   EMFILE: 'too many files are open',
 }
 

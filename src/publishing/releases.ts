@@ -79,13 +79,24 @@ export function createReleaseReader(feedsDir: string): ReleaseReader {
 
 /** A cached release may have been swept away since. */
 async function stillThere(release: ReadableRelease, directory: string): Promise<ReadableRelease | undefined> {
+  return (await isReleaseThere(directory)) ? release : undefined
+}
+
+/** Whether a release's directory is complete enough to be read. */
+export async function isReleaseThere(directory: string): Promise<boolean> {
   try {
-    await stat(directory)
-    return release
+    await stat(path.join(directory, 'manifest.json'))
+    return true
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return undefined
+    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return false
     throw error
   }
+}
+
+/** The held release with this id; undefined when there is none. */
+export async function findHeldRelease(feedsDir: string, id: string): Promise<ReadableRelease | undefined> {
+  const directory = path.join(releaseFolder(feedsDir).held, id)
+  return isReleaseId(id) && (await isReleaseThere(directory)) ? await openRelease(directory, id) : undefined
 }
 
 async function openRelease(directory: string, id: string): Promise<ReadableRelease> {

@@ -58,8 +58,8 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
   return pool
 }
 
-/** Adapts a pg client or pool to `Db`. */
-export function toDb(client: pg.Pool | pg.PoolClient): Db {
+/** Adapts a pg client or pool to `Db`; a statement without an answer after `answerMs` (0: no limit) fails. */
+export function toDb(client: pg.Pool | pg.PoolClient, answerMs: number): Db {
   return {
     query: async <Row extends object>(text: string, values?: readonly unknown[], name?: string) => {
       try {
@@ -67,7 +67,8 @@ export function toDb(client: pg.Pool | pg.PoolClient): Db {
           text,
           values: [...(values ?? [])],
           ...(name !== undefined && { name }),
-        })
+          query_timeout: answerMs,
+        } as pg.QueryConfig)
         return { rows: result.rows, rowCount: result.rowCount ?? 0 }
       } catch (error) {
         throw toStoreError(error)
@@ -79,6 +80,10 @@ export function toDb(client: pg.Pool | pg.PoolClient): Db {
 // Class 08: connection exceptions; 57P0x: shutdown; 53xxx: out of resources (53100: disk full).
 const unavailableStates = /^(08|57P0|53)/
 const unavailableErrnos = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'])
+
+// The driver's own words, which have no code.
+const lostMessages =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Client was closed|Connection ended|Cannot use a pool after calling end/
 
 /** True for serialisation failures and deadlocks, which a transaction may simply repeat. */
 export function isRepeatable(error: unknown): boolean {
@@ -102,12 +107,7 @@ export function sqlState(error: unknown): string | undefined {
 export function toStoreError(error: unknown): unknown {
   if (error instanceof ServiceError || !(error instanceof Error)) return error
   const code = sqlState(error) ?? ''
-  const lost =
-    unavailableStates.test(code) ||
-    unavailableErrnos.has(code) ||
-    /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
-      error.message,
-    )
+  const lost = unavailableStates.test(code) || unavailableErrnos.has(code) || lostMessages.test(error.message)
   if (!lost) return error
   return new ServiceError('database-unavailable', `the database cannot be reached: ${error.message}`, { cause: error })
 }

@@ -28,13 +28,18 @@ export type ShardCounts = { readonly rendered: number; readonly changed: number;
 
 /**
  * Starts a new attempt of a run that is queued at attempt `lease.attempt`; or again one that this very owner started
- * but had no shard of. `at` becomes the run's time, unless an earlier attempt already gave it one.
+ * but had no shard of. `at` becomes the run's time, unless an earlier attempt already gave it one, or the clock was set
+ * back: within a day of a newer release the run's time is a second after that release's, so that dates published never
+ * go back. A release from further ahead was made by a wrong clock and is no measure.
  */
 export async function claimRun(db: Db, lease: Lease, at: Date): Promise<Claim> {
   try {
     const { rows } = await db.query<LeaseRow>(
       `update run set state = 'running', stage = 'render', attempt = attempt + 1, progress = null, lease_owner = $3,
-         lease_until = clock_timestamp() + make_interval(secs => $4), started_at = coalesce(started_at, $5)
+         lease_until = clock_timestamp() + make_interval(secs => $4),
+         started_at = coalesce(started_at, greatest($5::timestamptz,
+           (select max(generated_at) + interval '1 second' from release
+             where generated_at >= $5 and generated_at < $5::timestamptz + interval '1 day')))
        where id = $1
          and ((state = 'queued' and attempt = $2) or (state = 'running' and lease_owner = $3))
          and not exists (select from run other where other.state = 'running' and other.id <> $1)

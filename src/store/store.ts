@@ -11,10 +11,22 @@ export class Store implements AsyncDisposable {
   /** For single statements outside a transaction. */
   readonly db: Db
   readonly #pool: pg.Pool
+  readonly #answerMs: number
+  readonly #busy: Set<pg.PoolClient>
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, answerMs = unlimited, busy = new Set<pg.PoolClient>()) {
     this.#pool = pool
-    this.db = toDb(pool)
+    this.#answerMs = answerMs
+    this.#busy = busy
+    this.db = toDb(pool, answerMs)
+  }
+
+  /**
+   * The same store, but every statement must be answered within `answerMs`, or fails as `database-unavailable`: a
+   * connection that stalls never says so by itself. COPY is not a statement in this sense.
+   */
+  answeringWithin(answerMs: number): Store {
+    return new Store(this.#pool, answerMs, this.#busy)
   }
 
   /** Runs `work` in a read-committed transaction; repeats it on deadlock or serialisation failure, at most 5 times. */
@@ -34,23 +46,38 @@ export class Store implements AsyncDisposable {
     return await this.#begin('begin isolation level repeatable read read only', work)
   }
 
-  /** Gives `work` a connection of its own: session locks, LISTEN, COPY. */
-  async connection<T>(work: (db: Db, client: pg.PoolClient) => Promise<T>): Promise<T> {
+  /**
+   * Gives `work` a connection of its own: session locks, LISTEN, COPY. `discard` closes it afterwards, however `work`
+   * ends, and with it whatever its session holds.
+   */
+  async connection<T>(
+    work: (db: Db, client: pg.PoolClient) => Promise<T>,
+    afterwards: 'keep' | 'discard' = 'keep',
+  ): Promise<T> {
     const client = await this.#connect()
-    let broken = false
+    let broken = afterwards === 'discard'
     try {
-      return await work(toDb(client), client)
+      return await work(toDb(client, this.#answerMs), client)
     } catch (error) {
-      broken = toStoreError(error) instanceof ServiceError
+      broken ||= toStoreError(error) instanceof ServiceError
       throw error
     } finally {
-      client.release(broken)
+      this.#release(client, broken)
     }
   }
 
-  /** Closes all connections, waiting for the busy ones. */
+  /** Closes all connections; those that are still busy after 2 s are cut. */
   async close(): Promise<void> {
-    if (!this.#pool.ended) await this.#pool.end()
+    if (this.#pool.ended) return
+    const ended = this.#pool.end()
+    const late = new AbortController()
+    const cut = sleep(2000, undefined, { signal: late.signal }).then(
+      () => Promise.allSettled([...this.#busy].map((client) => (client as unknown as pg.Client).end())),
+      () => undefined,
+    )
+    await ended
+    late.abort()
+    await cut
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -59,15 +86,25 @@ export class Store implements AsyncDisposable {
 
   async #connect(): Promise<pg.PoolClient> {
     try {
-      return await this.#pool.connect()
+      const client = await this.#pool.connect()
+      // The pool listens to idle connections only: one that breaks between two statements would end the process.
+      client.on('error', ignore)
+      this.#busy.add(client)
+      return client
     } catch (error) {
       throw toStoreError(error)
     }
   }
 
+  #release(client: pg.PoolClient, broken: boolean): void {
+    this.#busy.delete(client)
+    client.off('error', ignore)
+    client.release(broken)
+  }
+
   async #begin<T>(begin: string, work: (db: Db, client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#connect()
-    const db = toDb(client)
+    const db = toDb(client, this.#answerMs)
     let failure: unknown
     try {
       await db.query(begin)
@@ -78,15 +115,24 @@ export class Store implements AsyncDisposable {
       failure = error
       throw error
     } finally {
-      // A connection that cannot even roll back is thrown away, not put back into the pool.
-      const rolledBack =
-        failure === undefined ||
-        (await db.query('rollback').then(
-          () => true,
-          () => false,
-        ))
-      client.release(!rolledBack)
+      this.#release(client, failure !== undefined && !(await isRolledBack(db, failure)))
     }
+  }
+}
+
+const unlimited = 0
+
+// The statement at hand fails by itself, and the connection is thrown away with it.
+function ignore(): void {}
+
+/** A connection that is lost, or cannot even roll back, is thrown away, not put back into the pool. */
+async function isRolledBack(db: Db, failure: unknown): Promise<boolean> {
+  if (failure instanceof ServiceError && failure.code === 'database-unavailable') return false
+  try {
+    await db.query('rollback')
+    return true
+  } catch {
+    return false
   }
 }
 

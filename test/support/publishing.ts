@@ -1,0 +1,76 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import pino from 'pino'
+import { afterAll } from 'vitest'
+import { createOwner, type RunDeps } from '../../jobs/run-deps.js'
+import { runInline } from '../../jobs/run-inline.js'
+import { createPublication } from '../../src/publishing/create-publication.js'
+import type { Manifest } from '../../src/publishing/manifest.js'
+import type { PublicationDeps } from '../../src/publishing/publication.js'
+import { releaseFolder } from '../../src/publishing/release-folder.js'
+import { createReleaseReader, type ReadableRelease } from '../../src/publishing/releases.js'
+import type { RunSummary } from '../../src/store/runs.js'
+import type { Store } from '../../src/store/store.js'
+import { mappingConfig } from './builders.js'
+
+/** Publication with a folder and a clock of the test's own. */
+export type Publisher = {
+  readonly deps: PublicationDeps
+  readonly feedsDir: string
+  /** What the clock says. */
+  now: Date
+  /** A whole run in this process, under the ledger. */
+  publish(options?: { readonly force?: boolean; readonly signal?: AbortSignal }): Promise<RunSummary>
+  /** The live release; throws when there is none. */
+  live(): Promise<ReadableRelease>
+  manifest(): Promise<Manifest>
+  /** The text of a live file. */
+  read(address: string): Promise<string>
+  /** Names in a folder of the published files, sorted. */
+  names(place: 'drafts' | 'held' | 'releases'): Promise<string[]>
+}
+
+/** A publisher over the store; its folder is removed after the file's tests. */
+export async function testPublisher(store: Store, changes: Partial<PublicationDeps> = {}): Promise<Publisher> {
+  const feedsDir = changes.feedsDir ?? (await mkdtemp(path.join(tmpdir(), 'giving-feeds-')))
+  afterAll(() => rm(feedsDir, { recursive: true, force: true }))
+  const time = { now: new Date('2026-11-21T02:00:00Z') }
+  const deps: PublicationDeps = {
+    store,
+    mapping: mappingConfig,
+    keepReleases: 3,
+    maxLossPercent: 5,
+    clock: () => time.now,
+    ...changes,
+    feedsDir,
+  }
+  const publication = createPublication(deps)
+  const runDeps: RunDeps = {
+    store,
+    publication,
+    log: pino({ level: 'silent' }),
+    clock: deps.clock,
+    owner: createOwner(),
+    lockSeconds: 2,
+  }
+  const live = async () => {
+    const release = await createReleaseReader(feedsDir).live()
+    if (!release) throw new Error('there is no live release')
+    return release
+  }
+  return Object.assign(time, {
+    deps,
+    feedsDir,
+    publish: ({ force = false, signal = new AbortController().signal } = {}) =>
+      runInline(runDeps, { trigger: 'manual', force, signal }),
+    live,
+    manifest: async () => (await live()).manifest,
+    read: async (address: string) => {
+      const file = await (await live()).find(address)
+      if (!file) throw new Error(`the live release has no ${address}`)
+      return await readFile(file.identity.path, 'utf8')
+    },
+    names: async (place: 'drafts' | 'held' | 'releases') => (await readdir(releaseFolder(feedsDir)[place])).sort(),
+  })
+}
