@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import { readDonationRequest } from '../../src/api/operations/donation-request.js'
+import type { CurrencyCode, Decimal } from '../../src/domain/money.js'
+import type { Gateway } from '../../src/payments/gateway.js'
+import type { Payments } from '../../src/payments/payments.js'
+import { createSandboxGateway } from '../../src/payments/sandbox-gateway.js'
+import type { Db } from '../../src/store/connection.js'
+import type { Store } from '../../src/store/store.js'
+
+export const usd = 'USD' as CurrencyCode
+
+/** Payments over the sandbox gateway, with time-outs short enough for tests. */
+export function testPayments(store: Store, changes: Partial<Payments> = {}): Payments & { warnings: string[] } {
+  const warnings: string[] = []
+  const clock = changes.clock ?? (() => new Date('2026-11-21T09:15:30.412Z'))
+  return {
+    store,
+    gateway: quick(createSandboxGateway({ store, clock })),
+    clock,
+    timeoutMs: 400,
+    feePercent: '5' as Decimal,
+    currency: usd,
+    warn: (_details, message) => void warnings.push(message),
+    warnings,
+    ...changes,
+  }
+}
+
+/** The gateway with charges that are never late, so that open donations can be settled at once. */
+export function quick(gateway: Gateway): Gateway {
+  return { ...gateway, lateSeconds: 0.1 }
+}
+
+/** The fields of a version 2 request. */
+export function donationFields(changes: Record<string, unknown> = {}, payment: Record<string, unknown> = {}) {
+  return {
+    refcode: 'spring-drive',
+    transactionId: `tx-${randomUUID()}`,
+    email: 'lina@example.org',
+    amount: 40,
+    currencyCode: 'USD',
+    project: { id: 2045 },
+    signupForGGNewsletter: false,
+    signupForCharityNewsletter: true,
+    ...changes,
+    payment_detail: {
+      firstname: 'Lina',
+      lastname: 'Okoro',
+      paymentGateway: 'braintree',
+      paymentGatewayKey: 'sandbox_demo_key',
+      paymentGatewayNonce: 'fake-valid-nonce',
+      ...payment,
+    },
+  }
+}
+
+/** What a version 2 request with these fields is read as. */
+export function donationRequest(changes: Record<string, unknown> = {}, payment: Record<string, unknown> = {}) {
+  return readDonationRequest(donationFields(changes, payment), {
+    version: 2,
+    currency: usd,
+    gateways: ['braintree', 'sandbox'],
+    mayNote: false,
+    mayNamePartner: false,
+  })
+}
+
+/** Stores projects that take donations, and a key; gives the key's id. */
+export async function insertDonationTargets(db: Db, ids: readonly number[]): Promise<number> {
+  await db.query(
+    `insert into project (id, active, status, title, goal, funding, remaining, number_of_donations, project_link,
+        progress_report_link, source)
+      select id, true, 'active', 'Wells for Tara', 8000, 1250, 6750, 37, 'https://giving.example/projects/wells-for-tara/',
+        'https://giving.example/projects/wells-for-tara/updates/', 'import' from unnest($1::bigint[]) id`,
+    [ids],
+  )
+  await db.query(
+    `insert into donation_month (project_id, month, currency, kind, source, amount, count, last_on)
+      select id, '2026-10-01', 'USD', 'opening', 'import', 1250, 37, '2026-10-01' from unnest($1::bigint[]) id`,
+    [ids],
+  )
+  const { rows } = await db.query<{ id: number }>(
+    `with owner as (
+        insert into account (email, password_hash, created_at) values ($1, 'x', now()) returning id)
+      insert into api_key (account_id, key_hash, created_at) select id, $2, now() from owner returning id`,
+    [`${randomUUID()}@example.org`, Buffer.from(randomUUID().replaceAll('-', '').padEnd(32, '0').slice(0, 32))],
+  )
+  return rows[0]?.id ?? 0
+}
