@@ -39,11 +39,15 @@ export function addDays(day: IsoDate, days: number): IsoDate {
 
 /** The same day `months` later, clamped to the last day of the target month (31 January + 1 = 28 or 29 February). */
 export function addMonths(day: IsoDate, months: number): IsoDate {
-  const year = Number(day.slice(0, 4))
-  const month = Number(day.slice(5, 7)) - 1 + months
-  const dayOfMonth = Number(day.slice(8, 10))
-  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
-  return isoDateOf(new Date(Date.UTC(year, month, Math.min(dayOfMonth, lastDay))))
+  const total = Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7)) - 1 + months
+  const year = Math.floor(total / 12)
+  const month = total - year * 12
+  const dayOfMonth = Math.min(Number(day.slice(8, 10)), lastDayOf(year, month))
+  return `${year}-${twoDigits(month + 1)}-${twoDigits(dayOfMonth)}` as IsoDate
+}
+
+function twoDigits(value: number): string {
+  return value < 10 ? `0${value}` : `${value}`
 }
 
 /** The first day of the day's month. */
@@ -53,7 +57,14 @@ export function monthStart(day: IsoDate): IsoDate {
 
 /** The last day of the day's month. */
 export function monthEnd(day: IsoDate): IsoDate {
-  return addDays(addMonths(monthStart(day), 1), -1)
+  const last = lastDayOf(Number(day.slice(0, 4)), Number(day.slice(5, 7)) - 1)
+  return `${day.slice(0, 8)}${last}` as IsoDate
+}
+
+/** The number of days of a month of the Gregorian calendar; January is 0. */
+function lastDayOf(year: number, month: number): number {
+  if (month === 1) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28
+  return month === 3 || month === 5 || month === 8 || month === 10 ? 30 : 31
 }
 
 /** The earlier of two days. */

@@ -89,6 +89,7 @@ export type DonationMonth = {
 export type FunderOrganisation = {
   readonly id: number
   readonly name: string
+  readonly ein?: string
   readonly orgRef?: string
   readonly orgType?: string
 }
@@ -100,6 +101,14 @@ export type Disbursement = {
   readonly currency: CurrencyCode
   /** Absent: paid to the project's own organisation. */
   readonly receiver?: FunderOrganisation
+}
+
+/** A payout that has been agreed on; a disbursement of the same reference fulfils it. */
+export type PlannedPayout = {
+  readonly reference: string
+  readonly plannedOn: IsoDate
+  readonly amount: Decimal
+  readonly currency: CurrencyCode
 }
 
 export type ReportImage = { readonly url: string; readonly mediaType?: string }
@@ -147,6 +156,8 @@ export type Project = {
   readonly countryCode?: string
   readonly regionName?: string
   readonly goal?: Decimal
+  /** The goal as it was when the store first saw one. */
+  readonly originalGoal?: Decimal
   readonly funding: Decimal
   readonly remaining?: Decimal
   readonly numberOfDonations: number
@@ -160,6 +171,10 @@ export type Project = {
   readonly approvedDate?: Date
   readonly modifiedDate?: Date
   readonly deadline?: IsoDate
+  /** The emergency that the project answers to (glidenumber.net). */
+  readonly glideNumber?: string
+  /** The populated place that latitude and longitude stand for. */
+  readonly locationName?: string
   readonly locationPrecision: 'point' | 'country'
   /** The UTC day this store first saw the project. */
   readonly firstSeenOn: IsoDate
@@ -176,6 +191,10 @@ export type ProjectGraph = {
   readonly months: readonly DonationMonth[]
   /** By day, then reference. */
   readonly disbursements: readonly Disbursement[]
+  /** By day, then reference; fulfilled ones included. */
+  readonly payoutPlan: readonly PlannedPayout[]
+  /** Codes of the Sustainable Development Goals (`6`) and their targets (`6.1`), by code. */
+  readonly sdgs: readonly string[]
   /** By position. */
   readonly photos: readonly Photo[]
   readonly videos: readonly string[]

@@ -26,6 +26,8 @@ const blockElements = new Set([
   'dd',
 ])
 const hiddenElements = new Set(['script', 'style', 'template', 'noscript', 'iframe', 'object'])
+// Words of ASCII without markup, one blank between them: nothing to strip, tidy or compose.
+const plainAlready = /^[!-%'-;=-~]+(?: [!-%'-;=-~]+)*$/
 const hasMarkup = /[<&]/
 const needsTidying = /[^\S\n]{2,}|[^\S \n]|\n\n|^\s|\s$| \n|\n /
 
@@ -34,10 +36,31 @@ const needsTidying = /[^\S\n]{2,}|[^\S \n]|\n\n|^\s|\s$| \n|\n /
  * `\n`, other white space folded, NFC. Text that only looks like markup (`a < b`) stays.
  */
 export function plainText(text: string): string {
+  if (plainAlready.test(text)) return text
   return tidy(hasMarkup.test(text) ? stripMarkup(text) : text).normalize('NFC')
 }
 
-function stripMarkup(html: string): string {
+// Markup is read piece by piece, so that the lead of a long text does not cost the whole of it.
+const pieceCharacters = 4096
+
+/** The beginning of the text as plain words, at most `most` characters, cut between words and ended by an ellipsis. */
+export function leadOf(html: string, most: number): string {
+  const words = tidy(hasMarkup.test(html) ? stripMarkup(html, most * 2) : html.slice(0, most * 4)).normalize('NFC')
+  if (words.length <= most) return words
+  const cut = words.slice(0, most - 1)
+  const blank = Math.max(cut.lastIndexOf(' '), cut.lastIndexOf('\n'))
+  // Without a blank near the end (languages that use none) the cut must still not halve a character.
+  const end = blank > most / 2 ? blank : isHighSurrogate(cut) ? cut.length - 1 : cut.length
+  return `${cut.slice(0, end).trimEnd()}…`
+}
+
+function isHighSurrogate(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1)
+  return last >= 0xd800 && last < 0xdc00
+}
+
+/** The text without tags; stops after about `enough` characters of it. */
+function stripMarkup(html: string, enough = Number.POSITIVE_INFINITY): string {
   let out = ''
   let hiddenDepth = 0
   const parser = new Parser(
@@ -56,7 +79,10 @@ function stripMarkup(html: string): string {
     },
     { decodeEntities: true },
   )
-  parser.end(html)
+  for (let at = 0; at < html.length && out.length < enough; at += pieceCharacters) {
+    parser.write(html.slice(at, at + pieceCharacters))
+  }
+  parser.end()
   return out
 }
 

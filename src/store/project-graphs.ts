@@ -9,6 +9,7 @@ import type {
   MoneyKind,
   Organisation,
   Photo,
+  PlannedPayout,
   ProgressReport,
   Project,
   ProjectCountry,
@@ -33,6 +34,8 @@ export async function projectGraphs(db: Db, ids: readonly number[]): Promise<Pro
   const themes = await selectThemes(db, ids)
   const months = await selectMonths(db, ids)
   const disbursements = await selectDisbursements(db, ids)
+  const payoutPlan = await selectPayoutPlan(db, ids)
+  const sdgs = await selectSdgs(db, ids)
   const photos = await selectPhotos(db, ids)
   const videos = await selectVideos(db, ids)
   const donationOptions = await selectDonationOptions(db, ids)
@@ -48,6 +51,8 @@ export async function projectGraphs(db: Db, ids: readonly number[]): Promise<Pro
       themes: themes.get(id) ?? [],
       months: months.get(id) ?? [],
       disbursements: disbursements.get(id) ?? [],
+      payoutPlan: payoutPlan.get(id) ?? [],
+      sdgs: sdgs.get(id) ?? [],
       photos: photos.get(id) ?? [],
       videos: videos.get(id) ?? [],
       donationOptions: donationOptions.get(id) ?? [],
@@ -107,6 +112,7 @@ type ProjectRow = {
   country_code: string | null
   region_name: string | null
   goal: Decimal | null
+  original_goal: Decimal | null
   funding: Decimal
   remaining: Decimal | null
   number_of_donations: number
@@ -120,6 +126,8 @@ type ProjectRow = {
   approved_date: Date | null
   modified_date: Date | null
   deadline: IsoDate | null
+  glide_number: string | null
+  location_name: string | null
   location_precision: 'point' | 'country'
   first_seen_on: IsoDate
   source: RowSource
@@ -131,9 +139,10 @@ async function selectProjects(db: Db, ids: readonly number[]): Promise<ProjectRo
         p.long_term_impact, p.activities, p.notice, p.additional_documentation, p.contact_name, p.contact_title,
         p.contact_address, p.contact_address2, p.contact_city, p.contact_state, p.contact_postal, p.contact_country,
         p.contact_url, p.project_link, p.progress_report_link, p.theme_name, p.country_name, p.country_code,
-        p.region_name, p.goal, p.funding, p.remaining, p.number_of_donations, p.number_of_reports,
+        p.region_name, p.goal, p.original_goal, p.funding, p.remaining, p.number_of_donations, p.number_of_reports,
         p.date_of_most_recent_report, p.image_link, p.image_title, p.image_gallery_size, p.latitude, p.longitude,
-        p.approved_date, p.modified_date, p.deadline, p.location_precision, p.first_seen_on, p.source
+        p.approved_date, p.modified_date, p.deadline, p.glide_number, p.location_name, p.location_precision,
+        p.first_seen_on, p.source
       from project p join project_version v on v.project_id = p.id
       where p.id = any ($1::bigint[])`,
     [ids],
@@ -177,6 +186,7 @@ function toProject(row: ProjectRow): Project {
     ...(p.country_code && { countryCode: p.country_code }),
     ...(p.region_name && { regionName: p.region_name }),
     ...(p.goal && { goal: p.goal }),
+    ...(p.original_goal && { originalGoal: p.original_goal }),
     ...(p.remaining && { remaining: p.remaining }),
     ...(p.number_of_reports !== undefined && { numberOfReports: p.number_of_reports }),
     ...(p.date_of_most_recent_report && { dateOfMostRecentReport: p.date_of_most_recent_report }),
@@ -188,6 +198,8 @@ function toProject(row: ProjectRow): Project {
     ...(p.approved_date && { approvedDate: p.approved_date }),
     ...(p.modified_date && { modifiedDate: p.modified_date }),
     ...(p.deadline && { deadline: p.deadline }),
+    ...(p.glide_number && { glideNumber: p.glide_number }),
+    ...(p.location_name && { locationName: p.location_name }),
   }
 }
 
@@ -327,6 +339,7 @@ async function selectThemes(db: Db, ids: readonly number[]): Promise<Map<number,
 type PartyRow = {
   party_id: number | null
   party_name: string | null
+  party_ein: string | null
   party_ref: string | null
   party_type: string | null
 }
@@ -336,6 +349,7 @@ function toParty(row: PartyRow): FunderOrganisation | undefined {
   return {
     id: row.party_id,
     name: row.party_name,
+    ...(row.party_ein !== null && { ein: row.party_ein }),
     ...(row.party_ref !== null && { orgRef: row.party_ref }),
     ...(row.party_type !== null && { orgType: row.party_type }),
   }
@@ -355,7 +369,8 @@ type MonthRow = PartyRow & {
 async function selectMonths(db: Db, ids: readonly number[]): Promise<Map<number, DonationMonth[]>> {
   const { rows } = await db.query<MonthRow>(
     `select m.project_id, m.month, m.currency, m.kind, m.source, m.amount, m.count, m.last_on,
-        o.id as party_id, o.name as party_name, o.org_ref as party_ref, o.org_type as party_type
+        o.id as party_id, o.name as party_name, o.ein as party_ein, o.org_ref as party_ref,
+        o.org_type as party_type
       from donation_month m left join organisation o on o.id = m.funder_id
       where m.project_id = any ($1::bigint[])
       order by m.project_id, m.month, m.currency collate "C", m.kind collate "C", m.source collate "C",
@@ -388,7 +403,8 @@ type DisbursementRow = PartyRow & {
 async function selectDisbursements(db: Db, ids: readonly number[]): Promise<Map<number, Disbursement[]>> {
   const { rows } = await db.query<DisbursementRow>(
     `select d.project_id, d.reference, d.disbursed_on, d.amount, d.currency,
-        o.id as party_id, o.name as party_name, o.org_ref as party_ref, o.org_type as party_type
+        o.id as party_id, o.name as party_name, o.ein as party_ein, o.org_ref as party_ref,
+        o.org_type as party_type
       from disbursement d left join organisation o on o.id = d.receiver_id
       where d.project_id = any ($1::bigint[])
       order by d.project_id, d.disbursed_on, d.reference collate "C"`,
@@ -404,6 +420,36 @@ async function selectDisbursements(db: Db, ids: readonly number[]): Promise<Map<
       ...(receiver && { receiver }),
     }
   })
+}
+
+type PayoutPlanRow = {
+  project_id: number
+  reference: string
+  planned_on: IsoDate
+  amount: Decimal
+  currency: CurrencyCode
+}
+
+async function selectPayoutPlan(db: Db, ids: readonly number[]): Promise<Map<number, PlannedPayout[]>> {
+  const { rows } = await db.query<PayoutPlanRow>(
+    `select project_id, reference, planned_on, amount, currency from payout_plan
+      where project_id = any ($1::bigint[]) order by project_id, planned_on, reference collate "C"`,
+    [ids],
+  )
+  return group(rows, ({ reference, planned_on: plannedOn, amount, currency }) => ({
+    reference,
+    plannedOn,
+    amount,
+    currency,
+  }))
+}
+
+async function selectSdgs(db: Db, ids: readonly number[]): Promise<Map<number, string[]>> {
+  const { rows } = await db.query<{ project_id: number; code: string }>(
+    `select project_id, code from project_sdg where project_id = any ($1::bigint[]) order by project_id, code collate "C"`,
+    [ids],
+  )
+  return group(rows, (row) => row.code)
 }
 
 type PhotoRow = {

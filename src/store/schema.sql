@@ -11,6 +11,8 @@ create domain row_source as text constraint row_source_check CHECK (VALUE = ANY 
 -- Sequences
 
 create sequence project_version_seq as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 1 cache 1;
+create sequence receipt_contribution_seq as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 20001 cache 1;
+create sequence receipt_number_seq as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 10001 cache 1;
 
 -- Tables
 
@@ -34,6 +36,14 @@ create table account (
   constraint account_token_timeout_seconds_check CHECK (token_timeout_seconds > 0)
 );
 
+create table account_grant (
+  account_id bigint not null,
+  operation text not null,
+  granted_at timestamp with time zone not null,
+  constraint account_grant_pkey PRIMARY KEY (account_id, operation),
+  constraint account_grant_operation_check CHECK (operation = 'donations'::text)
+);
+
 create table api_key (
   id bigint generated always as identity not null,
   account_id bigint not null,
@@ -43,6 +53,14 @@ create table api_key (
   constraint api_key_pkey PRIMARY KEY (id),
   constraint api_key_key_hash_key UNIQUE (key_hash),
   constraint api_key_key_hash_check CHECK (length(key_hash) = 32)
+);
+
+create table attempt_count (
+  subject bytea not null,
+  attempts integer not null,
+  last_at timestamp with time zone not null,
+  constraint attempt_count_pkey PRIMARY KEY (subject),
+  constraint attempt_count_subject_check CHECK (length(subject) = 32)
 );
 
 create table country (
@@ -74,11 +92,48 @@ create table donation (
   funder_id bigint,
   amount numeric(18,3) not null,
   currency text not null,
-  settled_at timestamp with time zone not null,
+  settled_at timestamp with time zone,
   source row_source not null,
+  status text default 'settled'::text not null,
+  reference text,
+  gateway text,
+  charge_id text,
+  api_key_id bigint,
+  idempotency_key text,
+  transaction_id text,
+  refcode text,
+  partner_code text,
+  addon numeric(18,3) default 0 not null,
+  fee numeric(18,3) default 0 not null,
+  newsletter_platform boolean default false not null,
+  newsletter_charity boolean default false not null,
+  received_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  receipt_number text,
+  decline_code integer,
+  decline_text text,
+  refunded numeric(18,3) default 0 not null,
   constraint donation_pkey PRIMARY KEY (id),
+  constraint donation_receipt_number_key UNIQUE (receipt_number),
+  constraint donation_reference_key UNIQUE (reference),
+  constraint donation_addon_check CHECK (addon >= 0::numeric),
   constraint donation_amount_check CHECK (amount > 0::numeric),
-  constraint donation_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text)
+  constraint donation_check CHECK (refunded >= 0::numeric AND refunded <= amount),
+  constraint donation_check1 CHECK ((status <> ALL (ARRAY['settled'::text, 'refunded'::text])) OR settled_at IS NOT NULL),
+  constraint donation_check2 CHECK (status <> 'received'::text OR reference IS NOT NULL AND lease_until IS NOT NULL),
+  constraint donation_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  constraint donation_fee_check CHECK (fee >= 0::numeric),
+  constraint donation_status_check CHECK (status = ANY (ARRAY['received'::text, 'settled'::text, 'declined'::text, 'failed'::text, 'refunded'::text]))
+);
+
+create table donation_event (
+  id bigint generated always as identity not null,
+  donation_id bigint not null,
+  kind text not null,
+  at timestamp with time zone not null,
+  details jsonb default '{}'::jsonb not null,
+  constraint donation_event_pkey PRIMARY KEY (id),
+  constraint donation_event_kind_check CHECK (kind = ANY (ARRAY['received'::text, 'settled'::text, 'declined'::text, 'failed'::text, 'refunded'::text]))
 );
 
 create table donation_month (
@@ -91,6 +146,7 @@ create table donation_month (
   amount numeric(18,3) not null,
   count integer not null,
   last_on date not null,
+  itemised numeric(18,3) default 0 not null,
   constraint donation_month_project_id_month_currency_kind_source_funder_key UNIQUE NULLS NOT DISTINCT (project_id, month, currency, kind, source, funder_id),
   constraint donation_month_check CHECK (last_on >= month AND last_on < (month + '1 mon'::interval)),
   constraint donation_month_count_check CHECK (count >= 0),
@@ -106,6 +162,38 @@ create table donation_option (
   description text,
   constraint donation_option_pkey PRIMARY KEY (project_id, "position"),
   constraint donation_option_amount_check CHECK (amount > 0::numeric)
+);
+
+create table donation_refund (
+  id bigint generated always as identity not null,
+  donation_id bigint not null,
+  reference text not null,
+  kind text not null,
+  amount numeric(18,3) not null,
+  addon numeric(18,3) default 0 not null,
+  requested_at timestamp with time zone not null,
+  lease_until timestamp with time zone not null,
+  done_at timestamp with time zone,
+  constraint donation_refund_pkey PRIMARY KEY (id),
+  constraint donation_refund_reference_key UNIQUE (reference),
+  constraint donation_refund_addon_check CHECK (addon >= 0::numeric),
+  constraint donation_refund_amount_check CHECK (amount > 0::numeric),
+  constraint donation_refund_kind_check CHECK (kind = ANY (ARRAY['refund'::text, 'chargeback'::text]))
+);
+
+create table donor (
+  donation_id bigint not null,
+  email text not null,
+  details jsonb default '{}'::jsonb not null,
+  payload_salt bytea not null,
+  payload_hash bytea not null,
+  constraint donor_pkey PRIMARY KEY (donation_id)
+);
+
+create table featured_hour (
+  hour timestamp with time zone not null,
+  project_ids bigint[] not null,
+  constraint featured_hour_pkey PRIMARY KEY (hour)
 );
 
 create table organisation (
@@ -129,6 +217,7 @@ create table organisation (
   org_type text,
   source row_source not null,
   unknown_fields jsonb,
+  vetted boolean default true not null,
   constraint organisation_pkey PRIMARY KEY (id),
   constraint organisation_id_check CHECK (id > 0),
   constraint organisation_org_type_check CHECK (org_type ~ '^[0-9]{2}$'::text),
@@ -143,11 +232,40 @@ create table organisation_country (
   constraint organisation_country_pkey PRIMARY KEY (organisation_id, "position")
 );
 
+create table organisation_record (
+  organisation_id bigint not null,
+  version bigint not null,
+  mapping integer not null,
+  xml text not null,
+  json text not null,
+  constraint organisation_record_pkey PRIMARY KEY (organisation_id)
+);
+
 create table organisation_theme (
   organisation_id bigint not null,
   position integer not null,
   theme_id text not null,
   constraint organisation_theme_pkey PRIMARY KEY (organisation_id, "position")
+);
+
+create table organisation_version (
+  organisation_id bigint not null,
+  version bigint not null,
+  changed_at timestamp with time zone not null,
+  constraint organisation_version_pkey PRIMARY KEY (organisation_id)
+);
+
+create table payout_plan (
+  reference text not null,
+  project_id bigint not null,
+  planned_on date not null,
+  amount numeric(18,3) not null,
+  currency text not null,
+  source row_source not null,
+  constraint payout_plan_pkey PRIMARY KEY (reference),
+  constraint payout_plan_amount_check CHECK (amount > 0::numeric),
+  constraint payout_plan_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  constraint payout_plan_reference_check CHECK (reference <> ''::text)
 );
 
 create table photo (
@@ -177,6 +295,7 @@ create table progress_report (
   content_html text not null,
   url text not null,
   source row_source not null,
+  digest text generated always as (md5((((((((((title || chr(1)) || COALESCE(author_name, ''::text)) || chr(1)) || url) || chr(1)) || content_html) || chr(1)) || EXTRACT(epoch FROM published_at - '1970-01-01 00:00:00+00'::timestamp with time zone)::text) || chr(1)) || EXTRACT(epoch FROM updated_at - '1970-01-01 00:00:00+00'::timestamp with time zone)::text)) stored not null,
   constraint progress_report_pkey PRIMARY KEY (id),
   constraint progress_report_id_check CHECK (id > 0)
 );
@@ -229,15 +348,21 @@ create table project (
   first_seen_on date default (now() AT TIME ZONE 'UTC'::text)::date not null,
   source_hash text,
   unknown_fields jsonb,
+  original_goal numeric(18,3),
+  glide_number text,
+  location_name text,
   constraint project_pkey PRIMARY KEY (id),
+  constraint project_glide_number_check CHECK (glide_number ~ '^[A-Z]{2}-[0-9]{4}-[0-9]{6}-[A-Z]{3}$'::text),
   constraint project_goal_check CHECK (goal >= 0::numeric),
   constraint project_id_check CHECK (id > 0),
   constraint project_image_gallery_size_check CHECK (image_gallery_size >= 0),
   constraint project_latitude_check CHECK (latitude >= '-90'::integer::numeric AND latitude <= 90::numeric),
+  constraint project_location_name_check CHECK (location_name <> ''::text),
   constraint project_location_precision_check CHECK (location_precision = ANY (ARRAY['point'::text, 'country'::text])),
   constraint project_longitude_check CHECK (longitude >= '-180'::integer::numeric AND longitude <= 180::numeric),
   constraint project_number_of_donations_check CHECK (number_of_donations >= 0),
   constraint project_number_of_reports_check CHECK (number_of_reports >= 0),
+  constraint project_original_goal_check CHECK (original_goal >= 0::numeric),
   constraint project_remaining_check CHECK (remaining >= 0::numeric),
   constraint project_status_check CHECK (status = ANY (ARRAY['active'::text, 'funded'::text, 'retired'::text])),
   constraint project_title_check CHECK (title <> ''::text)
@@ -251,6 +376,19 @@ create table project_country (
   constraint project_country_pkey PRIMARY KEY (project_id, "position"),
   constraint project_country_project_id_country_code_key UNIQUE (project_id, country_code),
   constraint project_country_share_check CHECK (share > 0::numeric AND share <= 100::numeric)
+);
+
+create table project_sdg (
+  project_id bigint not null,
+  code text not null,
+  constraint project_sdg_pkey PRIMARY KEY (project_id, code),
+  constraint project_sdg_code_check CHECK (code ~ '^[0-9]{1,2}([.][0-9]{1,2}|[.][a-d])?$'::text)
+);
+
+create table project_search (
+  project_id bigint not null,
+  document tsvector not null,
+  constraint project_search_pkey PRIMARY KEY (project_id)
 );
 
 create table project_theme (
@@ -269,12 +407,19 @@ create table project_version (
   constraint project_version_pkey PRIMARY KEY (project_id)
 );
 
+create table pruned_run (
+  state text not null,
+  count bigint not null,
+  constraint pruned_run_pkey PRIMARY KEY (state)
+);
+
 create table published_identifier (
   identifier text not null,
   project_id bigint not null,
   segment integer not null,
   first_release_id text not null,
   first_published_at timestamp with time zone not null,
+  withdrawn_at timestamp with time zone,
   constraint published_identifier_pkey PRIMARY KEY (identifier),
   constraint published_identifier_project_id_key UNIQUE (project_id),
   constraint published_identifier_segment_check CHECK (segment > 0)
@@ -291,8 +436,19 @@ create table release (
   generated_at timestamp with time zone not null,
   state text not null,
   manifest jsonb not null,
+  reason text,
   constraint release_pkey PRIMARY KEY (id),
   constraint release_state_check CHECK (state = ANY (ARRAY['live'::text, 'superseded'::text, 'held'::text]))
+);
+
+create table release_event (
+  id bigint generated always as identity not null,
+  release_id text not null,
+  event text not null,
+  other_id text,
+  at timestamp with time zone not null,
+  constraint release_event_pkey PRIMARY KEY (id),
+  constraint release_event_event_check CHECK (event = ANY (ARRAY['published'::text, 'held'::text, 'approved'::text, 'rolled-back'::text]))
 );
 
 create table rendering (
@@ -339,6 +495,14 @@ create table report_image (
   constraint report_image_pkey PRIMARY KEY (report_id, "position")
 );
 
+create table report_place (
+  report_id bigint not null,
+  place bigint not null,
+  constraint report_place_pkey PRIMARY KEY (report_id),
+  constraint report_place_place_key UNIQUE (place),
+  constraint report_place_place_check CHECK (place > 0)
+);
+
 create table run (
   id bigint generated always as identity not null,
   trigger text not null,
@@ -361,6 +525,7 @@ create table run (
   outcome jsonb,
   error_code text,
   error_message text,
+  timings jsonb,
   constraint run_pkey PRIMARY KEY (id),
   constraint run_schedule_due_at_key UNIQUE (schedule, due_at),
   constraint run_check CHECK ((schedule IS NULL) = (due_at IS NULL)),
@@ -381,6 +546,29 @@ create table run_shard (
   constraint run_shard_pkey PRIMARY KEY (run_id, attempt, from_id)
 );
 
+create table sandbox_charge (
+  id bigint generated always as identity not null,
+  reference text not null,
+  amount numeric(18,3) not null,
+  currency text not null,
+  decline_code integer,
+  charged_at timestamp with time zone not null,
+  constraint sandbox_charge_pkey PRIMARY KEY (id),
+  constraint sandbox_charge_reference_key UNIQUE (reference),
+  constraint sandbox_charge_amount_check CHECK (amount > 0::numeric)
+);
+
+create table sandbox_refund (
+  id bigint generated always as identity not null,
+  reference text not null,
+  charge_id bigint not null,
+  amount numeric(18,3) not null,
+  refunded_at timestamp with time zone not null,
+  constraint sandbox_refund_pkey PRIMARY KEY (id),
+  constraint sandbox_refund_reference_key UNIQUE (reference),
+  constraint sandbox_refund_amount_check CHECK (amount > 0::numeric)
+);
+
 create table schedule (
   name text not null,
   expression text not null,
@@ -397,11 +585,68 @@ create table schema_migration (
   constraint schema_migration_pkey PRIMARY KEY (version)
 );
 
+create table sign_in_place (
+  account_id bigint not null,
+  place bytea not null,
+  last_at timestamp with time zone not null,
+  constraint sign_in_place_pkey PRIMARY KEY (account_id, place),
+  constraint sign_in_place_place_check CHECK (length(place) = 32)
+);
+
 create table store_fact (
   name text not null,
   value text not null,
   recorded_at timestamp with time zone not null,
   constraint store_fact_pkey PRIMARY KEY (name)
+);
+
+create table sync_notice (
+  id bigint generated always as identity not null,
+  run_id bigint not null,
+  subject text not null,
+  field text not null,
+  expected text not null,
+  got text,
+  constraint sync_notice_pkey PRIMARY KEY (id)
+);
+
+create table sync_run (
+  id bigint generated always as identity not null,
+  kind text not null,
+  trigger text not null,
+  schedule text,
+  due_at timestamp with time zone,
+  upstream text not null,
+  accept_loss boolean default false not null,
+  state text default 'queued'::text not null,
+  attempt integer default 0 not null,
+  lease_owner text,
+  lease_until timestamp with time zone,
+  queued_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  checkpoint jsonb,
+  mirrored_until timestamp with time zone,
+  requests integer default 0 not null,
+  pages integer default 0 not null,
+  records integer default 0 not null,
+  created integer default 0 not null,
+  changed integer default 0 not null,
+  unchanged integer default 0 not null,
+  refused integer default 0 not null,
+  deactivated integer default 0 not null,
+  organisations integer default 0 not null,
+  galleries integer default 0 not null,
+  reports integer default 0 not null,
+  reason text,
+  error_code text,
+  error_message text,
+  constraint sync_run_pkey PRIMARY KEY (id),
+  constraint sync_run_schedule_due_at_key UNIQUE (schedule, due_at),
+  constraint sync_run_check CHECK ((schedule IS NULL) = (due_at IS NULL)),
+  constraint sync_run_kind_check CHECK (kind = ANY (ARRAY['full'::text, 'incremental'::text])),
+  constraint sync_run_state_check CHECK (state = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text, 'held'::text, 'failed'::text, 'skipped'::text])),
+  constraint sync_run_trigger_check CHECK (trigger = ANY (ARRAY['schedule'::text, 'start'::text, 'manual'::text, 'watchdog'::text]))
 );
 
 create table theme (
@@ -412,6 +657,23 @@ create table theme (
   constraint theme_pkey PRIMARY KEY (id),
   constraint theme_id_check CHECK (id <> ''::text),
   constraint theme_sector_code_check CHECK (sector_code ~ '^[0-9]{5}$'::text)
+);
+
+create table upstream_project (
+  project_id bigint not null,
+  since_run_id bigint not null,
+  seen_run_id bigint not null,
+  present boolean default true not null,
+  gallery_key text,
+  reports_key text,
+  constraint upstream_project_pkey PRIMARY KEY (project_id)
+);
+
+create table upstream_trait (
+  upstream text not null,
+  understands_modified_since boolean not null,
+  detected_at timestamp with time zone not null,
+  constraint upstream_trait_pkey PRIMARY KEY (upstream)
 );
 
 create table video (
@@ -427,6 +689,8 @@ create table wire_record (
   xml text not null,
   json text not null,
   mapping integer not null,
+  summary_xml text not null,
+  summary_json text not null,
   constraint wire_record_pkey PRIMARY KEY (project_id)
 );
 
@@ -434,6 +698,8 @@ create table wire_record (
 
 alter table access_token add constraint access_token_api_key_id_fkey
   FOREIGN KEY (api_key_id) REFERENCES api_key(id);
+alter table account_grant add constraint account_grant_account_id_fkey
+  FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE;
 alter table api_key add constraint api_key_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES account(id);
 alter table country add constraint country_region_name_fkey
@@ -442,24 +708,38 @@ alter table disbursement add constraint disbursement_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id);
 alter table disbursement add constraint disbursement_receiver_id_fkey
   FOREIGN KEY (receiver_id) REFERENCES organisation(id);
+alter table donation add constraint donation_api_key_id_fkey
+  FOREIGN KEY (api_key_id) REFERENCES api_key(id);
 alter table donation add constraint donation_funder_id_fkey
   FOREIGN KEY (funder_id) REFERENCES organisation(id);
 alter table donation add constraint donation_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id);
+alter table donation_event add constraint donation_event_donation_id_fkey
+  FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
 alter table donation_month add constraint donation_month_funder_id_fkey
   FOREIGN KEY (funder_id) REFERENCES organisation(id);
 alter table donation_month add constraint donation_month_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
 alter table donation_option add constraint donation_option_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table donation_refund add constraint donation_refund_donation_id_fkey
+  FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
+alter table donor add constraint donor_donation_id_fkey
+  FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
 alter table organisation_country add constraint organisation_country_country_code_fkey
   FOREIGN KEY (country_code) REFERENCES country(code);
 alter table organisation_country add constraint organisation_country_organisation_id_fkey
+  FOREIGN KEY (organisation_id) REFERENCES organisation(id) ON DELETE CASCADE;
+alter table organisation_record add constraint organisation_record_organisation_id_fkey
   FOREIGN KEY (organisation_id) REFERENCES organisation(id) ON DELETE CASCADE;
 alter table organisation_theme add constraint organisation_theme_organisation_id_fkey
   FOREIGN KEY (organisation_id) REFERENCES organisation(id) ON DELETE CASCADE;
 alter table organisation_theme add constraint organisation_theme_theme_id_fkey
   FOREIGN KEY (theme_id) REFERENCES theme(id);
+alter table organisation_version add constraint organisation_version_organisation_id_fkey
+  FOREIGN KEY (organisation_id) REFERENCES organisation(id) ON DELETE CASCADE;
+alter table payout_plan add constraint payout_plan_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
 alter table photo add constraint photo_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
 alter table progress_report add constraint progress_report_project_id_fkey
@@ -469,6 +749,10 @@ alter table project add constraint project_organisation_id_fkey
 alter table project_country add constraint project_country_country_code_fkey
   FOREIGN KEY (country_code) REFERENCES country(code);
 alter table project_country add constraint project_country_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table project_sdg add constraint project_sdg_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table project_search add constraint project_search_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
 alter table project_theme add constraint project_theme_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
@@ -488,6 +772,12 @@ alter table report_image add constraint report_image_report_id_fkey
   FOREIGN KEY (report_id) REFERENCES progress_report(id) ON DELETE CASCADE;
 alter table run_shard add constraint run_shard_run_id_fkey
   FOREIGN KEY (run_id) REFERENCES run(id) ON DELETE CASCADE;
+alter table sandbox_refund add constraint sandbox_refund_charge_id_fkey
+  FOREIGN KEY (charge_id) REFERENCES sandbox_charge(id);
+alter table sign_in_place add constraint sign_in_place_account_id_fkey
+  FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE;
+alter table sync_notice add constraint sync_notice_run_id_fkey
+  FOREIGN KEY (run_id) REFERENCES sync_run(id) ON DELETE CASCADE;
 alter table video add constraint video_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
 alter table wire_record add constraint wire_record_project_id_fkey
@@ -498,26 +788,53 @@ alter table wire_record add constraint wire_record_project_id_fkey
 CREATE INDEX access_token_expiry ON access_token USING btree (expires_at);
 CREATE UNIQUE INDEX account_email ON account USING btree (lower(email));
 CREATE INDEX api_key_account ON api_key USING btree (account_id);
+CREATE INDEX attempt_count_age ON attempt_count USING btree (last_at);
+CREATE INDEX disbursement_day ON disbursement USING btree (disbursed_on) INCLUDE (amount, currency);
 CREATE INDEX disbursement_project ON disbursement USING btree (project_id, disbursed_on, id);
+CREATE UNIQUE INDEX donation_idempotency ON donation USING btree (api_key_id, idempotency_key) WHERE idempotency_key IS NOT NULL AND status <> 'failed'::text;
+CREATE INDEX donation_open ON donation USING btree (lease_until) WHERE status = 'received'::text;
 CREATE INDEX donation_project ON donation USING btree (project_id, settled_at);
+CREATE INDEX donation_event_donation ON donation_event USING btree (donation_id, id);
+CREATE INDEX donation_month_fee ON donation_month USING btree (month) INCLUDE (amount, currency) WHERE kind = 'fee'::text;
+CREATE INDEX donation_refund_donation ON donation_refund USING btree (donation_id);
+CREATE UNIQUE INDEX donation_refund_open ON donation_refund USING btree (donation_id) WHERE done_at IS NULL;
+CREATE INDEX donor_email ON donor USING btree (lower(email));
 CREATE INDEX organisation_bridge ON organisation USING btree (bridge_id) WHERE bridge_id IS NOT NULL;
+CREATE INDEX organisation_ref ON organisation USING btree (COALESCE(org_ref, 'US-EIN-'::text || regexp_replace(ein, '[^0-9]'::text, ''::text, 'g'::text)) COLLATE "C", id) WHERE org_ref IS NOT NULL OR ein IS NOT NULL;
+CREATE INDEX organisation_version_changed ON organisation_version USING btree (changed_at, organisation_id);
+CREATE INDEX payout_plan_day ON payout_plan USING btree (planned_on);
+CREATE INDEX payout_plan_project ON payout_plan USING btree (project_id, planned_on, reference);
 CREATE INDEX progress_report_project ON progress_report USING btree (project_id, published_at DESC, id DESC);
 CREATE INDEX progress_report_recent ON progress_report USING btree (published_at DESC, id DESC);
 CREATE INDEX project_active ON project USING btree (id) WHERE active;
 CREATE INDEX project_organisation ON project USING btree (organisation_id, id);
 CREATE INDEX project_country_code ON project_country USING btree (country_code, project_id);
+CREATE INDEX project_search_document ON project_search USING gin (document);
 CREATE INDEX project_theme_id ON project_theme USING btree (theme_id, project_id);
 CREATE INDEX project_version_changed ON project_version USING btree (changed_at, project_id);
 CREATE INDEX project_version_dirty ON project_version USING btree (project_id) WHERE dirty;
 CREATE INDEX published_identifier_segment ON published_identifier USING btree (segment, project_id);
 CREATE UNIQUE INDEX release_live ON release USING btree (state) WHERE state = 'live'::text;
+CREATE INDEX release_event_release ON release_event USING btree (release_id, id);
 CREATE INDEX rendering_held ON rendering USING btree (project_id) WHERE verdict = 'held'::text;
 CREATE INDEX rendering_segment ON rendering USING btree (segment, project_id);
 CREATE INDEX rendering_valid_until ON rendering USING btree (valid_until, project_id) WHERE valid_until IS NOT NULL;
 CREATE UNIQUE INDEX run_running ON run USING btree (state) WHERE state = 'running'::text;
 CREATE INDEX run_unfinished ON run USING btree (id) WHERE state = ANY (ARRAY['queued'::text, 'running'::text]);
+CREATE INDEX sync_notice_run ON sync_notice USING btree (run_id, id);
+CREATE UNIQUE INDEX sync_run_running ON sync_run USING btree (state) WHERE state = 'running'::text;
+CREATE INDEX sync_run_unfinished ON sync_run USING btree (id) WHERE state = ANY (ARRAY['queued'::text, 'running'::text]);
 
 -- Functions
+
+CREATE OR REPLACE FUNCTION public.keep_original_goal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.original_goal := new.goal;
+  return new;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.mark_changed_projects()
  RETURNS trigger
@@ -621,6 +938,58 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.move_organisation_of_part()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    perform move_organisations(array(select distinct organisation_id from old_rows));
+  else
+    perform move_organisations(array(select distinct organisation_id from new_rows));
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.move_organisations(ids bigint[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into organisation_version (organisation_id, version, changed_at)
+  select o.id, nextval('project_version_seq'), clock_timestamp()
+  from (select id from organisation where id = any (ids) order by id) o
+  on conflict (organisation_id) do update set version = excluded.version, changed_at = excluded.changed_at
+$function$;
+
+CREATE OR REPLACE FUNCTION public.move_organisations_of_country()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform move_organisations(array(
+    select c.organisation_id from organisation_country c join new_rows n on c.country_code = n.code));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.move_organisations_of_theme()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform move_organisations(array(
+    select t.organisation_id from organisation_theme t join new_rows n on t.theme_id = n.id));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.move_own_organisation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform move_organisations(array(select id from new_rows));
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.move_siblings()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -663,19 +1032,114 @@ AS $function$
     order by s.project_id
     for update of s
   ) sibling
-  where v.project_id = sibling.project_id
+  where v.project_id = sibling.project_id;
+  select move_organisations(array(
+    select id from organisation
+    where id = any (organisations) and (stated_total_projects is null or stated_active_projects is null)))
 $function$;
+
+CREATE OR REPLACE FUNCTION public.refresh_search(ids bigint[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  delete from project_search s
+  where s.project_id = any (ids) and not exists (select from project p where p.id = s.project_id and p.active);
+  insert into project_search (project_id, document)
+  select p.id,
+    setweight(to_tsvector('english', left(p.title, 20000)), 'A')
+      || setweight(to_tsvector('english', left(concat_ws(' ', o.name, p.country_name, (
+        select string_agg(c.name, ' ' order by k.position)
+        from project_country k join country c on c.code = k.country_code where k.project_id = p.id
+      )), 20000)), 'B')
+      || setweight(to_tsvector('english', left(coalesce(p.summary, ''), 20000)), 'B')
+      || setweight(to_tsvector('english', left(coalesce(p.need, ''), 20000)), 'C')
+      || setweight(to_tsvector('english', left(coalesce(p.activities, ''), 20000)), 'C')
+  from project p left join organisation o on o.id = p.organisation_id
+  where p.id = any (ids) and p.active
+  order by p.id
+  on conflict (project_id) do update set document = excluded.document
+    where project_search.document <> excluded.document
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  -- What goes with the row it belongs to (removal of demo data) goes by a trigger of its foreign key.
+  if tg_op = 'DELETE' and pg_trigger_depth() > 1 then
+    return old;
+  end if;
+  raise exception '% is append-only', tg_table_name;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.search_projects()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    perform refresh_search(array(select id from new_rows where active));
+  else
+    perform refresh_search(array(
+      select n.id from old_rows o join new_rows n using (id)
+      where row (o.active, o.title, o.summary, o.need, o.activities, o.country_name, o.organisation_id)
+        is distinct from row (n.active, n.title, n.summary, n.need, n.activities, n.country_name, n.organisation_id)));
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.search_projects_by_country()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    perform refresh_search(array(select distinct project_id from old_rows));
+  else
+    perform refresh_search(array(select distinct project_id from new_rows));
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.search_projects_of_country()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform refresh_search(array(
+    select k.project_id from old_rows o join new_rows n using (code) join project_country k on k.country_code = n.code
+    where o.name <> n.name));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.search_projects_of_organisation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform refresh_search(array(
+    select p.id from old_rows o join new_rows n using (id) join project p on p.organisation_id = n.id
+    where p.active and o.name <> n.name));
+  return null;
+end $function$;
 
 -- Triggers
 
 CREATE TRIGGER mark_update AFTER UPDATE ON country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_projects_of_country();
+CREATE TRIGGER move_update AFTER UPDATE ON country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION move_organisations_of_country();
+CREATE TRIGGER search_update AFTER UPDATE ON country REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION search_projects_of_country();
 CREATE TRIGGER mark_delete AFTER DELETE ON disbursement REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_insert AFTER INSERT ON disbursement REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_update AFTER UPDATE ON disbursement REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON donation_event FOR EACH ROW
+  EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER mark_delete AFTER DELETE ON donation_month REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_insert AFTER INSERT ON donation_month REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
@@ -690,14 +1154,38 @@ CREATE TRIGGER mark_update AFTER UPDATE ON donation_option REFERENCING OLD TABLE
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_update AFTER UPDATE ON organisation REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_projects_of_organisation();
+CREATE TRIGGER move_insert AFTER INSERT ON organisation REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION move_own_organisation();
+CREATE TRIGGER move_update AFTER UPDATE ON organisation REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION move_own_organisation();
+CREATE TRIGGER search_update AFTER UPDATE ON organisation REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION search_projects_of_organisation();
 CREATE TRIGGER mark_delete AFTER DELETE ON organisation_country REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_projects_of_organisation_part();
 CREATE TRIGGER mark_insert AFTER INSERT ON organisation_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_projects_of_organisation_part();
+CREATE TRIGGER move_delete AFTER DELETE ON organisation_country REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION move_organisation_of_part();
+CREATE TRIGGER move_insert AFTER INSERT ON organisation_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION move_organisation_of_part();
+CREATE TRIGGER move_update AFTER UPDATE ON organisation_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION move_organisation_of_part();
 CREATE TRIGGER mark_delete AFTER DELETE ON organisation_theme REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_projects_of_organisation_part();
 CREATE TRIGGER mark_insert AFTER INSERT ON organisation_theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_projects_of_organisation_part();
+CREATE TRIGGER move_delete AFTER DELETE ON organisation_theme REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION move_organisation_of_part();
+CREATE TRIGGER move_insert AFTER INSERT ON organisation_theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION move_organisation_of_part();
+CREATE TRIGGER move_update AFTER UPDATE ON organisation_theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION move_organisation_of_part();
+CREATE TRIGGER mark_delete AFTER DELETE ON payout_plan REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_insert AFTER INSERT ON payout_plan REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_update AFTER UPDATE ON payout_plan REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_delete AFTER DELETE ON photo REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_insert AFTER INSERT ON photo REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
@@ -710,6 +1198,8 @@ CREATE TRIGGER mark_insert AFTER INSERT ON progress_report REFERENCING NEW TABLE
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_update AFTER UPDATE ON progress_report REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER keep_original_goal BEFORE INSERT OR UPDATE ON project FOR EACH ROW WHEN (new.original_goal IS NULL AND new.goal IS NOT NULL)
+  EXECUTE FUNCTION keep_original_goal();
 CREATE TRIGGER mark_insert AFTER INSERT ON project REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_own_project();
 CREATE TRIGGER mark_update AFTER UPDATE ON project REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
@@ -720,11 +1210,25 @@ CREATE TRIGGER move_siblings_insert AFTER INSERT ON project REFERENCING NEW TABL
   EXECUTE FUNCTION move_siblings();
 CREATE TRIGGER move_siblings_update AFTER UPDATE ON project REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION move_siblings();
+CREATE TRIGGER search_insert AFTER INSERT ON project REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION search_projects();
+CREATE TRIGGER search_update AFTER UPDATE ON project REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION search_projects();
 CREATE TRIGGER mark_delete AFTER DELETE ON project_country REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_insert AFTER INSERT ON project_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_update AFTER UPDATE ON project_country REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER search_delete AFTER DELETE ON project_country REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION search_projects_by_country();
+CREATE TRIGGER search_insert AFTER INSERT ON project_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION search_projects_by_country();
+CREATE TRIGGER mark_delete AFTER DELETE ON project_sdg REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_insert AFTER INSERT ON project_sdg REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_update AFTER UPDATE ON project_sdg REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_delete AFTER DELETE ON project_theme REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
@@ -738,6 +1242,8 @@ CREATE TRIGGER mark_insert AFTER INSERT ON report_image REFERENCING NEW TABLE AS
   EXECUTE FUNCTION mark_projects_of_report();
 CREATE TRIGGER mark_update AFTER UPDATE ON theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_projects_of_theme();
+CREATE TRIGGER move_update AFTER UPDATE ON theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION move_organisations_of_theme();
 CREATE TRIGGER mark_delete AFTER DELETE ON video REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_insert AFTER INSERT ON video REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT

@@ -104,6 +104,8 @@ export function aGraph(
     themes: [waterTheme],
     months: [],
     disbursements: [],
+    payoutPlan: [],
+    sdgs: [],
     photos: [],
     videos: [],
     donationOptions: [],

@@ -67,6 +67,8 @@ export const wellsForTara: ProjectGraph = {
   themes: [water],
   months: [],
   disbursements: [],
+  payoutPlan: [],
+  sdgs: [],
   photos: [
     {
       position: 0,

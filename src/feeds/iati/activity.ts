@@ -6,11 +6,16 @@ import { plainText } from '../plain-text.js'
 import { budgets } from './budgets.js'
 import { documentLinks } from './document-links.js'
 import { activityScope, location, recipients, usableCountries } from './geography.js'
+import { humanitarianScope, isHumanitarian } from './humanitarian.js'
 import { activityDates, activityStatusElement, lifeCycle } from './life-cycle.js'
 import { Mapping, type MappingConfig } from './mapping.js'
 import { coded, narrated } from './narrative.js'
-import { implementingParty, type Party, participatingOrgs, reportingOrg } from './organisations.js'
-import { isHumanitarian, sectors } from './sectors.js'
+import { implementingParty, participatingOrgs, reportingOrg } from './organisations.js'
+import type { Party } from './party.js'
+import { plannedDisbursements } from './planned-disbursements.js'
+import { results } from './results.js'
+import { sectors } from './sectors.js'
+import { tags } from './tags.js'
 import { type MoneyTotals, transactions } from './transactions.js'
 
 /** One mapped project. */
@@ -44,13 +49,17 @@ export function toActivity(
   const implementing = implementingParty(graph, mapping)
   const countries = usableCountries(graph, mapping)
   const money = transactions(graph, implementing, mapping)
+  const budget = budgets(graph, cycle, mapping)
+  const humanitarian = isHumanitarian(graph)
   const activity = element(
     'iati-activity',
     {
       'xml:lang': config.language,
       'default-currency': config.currency,
-      humanitarian: isHumanitarian(graph) ? '1' : '0',
+      humanitarian: humanitarian ? '1' : '0',
       hierarchy: '1',
+      // An emergency is answered before anyone has set a goal (BudgetNotProvided 3: rapid onset emergency).
+      ...(humanitarian && budget.length === 0 && { 'budget-not-provided': '3' }),
     },
     [
       textElement('iati-identifier', identifier),
@@ -58,24 +67,40 @@ export function toActivity(
       narrated('title', graph.project.title),
       ...descriptions(graph),
       ...participatingOrgs(graph, implementing, mapping),
-      element('other-identifier', { ref: String(graph.project.id), type: 'A1' }),
+      ...otherIdentifiers(graph, mapping),
       activityStatusElement(cycle),
       ...activityDates(cycle),
       contactInfo(graph, implementing),
-      activityScope(countries),
+      activityScope(graph, countries),
       ...recipients(countries, mapping),
       location(graph, mapping),
       ...sectors(graph, mapping),
+      ...tags(graph, mapping),
+      humanitarianScope(graph),
       coded('default-flow-type', '30'),
       coded('default-finance-type', '110'),
       coded('default-aid-type', 'C01'),
       coded('default-tied-status', '5'),
-      ...budgets(graph, cycle, mapping),
+      ...budget,
+      ...plannedDisbursements(graph, implementing, mapping),
       ...money.elements,
       ...documentLinks(graph, mapping),
+      results(graph, cycle, mapping),
     ],
   )
   return { element: activity, notices: mapping.notices, validUntil: mapping.validUntil, totals: money.totals }
+}
+
+/**
+ * `other-identifier`: the platform's own id (A1), and the publisher's earlier identifier (B1) when that has changed since
+ * the activity was first published, for its identifier stays as it was (rule 1.1.21).
+ */
+function otherIdentifiers({ project }: ProjectGraph, { identifier, config }: Mapping): Element[] {
+  const own = element('other-identifier', { ref: String(project.id), type: 'A1' })
+  const ending = `-${project.id}`
+  const earlier = identifier.endsWith(ending) ? identifier.slice(0, -ending.length) : ''
+  if (earlier === '' || earlier === config.reportingOrg.ref) return [own]
+  return [own, element('other-identifier', { ref: earlier, type: 'B1' })]
 }
 
 /** `description` by type: 1 general (summary, else the title), 2 objectives (need and impact), 4 planned activities. */

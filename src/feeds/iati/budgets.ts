@@ -16,17 +16,24 @@ type Period = { readonly start: IsoDate; readonly end: IsoDate }
 /**
  * `budget` [0..*] from the funding goal (IATI contract 8): indicative, in periods of at most 12 months (rule 7.5.3) that
  * do not overlap. A project with an end spreads its goal over its periods by days; an open-ended one has the goal in the
- * period of 12 months that is running.
+ * period of 12 months that is running. A goal that was changed is the revised budget (type 2) beside the original (1).
  */
 export function budgets(graph: ProjectGraph, cycle: LifeCycle, mapping: Mapping): Element[] {
-  const { goal } = graph.project
+  const { goal, originalGoal = goal } = graph.project
   const { currency } = mapping.config
   const places = minorUnitExponent(currency)
-  const total = goal === undefined ? 0n : toMinorUnits(goal, places)
-  if (total <= 0n) return []
+  const original = originalGoal === undefined ? 0n : toMinorUnits(originalGoal, places)
+  const current = goal === undefined ? original : toMinorUnits(goal, places)
+  if (original <= 0n && current <= 0n) return []
   const periods = budgetPeriods(graph, cycle, mapping)
-  const amounts = splitByLargestRemainder(total, periods.map(lengthInDays))
-  return periods.map((period, index) => budget(period, fromMinorUnits(amounts[index] ?? 0n, places), currency))
+  const lengths = periods.map(lengthInDays)
+  return [
+    ...(original > 0n ? [{ type: '1', total: original }] : []),
+    ...(current > 0n && current !== original ? [{ type: '2', total: current }] : []),
+  ].flatMap(({ type, total }) => {
+    const amounts = splitByLargestRemainder(total, lengths)
+    return periods.map((period, index) => budget(type, period, fromMinorUnits(amounts[index] ?? 0n, places), currency))
+  })
 }
 
 function budgetPeriods(graph: ProjectGraph, cycle: LifeCycle, mapping: Mapping): Period[] {
@@ -34,7 +41,7 @@ function budgetPeriods(graph: ProjectGraph, cycle: LifeCycle, mapping: Mapping):
   const end = endOf(cycle)
   if (end) return yearsBetween(start, later(end, start))
   // Open-ended: a running project's goal is that of the current 12 months, a dormant one's that of its last activity.
-  const running = cycle.status === '2'
+  const running = cycle.status === '1' || cycle.status === '2'
   const period = yearOf(start, running ? later(mapping.day, start) : later(lastActivity(graph, mapping.day), start))
   if (running) mapping.changesOn(dayAfter(period.end))
   return [period]
@@ -72,8 +79,8 @@ function lengthInDays({ start, end }: Period): bigint {
   return BigInt((Date.parse(end) - Date.parse(start)) / 86_400_000 + 1)
 }
 
-function budget(period: Period, amount: string, currency: CurrencyCode): Element {
-  return element('budget', { type: '1', status: '1' }, [
+function budget(type: string, period: Period, amount: string, currency: CurrencyCode): Element {
+  return element('budget', { type, status: '1' }, [
     element('period-start', { 'iso-date': period.start }),
     element('period-end', { 'iso-date': period.end }),
     textElement('value', amount, { currency, 'value-date': period.start }),

@@ -1,7 +1,8 @@
 import { type IsoDate, isoDateOf } from '../../domain/dates.js'
-import type { Photo, ProjectGraph } from '../../domain/project.js'
+import type { Photo, ProgressReport, ProjectGraph } from '../../domain/project.js'
 import { isActiveCode } from '../../standard/index.js'
 import { type Element, element } from '../../xml/element.js'
+import { absoluteUrl } from '../absolute-url.js'
 import { projectFeedPath } from '../addresses.js'
 import type { Mapping } from './mapping.js'
 import { coded, narrated } from './narrative.js'
@@ -17,24 +18,41 @@ type DocumentLink = {
   /** Code of DocumentCategory: A02 objectives, A08 results, A12 activity web page. */
   readonly category: 'A02' | 'A08' | 'A12'
   readonly date?: IsoDate
+  /** Whether the document is in the platform's own language, as its pages are. */
+  readonly ours?: boolean
 }
 
 /** `document-link` [0..*]: project page, additional document, reports and their feed, photos with consent. */
 export function documentLinks(graph: ProjectGraph, mapping: Mapping): Element[] {
-  const links = [...pages(graph), ...additionalDocument(graph, mapping), ...reports(graph, mapping), ...photos(graph)]
+  const links = [
+    ...pages(graph),
+    ...additionalDocument(graph, mapping),
+    ...reports(graph, mapping),
+    ...photos(graph, mapping),
+  ]
   const seen = new Set<string>()
   return links.flatMap((link) => {
     const url = usableUrl(link.url, mapping)
     // The same address in the same role twice says nothing new.
     if (!url || seen.has(`${link.category} ${url}`)) return []
     seen.add(`${link.category} ${url}`)
-    return [documentLink({ ...link, url })]
+    return [documentLink({ ...link, url }, mapping)]
   })
+}
+
+/** The page of a report; undefined when its address is not usable. */
+export function reportLink(report: ProgressReport, mapping: Mapping): Element | undefined {
+  const url = absoluteUrl(report.url)
+  return url === undefined ? undefined : documentLink({ ...reportPage(report), url }, mapping)
+}
+
+function reportPage({ url, title, publishedAt }: ProgressReport): DocumentLink {
+  return { url, format: 'text/html', title, category: 'A08', date: isoDateOf(publishedAt), ours: true }
 }
 
 function pages({ project }: ProjectGraph): DocumentLink[] {
   if (!project.projectLink) return []
-  return [{ url: project.projectLink, format: 'text/html', title: project.title, category: 'A12' }]
+  return [{ url: project.projectLink, format: 'text/html', title: project.title, category: 'A12', ours: true }]
 }
 
 const formats: Readonly<Record<string, string>> = {
@@ -56,12 +74,17 @@ const formats: Readonly<Record<string, string>> = {
   mp4: 'video/mp4',
 }
 
+const extensionPattern = /\.([A-Za-z0-9]{2,5})(?:[?#].*)?$/
+
 /** The media type that a file name promises, if it is on the FileFormat list. */
 function formatOf(url: string): string | undefined {
-  const extension = /\.([A-Za-z0-9]{2,5})(?:[?#].*)?$/.exec(url)?.[1]?.toLowerCase()
+  const extension = extensionPattern.exec(url)?.[1]?.toLowerCase()
   const format = extension && formats[extension]
   return format && isActiveCode('FileFormat', format) ? format : undefined
 }
+
+// What a picture's address may end in without saying anything of its format.
+const unlistedPictures = /\.(?:webp|avif|heic|heif|jxl|svg|bmp|tiff?|ico)(?:[?#].*)?$/i
 
 function additionalDocument({ project }: ProjectGraph, mapping: Mapping): DocumentLink[] {
   const url = project.additionalDocumentation
@@ -91,21 +114,21 @@ function reports(graph: ProjectGraph, mapping: Mapping): DocumentLink[] {
       format: 'text/html',
       title: `Progress reports: ${project.title}`,
       category: 'A08',
+      ours: true,
     })
   }
   for (const report of graph.reports.slice(0, mostReports)) {
-    const date = isoDateOf(report.publishedAt)
-    links.push({ url: report.url, format: 'text/html', title: report.title, category: 'A08', date })
+    links.push(reportPage(report))
   }
   return links
 }
 
-function photos(graph: ProjectGraph): DocumentLink[] {
+function photos(graph: ProjectGraph, mapping: Mapping): DocumentLink[] {
   return graph.photos
     .filter((photo) => photo.consent)
     .slice(0, mostPhotos)
     .flatMap((photo) => {
-      const url = bestRendition(photo)
+      const url = bestRendition(photo, mapping)
       if (!url) return []
       return [
         {
@@ -120,22 +143,31 @@ function photos(graph: ProjectGraph): DocumentLink[] {
     })
 }
 
-function bestRendition({ renditions }: Photo): string | undefined {
-  return renditions.large ?? renditions.extraLarge ?? renditions.original ?? renditions.medium
+/** The best rendition in a format that IATI lists (no webp); undefined with a notice when there is none. */
+function bestRendition({ renditions }: Photo, mapping: Mapping): string | undefined {
+  const { large, extraLarge, original, medium } = renditions
+  const offered = [large, extraLarge, original, medium].filter((url) => url !== undefined)
+  const best = offered.find((url) => !unlistedPictures.test(url))
+  if (best === undefined && offered[0] !== undefined) {
+    mapping.notice('format-unknown', 'photos', `expected a JPEG, PNG or GIF rendition, got ${offered[0]}`)
+  }
+  return best
 }
 
-/** The address percent-encoded and absolute (section 18: relative ones pass the XSD); undefined with a notice if not. */
+/** The address absolute and percent-encoded; undefined with a notice if it is not one. */
 function usableUrl(url: string, mapping: Mapping): string | undefined {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  if (parsed && (parsed.protocol === 'http:' || parsed.protocol === 'https:') && parsed.hostname) return parsed.href
-  mapping.notice('link-unusable', 'document-link', `expected an absolute http or https address, got ${url}`)
-  return undefined
+  const usable = absoluteUrl(url)
+  if (usable === undefined) {
+    mapping.notice('link-unusable', 'document-link', `expected an absolute http or https address, got ${url}`)
+  }
+  return usable
 }
 
-function documentLink({ url, format, title, category, date }: DocumentLink): Element {
+function documentLink({ url, format, title, category, date, ours }: DocumentLink, mapping: Mapping): Element {
   return element('document-link', { url, format }, [
     narrated('title', title) ?? narrated('title', url),
     coded('category', category),
+    ours ? coded('language', mapping.config.language) : undefined,
     date && element('document-date', { 'iso-date': date }),
   ])
 }

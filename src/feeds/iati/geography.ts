@@ -3,7 +3,7 @@ import type { ProjectCountry, ProjectGraph } from '../../domain/project.js'
 import { isActiveCode } from '../../standard/index.js'
 import { type Element, element, textElement } from '../../xml/element.js'
 import type { Mapping } from './mapping.js'
-import { coded } from './narrative.js'
+import { coded, narrated } from './narrative.js'
 
 /** 100 per cent in units of 0.01. */
 const whole = 10_000n
@@ -27,9 +27,10 @@ export function usableCountries(graph: ProjectGraph, mapping: Mapping): ProjectC
     .sort((a, b) => (a.code < b.code ? -1 : 1))
 }
 
-/** `activity-scope`: 4 national, 3 several countries, 1 global. */
-export function activityScope(countries: readonly ProjectCountry[]): Element {
-  return coded('activity-scope', countries.length === 0 ? '1' : countries.length === 1 ? '4' : '3')
+/** `activity-scope`: 1 global, 3 several countries, 8 one place that is named, else 4 national. */
+export function activityScope({ project }: ProjectGraph, countries: readonly ProjectCountry[]): Element {
+  const named = project.locationName !== undefined && project.locationPrecision === 'point'
+  return coded('activity-scope', countries.length === 0 ? '1' : countries.length > 1 ? '3' : named ? '8' : '4')
 }
 
 /**
@@ -63,12 +64,16 @@ export function location({ project }: ProjectGraph, mapping: Mapping): Element |
     return undefined
   }
   const coordinate = (value: Decimal) => trimZeros(fromMinorUnits(toMinorUnits(value, 5), 5))
+  const name = narrated('name', project.locationName)
   return element('location', undefined, [
     coded('location-reach', '1'),
+    name,
     element('point', { srsName: 'http://www.opengis.net/def/crs/EPSG/0/4326' }, [
       textElement('pos', `${coordinate(latitude)} ${coordinate(longitude)}`),
     ]),
     coded('exactness', '2'),
+    // A name is that of a populated place; of a bare point nothing is known.
+    name && coded('location-class', '2'),
   ])
 }
 

@@ -5,7 +5,7 @@ import type { Mapping } from './mapping.js'
 import { coded, narrative } from './narrative.js'
 
 /** Codes of ActivityStatus that a project can have here. */
-export type ActivityStatus = '2' | '3' | '4' | '6'
+export type ActivityStatus = '1' | '2' | '3' | '4' | '6'
 
 /** Status and dates that agree with each other (IATI contract 4; architecture 2.7). */
 export type LifeCycle = {
@@ -23,7 +23,7 @@ export type LifeCycle = {
 /** Works out the life cycle; no project is held for want of a date that can be derived. */
 export function lifeCycle(graph: ProjectGraph, mapping: Mapping): LifeCycle {
   const { project } = graph
-  const status = activityStatus(graph)
+  const status = activityStatus(graph, mapping)
   const plannedStart = plannedStartOf(graph, mapping)
   const actualStart = actualStartOf(graph, status, plannedStart, mapping.day)
   const actualEnd = status === '4' ? actualEndOf(graph, actualStart ?? plannedStart, mapping) : undefined
@@ -42,12 +42,17 @@ export function lifeCycle(graph: ProjectGraph, mapping: Mapping): LifeCycle {
 }
 
 /** The one table from (paused, active, status) to ActivityStatus. */
-export function activityStatus({ project }: ProjectGraph): ActivityStatus {
+export function activityStatus({ project, months }: ProjectGraph, mapping: Mapping): ActivityStatus {
   if (project.paused) return '6'
   switch (project.status) {
     case 'active':
       // The source took an open project off the site without calling it funded or retired: suspended.
-      return project.active ? '2' : '6'
+      if (!project.active) return '6'
+      if (project.approvedDate && months.length === 0 && isoDateOf(project.approvedDate) > mapping.day) {
+        mapping.changesOn(isoDateOf(project.approvedDate))
+        return '1'
+      }
+      return '2'
     case 'funded':
       return '3'
     case 'retired':

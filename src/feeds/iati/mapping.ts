@@ -3,9 +3,10 @@ import type { IsoDate } from '../../domain/dates.js'
 import type { CurrencyCode } from '../../domain/money.js'
 import type { Notice, Severity } from '../../domain/notice.js'
 import { type MappingNoticeCode, mappingNotices } from './notices.js'
+import type { Party } from './party.js'
 
 /** Moves whenever the mapping would write another text for the same input; every rendering is then made anew. */
-export const mappingVersion = 1
+export const mappingVersion = 2
 
 /** What the mapping reads besides a project: the same for all activities of a file. */
 export type MappingConfig = {
@@ -34,6 +35,8 @@ export class Mapping {
   readonly day: IsoDate
   readonly identifier: string
   readonly notices: Notice[] = []
+  /** The organisations met so far by id, so that a finding about one is told once. */
+  readonly parties = new Map<number, Party>()
   #validUntil: IsoDate | undefined
 
   constructor(config: MappingConfig, day: IsoDate, identifier: string) {

@@ -14,6 +14,11 @@ export const mappingNotices = {
     severity: 'info',
     sentence: 'No theme of the project is mapped to a DAC purpose code; 99810 (sectors not specified) is reported.',
   },
+  'sdg-unknown': {
+    severity: 'warning',
+    sentence:
+      'A code of the project is neither a Sustainable Development Goal nor one of its targets and was left out.',
+  },
   'organisation-unknown': {
     severity: 'info',
     sentence: 'The project has no organisation, so no implementing organisation is named.',
@@ -21,7 +26,7 @@ export const mappingNotices = {
   'organisation-ref-unusable': {
     severity: 'warning',
     sentence:
-      'The identifier of an organisation is not made of a known registration agency and a number; only its name is reported.',
+      'The identifier of an organisation is not one of its own from a known registration agency; only its name is reported.',
   },
   'start-date-derived': {
     severity: 'info',
@@ -45,7 +50,7 @@ export const mappingNotices = {
   },
   'format-unknown': {
     severity: 'info',
-    sentence: 'A document has a media type that is not on the IATI FileFormat list and was left out.',
+    sentence: 'A document or photo has a media type that is not on the IATI FileFormat list and was left out.',
   },
   'money-in-future': {
     severity: 'warning',

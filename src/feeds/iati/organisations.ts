@@ -3,9 +3,7 @@ import { isActiveCode } from '../../standard/index.js'
 import { type Element, element } from '../../xml/element.js'
 import type { Mapping } from './mapping.js'
 import { narrative } from './narrative.js'
-
-/** An organisation as IATI refers to it: at least one of `ref` and `name` is present (rule 6.10.1). */
-export type Party = { readonly ref?: string; readonly type?: string; readonly name?: string }
+import type { Party } from './party.js'
 
 /** Code of OrganisationType for a group without identity. */
 const other = '90'
@@ -23,12 +21,16 @@ export function individualDonors(mapping: Mapping): Party {
 
 /** An organisation that gave or received money. */
 export function partyOf(organisation: FunderOrganisation, mapping: Mapping): Party {
-  const ref = usableRef(organisation.orgRef, mapping)
-  return {
+  const known = mapping.parties.get(organisation.id)
+  if (known) return known
+  const ref = refOf(organisation, mapping)
+  const party = {
     name: organisation.name,
     ...(ref && { ref }),
     ...(organisation.orgType && { type: organisation.orgType }),
   }
+  mapping.parties.set(organisation.id, party)
+  return party
 }
 
 /** The organisation that carries the project out; undefined when the source does not say. */
@@ -38,7 +40,7 @@ export function implementingParty(graph: ProjectGraph, mapping: Mapping): Party 
     mapping.notice('organisation-unknown', 'organization', 'expected an organisation, got none')
     return undefined
   }
-  const ref = usableRef(organisation.orgRef, mapping) ?? einRef(organisation)
+  const ref = refOf(organisation, mapping)
   const type = organisation.orgType ?? deriveType(organisation, graph)
   return { name: organisation.name, ...(ref && { ref }), ...(type && { type }) }
 }
@@ -73,12 +75,30 @@ export function participatingOrgs(graph: ProjectGraph, implementing: Party | und
 
 const refShape = /^([A-Z]{2,3}(?:-[A-Z0-9]+)+?)-([A-Za-z0-9._-]+)$/
 
-/** The identifier, when it begins with a known registration agency (no prefix is ever invented); else undefined. */
-function usableRef(ref: string | undefined, mapping: Mapping): string | undefined {
-  if (!ref) return undefined
-  if (refShape.test(ref) && knownAgency(ref)) return ref
-  mapping.notice('organisation-ref-unusable', 'organization', `expected AGENCY-NUMBER, got ${JSON.stringify(ref)}`)
-  return undefined
+/**
+ * The identifier of an organisation (IATI contract 5): the one that the operator stored, so that a partner that publishes
+ * is linked by the id it uses, else its US tax id; undefined when there is none or it is not usable.
+ */
+export function organisationRef(
+  organisation: Pick<FunderOrganisation, 'orgRef' | 'ein'>,
+  publisherRef: string,
+): string | undefined {
+  const ref = organisation.orgRef ?? einRef(organisation.ein)
+  return ref !== undefined && isUsableRef(ref, publisherRef) ? ref : undefined
+}
+
+function refOf(organisation: Pick<FunderOrganisation, 'orgRef' | 'ein'>, mapping: Mapping): string | undefined {
+  const ref = organisationRef(organisation, mapping.config.reportingOrg.ref)
+  if (ref === undefined && organisation.orgRef !== undefined) {
+    const got = JSON.stringify(organisation.orgRef)
+    mapping.notice('organisation-ref-unusable', 'organization', `expected AGENCY-NUMBER, got ${got}`)
+  }
+  return ref
+}
+
+/** It begins with a known registration agency (no prefix is ever invented), and not with the platform's own identifier. */
+function isUsableRef(ref: string, publisherRef: string): boolean {
+  return refShape.test(ref) && knownAgency(ref) && !ref.startsWith(`${publisherRef}-`)
 }
 
 function knownAgency(ref: string): boolean {
@@ -89,8 +109,8 @@ function knownAgency(ref: string): boolean {
 }
 
 /** US tax ids are written with and without their hyphen; publishers mostly use `US-EIN-` and nine digits. */
-function einRef(organisation: Organisation): string | undefined {
-  const digits = organisation.ein?.replaceAll('-', '') ?? ''
+function einRef(ein: string | undefined): string | undefined {
+  const digits = ein?.replaceAll(/[- ]/g, '') ?? ''
   return /^\d{9}$/.test(digits) ? `US-EIN-${digits}` : undefined
 }
 

@@ -16,11 +16,6 @@ export function sectors(graph: ProjectGraph, mapping: Mapping): Element[] {
   return [...purposeCodes(graph, mapping), ...ownThemes(graph.themes, mapping)]
 }
 
-/** True when any theme is about disaster response: the activity's `humanitarian` flag. */
-export function isHumanitarian(graph: ProjectGraph): boolean {
-  return graph.themes.some((theme) => theme.humanitarian)
-}
-
 function purposeCodes(graph: ProjectGraph, mapping: Mapping): Element[] {
   const codes = [...new Set(graph.themes.flatMap((theme) => theme.sectorCode ?? []))].filter((code) =>
     isActiveCode('Sector', code),

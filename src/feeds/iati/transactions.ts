@@ -4,7 +4,8 @@ import type { DonationMonth, FunderOrganisation, MoneyKind, ProjectGraph } from 
 import { type Element, element, textElement } from '../../xml/element.js'
 import type { Mapping } from './mapping.js'
 import { coded, narrated } from './narrative.js'
-import { individualDonors, type Party, partyElement, partyOf, platformParty } from './organisations.js'
+import { individualDonors, partyElement, partyOf, platformParty } from './organisations.js'
+import type { Party } from './party.js'
 
 /** One line of money as it will be written; `amount` in minor units of its currency. */
 type Line = {
@@ -14,8 +15,23 @@ type Line = {
   readonly currency: CurrencyCode
   readonly amount: bigint
   readonly description: string
-  readonly provider: Party
-  readonly receiver?: Party
+  readonly provider: Element
+  readonly receiver?: Element
+}
+
+/**
+ * The two parties of most transactions, made once. The platform's side names this activity, which is in the same file
+ * (advisories 1000.0.x).
+ */
+type Sides = { readonly donors: Element; readonly paying: Element; readonly collecting: Element }
+
+function sidesOf(mapping: Mapping): Sides {
+  const platform = platformParty(mapping)
+  return {
+    donors: partyElement('provider-org', individualDonors(mapping)),
+    paying: partyElement('provider-org', platform, { 'provider-activity-id': mapping.identifier }),
+    collecting: partyElement('receiver-org', platform, { 'receiver-activity-id': mapping.identifier }),
+  }
 }
 
 /** Money of the activity by currency, in minor units: what came in and what went out. */
@@ -30,7 +46,8 @@ export function transactions(
   implementing: Party | undefined,
   mapping: Mapping,
 ): { readonly elements: Element[]; readonly totals: MoneyTotals } {
-  const lines = [...monthLines(graph, mapping), ...payoutLines(graph, implementing, mapping)]
+  const sides = sidesOf(mapping)
+  const lines = [...monthLines(graph, sides, mapping), ...payoutLines(graph, implementing, sides, mapping)]
     .filter((line) => line.amount !== 0n)
     .sort((a, b) => compare(a.date, b.date) || compare(a.type, b.type) || compare(a.ref, b.ref))
   return { elements: lines.map(transaction), totals: sum(lines) }
@@ -41,7 +58,7 @@ function compare(a: string, b: string): number {
 }
 
 /** Months as reported: the sources of one month are one line, funders are lines of their own. */
-function monthLines(graph: ProjectGraph, mapping: Mapping): Line[] {
+function monthLines(graph: ProjectGraph, sides: Sides, mapping: Mapping): Line[] {
   const merged = new Map<string, DonationMonth & { units: bigint }>()
   for (const month of graph.months) {
     if (month.lastOn > mapping.day) {
@@ -66,16 +83,15 @@ function monthLines(graph: ProjectGraph, mapping: Mapping): Line[] {
         : { ...month, units },
     )
   }
-  return [...merged.values()].map((month) => monthLine(graph.project.id, month, mapping))
+  return [...merged.values()].map((month) => monthLine(graph.project.id, month, sides, mapping))
 }
 
 const refPrefixes: Readonly<Record<MoneyKind, string>> = { gift: 'don', refund: 'ref', fee: 'fee', opening: 'open' }
 
-function monthLine(projectId: number, month: DonationMonth & { units: bigint }, mapping: Mapping): Line {
+function monthLine(projectId: number, month: DonationMonth & { units: bigint }, sides: Sides, mapping: Mapping): Line {
   const { kind, currency, units, funder } = month
   const when = month.month.slice(0, 7)
   const parts = [refPrefixes[kind], projectId, kind === 'opening' ? `${month.lastOn}-${month.source}` : when, currency]
-  const platform = platformParty(mapping)
   return {
     ref: [...parts, ...(funder ? [`org${funder.id}`] : [])].join('-'),
     currency,
@@ -83,8 +99,12 @@ function monthLine(projectId: number, month: DonationMonth & { units: bigint }, 
     date: kind === 'opening' ? month.lastOn : reportedDay(month, mapping),
     description: describe(month, when, funder),
     ...(kind === 'fee'
-      ? { type: '4', provider: platform }
-      : { type: '1', provider: funder ? partyOf(funder, mapping) : individualDonors(mapping), receiver: platform }),
+      ? { type: '4', provider: sides.paying }
+      : {
+          type: '1',
+          provider: funder ? partyElement('provider-org', partyOf(funder, mapping)) : sides.donors,
+          receiver: sides.collecting,
+        }),
   }
 }
 
@@ -112,7 +132,8 @@ function describe(month: DonationMonth, when: string, funder: FunderOrganisation
   }
 }
 
-function payoutLines(graph: ProjectGraph, implementing: Party | undefined, mapping: Mapping): Line[] {
+function payoutLines(graph: ProjectGraph, implementing: Party | undefined, sides: Sides, mapping: Mapping): Line[] {
+  const partner = partyElement('receiver-org', implementing ?? { name: `Partner of project ${graph.project.id}` })
   return graph.disbursements.flatMap((payout): Line[] => {
     if (payout.disbursedOn > mapping.day) {
       mapping.notice(
@@ -130,11 +151,11 @@ function payoutLines(graph: ProjectGraph, implementing: Party | undefined, mappi
         date: payout.disbursedOn,
         currency: payout.currency,
         amount: toMinorUnits(payout.amount, minorUnitExponent(payout.currency)),
-        description: 'Payout to the implementing partner',
-        provider: platformParty(mapping),
-        receiver: payout.receiver
-          ? partyOf(payout.receiver, mapping)
-          : (implementing ?? { name: `Partner of project ${graph.project.id}` }),
+        description: payout.amount.startsWith('-')
+          ? 'Money returned by the implementing partner'
+          : 'Payout to the implementing partner',
+        provider: sides.paying,
+        receiver: payout.receiver ? partyElement('receiver-org', partyOf(payout.receiver, mapping)) : partner,
       },
     ]
   })
@@ -147,8 +168,8 @@ function transaction(line: Line): Element {
     element('transaction-date', { 'iso-date': date }),
     textElement('value', fromMinorUnits(line.amount, minorUnitExponent(currency)), { currency, 'value-date': date }),
     narrated('description', line.description),
-    partyElement('provider-org', line.provider),
-    line.receiver && partyElement('receiver-org', line.receiver),
+    line.provider,
+    line.receiver,
   ])
 }
 

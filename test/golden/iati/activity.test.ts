@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { newIdentifier, toActivity } from '../../../src/feeds/iati/activity.js'
+import { validateActivity } from '../../../src/validation/index.js'
 import { writeElement } from '../../../src/xml/writer.js'
 import {
   aGraph,
@@ -29,6 +30,8 @@ function lines(graph: Parameters<typeof toActivity>[0], name: string, on = today
     .map((child) => writeElement(child))
 }
 
+const checks = { today, reportingOrgRef: mappingConfig.reportingOrg.ref }
+
 function codes(graph: Parameters<typeof toActivity>[0], on = today): string[] {
   return mapped(graph, on).notices.map((notice) => notice.code)
 }
@@ -44,7 +47,10 @@ describe('an activity', () => {
           need: '<p>The only stream &amp; well dry up.</p><p>From January to May.</p>',
           longTermImpact: 'Clean water for 900 people.',
           activities: 'Drill four wells.',
-          goal: amount('8000'),
+          goal: amount('9500'),
+          originalGoal: amount('8000'),
+          glideNumber: 'DR-2025-000012-SLE',
+          locationName: 'Bo',
           latitude: amount('7.964720'),
           longitude: amount('-11.738300'),
           projectLink: 'https://giving.example/projects/wells-for-tara/',
@@ -69,6 +75,11 @@ describe('an activity', () => {
           aMonth('2025-02', '40.50', { kind: 'opening', source: 'import', lastOn: day('2025-02-11'), count: 2 }),
         ],
         disbursements: [{ reference: 'P-1', disbursedOn: day('2025-06-02'), amount: amount('900.00'), currency: usd }],
+        payoutPlan: [
+          { reference: 'P-1', plannedOn: day('2025-06-01'), amount: amount('900.00'), currency: usd },
+          { reference: 'P-2', plannedOn: day('2026-12-15'), amount: amount('550.00'), currency: usd },
+        ],
+        sdgs: ['6', '6.1', '13'],
         photos: [
           {
             position: 0,
@@ -85,7 +96,8 @@ describe('an activity', () => {
     )
     await expect(pretty(writeElement(activity.element))).toMatchFileSnapshot('full-activity.xml')
     expect(activity.notices.map((notice) => notice.code)).toEqual(['end-date-derived'])
-    expect(activity.validUntil).toBeUndefined()
+    expect(activity.validUntil).toBe('2026-12-15')
+    expect(validateActivity(activity.element, checks).map((finding) => finding.code)).toEqual([])
   })
 
   it('of a project that has only a title', async () => {

@@ -113,6 +113,8 @@ const graphs: fc.Arbitrary<ProjectGraph> = fc.record(
     themes: fc.array(theme, { maxLength: 3 }),
     months: fc.constant([]),
     disbursements: fc.constant([]),
+    payoutPlan: fc.constant([]),
+    sdgs: fc.constant([]),
     photos: fc.array(
       fc.record({
         position: fc.nat(),
@@ -130,7 +132,7 @@ const graphs: fc.Arbitrary<ProjectGraph> = fc.record(
   },
   {
     requiredKeys: [
-      ...(['project', 'countries', 'themes', 'months', 'disbursements'] as const),
+      ...(['project', 'countries', 'themes', 'months', 'disbursements', 'payoutPlan', 'sdgs'] as const),
       ...(['photos', 'videos', 'donationOptions', 'reports', 'version'] as const),
     ],
   },
