@@ -8,6 +8,7 @@ import { answerBrokenHttp, nothingHere, sendError, sendFrameworkError } from './
 import { rewriteApiUrl } from './negotiation.js'
 import { createAuthentication } from './operations/authenticate.js'
 import { bodyLimit } from './request-body.js'
+import { downloadRoutes } from './routes/downloads.js'
 import { feedRoutes } from './routes/feeds.js'
 import { healthRoutes } from './routes/health.js'
 import { indexRoute } from './routes/index-page.js'
@@ -63,6 +64,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   organizationRoutes(app, deps, authenticate)
   themeAndRegionRoutes(app, deps, authenticate)
   reportRoutes(app, deps, authenticate)
+  downloadRoutes(app, deps, authenticate)
   feedRoutes(app, deps)
   statusRoute(app, deps)
   indexRoute(app, deps)

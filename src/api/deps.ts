@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/dates.js'
 import type { Log } from '../observability/log.js'
+import type { BulkReader } from '../publishing/bulk-reader.js'
 import type { ReleaseReader } from '../publishing/releases.js'
 import type { RunSummary } from '../store/runs.js'
 import type { Store } from '../store/store.js'
@@ -9,6 +10,7 @@ import type { PasswordHashing } from './passwords.js'
 export type ApiDeps = {
   readonly store: Store
   readonly releases: ReleaseReader
+  readonly bulk: BulkReader
   /** The newest publication runs, newest first. */
   readonly listRuns: (limit: number) => Promise<readonly RunSummary[]>
   readonly clock: Clock

@@ -6,6 +6,7 @@ import { createPasswordHashing } from '../api/passwords.js'
 import type { Environment } from '../config/config.js'
 import { isoDateOf, isoInstantOf } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
+import { createBulkReader } from '../publishing/bulk-reader.js'
 import { createReleaseReader } from '../publishing/releases.js'
 import { recordFact } from '../store/facts.js'
 import { createRun, getRun, isFinished, listRuns } from '../store/runs.js'
@@ -72,6 +73,7 @@ async function serveApi(runtime: Runtime, owned: Owned): Promise<string> {
     log,
     clock,
     releases: createReleaseReader(runtime.feedsDir),
+    bulk: createBulkReader(runtime.feedsDir),
     listRuns: (limit) => listRuns(store.db, limit),
     passwords: createPasswordHashing(),
     config: { baseUrl: () => baseUrl, publisherName: config.reportingOrg.name, trustProxy: false },

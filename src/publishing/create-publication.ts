@@ -1,3 +1,4 @@
+import { buildBulkFiles } from './bulk-files.js'
 import type { Publication, PublicationDeps } from './publication.js'
 import { publishRelease } from './publish-release.js'
 import { planShards, renderShard } from './render.js'
@@ -7,6 +8,10 @@ export function createPublication(deps: PublicationDeps): Publication {
   return {
     planShards: (run, size = 1000) => planShards(deps, run, size),
     renderShard: (run, shard, options) => renderShard(deps, run, shard, options),
-    publishRelease: (run, options) => publishRelease(deps, run, options),
+    publishRelease: async (run, options) => {
+      const outcome = await publishRelease(deps, run, options)
+      await buildBulkFiles(deps, run, options)
+      return outcome
+    },
   }
 }

@@ -18,7 +18,9 @@ import {
   saveRenderings,
   staleProjects,
 } from '../store/renderings.js'
+import { saveProjectTexts } from '../store/wire-records.js'
 import { validateActivity } from '../validation/index.js'
+import { projectMapping, projectTexts } from '../wire/project.js'
 import { writeElement } from '../xml/writer.js'
 import type { PublicationDeps, RenderCounts, RunHandle, Shard, WorkOptions } from './publication.js'
 
@@ -59,7 +61,11 @@ export async function renderShard(
     const last = batch.projects.at(-1)
     if (!last) return total
     const renderings = renderBatch(deps, run, batch.projects, batch.graphs)
-    await deps.store.transaction((db) => saveRenderings(db, renderings, stale.inputKey, run))
+    await deps.store.transaction(async (db) => {
+      await saveRenderings(db, renderings, stale.inputKey, run)
+      // Here, where the graphs are, the API's records cost little; bulk files need all of them.
+      await saveProjectTexts(db, projectMapping, batch.graphs.map(projectTexts))
+    })
     total.rendered += renderings.length
     total.changed += renderings.filter((rendering) => rendering.content).length
     total.held += renderings.filter((rendering) => rendering.errors > 0).length

@@ -8,6 +8,7 @@ import { createApi } from '../../src/api/create-api.js'
 import type { ApiDeps } from '../../src/api/deps.js'
 import { createApiUser } from '../../src/api/operations/create-api-user.js'
 import { createPasswordHashing } from '../../src/api/passwords.js'
+import { createBulkReader } from '../../src/publishing/bulk-reader.js'
 import { createReleaseReader } from '../../src/publishing/releases.js'
 import { listRuns } from '../../src/store/runs.js'
 import type { Store } from '../../src/store/store.js'
@@ -33,6 +34,7 @@ export async function testApi(store: Store, changes: Partial<ApiDeps> = {}): Pro
   const deps: ApiDeps = {
     store,
     releases: createReleaseReader(feedsDir),
+    bulk: createBulkReader(feedsDir),
     listRuns: (limit) => listRuns(store.db, limit),
     clock: () => test.now,
     log: pino({ level: 'debug' }, { write: (line: string) => void log.push(JSON.parse(line)) }),

@@ -1,0 +1,56 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../domain/errors.js'
+import { bulkPath } from '../../publishing/bulk-reader.js'
+import type { ApiDeps } from '../deps.js'
+import { nothingHere } from '../errors.js'
+import type { Authenticate } from '../operations/authenticate.js'
+import { downloadDocument } from '../representations/download.js'
+import { serveFile } from '../serve-file.js'
+import { createReads } from './read-route.js'
+
+const downloads = [
+  { name: 'projects', list: 'projectservice/all/projects', tag: 'Projects', what: 'all projects' },
+  { name: 'projects-active', list: 'projectservice/all/projects/active', tag: 'Projects', what: 'active projects' },
+  { name: 'organizations', list: 'orgservice/all/organizations', tag: 'Organisations', what: 'all organisations' },
+  {
+    name: 'organizations-active',
+    list: 'orgservice/all/organizations/active',
+    tag: 'Organisations',
+    what: 'organisations with active projects',
+  },
+  {
+    name: 'organizations-vetted',
+    list: 'orgservice/all/organizations/vetted',
+    tag: 'Organisations',
+    what: 'vetted organisations',
+  },
+] as const
+
+/** Links to the bulk files, and the files themselves, which need no key: nobody can guess their addresses. */
+export function downloadRoutes(
+  app: FastifyInstance,
+  { bulk, config }: Pick<ApiDeps, 'bulk' | 'config'>,
+  authenticate: Authenticate,
+): void {
+  const read = createReads(app, authenticate)
+  for (const { name, list, tag, what } of downloads) {
+    const path = `/api/public/${list}/download`
+    read({ path, tag, summary: `Link to a file of ${what}` }, async (_request, format) => {
+      const set = await bulk.current()
+      if (!set) throw new ServiceError('release-missing', 'the bulk files are being built for the first time')
+      return { document: downloadDocument(format, config.baseUrl() + bulkPath(set, name)) }
+    })
+  }
+
+  const serve = async (request: FastifyRequest<{ Params: { token: string; file: string } }>, reply: FastifyReply) => {
+    const found = await bulk.find(request.params.token, request.params.file)
+    if (!found) throw nothingHere(request)
+    const served = { file: found.file, release: found.set, lifetime: 'immutable' } as const
+    return await serveFile(request as FastifyRequest, reply, served)
+  }
+  app.route<{ Params: { token: string; file: string } }>({
+    method: ['GET', 'HEAD'],
+    url: '/feeds/bulk/:token/:file',
+    handler: (request, reply) => serve(request, reply as FastifyReply),
+  })
+}
