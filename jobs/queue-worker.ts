@@ -15,6 +15,8 @@ export type JobCall = {
   readonly signal: AbortSignal
   /** Wait before the next try, in milliseconds. */
   readonly nextTryMs: number
+  /** Tells the queue how far the job has come; what cannot be told is not worth a failure. */
+  report(progress: object): void
   /** Whether this failure would be the job's last: no tries left, or an error that trying again cannot cure. */
   isLast(error: unknown): boolean
 }
@@ -46,6 +48,7 @@ export function toProcessor(handler: JobHandler, activity: Activity): Processor 
       ...(job.repeatJobKey && { dueAt: toDueAt(job.id, job.opts.prevMillis) }),
       signal: signal ?? new AbortController().signal,
       nextTryMs: backoff * 2 ** job.attemptsMade,
+      report: (progress) => void job.updateProgress(progress).catch(() => undefined),
       isLast: (error) => isIncurable(error) || job.attemptsMade + 1 >= attempts,
     }
     const work = handler.handle(call)

@@ -28,8 +28,8 @@ export function queueSettings(config: Config, secrets: Secrets, databaseUrl: str
   return { connection, lockSeconds: config.queue.lockSeconds, attempts: 5, backoffMs: 1000 }
 }
 
-/** One queue a kind of work: short decisions and publishing in one, rendering in the other. */
-export type QueueName = 'publish' | 'render'
+/** One queue a kind of work: decisions and publishing in one, rendering in another, data sync in the third. */
+export type QueueName = 'publish' | 'render' | 'sync'
 
 /** A scheduler as BullMQ keeps it. */
 export type Scheduler = { readonly name: string; readonly schedule: Schedule; readonly next: Date | undefined }
@@ -41,7 +41,7 @@ const answerMs = 15_000
 
 const kept = { removeOnComplete: { age: 86_400, count: 1000 }, removeOnFail: { age: 7 * 86_400, count: 1000 } }
 
-/** Both queues and the flow producer of one process: the only door to BullMQ. */
+/** All queues and the flow producer of one process: the only door to BullMQ. */
 export class JobQueue implements AsyncDisposable {
   readonly settings: QueueSettings
   readonly #engine: Engine
@@ -59,6 +59,11 @@ export class JobQueue implements AsyncDisposable {
   /** Asks the workers to take up a queued run; asking twice does no harm. */
   async addStart(run: Attempt): Promise<void> {
     await this.#reached(this.#queues.publish.add('start', run, this.#jobOptions()))
+  }
+
+  /** Asks the workers to take up a queued sync; asking twice does no harm. */
+  async addSync(runId: number): Promise<void> {
+    await this.#reached(this.#queues.sync.add('sync', { runId }, this.#jobOptions()))
   }
 
   /** Adds an attempt's shards and, behind them, its publication. The ids are the ledger's, never the day's. */
@@ -84,10 +89,10 @@ export class JobQueue implements AsyncDisposable {
    * Creates or changes a scheduler whose jobs are called `tick`. Processes that start together trip over each other's
    * next job ("job ID already exists", -10); whoever loses tries again and finds the winner's.
    */
-  async upsertScheduler(name: string, schedule: Schedule): Promise<void> {
+  async upsertScheduler(name: string, schedule: Schedule, queue: QueueName = 'publish'): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const scheduled = this.#queues.publish.upsertJobScheduler(
+        const scheduled = this.#queues[queue].upsertJobScheduler(
           name,
           { pattern: schedule.expression, tz: schedule.timezone },
           { name: 'tick', data: { schedule: name }, opts: this.#jobOptions() },
@@ -95,7 +100,7 @@ export class JobQueue implements AsyncDisposable {
         await within(answerMs, scheduled)
         return
       } catch (error) {
-        const current = isSchedulerRace(error) ? await this.findScheduler(name) : undefined
+        const current = isSchedulerRace(error) ? await this.findScheduler(name, queue) : undefined
         if (current && isSame(current.schedule, schedule)) return
         if (attempt >= 10) throw toQueueError(error)
         await sleep(20 * attempt + Math.random() * 50)
@@ -104,21 +109,21 @@ export class JobQueue implements AsyncDisposable {
   }
 
   /** The scheduler with this name; undefined when there is none. */
-  async findScheduler(name: string): Promise<Scheduler | undefined> {
-    return toScheduler(await this.#reached(this.#queues.publish.getJobScheduler(name)))
+  async findScheduler(name: string, queue: QueueName = 'publish'): Promise<Scheduler | undefined> {
+    return toScheduler(await this.#reached(this.#queues[queue].getJobScheduler(name)))
   }
 
   /** Removes the schedulers of other names, which an older version left; returns their names. */
-  async removeSchedulersExcept(name: string): Promise<string[]> {
-    const schedulers = await this.#reached(this.#queues.publish.getJobSchedulers())
-    const stale = schedulers.map(({ key }) => key).filter((key) => key !== name)
-    for (const key of stale) await this.#reached(this.#queues.publish.removeJobScheduler(key))
+  async removeSchedulersExcept(names: string | readonly string[], queue: QueueName = 'publish'): Promise<string[]> {
+    const schedulers = await this.#reached(this.#queues[queue].getJobSchedulers())
+    const stale = schedulers.map(({ key }) => key).filter((key) => ![names].flat().includes(key))
+    for (const key of stale) await this.#reached(this.#queues[queue].removeJobScheduler(key))
     return stale
   }
 
-  /** How many worker processes are connected now. */
-  async liveWorkers(): Promise<number> {
-    return await this.#reached(this.#queues.publish.getWorkersCount())
+  /** How many worker processes are connected to this queue now. */
+  async liveWorkers(queue: QueueName = 'publish'): Promise<number> {
+    return await this.#reached(this.#queues[queue].getWorkersCount())
   }
 
   /** Jobs of each queue by state: `waiting`, `active`, `delayed`, `failed`, ... */
@@ -126,6 +131,7 @@ export class JobQueue implements AsyncDisposable {
     return {
       publish: await this.#reached(this.#queues.publish.getJobCounts()),
       render: await this.#reached(this.#queues.render.getJobCounts()),
+      sync: await this.#reached(this.#queues.sync.getJobCounts()),
     }
   }
 
@@ -156,7 +162,7 @@ export class JobQueue implements AsyncDisposable {
   async close(): Promise<void> {
     await Promise.all([
       ...this.#workers.map((worker) => worker.close()),
-      ...[this.#queues.publish, this.#queues.render, this.#flow].map(closeSoon),
+      ...[...Object.values(this.#queues), this.#flow].map(closeSoon),
     ])
   }
 
@@ -186,7 +192,8 @@ export class JobQueue implements AsyncDisposable {
 export async function openQueue(settings: QueueSettings, log: Log): Promise<JobQueue> {
   const engine = createEngine(settings.connection, log)
   const publish = await openFirst(engine, settings.connection.kind === 'redis' ? 5000 : answerMs)
-  return new JobQueue(settings, engine, { publish, render: engine.queue('render', { migrate: false }) })
+  const [render, sync] = [engine.queue('render', { migrate: false }), engine.queue('sync', { migrate: false })]
+  return new JobQueue(settings, engine, { publish, render, sync })
 }
 
 // Unique violations, duplicate objects, serialisation and deadlock: processes that create the same schema at once.

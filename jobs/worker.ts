@@ -13,6 +13,7 @@ import { createOwner } from './run-deps.js'
 import { adoptPublishSchedule, enterDueRun, installScheduler } from './schedules.js'
 import { dispatchNext, type QueuedDeps, recordFailure } from './settle.js'
 import { startRun } from './start-run.js'
+import { startSyncs, syncSettings } from './sync.js'
 import { defaultWatchdog, guarded, reconcile, startWatchdog, type WatchdogSettings } from './watchdog.js'
 
 export type WorkerDeps = {
@@ -64,7 +65,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 }
 
-async function assemble(work: QueuedDeps, { config, watchdog }: WorkerDeps): Promise<Worker> {
+async function assemble(work: QueuedDeps, { config, secrets, watchdog }: WorkerDeps): Promise<Worker> {
   const { queue, log, owner } = work
   const schedule = { expression: config.publish.schedule, timezone: config.publish.timezone }
   await adoptPublishSchedule(work, schedule)
@@ -72,6 +73,17 @@ async function assemble(work: QueuedDeps, { config, watchdog }: WorkerDeps): Pro
   const [publishing, rendering] = [decisions(work), shards(work)]
   // Ticks and starts are moments; they must not wait behind a publication that takes minutes.
   const consumers = [await queue.work('publish', 4, publishing), await queue.work('render', 1, rendering)]
+  const { store, clock, lockSeconds } = work
+  const syncs = await startSyncs({
+    store,
+    queue,
+    log,
+    clock,
+    owner,
+    lockSeconds,
+    settings: syncSettings(config, secrets),
+  })
+  consumers.push(...syncs.consumers)
   const round = guarded(log, 'reconciliation', () => reconcile(work))
   await round()
   const rounds = setInterval(() => void round(), (work.lockSeconds * 1000) / 3)
@@ -81,6 +93,7 @@ async function assemble(work: QueuedDeps, { config, watchdog }: WorkerDeps): Pro
   let closing: Promise<void> | undefined
   const close = async () => {
     clearInterval(rounds)
+    syncs.stop()
     await task.destroy()
     await Promise.all(consumers.map((consumer) => consumer.pause()))
     // Time enough is kept back for aborted jobs to hand their run back and for the connections to close.

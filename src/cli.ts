@@ -15,6 +15,7 @@ import {
 import { apiCommand, startCommand, workerCommand } from './commands/services.js'
 import { statusCommand } from './commands/status.js'
 import { migrateCommand, resetDemoCommand, seedCommand } from './commands/store.js'
+import { syncCommand, syncStatusCommand } from './commands/sync.js'
 import { createUserCommand } from './commands/users.js'
 import { validateCommand } from './commands/validate.js'
 import { processEnvironment } from './config/environment.js'
@@ -104,6 +105,26 @@ function createProgram(): Command {
         publishCommand(environment, { ...options, signal: stop.signal }, output),
       ),
     )
+  const sync = command('sync', 'mirror UPSTREAM_URL now; exit code 1 when the sync is held, 2 when it failed')
+    .option('--full', 'compare the whole catalogue', false)
+    .option('--accept-loss', 'take it as it is that the upstream offers much less than before', false)
+    .option('--wait', 'stay until the sync has ended', false)
+    .option(...json)
+    .action(
+      run<{ full: boolean; acceptLoss: boolean; wait: boolean }>((options, output) =>
+        syncCommand(environment, { ...options, signal: stop.signal }, output),
+      ),
+    )
+  sync
+    .command('status')
+    .description('the last syncs and how far the mirror is behind; exit code 1 when the last one needs a person')
+    .exitOverride()
+    .option(...json)
+    .action(async (_: unknown, command: Command) => {
+      await run<{ json?: boolean }>((_options, output) => syncStatusCommand(environment, output))(
+        command.optsWithGlobals(),
+      )
+    })
   command('validate', "check anyone's IATI 2.03 files; exit code 1 when there are errors, 2 when a file is unusable")
     .argument('<file...>', 'activity or organisation files')
     .option(...json)

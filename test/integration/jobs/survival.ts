@@ -236,7 +236,15 @@ export function describeSurvival(name: string, open: (databaseUrl: string) => Pr
           owner: createOwner(),
           publication: tablePublication(store),
         }
-        const call = { id: 'again', name: 'publish', data: {}, signal, nextTryMs: 0, isLast: () => true }
+        const call = {
+          id: 'again',
+          name: 'publish',
+          data: {},
+          signal,
+          nextTryMs: 0,
+          report: () => undefined,
+          isLast: () => true,
+        }
         return publish(deps, call, { runId: id, attempt: 1 })
       }
       expect((await Promise.all([deliver(), deliver()])).sort()).toEqual(['published', 'superseded'])

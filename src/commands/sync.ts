@@ -1,0 +1,102 @@
+import { openQueue, queueSettings } from '../../jobs/queue.js'
+import { createOwner } from '../../jobs/run-deps.js'
+import { dispatchSync, type SyncWork, syncInline, syncSettings, waitForSync } from '../../jobs/sync.js'
+import type { Environment } from '../config/config.js'
+import { ServiceError } from '../domain/errors.js'
+import { createSyncRun, listSyncNotices, listSyncRuns, type SyncSummary } from '../store/sync-runs.js'
+import { type Output, progressDisplay } from './output.js'
+import { openRuntime, type Runtime } from './runtime.js'
+
+type SyncOptions = {
+  readonly full: boolean
+  readonly acceptLoss: boolean
+  readonly wait: boolean
+  readonly signal: AbortSignal
+}
+
+/**
+ * `giving sync`: enters a sync and gives it to the queue; with `wait` stays until it has ended. Exit code 0 done (or
+ * queued), 1 held, 2 failed.
+ */
+export async function syncCommand(environment: Environment, options: SyncOptions, output: Output): Promise<number> {
+  await using runtime = await openRuntime(environment)
+  const work = toWork(runtime)
+  await using queue = await openQueue(queueSettings(runtime.config, runtime.secrets, runtime.databaseUrl), runtime.log)
+  const { id: runId } = await createSyncRun(runtime.store.db, {
+    kind: options.full ? 'full' : 'incremental',
+    trigger: 'manual',
+    upstream: work.upstream.url,
+    at: runtime.clock(),
+    acceptLoss: options.acceptLoss,
+  })
+  await dispatchSync({ store: runtime.store, queue, lockSeconds: work.lockSeconds })
+  if (!options.wait) {
+    output.line(output.json ? JSON.stringify({ sync: runId, state: 'queued' }) : `sync ${runId} is queued`)
+    return 0
+  }
+  const progress = progressDisplay(output)
+  const show = (at: { readonly phase?: string; readonly records: number; readonly found?: number }) =>
+    progress.update(at.phase ?? 'sync', at.records, at.found)
+  try {
+    if ((await queue.liveWorkers('sync')) > 0) {
+      return report(
+        runtime,
+        await waitForSync(runtime.store, runId, { signal: options.signal, onProgress: show }),
+        output,
+      )
+    }
+    output.note('no worker is running: this process syncs itself')
+    return report(runtime, await syncInline(work, runId, { signal: options.signal, onProgress: show }), output)
+  } finally {
+    progress.stop()
+  }
+}
+
+/** `giving sync status`: the last syncs, and how far the mirror is behind. Exit code 1 when the last one needs a person. */
+export async function syncStatusCommand(environment: Environment, output: Output): Promise<number> {
+  await using runtime = await openRuntime(environment)
+  const runs = await listSyncRuns(runtime.store.db, 20)
+  const mirroredUntil = runs.find((run) => run.state === 'done')?.mirroredUntil
+  const lagSeconds = mirroredUntil && Math.round((runtime.clock().getTime() - mirroredUntil.getTime()) / 1000)
+  const ended = runs.find((run) => run.state !== 'queued' && run.state !== 'running')
+  const needsPerson = ended?.state === 'held' || ended?.state === 'failed'
+  if (output.json) output.line(JSON.stringify({ upstream: runtime.config.upstream?.url, lagSeconds, runs }))
+  else {
+    output.line(`upstream: ${runtime.config.upstream?.url ?? 'none (UPSTREAM_URL is not set)'}`)
+    output.line(`lag:      ${lagSeconds === undefined ? 'never synced to the end' : `${lagSeconds} s`}`)
+    for (const run of runs) output.line(describeSync(run))
+    for (const notice of ended ? await listSyncNotices(runtime.store.db, ended.id, 10) : []) {
+      output.line(`  ${notice.subject}, ${notice.field}: expected ${notice.expected}, got ${notice.got ?? 'nothing'}`)
+    }
+  }
+  return needsPerson ? 1 : 0
+}
+
+/** One line about a sync. */
+export function describeSync(run: SyncSummary): string {
+  const seconds =
+    run.startedAt && run.finishedAt && `, ${((run.finishedAt.getTime() - run.startedAt.getTime()) / 1000).toFixed(1)} s`
+  const counts =
+    `${run.pages} pages, ${run.created} created, ${run.changed} changed, ${run.unchanged} unchanged, ` +
+    `${run.refused} refused, ${run.deactivated} made inactive, ${run.requests} requests`
+  const why = run.reason ?? (run.error && `${run.error.code}: ${run.error.message}`)
+  return `sync ${run.id} (${run.kind}) ${run.state}: ${counts}${seconds ?? ''}${why ? `; ${why}` : ''}`
+}
+
+function report(runtime: Runtime, run: SyncSummary, output: Output): number {
+  output.line(output.json ? JSON.stringify(run) : describeSync(run))
+  if (run.state === 'held') output.note('nothing was made inactive; giving sync status tells more')
+  runtime.log.debug({ runId: run.id, state: run.state }, 'sync ended')
+  return run.state === 'done' ? 0 : run.state === 'held' ? 1 : 2
+}
+
+function toWork(runtime: Runtime): SyncWork {
+  const { config, secrets, store, log, clock } = runtime
+  const settings = syncSettings(config, secrets)
+  if (!settings) {
+    throw new ServiceError('configuration-invalid', 'UPSTREAM_URL is not set: expected the platform to mirror', {
+      problems: [{ field: 'UPSTREAM_URL', expected: 'the address of the platform to mirror' }],
+    })
+  }
+  return { store, log, clock, owner: createOwner(), lockSeconds: config.queue.lockSeconds, ...settings }
+}
