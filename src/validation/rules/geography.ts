@@ -61,7 +61,7 @@ export const geographyRules: readonly Rule[] = [
   {
     code: 'recipient-percentage-missing',
     severity: 'error',
-    official: ['3.1.1', '3.4.1'],
+    official: ['3.1.1', '3.1.2', '3.4.1', '3.4.2'],
     sentence: 'One of several recipient countries or regions has no percentage.',
     check(record, report) {
       const missing = new Set(groups(record).flatMap((group) => sharesOf(group).missing))

@@ -73,7 +73,7 @@ function hasRegisteredPrefix(identifier: string, context: RecordContext): boolea
 function unknownAgency(element: Element, context: RecordContext, report: Report): void {
   const { ref } = element.attributes
   if (ref === undefined || ref.trim() === '' || ref === context.reportingOrgRef || isRegistered(ref, context)) return
-  if (!hasKnownAgency(ref.trim())) {
+  if (!hasKnownAgency(ref)) {
     report(element, `expected an identifier that begins with a known registration agency, got ${quoted(ref)}`, 'ref')
   }
 }

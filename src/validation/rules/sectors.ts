@@ -13,7 +13,7 @@ export const sectorRules: readonly Rule[] = [
   {
     code: 'sector-missing',
     severity: 'error',
-    official: ['6.2.2'],
+    official: ['6.2.2', '6.7.2'],
     sentence: 'Neither the activity nor its transactions name a sector.',
     check(record, report) {
       if (record.root.name !== 'iati-activity' || record.children('sector').length > 0) return
@@ -49,7 +49,7 @@ export const sectorRules: readonly Rule[] = [
   {
     code: 'sector-percentage-missing',
     severity: 'error',
-    official: ['2.1.1'],
+    official: ['2.1.1', '2.1.2'],
     sentence: 'One of several sectors of a vocabulary has no percentage.',
     check(record, report) {
       for (const [vocabulary, sectors] of byAttribute(record.children('sector'), 'vocabulary', '1')) {

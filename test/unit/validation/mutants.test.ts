@@ -17,6 +17,8 @@ import {
   mutantsDay,
   ruleMutants,
 } from '../../support/mutants/index.js'
+import { officialRuleIds } from '../../support/official-rules.js'
+import { officialJudge } from '../../support/official-ruleset.js'
 import { officialStandard } from '../../support/official-standard.js'
 import { wellsForTara } from '../../support/wells-for-tara.js'
 
@@ -58,6 +60,12 @@ function findings(record: Element): string[] {
     .map(({ code }) => code)
 }
 
+const unbroken: Mutant = {
+  breaks: '-',
+  code: '-',
+  what: 'nothing',
+  make: (record) => ({ sound: record, broken: record }),
+}
 const mutants: readonly Mutant[] = [...ruleMutants, ...blindSpotMutants]
 
 describe.each(Object.entries(records))('%s', (_what, of) => {
@@ -80,6 +88,32 @@ describe.each(Object.entries(records))('%s', (_what, of) => {
     )
     expect(wrong).toEqual([])
   })
+})
+
+describe.skipIf(!official)('the official ruleset, run over every record and mutant', () => {
+  const judge = official ? officialJudge(official, context.now) : () => new Set<string>()
+
+  it('finds nothing that our checks do not find, under the same id', () => {
+    const missed: string[] = []
+    const seen = new Set<string>()
+    for (const record of Object.values(records).flat()) {
+      for (const { breaks, what, make } of [...mutants, unbroken]) {
+        const made = make(record)
+        if (!made) continue
+        for (const one of [made.sound, made.broken]) {
+          const theirs = judge(one)
+          const ours = new Set(findings(one).flatMap((code) => validationCatalogue[code]?.official ?? []))
+          for (const id of theirs) {
+            seen.add(id)
+            if (!ours.has(id)) missed.push(`${breaks} ${what}: ${id}`)
+          }
+        }
+      }
+    }
+    expect(missed).toEqual([])
+    // The mutants are what the official rules are about: each rule has found one.
+    expect(officialRuleIds.filter((id) => !seen.has(id))).toEqual([])
+  }, 30_000)
 })
 
 it('every mutant is tried', () => {

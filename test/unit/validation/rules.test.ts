@@ -354,6 +354,27 @@ const cases: readonly Case[] = [
     'position-unreadable /iati-activity/location/point/pos',
   ],
   [
+    'latitude and longitude exchanged',
+    text('location/point/pos', '34.7 -0.1'),
+    'position-swapped /iati-activity/location/point/pos',
+  ],
+  [
+    'a day with a time zone',
+    replaced(activity, 'activity-date', (start) => withAttributes(start, { 'iso-date': '2025-01-01-12:00' })),
+    'date-with-zone /iati-activity/activity-date[1]/@iso-date',
+  ],
+  [
+    'a revised budget in another currency',
+    inserted(
+      activity,
+      withAttributes(
+        replaced(budget('2026-01-01', '2026-12-31'), 'value', (amount) => withAttributes(amount, { currency: 'KES' })),
+        { type: '2' },
+      ),
+    ),
+    'budget-currency-mixed /iati-activity/budget[3]/value/@currency',
+  ],
+  [
     'a figure without value',
     attribute('result/indicator/period/actual', { value: undefined }),
     'result-value-missing /iati-activity/result/indicator/period/actual/@value',
