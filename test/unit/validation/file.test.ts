@@ -2,11 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { IsoDate } from '../../../src/domain/dates.js'
+import type { IsoDate, IsoInstant } from '../../../src/domain/dates.js'
 import { createXsdValidator, type FileReport, validateFile } from '../../../src/validation/index.js'
-import type { Element } from '../../../src/xml/element.js'
+import { type Element, element } from '../../../src/xml/element.js'
 import { writeElement } from '../../../src/xml/writer.js'
-import { anActivity, anOrganisation, replaced, withAttributes } from '../../support/iati-records.js'
+import { placed } from '../../support/iati-editing.js'
+import { anActivity, anOrganisation, period, replaced, value, withAttributes } from '../../support/iati-records.js'
 import { officialStandard } from '../../support/official-standard.js'
 
 const context = { today: '2026-12-31' as IsoDate }
@@ -35,6 +36,8 @@ function activityFile(
 
 const numbered = (id: string): Element =>
   replaced(anActivity(), 'iati-identifier', (found) => ({ ...found, text: `XM-DAC-47045-${id}` }))
+const planned = (party: Element): Element =>
+  element('planned-disbursement', {}, [...period('2027-01-01', '2027-03-31'), value('5.00', '2026-01-01'), party])
 const found = ({ samples }: FileReport) =>
   samples.map(({ code, subject, path, line }) => `${code} ${subject} ${path} ${line}`)
 
@@ -118,6 +121,103 @@ describe('a file', () => {
     ],
   ])('with %s is told so', async (_what, text, expected) => {
     expect(found(await validated(text))).toEqual(expected)
+  })
+
+  it.each<[string, (activity: Element) => Element, string]>([
+    [
+      'a participant',
+      (one) => replaced(one, 'participating-org', (org) => withAttributes(org, { 'activity-id': 'XM-DAC-1-9' })),
+      'participating-org/@activity-id',
+    ],
+    [
+      'a provider of a transaction',
+      (one) =>
+        replaced(one, 'transaction/provider-org', (org) =>
+          withAttributes(org, { 'provider-activity-id': 'XM-DAC-1-9' }),
+        ),
+      'transaction[1]/provider-org/@provider-activity-id',
+    ],
+    [
+      'a receiver of a transaction',
+      (one) =>
+        replaced(one, 'transaction/receiver-org', (org) =>
+          withAttributes(org, { 'receiver-activity-id': 'XM-DAC-1-9' }),
+        ),
+      'transaction[1]/receiver-org/@receiver-activity-id',
+    ],
+    [
+      'a provider of a planned disbursement',
+      (one) =>
+        placed(one, '', planned(element('provider-org', { 'provider-activity-id': 'XM-DAC-1-9', ref: 'XM-DAC-1' }))),
+      'planned-disbursement/provider-org/@provider-activity-id',
+    ],
+    [
+      'a receiver of a planned disbursement',
+      (one) =>
+        placed(one, '', planned(element('receiver-org', { 'receiver-activity-id': 'XM-DAC-1-9', ref: 'XM-DAC-1' }))),
+      'planned-disbursement/receiver-org/@receiver-activity-id',
+    ],
+    [
+      'a related activity',
+      (one) => placed(one, '', element('related-activity', { ref: 'XM-DAC-1-9', type: '5' })),
+      'related-activity/@ref',
+    ],
+  ])('tells, for information, that an activity named by %s is not in it', async (_what, change, path) => {
+    const linking = change(numbered('1'))
+    expect(found(await validated(activityFile([linking, numbered('2')])))).toEqual([
+      `linked-activity-missing XM-DAC-47045-1 /iati-activity/${path} 3`,
+    ])
+    const linked = replaced(numbered('3'), 'iati-identifier', (one) => ({ ...one, text: 'XM-DAC-47045-XM-DAC-1-9' }))
+    const own = JSON.parse(JSON.stringify(linking).replaceAll('XM-DAC-1-9', 'XM-DAC-47045-XM-DAC-1-9')) as Element
+    // Before or after the activity that names it.
+    expect(found(await validated(activityFile([own, linked])))).toEqual([])
+    expect(found(await validated(activityFile([linked, own])))).toEqual([])
+  })
+
+  it('tells each missing activity once', async () => {
+    const linking = (id: string) =>
+      placed(numbered(id), '', element('related-activity', { ref: 'XM-DAC-1-9', type: '5' }))
+    expect(found(await validated(activityFile([linking('1'), linking('2')])))).toHaveLength(1)
+  })
+
+  it.each([
+    ['a CDATA section', '<![CDATA[</iati-activity>]]>', 1],
+    ['a comment', '<!-- <iati-activity xml:lang="en"> -->', 1],
+    ['nothing hidden', '<!-- of iati-activity --><![CDATA[activities]]>', 0],
+  ])('tells of tags in %s', async (_what, markup, count) => {
+    const text = activityFile([numbered('1')]).replace('Wells for a village.', `Wells ${markup}`)
+    const codes = (await validated(text)).samples.map(({ code, line }) => `${code} ${line}`)
+    expect(codes).toEqual(Array.from({ length: count }, () => 'record-tag-hidden 3'))
+  })
+
+  it('compares instants where now is known', async () => {
+    const at = (time: string) => activityFile([numbered('1')], `version="2.03" generated-datetime="${time}"`)
+    const now = { context: { ...context, now: '2026-12-31T02:00:00Z' as IsoInstant } }
+    expect(found(await validated(at('2026-12-31T02:00:00Z'), now))).toEqual([])
+    expect(found(await validated(at('2026-12-31T02:00:01Z'), now))).toEqual([
+      'generated-in-future iati-activities /iati-activities/@generated-datetime 2',
+    ])
+  })
+
+  it('may come from a stream', async () => {
+    async function* halves(): AsyncGenerator<Buffer> {
+      const bytes = Buffer.from(activityFile([numbered('1'), numbered('1')]))
+      yield bytes.subarray(0, 700)
+      yield bytes.subarray(700)
+    }
+    const report = await validateFile('-', { context, input: halves() })
+    expect(found(report)).toEqual(['identifier-repeated XM-DAC-47045-1 /iati-activity 4'])
+  })
+
+  it('takes registered publishers as they are', async () => {
+    const odd = [replaced(anActivity(), 'reporting-org', (org) => withAttributes(org, { ref: 'ODD/7' }))].map((one) =>
+      replaced(one, 'iati-identifier', (id) => ({ ...id, text: 'ODD/7-1' })),
+    )
+    const codes = async (registered: string[]) =>
+      (await validated(activityFile(odd), { context: { ...context, registeredOrganisations: new Set(registered) } }))
+        .summary.byCode
+    expect(await codes([])).toEqual({ 'identifier-symbols': 2, 'reporting-org-prefix-unknown': 1 })
+    expect(await codes(['ODD/7'])).toEqual({})
   })
 
   it('that breaks off is checked as far as it goes', async () => {
