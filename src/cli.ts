@@ -18,6 +18,7 @@ import { migrateCommand, resetDemoCommand, seedCommand } from './commands/store.
 import { syncCommand, syncStatusCommand } from './commands/sync.js'
 import { createUserCommand } from './commands/users.js'
 import { validateCommand } from './commands/validate.js'
+import { verifyCommand } from './commands/verify.js'
 import { processEnvironment } from './config/environment.js'
 import { errorCatalogue, ServiceError, toServiceError } from './domain/errors.js'
 
@@ -158,6 +159,16 @@ function createProgram(): Command {
     async (id: string, options: { json?: boolean }) =>
       await run((_, output) => rollbackReleaseCommand(environment, id, output))(options),
   )
+  command('verify', 'check a published set from outside; exit code 1 when something is wrong, 2 when it cannot be read')
+    .argument('<url>', 'address of the service')
+    .option('--max-age <duration>', 'how old the set may be, such as 36h', durationSeconds, 36 * 3600)
+    .option('--state <file>', 'remember the release, and find one that is older than the last time')
+    .option(...json)
+    .action(async (url: string, options: { maxAge: number; state?: string; json?: boolean }) => {
+      const { maxAge: maxAgeSeconds, state } = options
+      const now = new Date()
+      await run((_, output) => verifyCommand(url, { maxAgeSeconds, state, now, signal: stop.signal }, output))(options)
+    })
   const users = command('users', 'API users')
   users
     .command('create')

@@ -158,6 +158,12 @@ export const errorCatalogue = {
     remedy: 'stop',
     public: false,
   },
+  'standard-unavailable': {
+    meaning: 'The official IATI files cannot be downloaded, or what came is not them; those that were there stay.',
+    status: 503,
+    remedy: 'retry',
+    public: false,
+  },
   'storage-failed': {
     meaning: 'The data directory cannot be written: full, read-only or owned by someone else.',
     status: 500,

@@ -1,0 +1,83 @@
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { z } from 'zod'
+import { ServiceError } from '../domain/errors.js'
+import { type Output, progressDisplay } from './output.js'
+import { type SeenRelease, type Verification, verifyPublished } from './verify-published.js'
+
+type VerifyCommandOptions = {
+  readonly maxAgeSeconds: number
+  /** File that remembers the last verified release. */
+  readonly state: string | undefined
+  readonly now: Date
+  readonly signal: AbortSignal
+}
+
+/**
+ * `giving verify URL`: reads a published set from outside and checks it against its manifest, its age, and what was
+ * there the last time. Exit code 0 all is well, 1 something is wrong, 2 the set cannot be read. Only a set without
+ * findings is remembered.
+ */
+export async function verifyCommand(url: string, options: VerifyCommandOptions, output: Output): Promise<number> {
+  const progress = progressDisplay(output)
+  let verification: Verification
+  try {
+    verification = await verifyPublished({
+      baseUrl: toBaseUrl(url),
+      maxAgeHours: options.maxAgeSeconds / 3600,
+      now: options.now,
+      last: options.state === undefined ? undefined : await readState(options.state),
+      signal: options.signal,
+      onProgress: (done, total) => progress.update('files', done, total),
+    })
+  } finally {
+    progress.stop()
+  }
+  const { findings, seen } = verification
+  if (findings.length === 0 && options.state !== undefined) await writeState(options.state, seen)
+  if (output.json) output.line(JSON.stringify({ ok: findings.length === 0, ...verification }))
+  else report(verification, output)
+  return findings.length === 0 ? 0 : 1
+}
+
+/** The service's address; the manifest's own address is taken as well. */
+function toBaseUrl(url: string): string {
+  const base = URL.canParse(url) ? new URL(url) : undefined
+  if (!base || !/^https?:$/.test(base.protocol)) {
+    throw new ServiceError('input-unusable', `expected an http or https address, got "${url}"`)
+  }
+  return `${base.origin}${base.pathname}`.replace(/\/feeds\/manifest\.json$/, '').replace(/\/+$/, '')
+}
+
+const stateShape = z.object({ release: z.string(), run: z.number().int(), manifestSha256: z.string() })
+
+async function readState(file: string): Promise<SeenRelease | undefined> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw new ServiceError('input-unusable', `the state file ${file} cannot be read`, { cause: error })
+  }
+  try {
+    return stateShape.parse(JSON.parse(text))
+  } catch (error) {
+    throw new ServiceError('input-unusable', `${file} is not a state file of giving verify`, { cause: error })
+  }
+}
+
+async function writeState(file: string, seen: SeenRelease): Promise<void> {
+  try {
+    await writeFile(`${file}.tmp`, `${JSON.stringify(seen)}\n`)
+    await rename(`${file}.tmp`, file)
+  } catch (error) {
+    throw new ServiceError('input-unusable', `the state file ${file} cannot be written`, { cause: error })
+  }
+}
+
+function report({ release, run, ageHours, files, bytes, findings }: Verification, output: Output): void {
+  for (const { code, address, expected, got } of findings) {
+    output.line(`${code}: ${address}: expected ${expected}, got ${got}`)
+  }
+  const verdict = findings.length === 0 ? 'all is well' : `${findings.length} findings`
+  output.line(`release ${release} of run ${run}, ${ageHours} hours old: ${files} files, ${bytes} bytes: ${verdict}`)
+}
