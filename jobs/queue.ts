@@ -28,8 +28,8 @@ export function queueSettings(config: Config, secrets: Secrets, databaseUrl: str
   return { connection, lockSeconds: config.queue.lockSeconds, attempts: 5, backoffMs: 1000 }
 }
 
-/** One queue a kind of work: decisions and publishing in one, rendering in another, data sync in the third. */
-export type QueueName = 'publish' | 'render' | 'sync'
+/** One queue a kind of work: decisions and publishing in one, rendering, data sync and settlement in their own. */
+export type QueueName = 'publish' | 'render' | 'sync' | 'settlement'
 
 /** A scheduler as BullMQ keeps it. */
 export type Scheduler = { readonly name: string; readonly schedule: Schedule; readonly next: Date | undefined }
@@ -132,6 +132,7 @@ export class JobQueue implements AsyncDisposable {
       publish: await this.#reached(this.#queues.publish.getJobCounts()),
       render: await this.#reached(this.#queues.render.getJobCounts()),
       sync: await this.#reached(this.#queues.sync.getJobCounts()),
+      settlement: await this.#reached(this.#queues.settlement.getJobCounts()),
     }
   }
 
@@ -192,8 +193,9 @@ export class JobQueue implements AsyncDisposable {
 export async function openQueue(settings: QueueSettings, log: Log): Promise<JobQueue> {
   const engine = createEngine(settings.connection, log)
   const publish = await openFirst(engine, settings.connection.kind === 'redis' ? 5000 : answerMs)
-  const [render, sync] = [engine.queue('render', { migrate: false }), engine.queue('sync', { migrate: false })]
-  return new JobQueue(settings, engine, { publish, render, sync })
+  const later = (name: QueueName) => engine.queue(name, { migrate: false })
+  const queues = { publish, render: later('render'), sync: later('sync'), settlement: later('settlement') }
+  return new JobQueue(settings, engine, queues)
 }
 
 // Unique violations, duplicate objects, serialisation and deadlock: processes that create the same schema at once.

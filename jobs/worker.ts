@@ -2,6 +2,7 @@ import type { Config, Secrets } from '../src/config/config.js'
 import type { Clock } from '../src/domain/dates.js'
 import { ServiceError, toServiceError } from '../src/domain/errors.js'
 import type { Log } from '../src/observability/log.js'
+import type { Payments } from '../src/payments/payments.js'
 import type { Publication } from '../src/publishing/publication.js'
 import type { ShardRange } from '../src/store/run-leases.js'
 import type { Store } from '../src/store/store.js'
@@ -12,6 +13,7 @@ import { renderShard } from './render.js'
 import { createOwner } from './run-deps.js'
 import { adoptPublishSchedule, enterDueRun, installScheduler } from './schedules.js'
 import { dispatchNext, type QueuedDeps, recordFailure } from './settle.js'
+import { startSettlement } from './settlement.js'
 import { startRun } from './start-run.js'
 import { startSyncs, syncSettings } from './sync.js'
 import { defaultWatchdog, guarded, reconcile, startWatchdog, type WatchdogSettings } from './watchdog.js'
@@ -25,6 +27,8 @@ export type WorkerDeps = {
   readonly publication: Publication
   readonly log: Log
   readonly clock: Clock
+  /** How open payments are settled; without it they are left to other workers. */
+  readonly payments?: Payments
   readonly watchdog?: WatchdogSettings
   /** Departures from the queue's defaults. */
   readonly queue?: Partial<QueueSettings>
@@ -65,7 +69,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 }
 
-async function assemble(work: QueuedDeps, { config, secrets, watchdog }: WorkerDeps): Promise<Worker> {
+async function assemble(work: QueuedDeps, { config, secrets, watchdog, payments }: WorkerDeps): Promise<Worker> {
   const { queue, log, owner } = work
   const schedule = { expression: config.publish.schedule, timezone: config.publish.timezone }
   await adoptPublishSchedule(work, schedule)
@@ -84,6 +88,8 @@ async function assemble(work: QueuedDeps, { config, secrets, watchdog }: WorkerD
     settings: syncSettings(config, secrets),
   })
   consumers.push(...syncs.consumers)
+  const settlement = payments && (await startSettlement({ queue, payments, log }))
+  if (settlement) consumers.push(settlement.consumer)
   const round = guarded(log, 'reconciliation', () => reconcile(work))
   await round()
   const rounds = setInterval(() => void round(), (work.lockSeconds * 1000) / 3)
@@ -94,6 +100,7 @@ async function assemble(work: QueuedDeps, { config, secrets, watchdog }: WorkerD
   const close = async () => {
     clearInterval(rounds)
     syncs.stop()
+    settlement?.stop()
     await task.destroy()
     await Promise.all(consumers.map((consumer) => consumer.pause()))
     // Time enough is kept back for aborted jobs to hand their run back and for the connections to close.
