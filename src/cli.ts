@@ -1,8 +1,17 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { importDisbursementsCommand } from './commands/disbursements.js'
+import {
+  type DonationListOptions,
+  listDonationsCommand,
+  refundDonationCommand,
+  showDonationCommand,
+} from './commands/donations.js'
+import { eraseDonorCommand } from './commands/donors.js'
 import { importCommand } from './commands/import.js'
+import { checkLedgerCommand } from './commands/ledger.js'
 import { type Output, terminalOutput } from './commands/output.js'
 import { publishCommand } from './commands/publish.js'
 import {
@@ -40,6 +49,8 @@ function wholeNumber(raw: string): number {
   if (value < 1) throw new InvalidArgumentError('expected a whole number of at least 1')
   return value
 }
+
+const donationStatuses = ['received', 'settled', 'declined', 'failed', 'refunded']
 
 const durationUnits: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
@@ -169,6 +180,61 @@ function createProgram(): Command {
       const now = new Date()
       await run((_, output) => verifyCommand(url, { maxAgeSeconds, state, now, signal: stop.signal }, output))(options)
     })
+  const donations = command('donations', 'donations that were made here')
+  donations
+    .command('list')
+    .description('the newest donations')
+    .exitOverride()
+    .option('--project <id>', 'only of this project', wholeNumber)
+    .addOption(new Option('--status <status>', 'only in this state').choices(donationStatuses))
+    .option('--transaction <id>', 'only with this transactionId')
+    .option('--limit <number>', 'how many at most', wholeNumber, 50)
+    .option(...json)
+    .action(run<DonationListOptions>((options, output) => listDonationsCommand(environment, options, output)))
+  donations
+    .command('show')
+    .description('one donation and all that happened to it')
+    .argument('<id>', 'its number', wholeNumber)
+    .exitOverride()
+    .option(...json)
+    .action(async (id: number, options: { json?: boolean }) => {
+      await run((_, output) => showDonationCommand(environment, id, output))(options)
+    })
+  donations
+    .command('refund')
+    .description('give a donation back, all that is left of it or a part')
+    .argument('<id>', 'its number', wholeNumber)
+    .exitOverride()
+    .option('--amount <amount>', 'a part of it')
+    .option('--chargeback', 'the processor has taken the money already: only book it', false)
+    .option(...json)
+    .action(async (id: number, options: { amount?: string; chargeback: boolean; json?: boolean }) => {
+      await run<typeof options>((_, output) => refundDonationCommand(environment, { ...options, id }, output))(options)
+    })
+  command('donors', 'people who gave')
+    .command('erase')
+    .description('erase what is known of a person; no total changes; exit code 1 when nobody has this e-mail')
+    .exitOverride()
+    .requiredOption('--email <email>', 'e-mail address')
+    .option(...json)
+    .action(run<{ email: string }>(({ email }, output) => eraseDonorCommand(environment, email, output)))
+  command('disbursements', 'payouts to partners')
+    .command('import')
+    .description(
+      'import payouts from CSV (project, date, amount, currency, reference); exit code 1 when lines were refused',
+    )
+    .argument('<file>', 'a CSV file with a header')
+    .exitOverride()
+    .option(...json)
+    .action(async (file: string, options: { json?: boolean }) => {
+      await run((_, output) => importDisbursementsCommand(environment, file, output))(options)
+    })
+  command('ledger', 'the books')
+    .command('check')
+    .description('prove that donations, months, totals and payouts agree; exit code 1 when they do not')
+    .exitOverride()
+    .option(...json)
+    .action(run((_, output) => checkLedgerCommand(environment, output)))
   const users = command('users', 'API users')
   users
     .command('create')
