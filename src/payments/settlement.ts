@@ -1,12 +1,12 @@
 import type { Donation } from '../domain/donation.js'
 import { toServiceError } from '../domain/errors.js'
 import { takeOverOpenDonations } from '../store/donation-intents.js'
-import { recordFailed } from '../store/donation-outcomes.js'
+import { closeFailedDonation, recordFailed, takeFailedDonations } from '../store/donation-outcomes.js'
 import { takeOverOpenRefunds } from '../store/refunds.js'
 import { withTimeout } from './gateway.js'
 import { leaseSecondsOf, type Payments } from './payments.js'
 import { finishRefund } from './refund-donation.js'
-import { isChargeOf, recordOutcome } from './take-payment.js'
+import { isChargeOf, recordOutcome, returnLateCharge } from './take-payment.js'
 
 /** What a round of settlement did; `open` could not be decided and is left to the next round. */
 export type SettlementRound = {
@@ -18,6 +18,9 @@ export type SettlementRound = {
 }
 
 const batch = 50
+
+// A processor that promised too much about late charges is found out after this time.
+const lookAgainSeconds = 600
 
 /**
  * Finishes what a dead process or a silent gateway left open: each open donation whose lease is over is looked up at
@@ -46,7 +49,28 @@ export async function settleOpen(payments: Payments, signal?: AbortSignal): Prom
       payments.warn({ refundId: refund.id, error: toServiceError(error).message }, 'a refund is not finished yet')
     }
   }
+  for (const donation of await takeFailedDonations(payments.store.db, { limit: batch, leaseSeconds })) {
+    if (signal?.aborted) return counts
+    await lookAgain(payments, donation)
+  }
   return counts
+}
+
+async function lookAgain(payments: Payments, donation: Donation & { readonly reference: string }): Promise<void> {
+  const { gateway, store, timeoutMs, warn } = payments
+  const { id, reference } = donation
+  try {
+    const found = await withTimeout(timeoutMs, (signal) => gateway.findByReference(reference, signal))
+    if (found?.outcome.kind === 'approved') {
+      await returnLateCharge(payments, donation, reference, found.outcome.chargeId)
+    }
+    await closeFailedDonation(store.db, id)
+  } catch (error) {
+    warn(
+      { donationId: id, reference, error: toServiceError(error).message },
+      'a late charge could not be ruled out yet',
+    )
+  }
 }
 
 async function settleOne(payments: Payments, donation: Donation): Promise<keyof SettlementRound> {
@@ -54,7 +78,10 @@ async function settleOne(payments: Payments, donation: Donation): Promise<keyof 
   const { id, reference = '' } = donation
   try {
     const found = await withTimeout(timeoutMs, (signal) => gateway.findByReference(reference, signal))
-    if (!found) return (await recordFailed(store.db, id, 'never charged', clock())) ? 'failed' : 'open'
+    if (!found)
+      return (await recordFailed(store.db, id, { reason: 'never charged', at: clock(), lookAgainSeconds }))
+        ? 'failed'
+        : 'open'
     if (!isChargeOf(donation, found)) {
       warn(
         { donationId: id, reference },

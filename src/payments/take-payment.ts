@@ -24,7 +24,7 @@ export async function takePayment(payments: Payments, id: number, charge: Charge
     outcome = await withTimeout(timeoutMs, (signal) => gateway.charge(charge, signal))
   } catch (cause) {
     if (!(cause instanceof GatewayRefusal)) throw pending(cause)
-    await recordFailed(store.db, id, 'gateway unavailable', clock()).catch(() => false)
+    await recordFailed(store.db, id, { reason: 'gateway unavailable', at: clock() }).catch(() => false)
     throw new ServiceError('payment-unavailable', 'the payment gateway cannot be reached; nothing was charged', {
       cause,
     })
@@ -78,7 +78,13 @@ export function isChargeOf(donation: Donation, found: { amount: Donation['amount
   return sameAmount(expected, found.amount) && found.currency === donation.currency
 }
 
-async function returnLateCharge(payments: Payments, donation: Donation, reference: string, chargeId: string) {
+/** Gives a charge back that came after its donation had been given up. */
+export async function returnLateCharge(
+  payments: Payments,
+  donation: Donation,
+  reference: string,
+  chargeId: string,
+): Promise<void> {
   const { gateway, timeoutMs, warn } = payments
   const { id, amount, addon, currency } = donation
   const total = sumOf(amount, addon, currency)

@@ -2,9 +2,9 @@ import { ServiceError } from '../domain/errors.js'
 import type { Db } from './connection.js'
 
 /** What an account can be granted beyond reading. */
-export type Grant = 'donations'
+export type Grant = 'donations' | 'donation-notes' | 'partner-codes'
 
-export const grants: readonly Grant[] = ['donations']
+export const grants: readonly Grant[] = ['donations', 'donation-notes', 'partner-codes']
 
 /** One account as the operator sees it. */
 export type AccountSummary = {

@@ -1,7 +1,8 @@
 import type { IsoDate } from '../domain/dates.js'
-import type { Decline, ProjectTotals } from '../domain/donation.js'
+import type { Decline, Donation, ProjectTotals } from '../domain/donation.js'
 import type { Db } from './connection.js'
 import { totalsObject } from './donation-intents.js'
+import { type DonationRow, donationColumns, toDonation } from './donation-rows.js'
 
 /** What the books say after a donation has settled. */
 export type Settlement = {
@@ -76,17 +77,46 @@ export async function recordDeclined(db: Db, id: number, decline: Decline, at: D
   return rows.length > 0
 }
 
-/** Closes an open donation that was not charged and will not be; false: it was not open (any more). */
-export async function recordFailed(db: Db, id: number, reason: string, at: Date): Promise<boolean> {
+/**
+ * Closes an open donation that was not charged; false: it was not open (any more). Where that is not quite certain, it is
+ * looked up once more after `lookAgainSeconds`.
+ */
+export async function recordFailed(
+  db: Db,
+  id: number,
+  failure: { readonly reason: string; readonly at: Date; readonly lookAgainSeconds?: number },
+): Promise<boolean> {
   const { rows } = await db.query(
     `with failed as (
-        update donation set status = 'failed' where id = $1 and status = 'received' returning id
+        update donation set status = 'failed', lease_until = clock_timestamp() + make_interval(secs => $4)
+        where id = $1 and status = 'received' returning id
       ), event as (
         insert into donation_event (donation_id, kind, at, details)
         select id, 'failed', $3, jsonb_build_object('reason', $2::text) from failed
       )
       select id from failed`,
-    [id, reason, at],
+    [id, failure.reason, failure.at, failure.lookAgainSeconds ?? null],
   )
   return rows.length > 0
+}
+
+/** Takes donations that failed and are due to be looked up once more. */
+export async function takeFailedDonations(
+  db: Db,
+  { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
+): Promise<(Donation & { readonly reference: string })[]> {
+  const { rows } = await db.query<DonationRow>(
+    `with due as (
+        select id from donation where status = 'failed' and lease_until < clock_timestamp()
+        order by lease_until, id limit $1 for update skip locked)
+      update donation d set lease_until = clock_timestamp() + make_interval(secs => $2) from due where d.id = due.id
+      returning ${donationColumns}`,
+    [limit, leaseSeconds],
+  )
+  return rows.map((row) => ({ ...toDonation(row), reference: row.reference ?? '' }))
+}
+
+/** Says that a donation that failed has been looked up for the last time. */
+export async function closeFailedDonation(db: Db, id: number): Promise<void> {
+  await db.query(`update donation set lease_until = null where id = $1 and status = 'failed'`, [id])
 }
