@@ -7,6 +7,12 @@ export function activitiesPath(segment: number): string {
 
 export const organisationsPath = '/iati/organisations.xml'
 export const reportsFeedPath = '/feeds/reports.atom'
+
+/** An archive of the feed of all reports (RFC 5005); archive 1 holds the oldest. */
+export function reportsArchivePath(archive: number): string {
+  return `/feeds/reports/archive-${archive}.atom`
+}
+
 export const projectFeedIndexPath = '/feeds/projects/index.json'
 export const manifestPath = '/feeds/manifest.json'
 

@@ -46,6 +46,8 @@ export type Manifest = {
   readonly generated: IsoInstant
   readonly previous?: string
   readonly publisher: { readonly ref: string; readonly name: string }
+  /** The publisher's own record in the organisation file: its content's hash, and when it last changed. */
+  readonly publisherRecord?: { readonly hash: string; readonly lastUpdated: IsoInstant }
   readonly files: readonly ManifestFile[]
   /** Feeds at `/feeds/projects/{id}/reports.atom`; `index` is the file of this release that lists them with hashes. */
   readonly projectFeeds: { readonly count: number; readonly index: string }

@@ -1,15 +1,9 @@
-import { createHash } from 'node:crypto'
-import { type IsoInstant, isoDateOf, isoInstantOf } from '../domain/dates.js'
-import { ServiceError } from '../domain/errors.js'
-import { hasError, type NoticeSummary } from '../domain/notice.js'
-import { activitiesPath, organisationsPath, projectFeedIndexPath, reportsFeedPath } from '../feeds/addresses.js'
-import { recentReportFeed } from '../feeds/atom/report-feed.js'
+import { type IsoInstant, isoInstantOf } from '../domain/dates.js'
+import { activitiesPath, projectFeedIndexPath } from '../feeds/addresses.js'
 import { iatiEnvelope } from '../feeds/iati/envelope.js'
-import { toOrganisation } from '../feeds/iati/organisation.js'
 import type { Connection, Db } from '../store/connection.js'
 import { copyRows } from '../store/copy-rows.js'
 import { findFact } from '../store/facts.js'
-import { recentReports } from '../store/project-graphs.js'
 import {
   copySegmentSql,
   heldRenderings,
@@ -18,33 +12,22 @@ import {
   reportFeedsFingerprint,
   vanishedIdentifiers,
 } from '../store/renderings.js'
-import { validateOrganisation } from '../validation/index.js'
-import { writeElement } from '../xml/writer.js'
+import type { Dataset } from './dataset.js'
 import type { Manifest } from './manifest.js'
+import { organisationFile } from './organisation-file.js'
 import type { PublicationDeps, RunHandle } from './publication.js'
 import type { ReadableRelease } from './releases.js'
+import { reportDatasets } from './report-datasets.js'
 
 const xmlMediaType = 'application/xml; charset=utf-8'
-const atomMediaType = 'application/atom+xml; charset=utf-8'
 // Named in the manifest; the count is exact.
 const mostHeldNamed = 100
-// Entries of the feed of all reports.
-const recentReportCount = 100
-
-/** One file of the release to be: `write` is not called when the live release has the same fingerprint. */
-export type Dataset = {
-  readonly path: string
-  readonly mediaType: string
-  readonly records: number
-  readonly fingerprint: string
-  readonly notices: NoticeSummary
-  readonly chunks: (client: Connection) => AsyncIterable<Buffer>
-}
 
 /** A release that differs from the live one. */
 export type ReleasePlan = {
   readonly verdict: 'build'
   readonly datasets: readonly Dataset[]
+  readonly publisherRecord: Manifest['publisherRecord']
   readonly feeds: { readonly count: number; readonly entries: number; readonly fingerprint: string }
   readonly held: Manifest['held']
   readonly totals: Manifest['totals']
@@ -59,14 +42,12 @@ export type PlanResult =
   | { readonly verdict: 'unchanged'; readonly live: ReadableRelease; readonly held: Manifest['held'] }
   | { readonly verdict: 'empty'; readonly reason: string; readonly held: Manifest['held'] }
 
-/** The summary of a file that is never the subject of notices. */
-export const noNotices: NoticeSummary = { errors: 0, warnings: 0, infos: 0, byCode: {} }
-
 /** Looks at everything rendered and decides what the release would hold, without writing anything. */
 export async function planRelease(
   deps: PublicationDeps,
   run: RunHandle,
   db: Db,
+  client: Connection,
   live: ReadableRelease | undefined,
 ): Promise<PlanResult> {
   const heldRows = await heldRenderings(db, mostHeldNamed)
@@ -88,6 +69,7 @@ export async function planRelease(
   }
   const generated = isoInstantOf(run.startedAt)
   const feeds = await reportFeedsFingerprint(db)
+  const organisations = await organisationFile(deps, run, db, client, live?.manifest)
   const datasets: Dataset[] = [
     ...segments.map(
       (segment): Dataset => ({
@@ -99,12 +81,13 @@ export async function planRelease(
         chunks: (client) => activityFile(client, segment.segment, generated),
       }),
     ),
-    organisationFile(deps, run, generated),
-    ...(await recentReportsFile(deps, db)),
+    organisations.dataset,
+    ...(await reportDatasets(deps.mapping, db)),
   ]
   const plan: ReleasePlan = {
     verdict: 'build',
     datasets,
+    publisherRecord: organisations.publisherRecord,
     feeds,
     held,
     totals: {
@@ -145,54 +128,4 @@ async function* activityFile(client: Connection, segment: number, generated: Iso
     }
   }
   yield Buffer.from(tail)
-}
-
-/** The file of the reporting organisation; an invalid one stops the run, for it can only be a wrong configuration. */
-function organisationFile(deps: PublicationDeps, run: RunHandle, generated: IsoInstant): Dataset {
-  const organisation = toOrganisation(deps.mapping)
-  const findings = validateOrganisation(organisation, {
-    today: isoDateOf(run.startedAt),
-    reportingOrgRef: deps.mapping.reportingOrg.ref,
-  })
-  if (hasError(findings)) {
-    const reasons = findings.map((finding) => `${finding.path}: ${finding.detail}`).join('; ')
-    throw new ServiceError('configuration-invalid', `the reporting organisation is not valid IATI: ${reasons}`)
-  }
-  const text = writeElement(organisation)
-  const { head, tail } = iatiEnvelope('iati-organisations', generated)
-  const openTag = '<iati-organisation '
-  const dated = `${openTag}last-updated-datetime="${generated}" ${text.slice(openTag.length)}`
-  return {
-    path: organisationsPath,
-    mediaType: xmlMediaType,
-    records: 1,
-    fingerprint: md5(text),
-    notices: noNotices,
-    chunks: async function* () {
-      yield Buffer.from(`${head}${dated}\n${tail}`)
-    },
-  }
-}
-
-async function recentReportsFile(deps: PublicationDeps, db: Db): Promise<Dataset[]> {
-  const { baseUrl, language, reportingOrg } = deps.mapping
-  const config = { baseUrl, language, publisherName: reportingOrg.name }
-  const feed = recentReportFeed(await recentReports(db, recentReportCount), config)
-  if (!feed) return []
-  return [
-    {
-      path: reportsFeedPath,
-      mediaType: atomMediaType,
-      records: feed.entries,
-      fingerprint: md5(feed.text),
-      notices: noNotices,
-      chunks: async function* () {
-        yield Buffer.from(feed.text)
-      },
-    },
-  ]
-}
-
-function md5(text: string): string {
-  return createHash('md5').update(text).digest('hex')
 }

@@ -1,6 +1,7 @@
 import { ServiceError } from '../domain/errors.js'
 import { findRelease, forgetHeldReleases, recordHeldRelease, recordLiveRelease } from '../store/releases.js'
 import { assignSegments, promiseIdentifiers } from '../store/renderings.js'
+import { assignReportPlaces } from '../store/report-archives.js'
 import { Draft } from './draft.js'
 import { holdReason } from './guards.js'
 import type { Manifest } from './manifest.js'
@@ -47,9 +48,10 @@ export async function publishRelease(
     // Whatever was left behind takes room that this release may need.
     await tidy(deps, folder, state)
     await deps.store.transaction(assignSegments)
+    await deps.store.transaction(assignReportPlaces)
     await using draft = await Draft.begin(folder, newReleaseId(run))
     const assembled = await deps.store.snapshot(async (db, client) => {
-      const plan = await planRelease(deps, run, db, live)
+      const plan = await planRelease(deps, run, db, client, live)
       if (plan.verdict !== 'build') return plan
       const known = await outcomeOfKnown(deps, folder, state, plan)
       if (known) return known

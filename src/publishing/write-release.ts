@@ -5,10 +5,11 @@ import { projectFeedIndexPath } from '../feeds/addresses.js'
 import type { Connection } from '../store/connection.js'
 import { copyRows } from '../store/copy-rows.js'
 import { copyReportFeedsSql } from '../store/renderings.js'
+import { noNotices } from './dataset.js'
 import type { Draft } from './draft.js'
 import { listPackedFeeds, packAddress, packFeeds, packIndexAddress } from './feed-pack.js'
 import type { Manifest, ManifestFile } from './manifest.js'
-import { noNotices, type ReleasePlan } from './plan-release.js'
+import type { ReleasePlan } from './plan-release.js'
 import type { Progress, PublicationDeps, RunHandle } from './publication.js'
 import type { ReadableRelease } from './releases.js'
 
@@ -53,6 +54,7 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
     generated,
     ...(live && { previous: live.id }),
     publisher: { ref: deps.mapping.reportingOrg.ref, name: deps.mapping.reportingOrg.name },
+    ...(plan.publisherRecord && { publisherRecord: plan.publisherRecord }),
     files,
     projectFeeds: { count: plan.feeds.count, index: projectFeedIndexPath },
     held: plan.held,

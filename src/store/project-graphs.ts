@@ -541,12 +541,12 @@ async function selectReports(db: Db, ids: readonly number[]): Promise<Map<number
   return group(rows, (row) => toReport(row, images))
 }
 
-/** The newest reports of the whole platform, newest first. */
-export async function recentReports(db: Db, limit: number): Promise<ProgressReport[]> {
+/** These reports with their pictures, newest first; unknown ids are left out. */
+export async function reportsByIds(db: Db, ids: readonly number[]): Promise<ProgressReport[]> {
   const { rows } = await db.query<ReportRow>(
     `select id, project_id, title, author_name, published_at, updated_at, content_html, url
-      from progress_report order by published_at desc, id desc limit $1`,
-    [limit],
+      from progress_report where id = any ($1::bigint[]) order by published_at desc, id desc`,
+    [ids],
   )
   const images = await reportImages(
     db,

@@ -1,10 +1,13 @@
 import type { ProgressReport, ProjectGraph } from '../../domain/project.js'
+import { sanitizeReportHtml } from '../../domain/report-html.js'
 import { type Element, element, textElement } from '../../xml/element.js'
 import { writeElement } from '../../xml/writer.js'
-import { projectFeedPath, reportsFeedPath } from '../addresses.js'
+import { projectFeedPath, reportsArchivePath, reportsFeedPath } from '../addresses.js'
 import { plainText } from '../plain-text.js'
 
 const namespace = 'http://www.w3.org/2005/Atom'
+const historyNamespace = 'http://purl.org/syndication/history/1.0'
+const atomType = 'application/atom+xml'
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 /** What a feed says of its publisher. */
@@ -34,16 +37,56 @@ export function projectReportFeed(graph: ProjectGraph, config: FeedConfig): Repo
   })
 }
 
-/** The feed of the newest reports of all projects, newest first; undefined while there are none. */
-export function recentReportFeed(reports: readonly ProgressReport[], config: FeedConfig): ReportFeed | undefined {
-  const address = `${config.baseUrl}${reportsFeedPath}`
+/**
+ * The feed of the newest reports of all projects, newest first; undefined while there are none. `newestArchive` holds what
+ * came before (RFC 5005 section 4), so that a reader who follows the archives misses no report.
+ */
+export function recentReportFeed(
+  reports: readonly ProgressReport[],
+  config: FeedConfig,
+  newestArchive?: number,
+): ReportFeed | undefined {
+  const current = `${config.baseUrl}${reportsFeedPath}`
   return feed(reports, config, {
-    address,
-    id: address,
+    ...allReportsHead(config),
+    address: current,
+    links: newestArchive === undefined ? [] : [archiveLink('prev-archive', newestArchive, config)],
+  })
+}
+
+/**
+ * An archive document (RFC 5005 section 4) of that feed, under the same id; undefined without reports. It names the
+ * archive before it, never the one after it, so that only a change of its own reports changes it.
+ */
+export function reportArchive(
+  reports: readonly ProgressReport[],
+  config: FeedConfig,
+  archive: number,
+  previous: number | undefined,
+): ReportFeed | undefined {
+  const current = `${config.baseUrl}${reportsFeedPath}`
+  return feed(reports, config, {
+    ...allReportsHead(config),
+    address: `${config.baseUrl}${reportsArchivePath(archive)}`,
+    archive: true,
+    links: [
+      element('link', { rel: 'current', type: atomType, href: current }),
+      ...(previous === undefined ? [] : [archiveLink('prev-archive', previous, config)]),
+    ],
+  })
+}
+
+function allReportsHead(config: FeedConfig): Omit<FeedHead, 'address' | 'links'> {
+  return {
+    id: `${config.baseUrl}${reportsFeedPath}`,
     title: `Progress reports: ${config.publisherName}`,
     author: config.publisherName,
     alternate: `${config.baseUrl}/`,
-  })
+  }
+}
+
+function archiveLink(rel: string, archive: number, config: FeedConfig): Element {
+  return element('link', { rel, type: atomType, href: `${config.baseUrl}${reportsArchivePath(archive)}` })
 }
 
 type FeedHead = {
@@ -52,19 +95,29 @@ type FeedHead = {
   readonly title: string
   readonly author: string
   readonly alternate: string | undefined
+  readonly archive?: boolean
+  readonly links?: readonly Element[]
 }
 
 function feed(reports: readonly ProgressReport[], config: FeedConfig, head: FeedHead): ReportFeed | undefined {
   const [first, ...rest] = reports
   if (!first) return undefined
   const updatedAt = rest.reduce((latest, { updatedAt }) => (updatedAt > latest ? updatedAt : latest), first.updatedAt)
-  const root = element('feed', { xmlns: namespace, 'xml:base': `${config.baseUrl}/`, 'xml:lang': config.language }, [
+  const attributes = {
+    xmlns: namespace,
+    ...(head.archive && { 'xmlns:fh': historyNamespace }),
+    'xml:base': `${config.baseUrl}/`,
+    'xml:lang': config.language,
+  }
+  const root = element('feed', attributes, [
+    head.archive ? element('fh:archive', undefined) : undefined,
     textElement('id', head.id),
     textElement('title', head.title, { type: 'text' }),
     textElement('updated', timestamp(updatedAt)),
     person('author', head.author),
-    element('link', { rel: 'self', type: 'application/atom+xml', href: head.address }),
+    element('link', { rel: 'self', type: atomType, href: head.address }),
     head.alternate ? element('link', { rel: 'alternate', type: 'text/html', href: head.alternate }) : undefined,
+    ...(head.links ?? []),
     ...reports.map(entry),
   ])
   return { text: `${declaration}${writeElement(root)}\n`, entries: reports.length, updatedAt }
@@ -81,7 +134,7 @@ function entry(report: ProgressReport): Element {
     report.authorName ? person('author', report.authorName) : undefined,
     textElement('published', timestamp(report.publishedAt)),
     textElement('updated', timestamp(report.updatedAt)),
-    textElement('content', report.contentHtml, { type: 'html' }),
+    textElement('content', sanitizeReportHtml(report.contentHtml), { type: 'html' }),
     ...report.images.map(({ url, mediaType }) =>
       element('link', { rel: 'enclosure', ...(mediaType && { type: mediaType }), href: url }),
     ),

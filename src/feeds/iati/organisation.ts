@@ -1,20 +1,150 @@
+import { type IsoDate, parseIsoDate } from '../../domain/dates.js'
+import { type Decimal, fromMinorUnits, minorUnitExponent, toMinorUnits } from '../../domain/money.js'
 import { type Element, element, textElement } from '../../xml/element.js'
+import { absoluteUrl } from '../absolute-url.js'
 import type { MappingConfig } from './mapping.js'
 import { coded, narrated, narrative } from './narrative.js'
+import { organisationRef } from './organisations.js'
+
+/** Money of one calendar year in the platform's currency. */
+export type YearFigures = {
+  readonly year: number
+  /** Paid out to partners. */
+  readonly paid: Decimal
+  /** Platform and payment fees kept. */
+  readonly fees: Decimal
+  /** Payouts agreed on whose day is still to come. */
+  readonly planned: Decimal
+}
+
+/** A partner organisation as the organisation file tells of it. */
+export type Partner = {
+  readonly name: string
+  readonly ein?: string
+  readonly orgRef?: string
+  readonly url?: string
+}
+
+/** The years that the organisation file is about: spending of the last three, plans of this and the next two. */
+export function yearsOfFile(day: IsoDate): { readonly first: number; readonly current: number; readonly last: number } {
+  const current = Number(day.slice(0, 4))
+  return { first: current - 3, current, last: current + 2 }
+}
 
 /**
- * The publisher's own `iati-organisation` (IATI contract 12), without `last-updated-datetime`: identifier, name,
- * reporting-org, and the page that says what is published.
+ * The publisher's own `iati-organisation` (IATI contract 12), without `last-updated-datetime` and `recipient-org-budget`
+ * (which are as many as there are partners, and stand before `total-expenditure`): identifier, name, reporting-org, a
+ * `total-budget` for this year and the next two, a `total-expenditure` for the last three, documents.
  */
-export function toOrganisation(config: MappingConfig): Element {
+export function toOrganisation(config: MappingConfig, figures: readonly YearFigures[], day: IsoDate): Element {
   const { ref, name, type } = config.reportingOrg
-  return element('iati-organisation', { 'xml:lang': config.language, 'default-currency': config.currency }, [
+  const { current } = yearsOfFile(day)
+  return element('iati-organisation', head(config), [
     textElement('organisation-identifier', ref),
     narrated('name', name),
     element('reporting-org', { ref, type, 'secondary-reporter': '0' }, [narrative(name)]),
-    element('document-link', { url: `${config.baseUrl}/`, format: 'text/html' }, [
-      narrated('title', `Open data of ${name}`),
-      coded('category', 'B16'),
+    ...figures.filter(({ year }) => year >= current).map((figure) => totalBudget(figure, config)),
+    ...figures.filter(({ year }) => year < current).map((figure) => totalExpenditure(figure, config)),
+    page(`${config.baseUrl}/`, `Open data of ${name}`, 'B16', config),
+    page(`${config.baseUrl}/#exclusions`, `What ${name} does not publish, and why`, 'B08', config),
+  ])
+}
+
+function head({ language, currency }: MappingConfig): Record<string, string> {
+  return { 'xml:lang': language, 'default-currency': currency }
+}
+
+function totalBudget({ year, paid, planned }: YearFigures, config: MappingConfig): Element | undefined {
+  const units = unitsOf(paid, config) + unitsOf(planned, config)
+  if (units <= 0n) return undefined
+  return element('total-budget', { status: '1' }, [
+    ...period(year),
+    value(units, year, config),
+    element('budget-line', undefined, [
+      value(units, year, config),
+      narrative('Payouts to implementing partners, made and planned'),
     ]),
   ])
+}
+
+function totalExpenditure({ year, paid, fees }: YearFigures, config: MappingConfig): Element | undefined {
+  const lines = [
+    { units: unitsOf(paid, config), words: 'Payouts to implementing partners' },
+    { units: unitsOf(fees, config), words: 'Platform and payment fees' },
+  ].filter(({ units }) => units !== 0n)
+  if (lines.length === 0) return undefined
+  const total = lines.reduce((sum, { units }) => sum + units, 0n)
+  return element('total-expenditure', undefined, [
+    ...period(year),
+    value(total, year, config),
+    ...lines.map(({ units, words }) =>
+      element('expense-line', undefined, [value(units, year, config), narrative(words)]),
+    ),
+  ])
+}
+
+/** `recipient-org-budget`: payouts planned for a partner with a real identifier; undefined for another. */
+export function recipientOrgBudget(
+  partner: Partner,
+  { year, planned }: Pick<YearFigures, 'year' | 'planned'>,
+  config: MappingConfig,
+): Element | undefined {
+  const ref = organisationRef(partner, config.reportingOrg.ref)
+  const name = narrative(partner.name)
+  const units = unitsOf(planned, config)
+  if (!ref || !name || units <= 0n) return undefined
+  return element('recipient-org-budget', { status: '1' }, [
+    element('recipient-org', { ref }, [name]),
+    ...period(year),
+    value(units, year, config),
+  ])
+}
+
+/**
+ * A partner as a further `iati-organisation`, told by the platform (`secondary-reporter="1"`): identifier, name, its web
+ * page. Undefined without a real identifier, or when it is the platform itself. What was raised for it is not its
+ * expenditure, so no money (IATI contract 12).
+ */
+export function toPartnerOrganisation(partner: Partner, config: MappingConfig): Element | undefined {
+  const { ref, name, type } = config.reportingOrg
+  const identifier = organisationRef(partner, ref)
+  const partnerName = narrated('name', partner.name)
+  if (!identifier || identifier === ref || !partnerName) return undefined
+  const url = partner.url === undefined ? undefined : absoluteUrl(partner.url)
+  return element('iati-organisation', head(config), [
+    textElement('organisation-identifier', identifier),
+    partnerName,
+    element('reporting-org', { ref, type, 'secondary-reporter': '1' }, [narrative(name)]),
+    url === undefined ? undefined : page(url, partner.name, 'B16'),
+  ])
+}
+
+function page(url: string, title: string, category: string, config?: MappingConfig): Element {
+  return element('document-link', { url, format: 'text/html' }, [
+    narrated('title', title),
+    coded('category', category),
+    config && coded('language', config.language),
+  ])
+}
+
+function period(year: number): Element[] {
+  return [
+    element('period-start', { 'iso-date': dayOf(year, '01-01') }),
+    element('period-end', { 'iso-date': dayOf(year, '12-31') }),
+  ]
+}
+
+function value(units: bigint, year: number, { currency }: MappingConfig): Element {
+  const attributes = { currency, 'value-date': dayOf(year, '01-01') }
+  return textElement('value', fromMinorUnits(units, minorUnitExponent(currency)), attributes)
+}
+
+function dayOf(year: number, rest: string): string {
+  const day = parseIsoDate(`${year}-${rest}`)
+  if (day === undefined) throw new RangeError(`expected a year of four digits, got ${year}`)
+  return day
+}
+
+function unitsOf(amount: Decimal, { currency }: MappingConfig): bigint {
+  return toMinorUnits(amount, minorUnitExponent(currency))
 }
