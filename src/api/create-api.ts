@@ -1,13 +1,14 @@
-import { randomUUID } from 'node:crypto'
-import type { Socket } from 'node:net'
-import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { logRequests } from './access-log.js'
 import { allowAllOrigins } from './cors.js'
 import type { ApiDeps } from './deps.js'
-import { answerBrokenHttp, nothingHere, sendError, sendFrameworkError } from './errors.js'
-import { rewriteApiUrl } from './negotiation.js'
+import { nothingHere, sendError } from './errors.js'
+import { limitRate, refuseUnderPressure } from './limits.js'
+import { closeForMaintenance } from './maintenance.js'
+import { describeApi } from './openapi.js'
 import { createAuthentication } from './operations/authenticate.js'
-import { bodyLimit } from './request-body.js'
+import { accountRoutes } from './routes/accounts.js'
+import { donationRoutes } from './routes/donations.js'
 import { downloadRoutes } from './routes/downloads.js'
 import { feedRoutes } from './routes/feeds.js'
 import { healthRoutes } from './routes/health.js'
@@ -16,41 +17,25 @@ import { organizationRoutes } from './routes/organizations.js'
 import { projectRoutes } from './routes/projects.js'
 import { reportRoutes } from './routes/reports.js'
 import { searchRoutes } from './routes/search.js'
+import { secureArea } from './routes/secure.js'
 import { statusRoute } from './routes/status.js'
 import { themeAndRegionRoutes } from './routes/themes-and-regions.js'
 import { tokenRoutes } from './routes/tokens.js'
+import { secureHeaders } from './security-headers.js'
+import { createServer } from './server.js'
 
 /**
  * The whole HTTP side: the API, the published files, the index page, health. It does not listen; the caller listens and
  * closes it, and tests inject. Closing lets running answers finish and drops idle connections.
  */
 export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
-  const app = fastify({
-    loggerInstance: deps.log as FastifyBaseLogger,
-    // One line a request is written by access-log.ts, with secrets left out.
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => randomUUID(),
-    requestTimeout: 30_000,
-    connectionTimeout: 120_000,
-    keepAliveTimeout: 72_000,
-    forceCloseConnections: 'idle',
-    // A request on a kept connection is answered properly while the others finish.
-    return503OnClosing: false,
-    bodyLimit,
-    trustProxy: deps.config.trustProxy,
-    rewriteUrl: rewriteApiUrl,
-    routerOptions: { maxParamLength: 2_048 },
-    // A missing Host header is answered like any other request instead of with an empty 400.
-    http: { requireHostHeader: false },
-    frameworkErrors: (error, request, reply) => sendFrameworkError(error, request, reply),
-    clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket as Socket, deps.log),
-  })
-
+  const { config } = deps
+  const app = createServer(deps)
   await allowAllOrigins(app)
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.header('x-content-type-options', 'nosniff')
-  })
+  await secureHeaders(app, config)
   logRequests(app, deps.log)
+  await refuseUnderPressure(app, config)
+  closeForMaintenance(app, deps)
   // Bodies stay bytes until a route reads them: an unknown address is 404 whatever was sent to it.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
@@ -58,7 +43,11 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   app.setNotFoundHandler((request, reply) => sendError(nothingHere(request), request, reply))
 
   const authenticate = createAuthentication(deps.store)
-  tokenRoutes(app, deps)
+  await limitRate(app, config, authenticate)
+  await describeApi(app, config)
+  tokenRoutes(app, deps, authenticate)
+  accountRoutes(app, deps)
+  await secureArea(app, deps, (area) => donationRoutes(area, deps))
   projectRoutes(app, deps, authenticate)
   searchRoutes(app, deps, authenticate)
   organizationRoutes(app, deps, authenticate)

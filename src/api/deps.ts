@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/dates.js'
 import type { Log } from '../observability/log.js'
+import type { Payments } from '../payments/payments.js'
 import type { BulkReader } from '../publishing/bulk-reader.js'
 import type { ReleaseReader } from '../publishing/releases.js'
 import type { RunSummary } from '../store/runs.js'
@@ -16,6 +17,7 @@ export type ApiDeps = {
   readonly clock: Clock
   readonly log: Log
   readonly passwords: PasswordHashing
+  readonly payments: Payments
   readonly config: ApiConfig
 }
 
@@ -24,6 +26,14 @@ export type ApiConfig = {
   readonly baseUrl: () => string
   /** Name of the publisher, shown to people. */
   readonly publisherName: string
-  /** Addresses of proxies whose `X-Forwarded-*` headers are believed; false: none. */
-  readonly trustProxy: boolean | string
+  /** Proxies whose `X-Forwarded-For` is believed: all, none, so many hops, or a list of addresses and networks. */
+  readonly trustProxy: boolean | number | string
+  /** Certificate chain and private key (PEM) to serve HTTPS with; undefined: plain HTTP. */
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined
+  /** Most requests of one key to one process in a minute; 0: no limit. */
+  readonly rateLimitPerMinute: number
+  /** API requests are turned away while the event loop lags more than this many milliseconds; 0: never. */
+  readonly maxEventLoopDelayMs: number
+  /** Lifetime of the access tokens of accounts that people make themselves. */
+  readonly tokenTimeoutSeconds: number
 }

@@ -25,7 +25,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     .header('vary', 'Accept')
     .header('cache-control', 'no-store')
     .header('x-request-id', request.id)
-  if (failure.status === 503) reply.header('retry-after', String(retryAfterSeconds))
+  if (failure.status === 503) reply.header('retry-after', String(failure.retryAfterSeconds ?? retryAfterSeconds))
   return reply.send(Buffer.from(errorDocument(format, toErrorResponse(failure, request.id))))
 }
 

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type FieldProblem, ServiceError } from '../domain/errors.js'
-import type { Element } from '../xml/element.js'
-import { parseElement, type XmlLimits } from '../xml/reader.js'
+import { parseFields } from '../xml/fields.js'
+import type { XmlLimits } from '../xml/reader.js'
 import { contentFormat } from './negotiation.js'
 
 /** Largest request body, in bytes. */
@@ -11,12 +11,30 @@ export const bodyLimit = 65_536
 /** Bodies are records of a few fields: anything deeper or wider is refused before it costs anything. */
 const xmlLimits: XmlLimits = { depth: 16, elements: 1_000, attributes: 20, characters: bodyLimit }
 
-/** A text that must be there; an empty one counts as absent (wire contract 6.2). */
-export const requiredText = z.string().min(1)
+/** A text of 1 to `length` characters that must be there; an empty one counts as absent (wire contract 6.2). */
+export function textUpTo(length: number) {
+  return z
+    .string()
+    .min(1)
+    .max(length)
+    .refine((text) => !text.includes('\0'), 'a text without NUL')
+}
+
+/** An e-mail address as it is looked up: RFC 5321 allows no longer one. */
+const emailText = textUpTo(254)
+
+/** A password as it is checked; the limit keeps a hash from working on 64 KB. */
+const passwordText = textUpTo(1_024)
+
+/** An API key or access token as it is looked up. */
+export const secretText = textUpTo(256)
+
+/** E-mail and password of an account, as every operation that needs them takes them (specification 2.1). */
+export const userFields = z.object({ email: emailText, password: passwordText })
 
 /**
  * The fields under the body's root, which XML and JSON name alike. Throws `media-type-unsupported`, `request-malformed`
- * (unreadable, another root) or `request-invalid` naming every field that is missing or wrong.
+ * (unreadable, another root), `request-too-large` or `request-invalid` naming every field that is missing or wrong.
  */
 export function readBody<T extends z.ZodType>(request: FastifyRequest, root: string, schema: T): z.output<T> {
   const result = schema.safeParse(fieldsUnder(root, request))
@@ -48,41 +66,48 @@ function fieldsOfJson(root: string, body: Buffer): unknown {
   } catch (cause) {
     throw new ServiceError('request-malformed', 'the request body is not valid JSON in UTF-8', { cause })
   }
+  checkJson(value)
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, root)) {
     throw new ServiceError('request-malformed', `the request body must be a JSON object with the member ${root}`)
   }
   return (value as Record<string, unknown>)[root]
 }
 
-function fieldsOfXml(root: string, body: Buffer): unknown {
-  const element = parseElement(body, xmlLimits)
-  if (element.name !== root) {
-    throw new ServiceError('request-malformed', `the root element must be ${root}, not ${element.name.slice(0, 64)}`)
+/** Refuses what nests too deep and members that would reach a prototype; a loop, since depth must not cost stack. */
+function checkJson(root: unknown): void {
+  let level = [root]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > xmlLimits.depth) {
+      throw new ServiceError('request-too-large', `the request body nests deeper than ${xmlLimits.depth} levels`)
+    }
+    const next: unknown[] = []
+    for (const value of level) {
+      if (typeof value !== 'object' || value === null) continue
+      if (Object.hasOwn(value, '__proto__')) {
+        throw new ServiceError('request-malformed', 'the request body has a member that is not accepted: __proto__')
+      }
+      for (const inner of Object.values(value)) next.push(inner)
+    }
+    level = next
   }
-  return toFields(element)
 }
 
-/** Element content as JSON would say it: text, or an object of the children (an array where a name repeats). */
-function toFields(element: Element): unknown {
-  if (element.children.length === 0) return element.text
-  const fields = Object.create(null) as Record<string, unknown>
-  for (const child of element.children) {
-    const value = toFields(child)
-    const earlier = fields[child.name]
-    if (earlier === undefined) fields[child.name] = value
-    else fields[child.name] = Array.isArray(earlier) ? [...earlier, value] : [earlier, value]
+function fieldsOfXml(root: string, body: Buffer): unknown {
+  const fields = parseFields(body, xmlLimits)
+  if (fields.root !== root) {
+    throw new ServiceError('request-malformed', `the root element must be ${root}, not ${fields.root.slice(0, 64)}`)
   }
-  return fields
+  return fields.value
 }
 
 function toProblem(root: string, issue: z.core.$ZodIssue): FieldProblem {
-  const field = [root, ...issue.path.map(String)].join('.')
-  const expected = expectations[issue.code === 'invalid_type' ? issue.expected : issue.code] ?? issue.message
-  return { field, expected }
+  return { field: [root, ...issue.path.map(String)].join('.'), expected: expectationOf(issue) }
 }
 
-const expectations: Readonly<Record<string, string>> = {
-  string: 'a text',
-  object: 'an object',
-  too_small: 'a text that is not empty',
+function expectationOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'too_big') return `at most ${issue.maximum} characters`
+  if (issue.code === 'too_small') return 'a text that is not empty'
+  if (issue.code === 'invalid_type' && issue.expected === 'string') return 'a text'
+  if (issue.code === 'invalid_type' && issue.expected === 'object') return 'an object'
+  return issue.message
 }

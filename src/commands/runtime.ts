@@ -77,13 +77,13 @@ export const demoReportingOrgRef = 'US-EIN-000000000'
 /** The public address: configured, or the one the API process last answered at, or the one it will answer at. */
 export async function resolveBaseUrl({ config, store }: Pick<Runtime, 'config' | 'store'>): Promise<string> {
   if (config.baseUrl !== undefined) return config.baseUrl
-  return (await findFact(store.db, 'base-url')) ?? listeningUrl(config.host, config.port)
+  return (await findFact(store.db, 'base-url')) ?? listeningUrl(config, config.port)
 }
 
 /** How a person reaches a server that listens on this host and port. */
-export function listeningUrl(host: string, port: number): string {
+export function listeningUrl({ host, tls }: Pick<Config, 'host' | 'tls'>, port: number): string {
   const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+  return `${tls === undefined ? 'http' : 'https'}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
 }
 
 /**

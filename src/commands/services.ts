@@ -1,9 +1,11 @@
+import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import { createSecureContext } from 'node:tls'
 import { nextRun } from '../../jobs/schedules.js'
 import { startWorker } from '../../jobs/worker.js'
 import { createApi } from '../api/create-api.js'
 import { createPasswordHashing } from '../api/passwords.js'
-import type { Environment } from '../config/config.js'
+import type { Config, Environment } from '../config/config.js'
 import { isoDateOf, isoInstantOf } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
 import { createBulkReader } from '../publishing/bulk-reader.js'
@@ -13,6 +15,7 @@ import { createRun, getRun, isFinished, listRuns } from '../store/runs.js'
 import { neverSeeded, seedDemo } from '../store/seed.js'
 import type { Output } from './output.js'
 import { Owned } from './owned.js'
+import { openPayments } from './payments.js'
 import { describeRun } from './publish.js'
 import { openPublication } from './publishing.js'
 import { listeningUrl, openRuntime, type Runtime } from './runtime.js'
@@ -67,7 +70,7 @@ export async function workerCommand(environment: Environment, signal: AbortSigna
 /** Listens and returns the public address. Throws `configuration-invalid` when the port is taken. */
 async function serveApi(runtime: Runtime, owned: Owned): Promise<string> {
   const { config, store, log, clock } = runtime
-  let baseUrl = config.baseUrl ?? listeningUrl(config.host, config.port)
+  let baseUrl = config.baseUrl ?? listeningUrl(config, config.port)
   const api = await createApi({
     store,
     log,
@@ -76,7 +79,16 @@ async function serveApi(runtime: Runtime, owned: Owned): Promise<string> {
     bulk: createBulkReader(runtime.feedsDir),
     listRuns: (limit) => listRuns(store.db, limit),
     passwords: createPasswordHashing(),
-    config: { baseUrl: () => baseUrl, publisherName: config.reportingOrg.name, trustProxy: false },
+    payments: openPayments(runtime),
+    config: {
+      baseUrl: () => baseUrl,
+      publisherName: config.reportingOrg.name,
+      trustProxy: config.trustProxy,
+      tls: await readCertificate(config),
+      rateLimitPerMinute: config.rateLimitPerMinute,
+      maxEventLoopDelayMs,
+      tokenTimeoutSeconds: config.tokenTimeoutHours * 3600,
+    },
   })
   owned.add(() => api.close())
   try {
@@ -86,10 +98,27 @@ async function serveApi(runtime: Runtime, owned: Owned): Promise<string> {
   }
   const { port } = api.server.address() as AddressInfo
   if (config.baseUrl === undefined) {
-    baseUrl = listeningUrl(config.host, port)
+    baseUrl = listeningUrl(config, port)
     await recordFact(store.db, 'base-url', baseUrl, clock())
   }
   return baseUrl
+}
+
+// Far above what publishing in the same process costs: only an overload lags this much.
+const maxEventLoopDelayMs = 1_000
+
+/** Certificate and key, read once at the start. Throws `configuration-invalid` when one cannot be read. */
+async function readCertificate({ tls }: Pick<Config, 'tls'>): Promise<{ cert: Buffer; key: Buffer } | undefined> {
+  if (tls === undefined) return undefined
+  try {
+    const [cert, key] = await Promise.all([readFile(tls.certFile), readFile(tls.keyFile)])
+    createSecureContext({ cert, key })
+    return { cert, key }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    const message = `TLS_CERT_FILE and TLS_KEY_FILE: expected a certificate and its key in PEM files: ${reason}`
+    throw new ServiceError('configuration-invalid', message, { cause })
+  }
 }
 
 const listenReasons: Readonly<Record<string, string>> = {
@@ -120,7 +149,16 @@ async function work(runtime: Runtime, owned: Owned): Promise<void> {
   const { config, secrets, databaseUrl, store, log, clock } = runtime
   const { publication, dispose } = await openPublication(runtime)
   owned.add(dispose)
-  const worker = await startWorker({ config, secrets, databaseUrl, store, publication, log, clock })
+  const worker = await startWorker({
+    config,
+    secrets,
+    databaseUrl,
+    store,
+    publication,
+    log,
+    clock,
+    payments: openPayments(runtime),
+  })
   owned.add(() => worker.close())
 }
 

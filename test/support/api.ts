@@ -5,15 +5,27 @@ import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 import { afterAll } from 'vitest'
 import { createApi } from '../../src/api/create-api.js'
-import type { ApiDeps } from '../../src/api/deps.js'
+import type { ApiConfig, ApiDeps } from '../../src/api/deps.js'
 import { createApiUser } from '../../src/api/operations/create-api-user.js'
 import { createPasswordHashing } from '../../src/api/passwords.js'
 import { createBulkReader } from '../../src/publishing/bulk-reader.js'
 import { createReleaseReader } from '../../src/publishing/releases.js'
 import { listRuns } from '../../src/store/runs.js'
 import type { Store } from '../../src/store/store.js'
+import { testPayments } from './donations.js'
 
 export const testUser = { email: 'ops@example.org', password: 'p<ss&word "12"', tokenTimeoutSeconds: 36_000 }
+
+/** No limits that a slow machine could run into. */
+export const testConfig: ApiConfig = {
+  baseUrl: () => 'https://giving.example',
+  publisherName: 'Giving <Platform>',
+  trustProxy: false,
+  tls: undefined,
+  rateLimitPerMinute: 0,
+  maxEventLoopDelayMs: 0,
+  tokenTimeoutSeconds: 36_000,
+}
 
 /** The whole API over a store of the test's own; `log` holds what it has logged, `now` is what its clock says. */
 export type TestApi = {
@@ -35,11 +47,12 @@ export async function testApi(store: Store, changes: Partial<ApiDeps> = {}): Pro
     store,
     releases: createReleaseReader(feedsDir),
     bulk: createBulkReader(feedsDir),
+    payments: testPayments(store, { clock: () => test.now }),
     listRuns: (limit) => listRuns(store.db, limit),
     clock: () => test.now,
     log: pino({ level: 'debug' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
     passwords: createPasswordHashing({ memoryCost: 8, timeCost: 1, parallelism: 1 }),
-    config: { baseUrl: () => 'https://giving.example', publisherName: 'Giving <Platform>', trustProxy: false },
+    config: testConfig,
     ...changes,
   }
   const app = await createApi(deps)

@@ -1,9 +1,15 @@
 import { ServiceError } from '../../domain/errors.js'
+import type { Grant } from '../../store/account-administration.js'
 import { type ApiKey, findKey, secretHash } from '../../store/accounts.js'
+import { type Caller, findCaller } from '../../store/callers.js'
 import type { Store } from '../../store/store.js'
+import type { ApiDeps } from '../deps.js'
 
 /** Finds the key of a request; throws `key-missing` or `key-unknown`. */
-export type Authenticate = (key: string | undefined) => Promise<ApiKey>
+export type Authenticate = ((key: string | undefined) => Promise<ApiKey>) & {
+  /** Whether this key was found lately, without looking again: a hint for counting, not a permission. */
+  readonly remembers: (key: string) => boolean
+}
 
 const rememberedMs = 5_000
 const rememberedMax = 10_000
@@ -12,12 +18,13 @@ const rememberedMax = 10_000
  * Key checks remembered for at most 5 s (architecture 2.8), by hash and never by text. Only found keys are remembered,
  * so a new key works at once and a flood of invented ones fills nothing.
  */
-export function createAuthentication(store: Store, monotonicMs: () => number = () => performance.now()): Authenticate {
+export function createAuthentication(
+  store: Pick<Store, 'db'>,
+  monotonicMs: () => number = () => performance.now(),
+): Authenticate {
   const remembered = new Map<string, { key: ApiKey; until: number }>()
-  return async (text) => {
-    if (text === undefined || text.trim() === '') {
-      throw new ServiceError('key-missing', 'the query parameter api_key is missing')
-    }
+  const authenticate = async (text: string | undefined) => {
+    if (isAbsent(text)) throw new ServiceError('key-missing', 'the query parameter api_key is missing')
     const hash = secretHash(text)
     const name = hash.toString('base64')
     const known = remembered.get(name)
@@ -31,9 +38,38 @@ export function createAuthentication(store: Store, monotonicMs: () => number = (
     remembered.set(name, { key, until: monotonicMs() + rememberedMs })
     return key
   }
+  return Object.assign(authenticate, {
+    remembers: (text: string) => remembered.has(secretHash(text).toString('base64')),
+  })
 }
 
-/** The error of a key that is not registered; it shows no more of what the client sent than a key's length and a bit. */
+/** The error of a key that is not registered, named as the client sent it, cut at 64 characters (wire contract 2). */
 export function unknownKey(text: string): ServiceError {
   return new ServiceError('key-unknown', `api_key ${text.trim().slice(0, 64)} is not registered`)
+}
+
+/**
+ * Who makes a secure request (wire contract 1.3), never remembered: a token that was signed out or a grant that was
+ * withdrawn ends at once. Throws `key-missing`, `token-missing`, `key-unknown`, `token-unknown` or `grant-missing`.
+ */
+export async function authenticateSecure(
+  { store, clock }: Pick<ApiDeps, 'store' | 'clock'>,
+  { apiKey, token }: { readonly apiKey: string | undefined; readonly token: string | undefined },
+  grant: Grant,
+): Promise<Caller> {
+  if (isAbsent(apiKey)) throw new ServiceError('key-missing', 'the query parameter api_key is missing')
+  if (isAbsent(token)) throw new ServiceError('token-missing', 'the query parameter api_token is missing')
+  const found = await findCaller(store.db, { apiKey, token, at: clock() })
+  if (!found) throw unknownKey(apiKey)
+  if (!found.tokenValid) {
+    throw new ServiceError('token-unknown', 'the api_token is not valid for this api_key: get a new one')
+  }
+  if (!found.caller.grants.includes(grant)) {
+    throw new ServiceError('grant-missing', `this account has not been granted ${grant}: ask the operator`)
+  }
+  return found.caller
+}
+
+function isAbsent(text: string | undefined): text is undefined | '' {
+  return text === undefined || text.trim() === ''
 }

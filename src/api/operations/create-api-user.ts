@@ -1,10 +1,9 @@
 import { type FieldProblem, ServiceError } from '../../domain/errors.js'
 import { createAccount, issueKey } from '../../store/accounts.js'
 import type { ApiDeps } from '../deps.js'
+import { passwordProblem } from '../password-strength.js'
 
 export type NewApiUser = { readonly email: string; readonly password: string; readonly tokenTimeoutSeconds: number }
-
-export const minimumPasswordLength = 12
 
 // One mailbox in the shape that everybody means: something, an at sign, a domain with a dot; 254 is the limit of RFC 5321.
 const emailPattern = /^[^\s@<>"\p{Cc}]{1,64}@[^\s@<>"\p{Cc}.]+(\.[^\s@<>"\p{Cc}.]+)+$/u
@@ -14,31 +13,52 @@ const emailPattern = /^[^\s@<>"\p{Cc}]{1,64}@[^\s@<>"\p{Cc}.]+(\.[^\s@<>"\p{Cc}.
  * `request-invalid` naming every wrong field, or the e-mail when it is taken.
  */
 export async function createApiUser(
-  { store, passwords, clock }: Pick<ApiDeps, 'store' | 'passwords' | 'clock'>,
-  { email, password, tokenTimeoutSeconds }: NewApiUser,
+  deps: Pick<ApiDeps, 'store' | 'passwords' | 'clock'>,
+  user: NewApiUser,
 ): Promise<{ apiKey: string }> {
-  const address = email.trim()
-  const problems = problemsOf({ email: address, password, tokenTimeoutSeconds })
-  if (problems.length > 0) {
-    const message = problems.map(({ field, expected }) => `${field}: expected ${expected}`).join('; ')
-    throw new ServiceError('request-invalid', message, { problems })
-  }
-  const passwordHash = await passwords.hash(password)
+  const { store, clock } = deps
+  const account = await toNewAccount(deps, user)
   const at = clock()
-  const apiKey = await store.transaction(async (db) =>
-    issueKey(db, await createAccount(db, { email: address, passwordHash, tokenTimeoutSeconds, at }), at),
-  )
-  return { apiKey }
+  return {
+    apiKey: await store.transaction(async (db) => issueKey(db, await createAccount(db, { ...account, at }), at)),
+  }
 }
 
-function problemsOf({ email, password, tokenTimeoutSeconds }: NewApiUser): FieldProblem[] {
+/** Creates an account without a key. Throws like `createApiUser`, and returns the e-mail as it was stored. */
+export async function registerAccount(
+  deps: Pick<ApiDeps, 'store' | 'passwords' | 'clock'>,
+  user: NewApiUser,
+): Promise<{ email: string }> {
+  const account = await toNewAccount(deps, user)
+  await createAccount(deps.store.db, { ...account, at: deps.clock() })
+  return { email: account.email }
+}
+
+/** Checks a password that somebody chooses and hashes it; throws `request-invalid`. */
+export async function toPasswordHash(
+  { passwords }: Pick<ApiDeps, 'passwords'>,
+  { email, password }: Pick<NewApiUser, 'email' | 'password'>,
+): Promise<string> {
+  const problem = await passwordProblem(password, email)
+  if (problem !== undefined) throw invalid([{ field: 'password', expected: problem }])
+  return await passwords.hash(password)
+}
+
+// The hash is made before anybody looks whether the e-mail is taken: both outcomes take the same time.
+async function toNewAccount(deps: Pick<ApiDeps, 'passwords'>, { password, tokenTimeoutSeconds, ...user }: NewApiUser) {
+  const email = user.email.trim()
   const problems: FieldProblem[] = []
   if (email.length > 254 || !emailPattern.test(email)) problems.push({ field: 'email', expected: 'an e-mail address' })
-  if ([...password].length < minimumPasswordLength) {
-    problems.push({ field: 'password', expected: `at least ${minimumPasswordLength} characters` })
-  }
+  const passwordExpected = await passwordProblem(password, email)
+  if (passwordExpected !== undefined) problems.push({ field: 'password', expected: passwordExpected })
   if (!Number.isInteger(tokenTimeoutSeconds) || tokenTimeoutSeconds < 1 || tokenTimeoutSeconds > 2_147_483_647) {
     problems.push({ field: 'tokenTimeoutSeconds', expected: 'a whole number of seconds, at least 1' })
   }
-  return problems
+  if (problems.length > 0) throw invalid(problems)
+  return { email, passwordHash: await deps.passwords.hash(password), tokenTimeoutSeconds }
+}
+
+function invalid(problems: readonly FieldProblem[]): ServiceError {
+  const message = problems.map(({ field, expected }) => `${field}: expected ${expected}`).join('; ')
+  return new ServiceError('request-invalid', message, { problems })
 }

@@ -1,24 +1,21 @@
-import { ServiceError } from '../../domain/errors.js'
-import { findAccount, findKey, issueToken, secretHash } from '../../store/accounts.js'
-import type { ApiDeps } from '../deps.js'
+import { findKey, issueToken, secretHash } from '../../store/accounts.js'
 import { unknownKey } from './authenticate.js'
-
-export type Credentials = { readonly email: string; readonly password: string; readonly apiKey: string }
+import { type CredentialDeps, type Credentials, verifyCredentials } from './verify-credentials.js'
 
 /**
  * Exchanges credentials for an access token (specification 4.1). Throws `key-unknown`, `credentials-wrong` (also when the
- * key is another account's) or `server-busy`; an unknown e-mail takes as long as a wrong password.
+ * key is another account's), `login-throttled` or `server-busy`; an unknown e-mail takes as long as a wrong password.
  */
 export async function issueAccessToken(
-  { store, passwords, clock }: Pick<ApiDeps, 'store' | 'passwords' | 'clock'>,
-  { email, password, apiKey }: Credentials,
+  deps: CredentialDeps,
+  { apiKey, ...credentials }: Credentials & { readonly apiKey: string },
 ): Promise<string> {
-  const key = await findKey(store.db, secretHash(apiKey))
+  const key = await findKey(deps.store.db, secretHash(apiKey))
   if (!key) throw unknownKey(apiKey)
-  const account = await findAccount(store.db, email.trim())
-  const matches = await passwords.verify(account?.passwordHash, password)
-  if (!matches || !account || account.disabled || account.id !== key.accountId) {
-    throw new ServiceError('credentials-wrong', 'the e-mail, the password and the api_key do not belong together')
-  }
-  return await issueToken(store.db, { keyId: key.id, timeoutSeconds: account.tokenTimeoutSeconds, at: clock() })
+  const account = await verifyCredentials(deps, credentials, key.accountId)
+  return await issueToken(deps.store.db, {
+    keyId: key.id,
+    timeoutSeconds: account.tokenTimeoutSeconds,
+    at: deps.clock(),
+  })
 }

@@ -1,23 +1,27 @@
 import type { FastifyInstance } from 'fastify'
-import { z } from 'zod'
+import { endToken } from '../../store/callers.js'
 import type { ApiDeps } from '../deps.js'
-import { responseFormat } from '../negotiation.js'
+import type { Authenticate } from '../operations/authenticate.js'
 import { issueAccessToken } from '../operations/issue-access-token.js'
-import { sendDocument } from '../reply.js'
+import { revocationDocument } from '../representations/account-responses.js'
 import { authDocument } from '../representations/auth-response.js'
-import { readBody, requiredText } from '../request-body.js'
+import { getToken, signOut } from './account-operations.js'
+import { addAccountOperation } from './account-route.js'
 
-const authRequest = z.object({
-  user: z.object({ email: requiredText, password: requiredText }),
-  api_key: requiredText,
-})
+/** Getting a token (specification 4.1) and ending it; these operations have the key in the body. */
+export function tokenRoutes(
+  app: FastifyInstance,
+  deps: Pick<ApiDeps, 'store' | 'passwords' | 'clock'>,
+  authenticate: Authenticate,
+): void {
+  addAccountOperation(app, getToken, async ({ user, api_key: apiKey }, { ip: address }) => {
+    const token = await issueAccessToken(deps, { ...user, apiKey, address })
+    return (format) => authDocument(format, token)
+  })
 
-/** The token operation (specification 4.1): 200 with `auth_response`; the only operation whose key is in the body. */
-export function tokenRoutes(app: FastifyInstance, deps: Pick<ApiDeps, 'store' | 'passwords' | 'clock'>): void {
-  app.post('/api/userservice/tokens', async (request, reply) => {
-    const { user, api_key: apiKey } = readBody(request, 'auth_request', authRequest)
-    const token = await issueAccessToken(deps, { email: user.email, password: user.password, apiKey })
-    const format = responseFormat(request)
-    return sendDocument(reply, format, authDocument(format, token), 'no-store')
+  addAccountOperation(app, signOut, async ({ api_key: apiKey, access_token: token }) => {
+    const key = await authenticate(apiKey)
+    await endToken(deps.store.db, { token, keyId: key.id })
+    return revocationDocument
   })
 }

@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { isoInstantOf } from '../domain/dates.js'
+import { ServiceError } from '../domain/errors.js'
+import { findMaintenance } from '../store/maintenance.js'
+import { isApiRequest } from './api-path.js'
+import type { ApiDeps } from './deps.js'
+
+// Every process looks this often, so that all have seen a change within 2 s.
+const lookEveryMs = 1_000
+
+/**
+ * Answers API requests with `maintenance` while the operator has closed the API; published files, the index page and
+ * health are not touched. What was seen last stays true while the database is away, which maintenance may well mean.
+ */
+export function closeForMaintenance(
+  app: FastifyInstance,
+  { store, clock, log }: Pick<ApiDeps, 'store' | 'clock' | 'log'>,
+): void {
+  let until: Date | undefined
+  let looking: Promise<void> | undefined
+  let reachable = true
+
+  const look = async () => {
+    try {
+      until = await findMaintenance(store.db)
+      reachable = true
+    } catch (err) {
+      if (reachable) log.warn({ err }, 'whether there is maintenance cannot be looked up')
+      reachable = false
+    } finally {
+      looking = undefined
+    }
+  }
+  let timer: NodeJS.Timeout | undefined
+  app.addHook('onReady', async () => {
+    looking = look()
+    // A process must be able to start, and serve files, while the database is away.
+    await Promise.race([looking, sleep(lookEveryMs, undefined, { ref: false })])
+    timer = setInterval(() => {
+      looking ??= look()
+    }, lookEveryMs).unref()
+  })
+  app.addHook('onClose', async () => {
+    clearInterval(timer)
+    await looking
+  })
+
+  app.addHook('onRequest', async (request) => {
+    if (until === undefined || !isApiRequest(request)) return
+    const seconds = Math.ceil((until.getTime() - clock().getTime()) / 1000)
+    if (seconds <= 0) return
+    throw new ServiceError('maintenance', `the API is closed for maintenance until ${isoInstantOf(until)}`, {
+      retryAfterSeconds: seconds,
+    })
+  })
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { secretText, userFields } from '../request-body.js'
+
+/** An operation on accounts, keys and tokens: the roots of its body and answer, and what the body holds under its root. */
+export type AccountOperation<Body extends z.ZodType = z.ZodType> = {
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+  readonly root: string
+  readonly body: Body
+  readonly answerRoot: string
+  /** Name and meaning of the answer's one field. */
+  readonly answer: { readonly field: string; readonly type: 'string' | 'boolean'; readonly meaning: string }
+}
+
+function operation<Body extends z.ZodType>(one: AccountOperation<Body>): AccountOperation<Body> {
+  return one
+}
+
+/** Specification 4.1. */
+export const getToken = operation({
+  path: '/api/userservice/tokens',
+  summary: 'Get an access token',
+  description:
+    'Exchanges credentials for a token, which secure operations need beside the key. Earlier tokens stay valid until they expire.',
+  root: 'auth_request',
+  body: z.object({ user: userFields, api_key: secretText }),
+  answerRoot: 'auth_response',
+  answer: { field: 'access_token', type: 'string', meaning: '40 small letters and digits.' },
+})
+
+export const signOut = operation({
+  path: '/api/userservice/tokens/revoke',
+  summary: 'Sign out',
+  description: 'Ends a token at once. A token that is not valid any more is not an error.',
+  root: 'token_revocation_request',
+  body: z.object({ api_key: secretText, access_token: secretText }),
+  answerRoot: 'revocation_response',
+  answer: { field: 'revoked', type: 'boolean', meaning: 'Always true: the token is not valid any more.' },
+})
+
+export const makeAccount = operation({
+  path: '/api/userservice/accounts',
+  summary: 'Make an account',
+  description:
+    'The password has 12 characters or more and is not easy to guess. The account may read; secure operations need a grant of the operator.',
+  root: 'account_request',
+  body: z.object({ user: userFields }),
+  answerRoot: 'account_response',
+  answer: { field: 'email', type: 'string', meaning: 'The e-mail of the account.' },
+})
+
+export const requestKey = operation({
+  path: '/api/userservice/keys',
+  summary: 'Get an API key',
+  description: 'Issues a key, which is shown only in this answer. An account has at most 20 keys.',
+  root: 'key_request',
+  body: z.object({ user: userFields }),
+  answerRoot: 'key_response',
+  answer: { field: 'api_key', type: 'string', meaning: 'A UUID.' },
+})
+
+export const giveUpKey = operation({
+  path: '/api/userservice/keys/revoke',
+  summary: 'Revoke an API key',
+  description: 'Ends a key of the account and all its tokens, everywhere within 5 seconds.',
+  root: 'key_revocation_request',
+  body: z.object({ user: userFields, api_key: secretText }),
+  answerRoot: 'revocation_response',
+  answer: { field: 'revoked', type: 'boolean', meaning: 'Always true: the key is not valid any more.' },
+})

@@ -1,0 +1,47 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { Format } from '../../wire/wire.js'
+import { responseFormat } from '../negotiation.js'
+import { inBothFormats } from '../openapi.js'
+import { sendDocument } from '../reply.js'
+import { readBody } from '../request-body.js'
+import type { AccountOperation } from './account-operations.js'
+
+/** Does the work and returns the answer as a document of the format that was negotiated. */
+export type AccountHandler<Body extends z.ZodType> = (
+  fields: z.output<Body>,
+  request: FastifyRequest,
+) => Promise<(format: Format) => string>
+
+/** Registers an operation on accounts, keys or tokens: its body is read in XML and JSON, and nobody keeps its answer. */
+export function addAccountOperation<Body extends z.ZodType>(
+  app: FastifyInstance,
+  operation: AccountOperation<Body>,
+  handler: AccountHandler<Body>,
+): void {
+  app.post(operation.path, { schema: schemaOf(operation) }, async (request, reply) => {
+    const answer = await handler(readBody(request, operation.root, operation.body), request)
+    const format = responseFormat(request)
+    return sendDocument(reply, format, answer(format), 'no-store')
+  })
+}
+
+function schemaOf({ summary, description, root, body, answerRoot, answer }: AccountOperation) {
+  const { $schema: _dialect, ...fields } = z.toJSONSchema(body)
+  return {
+    summary,
+    description,
+    tags: ['Accounts'],
+    body: inBothFormats(root, fields),
+    response: {
+      200: {
+        description: 'Done.',
+        ...inBothFormats(answerRoot, {
+          type: 'object',
+          required: [answer.field],
+          properties: { [answer.field]: { type: answer.type, description: answer.meaning } },
+        }),
+      },
+    },
+  }
+}
