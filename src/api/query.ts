@@ -2,11 +2,16 @@ import type { FastifyRequest } from 'fastify'
 import { parseWireDateTime } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
 
-/** A query parameter: the last of several, and an empty one counts as absent (wire contract 1.1). */
+/**
+ * A query parameter: the last of several, and an empty one counts as absent (wire contract 1.1). Throws `request-invalid`
+ * for a text with NUL, which no database takes.
+ */
 export function queryValue(request: FastifyRequest, name: string): string | undefined {
   const value = (request.query as Record<string, unknown>)[name]
   const last: unknown = Array.isArray(value) ? value.at(-1) : value
-  return typeof last === 'string' && last.trim() !== '' ? last.trim() : undefined
+  if (typeof last !== 'string' || last.trim() === '') return undefined
+  if (last.includes('\0')) throw invalidParameter(name, 'a text without NUL', last)
+  return last.trim()
 }
 
 /** The record id in a text; undefined unless it is all digits. One beyond every possible id stands for itself. */
@@ -55,9 +60,11 @@ export function pathId(request: FastifyRequest, name: string): number {
   return id
 }
 
-/** A part of the path, decoded. */
+/** A part of the path, decoded. Throws `request-invalid` for a text with NUL. */
 export function pathText(request: FastifyRequest, name: string): string {
-  return (request.params as Record<string, string>)[name] ?? ''
+  const text = (request.params as Record<string, string>)[name] ?? ''
+  if (text.includes('\0')) throw invalidPathPart(name, 'a text without NUL', text)
+  return text
 }
 
 /** The two-letter country code in a text, in capitals. Throws `request-invalid` for any other shape (wire contract 4.3). */

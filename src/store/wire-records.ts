@@ -111,13 +111,5 @@ export function currentOrganisationText(format: WireFormat, mapping: string): st
     )`
 }
 
-/**
- * SQL for the instant up to which this statement's snapshot shows every change there will ever be: the earliest start of
- * a transaction that still ran when the snapshot was taken (its changes bear a later time), else now. Null when one of
- * them ended before it could be looked up, so that its start is unknown.
- */
-export const changesKnownUntil = `(
-      select case when bool_and(a.pid is not null) is not false then least(statement_timestamp(), min(a.xact_start)) end
-      from pg_snapshot_xip(pg_current_snapshot()) running (xid)
-        left join pg_stat_activity a on a.backend_xid = running.xid::xid
-    )`
+/** SQL for the instant up to which this statement's snapshot shows every change there will ever be; null: not known. */
+export const changesKnownUntil = 'changes_known_until(pg_current_snapshot())'
