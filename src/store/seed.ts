@@ -9,6 +9,7 @@ import {
   insertDonationMonths,
   insertDonations,
   insertMonths,
+  insertPayoutPlans,
 } from './seeding/money.js'
 import { insertOrganisationParts, insertOrganisations, insertReferences } from './seeding/organisations.js'
 import { createPlan, insertPlan, insertProjectParts, insertProjects } from './seeding/projects.js'
@@ -132,6 +133,9 @@ export async function resetDemo(store: Store): Promise<{ readonly projects: numb
     await db.query(`delete from donation where project_id ${ofDemo}`)
     await db.query(`delete from disbursement where project_id ${ofDemo}`)
     await db.query(`delete from published_identifier where project_id ${ofDemo}`)
+    await db.query(
+      `delete from report_place where report_id in (select id from progress_report where project_id ${ofDemo})`,
+    )
     // Everything else of a project goes with it.
     const projects = await db.query(`delete from project where source = 'demo'`)
     const organisations = await db.query(
@@ -206,5 +210,5 @@ async function seedProjects(db: Db, from: number, to: number): Promise<void> {
   await db.query(insertProjects)
   for (const text of insertProjectParts) await db.query(text)
   await db.query(insertDonationMonths)
-  for (const text of [...insertDisbursements, ...insertReports]) await db.query(text)
+  for (const text of [...insertDisbursements, ...insertPayoutPlans, ...insertReports]) await db.query(text)
 }

@@ -70,6 +70,19 @@ export const insertDisbursements = [
    order by d.project_id`,
 ] as const
 
+/** Payouts as they were agreed on: some that were made since, and those of the coming quarters of projects under way. */
+export const insertPayoutPlans = [
+  `insert into payout_plan (reference, project_id, planned_on, amount, currency, source)
+   select d.reference, d.project_id, d.disbursed_on, d.amount, d.currency, d.source
+   from disbursement d join seed_plan p on p.id = d.project_id
+   where d.amount > 0 and ${pick('p.id', 440, 4)} = 0 order by d.reference`,
+  `insert into payout_plan (reference, project_id, planned_on, amount, currency, source)
+   select 'plan-' || p.id || '-' || k, p.id, s.today + 1 + ${pick('p.id', 441, 60)} + k * 91,
+     round(p.target * (5 + ${pick('p.id * 100 + k', 442, 15)}) / 100, s.places), s.currency, s.source
+   from seed_plan p cross join seed_setting s, generate_series(0, ${pick('p.id', 443, 9)}) k
+   where p.status = 'active' and p.organisation_id is not null and ${pick('p.id', 444, 3)} = 0 order by p.id, k`,
+] as const
+
 /** Single gifts of the last two months that add up to the months' amounts and counts. */
 export const insertDonations = `
   insert into donation (project_id, funder_id, amount, currency, settled_at, source)

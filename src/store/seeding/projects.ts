@@ -1,9 +1,10 @@
 import { themeDefaults } from '../../domain/theme-sectors.js'
 import { placeName, themeIds } from './organisations.js'
 import { literal, oneOf, pick, textArray } from './sql.js'
-import { arabicPurposes, blankText, hebrewPurposes, markupText, purposes } from './words.js'
+import { arabicPurposes, blankText, hebrewPurposes, markupText, purposes, themeSdgs } from './words.js'
 
 const themeNames = themeIds.map((id) => themeDefaults[id]?.name ?? id)
+const disasterTheme = themeIds.indexOf('disaster')
 const themePurposes = themeIds.map((id) => purposes[id] ?? 'Help for %n people in %p')
 
 /** What a chunk of projects is made from; lives as long as the chunk's transaction. */
@@ -55,7 +56,7 @@ export const insertProjects = `
     contact_state, contact_postal, contact_country, contact_url, project_link, progress_report_link, theme_name,
     country_name, country_code, region_name, goal, funding, remaining, number_of_donations, number_of_reports,
     date_of_most_recent_report, image_link, image_title, image_gallery_size, latitude, longitude, approved_date,
-    modified_date, deadline, location_precision, source, first_seen_on)
+    modified_date, deadline, location_precision, source, first_seen_on, original_goal, glide_number, location_name)
   select p.id, p.organisation_id, p.status = 'active', p.status, p.status <> 'retired' and ${pick('p.id', 301, 50)} = 7,
     case when ${pick('p.id', 302, 33)} = 1 then 'fund' else 'project' end, p.title,
     case when p.i % 17 = 2 then ${literal(markupText)}
@@ -85,7 +86,12 @@ export const insertProjects = `
     case when p.status = 'active' and ${pick('p.id', 314, 5)} < 2 then s.today + 10 + ${pick('p.id', 315, 400)}
       when p.status <> 'active' and ${pick('p.id', 314, 5)} < 2
         then least((p.end_month + interval '1 month')::date + ${pick('p.id', 315, 60)}, s.today - 1) end,
-    case when ${pick('p.id', 316, 12)} = 0 then 'country' else 'point' end, s.source, p.approved
+    case when ${pick('p.id', 316, 12)} = 0 then 'country' else 'point' end, s.source, p.approved,
+    case when ${pick('p.id', 340, 9)} = 0 then floor(g.goal * 0.8) end,
+    case when p.theme = ${disasterTheme} and ${pick('p.id', 341, 3)} > 0
+      then (array['FL', 'EQ', 'TC', 'DR'])[${pick('p.id', 342, 4)} + 1] || to_char(p.approved, '-YYYY-')
+        || lpad((1 + ${pick('p.id', 343, 250)})::text, 6, '0') || '-' || (${chosen('alpha3')}) end,
+    case when w.located and ${pick('p.id', 344, 4)} > 0 then p.place end
   from seed_plan p cross join seed_setting s
   join (
     select project_id, sum(amount) filter (where kind <> 'fee') as funding,
@@ -95,14 +101,18 @@ export const insertProjects = `
   left join (select project_id, count(*) as reports, max(published_at) as latest from seed_report group by project_id) r
     on r.project_id = p.id,
   lateral (select case when p.status = 'funded' then greatest(floor(m.funding / 100) * 100, least(50, m.funding))
-    when ${pick('p.id', 317, 97)} > 0 then p.target end as goal) g,
+    when ${pick('p.id', 317, 97)} > 0 and not (p.theme = ${disasterTheme} and ${pick('p.id', 345, 4)} = 0) then p.target end as goal) g,
   lateral (select ${pick('p.id', 318, 10)} > 0 as located, p.status <> 'retired' or ${pick('p.id', 319, 8)} > 0 as dated) w`
 
 function galleryPhotos(id: string): string {
   return pick(id, 330, 4)
 }
 
-const size = (name: string) => `a.address || '${name}.jpg'`
+// Some renditions have a format that IATI does not list.
+const size = (name: string) =>
+  name === 'large'
+    ? `a.address || 'large' || case when ${pick('p.id * 10 + k', 331, 12)} = 0 then '.webp' else '.jpg' end`
+    : `a.address || '${name}.jpg'`
 
 /** Lists of the planned projects. */
 export const insertProjectParts = [
@@ -117,6 +127,9 @@ export const insertProjectParts = [
   `insert into project_theme (project_id, position, theme_id)
    select p.id, k, (${textArray(themeIds)})[(p.theme + k * 9) % ${themeIds.length} + 1]
    from seed_plan p, generate_series(0, ${pick('p.id', 324, 3)}) k`,
+  `insert into project_sdg (project_id, code)
+   select p.id, code from seed_plan p, jsonb_array_elements_text((${literal(JSON.stringify(themeIds.map((id) => themeSdgs[id] ?? [])))}::jsonb) -> p.theme) code
+   where ${pick('p.id', 346, 3)} > 0 order by p.id, code`,
   `insert into photo (project_id, position, wire_id, title, small_url, thumbnail_url, medium_url, large_url,
      extra_large_url, original_url, consent, taken_on)
    select p.id, k, case when k = 0 then 0 else p.id * 10 + k end,

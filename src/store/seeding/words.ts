@@ -1,6 +1,7 @@
 /** A country of seeded data, with a point somewhere inside it. */
 export type SeedCountry = {
   readonly code: string
+  readonly alpha3: string
   readonly name: string
   readonly region: string
   readonly latitude: number
@@ -14,36 +15,43 @@ const middleEast = 'Middle East'
 const north = 'North America'
 const europe = 'Europe and Russia'
 
-function country(code: string, name: string, region: string, latitude: number, longitude: number): SeedCountry {
-  return { code, name, region, latitude, longitude }
+function country(
+  code: string,
+  alpha3: string,
+  name: string,
+  region: string,
+  latitude: number,
+  longitude: number,
+): SeedCountry {
+  return { code, alpha3, name, region, latitude, longitude }
 }
 
 /** Where seeded projects work; the demo uses the first twelve. */
 export const seedCountries: readonly SeedCountry[] = [
-  country('KE', 'Kenya', africa, 0.2, 37.9),
-  country('IN', 'India', asia, 22.8, 79.1),
-  country('US', 'United States', north, 39.6, -98.4),
-  country('JO', 'Jordan', middleEast, 31.2, 36.8),
-  country('PE', 'Peru', latin, -9.4, -75.1),
-  country('SL', 'Sierra Leone', africa, 8.6, -11.8),
-  country('NP', 'Nepal', asia, 28.3, 83.9),
-  country('UA', 'Ukraine', europe, 49.1, 31.4),
-  country('GT', 'Guatemala', latin, 15.7, -90.3),
-  country('UG', 'Uganda', africa, 1.3, 32.4),
-  country('PH', 'Philippines', asia, 12.2, 122.7),
-  country('HT', 'Haiti', latin, 18.9, -72.7),
-  country('LB', 'Lebanon', middleEast, 33.9, 35.9),
-  country('MX', 'Mexico', north, 23.9, -102.5),
-  country('ZA', 'South Africa', africa, -29.0, 25.1),
-  country('BR', 'Brazil', latin, -10.8, -53.1),
-  country('KH', 'Cambodia', asia, 12.7, 104.9),
-  country('ET', 'Ethiopia', africa, 8.6, 39.6),
-  country('RO', 'Romania', europe, 45.9, 25.0),
-  country('ID', 'Indonesia', asia, -2.2, 117.3),
-  country('NG', 'Nigeria', africa, 9.6, 8.1),
-  country('CO', 'Colombia', latin, 3.9, -73.1),
-  country('MW', 'Malawi', africa, -13.2, 34.3),
-  country('TL', 'Timor-Leste', asia, -8.8, 125.8),
+  country('KE', 'KEN', 'Kenya', africa, 0.2, 37.9),
+  country('IN', 'IND', 'India', asia, 22.8, 79.1),
+  country('US', 'USA', 'United States', north, 39.6, -98.4),
+  country('JO', 'JOR', 'Jordan', middleEast, 31.2, 36.8),
+  country('PE', 'PER', 'Peru', latin, -9.4, -75.1),
+  country('SL', 'SLE', 'Sierra Leone', africa, 8.6, -11.8),
+  country('NP', 'NPL', 'Nepal', asia, 28.3, 83.9),
+  country('UA', 'UKR', 'Ukraine', europe, 49.1, 31.4),
+  country('GT', 'GTM', 'Guatemala', latin, 15.7, -90.3),
+  country('UG', 'UGA', 'Uganda', africa, 1.3, 32.4),
+  country('PH', 'PHL', 'Philippines', asia, 12.2, 122.7),
+  country('HT', 'HTI', 'Haiti', latin, 18.9, -72.7),
+  country('LB', 'LBN', 'Lebanon', middleEast, 33.9, 35.9),
+  country('MX', 'MEX', 'Mexico', north, 23.9, -102.5),
+  country('ZA', 'ZAF', 'South Africa', africa, -29.0, 25.1),
+  country('BR', 'BRA', 'Brazil', latin, -10.8, -53.1),
+  country('KH', 'KHM', 'Cambodia', asia, 12.7, 104.9),
+  country('ET', 'ETH', 'Ethiopia', africa, 8.6, 39.6),
+  country('RO', 'ROU', 'Romania', europe, 45.9, 25.0),
+  country('ID', 'IDN', 'Indonesia', asia, -2.2, 117.3),
+  country('NG', 'NGA', 'Nigeria', africa, 9.6, 8.1),
+  country('CO', 'COL', 'Colombia', latin, 3.9, -73.1),
+  country('MW', 'MWI', 'Malawi', africa, -13.2, 34.3),
+  country('TL', 'TLS', 'Timor-Leste', asia, -8.8, 125.8),
 ]
 
 /** Three of these make the name of a place that does not exist. */
@@ -123,6 +131,38 @@ export const purposes: Readonly<Record<string, string>> = {
   tech: 'Coding classes for %n students in %p',
   water: 'Clean water for %n families in %p',
   wildlife: 'Ranger patrols with %n volunteers around %p',
+}
+
+/** Sustainable Development Goals and targets that a project of each theme may name. */
+export const themeSdgs: Readonly<Record<string, readonly string[]>> = {
+  agriculture: ['2', '2.4'],
+  animals: ['15'],
+  art: ['11.4'],
+  children: ['16.2'],
+  climate: ['7.1', '13'],
+  'covid-19': ['3.3'],
+  democ: ['16.1'],
+  disability: ['10.2'],
+  disaster: ['1.5', '11', '11.5'],
+  ecdev: ['8.3'],
+  edu: ['4', '4.1'],
+  endabuse: ['5.2', '16.1'],
+  env: ['15.3'],
+  gender: ['5', '5.5'],
+  health: ['3', '3.8'],
+  housing: ['11.1'],
+  human: ['8.7'],
+  hunger: ['2.1'],
+  justice: ['10.3'],
+  lgbtq: ['10.3'],
+  mentalhealth: ['3.4'],
+  refugee: ['10.7'],
+  reproductive: ['3.1', '3.7', '5.6'],
+  rights: ['16.9'],
+  sport: ['3.4'],
+  tech: ['4.4', '9.c'],
+  water: ['6', '6.1', '6.2'],
+  wildlife: ['15.5', '15.7'],
 }
 
 /** Titles in scripts written from right to left. */
