@@ -22,6 +22,7 @@ import {
   showReleaseCommand,
 } from './commands/releases.js'
 import { apiCommand, startCommand, workerCommand } from './commands/services.js'
+import { pullStandardCommand, showStandardCommand } from './commands/standard.js'
 import { statusCommand } from './commands/status.js'
 import { migrateCommand, resetDemoCommand, seedCommand } from './commands/store.js'
 import { syncCommand, syncStatusCommand } from './commands/sync.js'
@@ -138,7 +139,7 @@ function createProgram(): Command {
       )
     })
   command('validate', "check anyone's IATI 2.03 files; exit code 1 when there are errors, 2 when a file is unusable")
-    .argument('<file...>', 'activity or organisation files')
+    .argument('<file...>', 'activity or organisation files, or - for standard input')
     .option(...json)
     .action(async (files: string[], options: { json?: boolean }) => {
       await run((_, output) => validateCommand(environment, files, stop.signal, output))(options)
@@ -235,6 +236,26 @@ function createProgram(): Command {
     .exitOverride()
     .option(...json)
     .action(run((_, output) => checkLedgerCommand(environment, output)))
+  const standard = command('standard', 'the official IATI schemas and code lists')
+  standard
+    .command('pull')
+    .description(
+      'download them into the data directory; from then on everything published is also checked by the schema',
+    )
+    .exitOverride()
+    .option('--from <url>', 'a mirror with schemas/NAME.xsd and codelists/NAME.json instead of the public addresses')
+    .option(...json)
+    .action(
+      run<{ from?: string }>((options, output) =>
+        pullStandardCommand(environment, { ...options, signal: stop.signal }, output),
+      ),
+    )
+  standard
+    .command('show')
+    .description('tell which version is built in, which was pulled and when, and how they differ')
+    .exitOverride()
+    .option(...json)
+    .action(run((_, output) => showStandardCommand(environment, output)))
   const users = command('users', 'API users')
   users
     .command('create')

@@ -1,7 +1,7 @@
 import { createPublication } from '../publishing/create-publication.js'
 import type { Publication } from '../publishing/publication.js'
 import { type Runtime, resolveMapping } from './runtime.js'
-import { openXsd } from './validate.js'
+import { openOfficialSchema } from './standard.js'
 
 /**
  * The work of publication as this runtime is configured, with the official schema when its files are there. Dispose of
@@ -12,7 +12,7 @@ export async function openPublication(
 ): Promise<{ readonly publication: Publication; dispose(): Promise<void> }> {
   const { config, store, feedsDir, clock } = runtime
   const mapping = await resolveMapping(runtime)
-  const xsd = config.standardDir === undefined ? undefined : await openXsd(config.standardDir)
+  const xsd = await openOfficialSchema(config)
   const publication = createPublication({
     store,
     mapping,

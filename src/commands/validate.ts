@@ -1,16 +1,17 @@
 import { stat } from 'node:fs/promises'
 import { type Environment, readConfig } from '../config/config.js'
-import { isoDateOf } from '../domain/dates.js'
+import { isoDateOf, isoInstantOf } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
 import type { Notice } from '../domain/notice.js'
-import { createXsdValidator, type FileReport, validateFile, type XsdValidator } from '../validation/index.js'
+import { type FileReport, readRegisteredOrganisations, validateFile, type XsdValidator } from '../validation/index.js'
 import { type Output, progressDisplay } from './output.js'
+import { openOfficialSchema } from './standard.js'
 
 type Checked = { readonly file: string } & ({ readonly report: FileReport } | { readonly unusable: string })
 
 /**
  * `giving validate FILE...`: exit code 0 no errors, 1 errors found, 2 a file is unusable. Needs no database; the
- * official schema is asked as well when IATI_STANDARD_DIR has it.
+ * official schema is asked as well when IATI_STANDARD_DIR or a pull has it. `-` is standard input.
  */
 export async function validateCommand(
   environment: Environment,
@@ -19,11 +20,12 @@ export async function validateCommand(
   output: Output,
 ): Promise<number> {
   const { config } = readConfig(environment)
-  const xsd = config.standardDir === undefined ? undefined : await openXsd(config.standardDir)
+  const xsd = await openOfficialSchema(config)
+  const registered = await readRegisteredOrganisations(config.standardDir)
   try {
     const checked: Checked[] = []
     for (const file of files) {
-      const result = await check(file, xsd, signal, output)
+      const result = await check(file, { xsd, registered }, signal, output)
       checked.push(result)
       if (!output.json) print(result, output)
     }
@@ -34,25 +36,23 @@ export async function validateCommand(
   }
 }
 
-/** The official schema; throws `standard-missing` when the folder that was named does not have it. */
-export async function openXsd(standardDir: string): Promise<XsdValidator> {
-  const xsd = await createXsdValidator(standardDir)
-  if (xsd) return xsd
-  const message = `IATI_STANDARD_DIR: expected schemas/iati-activities-schema.xsd in ${standardDir}, found none`
-  throw new ServiceError('standard-missing', message)
-}
-
 async function check(
   file: string,
-  xsd: XsdValidator | undefined,
+  { xsd, registered }: { xsd: XsdValidator | undefined; registered: ReadonlySet<string> | undefined },
   signal: AbortSignal,
   output: Output,
 ): Promise<Checked> {
   const progress = progressDisplay(output)
   try {
-    const size = (await stat(file).catch(() => undefined))?.size
+    const size = file === '-' ? undefined : (await stat(file).catch(() => undefined))?.size
+    const now = new Date()
     const report = await validateFile(file, {
-      context: { today: isoDateOf(new Date()) },
+      context: {
+        today: isoDateOf(now),
+        now: isoInstantOf(now),
+        ...(registered && { registeredOrganisations: registered }),
+      },
+      ...(file === '-' && { input: process.stdin }),
       onProgress: (bytes) => progress.update(`${file}, bytes`, bytes, size),
       signal,
       ...(xsd && { xsd }),

@@ -3,6 +3,7 @@ export {
   type CodeList,
   type CodeRule,
   codeList,
+  codeListNames,
   codeName,
   type ElementRule,
   elementRule,

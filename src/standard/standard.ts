@@ -66,6 +66,9 @@ const codeLists = new Map(
   ]),
 )
 
+/** The names of all code lists that {@link codeList} has, sorted. */
+export const codeListNames: readonly string[] = [...codeLists.keys()].sort()
+
 /** The version of the standard that this data describes, `2.03`. */
 export const standardVersion = structure.version
 

@@ -1,6 +1,7 @@
 export { type CatalogueEntry, validationCatalogue } from './catalogue.js'
 export { createFileValidator, type FileValidator } from './file-validator.js'
 export { type RecordKind, validateActivity, validateOrganisation } from './record.js'
+export { readRegisteredOrganisations } from './registered-organisations.js'
 export { type FileReport, type ValidateFileOptions, validateFile } from './validate-file.js'
 export type { RecordContext } from './view.js'
 export { createXsdValidator, type XsdValidator } from './xsd.js'

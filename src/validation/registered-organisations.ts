@@ -1,0 +1,27 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { ServiceError } from '../domain/errors.js'
+
+const publishers = z.array(z.object({ iati_id: z.string() }))
+const fileName = /^registered-publishers.*\.json$/
+
+/**
+ * The identifiers of registered publishers, from `codelists/registered-publishers*.json` (rows with `iati_id`, as the
+ * official validator gets them) in a folder with official files; undefined when there is no such file.
+ */
+export async function readRegisteredOrganisations(directory: string | undefined): Promise<Set<string> | undefined> {
+  if (directory === undefined) return undefined
+  const folder = join(directory, 'codelists')
+  const names = (await readdir(folder).catch(() => [])).filter((name) => fileName.test(name)).sort()
+  const newest = names.at(-1)
+  if (newest === undefined) return undefined
+  try {
+    const rows = publishers.parse(JSON.parse(await readFile(join(folder, newest), 'utf8')))
+    return new Set(rows.map(({ iati_id }) => iati_id))
+  } catch (error) {
+    throw new ServiceError('standard-missing', `cannot read ${join(folder, newest)} as a list of publishers`, {
+      cause: error,
+    })
+  }
+}
