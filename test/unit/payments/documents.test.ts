@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { declines } from '../../../src/payments/declines.js'
+import { sandboxNonces, scenarioOf } from '../../../src/payments/sandbox-scenarios.js'
+import { readFirstTable, readProjectFile } from '../../support/markdown-table.js'
+
+const text = readProjectFile('docs/payments.md')
+const tableAfter = (heading: string) => readFirstTable(text.slice(text.indexOf(`\n## ${heading}\n`)))
+
+describe('docs/payments.md', () => {
+  it('lists the nonces of the sandbox, and nothing else', () => {
+    const expected = Object.entries(sandboxNonces).map(([nonce, { meaning }]) => [nonce, meaning])
+    expect(tableAfter('Sandbox gateway'), 'write it again from src/payments/sandbox-scenarios.ts').toEqual(expected)
+  })
+
+  it('lists the decline codes, and nothing else', () => {
+    const expected = Object.entries(declines)
+    expect(tableAfter('Decline codes'), 'write it again from src/payments/declines.ts').toEqual(expected)
+  })
+})
+
+describe('the sandbox', () => {
+  it.each([
+    ['fake-valid-nonce', '40.00', 'approved'],
+    ['fake-valid-discover-nonce', '1999.99', 'approved'],
+    ['fake-valid-nonce', '2000.00', 2000],
+    ['fake-valid-nonce', '2046.75', 2046],
+    ['fake-valid-nonce', '3000.99', 3000],
+    ['fake-valid-nonce', '3001.00', 'approved'],
+    ['fake-declined-2004-nonce', '40.00', 2004],
+    ['fake-processor-declined-visa-nonce', '40.00', 2000],
+    ['fake-timeout-after-nonce', '2001.00', 'silent-after'],
+    ['toString', '40.00', 'unknown'],
+    ['fake-valid-<x>-nonce', '40.00', 'unknown'],
+  ])('decides %s with %s', (nonce, amount, expected) => {
+    const scenario = scenarioOf(nonce, amount)
+    expect(scenario.kind === 'declined' ? scenario.code : scenario.kind).toBe(expected)
+  })
+})
