@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
-import { text } from 'node:stream/consumers'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { addKeyCommands, addMaintenanceCommands, addUserCommands } from './commands/account-arguments.js'
 import { importDisbursementsCommand } from './commands/disbursements.js'
 import {
   type DonationListOptions,
@@ -26,7 +26,6 @@ import { pullStandardCommand, showStandardCommand } from './commands/standard.js
 import { statusCommand } from './commands/status.js'
 import { migrateCommand, resetDemoCommand, seedCommand } from './commands/store.js'
 import { syncCommand, syncStatusCommand } from './commands/sync.js'
-import { createUserCommand } from './commands/users.js'
 import { validateCommand } from './commands/validate.js'
 import { verifyCommand } from './commands/verify.js'
 import { processEnvironment } from './config/environment.js'
@@ -256,21 +255,10 @@ function createProgram(): Command {
     .exitOverride()
     .option(...json)
     .action(run((_, output) => showStandardCommand(environment, output)))
-  const users = command('users', 'API users')
-  users
-    .command('create')
-    .description('create an API user with a first API key, which is shown once')
-    .exitOverride()
-    .requiredOption('--email <email>', 'e-mail address')
-    .requiredOption('--password-stdin', 'read the password from standard input')
-    .option('--token-timeout <duration>', 'lifetime of access tokens, such as 10h', durationSeconds)
-    .option(...json)
-    .action(
-      run<{ email: string; tokenTimeout?: number }>(async ({ email, tokenTimeout }, output) => {
-        const password = (await text(process.stdin)).replace(/\r?\n$/, '')
-        return await createUserCommand(environment, { email, password, tokenTimeoutSeconds: tokenTimeout }, output)
-      }),
-    )
+  const accounts = { environment, run, wholeNumber, durationSeconds }
+  addUserCommands(command('users', 'API users: accounts and what they may do'), accounts)
+  addKeyCommands(command('keys', 'API keys'), accounts)
+  addMaintenanceCommands(command('maintenance', 'close the API for a while'), accounts)
   return program
 }
 
