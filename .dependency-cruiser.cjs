@@ -71,7 +71,11 @@ module.exports = {
     room('config', ['domain'], 'Configuration is values only.'),
     room('observability', ['domain', 'config'], 'Logs are handed values.'),
     room('store', ['domain'], 'The store knows rows and nouns, not what is made of them.'),
-    room('wire', ['domain', 'xml'], 'The records of the API are pure: they take nouns and return text in both formats.'),
+    room(
+      'wire',
+      ['domain', 'xml'],
+      'The records of the API are pure: they take nouns and return text in both formats.',
+    ),
     room('feeds', ['domain', 'xml', 'standard'], 'Mapping is pure: no store, no clock, no files.'),
     room('validation', ['domain', 'xml', 'standard'], 'Checks are pure: they take elements and return notices.'),
     room(
@@ -109,6 +113,7 @@ module.exports = {
     onlyIn('commander|cli-progress', '^src/(cli\\.ts|commands/)', 'Only the command line talks to a terminal.'),
     onlyIn('sanitize-html', '^src/domain/', 'HTML from outside is made safe in one function, when it is stored.'),
     onlyIn('pino', '^src/observability/', 'Loggers are made in one place and handed out.'),
+    onlyIn('prom-client', '^src/observability/', 'Metrics are made in one place and handed out.'),
     onlyIn('@node-rs/argon2', '^src/api/', 'Passwords are hashed where they arrive.'),
   ],
   options: {

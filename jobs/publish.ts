@@ -42,6 +42,7 @@ export async function publishAs(
   onProgress?: (progress: RunProgress) => void,
 ): Promise<string> {
   const { store, log } = deps
+  const stages = new StageTimes((deps.clock().getTime() - run.startedAt.getTime()) / 1000)
   let progress: RunProgress | undefined
   const renew = async () => (await renewPublishing(store.db, lease, progress)) !== undefined
   const published = await underLease({ renew, seconds: lease.seconds, signal }, async (leased) => {
@@ -49,6 +50,7 @@ export async function publishAs(
       signal: leased,
       onProgress: (stage, done, total) => {
         progress = { stage, done, total }
+        stages.enter(stage)
         onProgress?.(progress)
       },
     })
@@ -56,9 +58,38 @@ export async function publishAs(
   })
   if (published.kind === 'superseded') return 'superseded'
   const outcome = published.value
-  if (!(await finishRun(store.db, lease, outcome, deps.clock()))) return 'superseded'
+  const timings = stages.end()
+  if (!(await finishRun(store.db, lease, outcome, deps.clock(), timings))) return 'superseded'
+  for (const [stage, seconds] of Object.entries(timings)) deps.onStage?.(stage, seconds)
   const event = { runId: lease.runId, attempt: lease.attempt, ...outcome }
   if (outcome.state === 'held') log.warn(event, 'release held: it needs approval')
   else log.info(event, 'publication run finished')
   return outcome.state
+}
+
+/** Seconds by stage: `render` is everything since the run was begun, by whichever workers. */
+class StageTimes {
+  readonly #seconds: Record<string, number>
+  #stage: string | undefined
+  #since = 0
+
+  constructor(renderSeconds: number) {
+    this.#seconds = { render: Math.max(0, renderSeconds) }
+  }
+
+  enter(stage: string): void {
+    if (stage === this.#stage) return
+    this.end()
+    this.#stage = stage
+    this.#since = performance.now()
+  }
+
+  /** Ends the stage at hand and returns all, in milliseconds' precision. */
+  end(): Readonly<Record<string, number>> {
+    if (this.#stage !== undefined) this.#seconds[this.#stage] = (performance.now() - this.#since) / 1000
+    this.#stage = undefined
+    return Object.fromEntries(
+      Object.entries(this.#seconds).map(([stage, seconds]) => [stage, Math.round(seconds * 1000) / 1000]),
+    )
+  }
 }

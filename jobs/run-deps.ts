@@ -17,6 +17,8 @@ export type RunDeps = {
   readonly owner: string
   /** A worker that gave no sign of life for so long is taken for dead. */
   readonly lockSeconds: number
+  /** Hears how many seconds a stage of a publication took that ended in this process. */
+  readonly onStage?: (stage: string, seconds: number) => void
 }
 
 /** A name for this process that no other has: host, process id and chance. */

@@ -4,6 +4,7 @@ import type { Log } from '../src/observability/log.js'
 import { createRun, findLastDue, type RunTrigger } from '../src/store/runs.js'
 import { adoptSchedule, findSchedule } from '../src/store/schedules.js'
 import type { Store } from '../src/store/store.js'
+import { maintenanceName, maintenanceSchedule } from './maintenance.js'
 import type { JobQueue } from './queue.js'
 
 /** The one schedule that there is: its name in the ledger and in the queue. */
@@ -66,7 +67,8 @@ export async function enterDueRun({ store, clock, log }: ScheduleDeps, dueAt: Da
 /** Makes the queue's schedulers what the configuration says: ours in place, no others. */
 export async function installScheduler(queue: JobQueue, schedule: Schedule, log: Log): Promise<void> {
   await queue.upsertScheduler(publishSchedule, schedule)
-  const removed = await queue.removeSchedulersExcept(publishSchedule)
+  await queue.upsertScheduler(maintenanceName, maintenanceSchedule)
+  const removed = await queue.removeSchedulersExcept([publishSchedule, maintenanceName])
   if (removed.length > 0) log.info({ removed }, 'schedulers of another version were removed')
 }
 

@@ -20,7 +20,7 @@ export function startWatchdog(deps: QueuedDeps, { pattern, graceSeconds }: Watch
     await reconcile(deps)
     await restoreScheduler(deps, deps.queue, graceSeconds)
   })
-  return schedule(pattern, watch, { noOverlap: true, suppressMissedWarning: true, unref: true, logger: silent })
+  return schedule(pattern, watch, { noOverlap: true, suppressMissedWarning: true, unref: true, logger: silentLogger })
 }
 
 /** Queues the run of a dead worker again and gives the queue whatever is due to begin. */
@@ -47,7 +47,7 @@ export function guarded(log: Log, what: string, work: () => Promise<void>): () =
   }
 }
 
-// What node-cron has to say (a round that was late or still going on) is of no interest: every round does it all.
-const silent = { info: nothing, warn: nothing, error: nothing, debug: nothing }
+/** What node-cron has to say (a round that was late or still going on) is of no interest: every round does it all. */
+export const silentLogger = { info: nothing, warn: nothing, error: nothing, debug: nothing }
 
 function nothing(): void {}

@@ -6,11 +6,12 @@ import type { Payments } from '../src/payments/payments.js'
 import type { Publication } from '../src/publishing/publication.js'
 import type { ShardRange } from '../src/store/run-leases.js'
 import type { Store } from '../src/store/store.js'
+import { maintain, maintenanceName, startHousekeeping } from './maintenance.js'
 import { publish } from './publish.js'
 import { type Attempt, openQueue, type QueueSettings, queueSettings } from './queue.js'
 import type { JobCall, JobHandler } from './queue-worker.js'
 import { renderShard } from './render.js'
-import { createOwner } from './run-deps.js'
+import { createOwner, type RunDeps } from './run-deps.js'
 import { adoptPublishSchedule, enterDueRun, installScheduler } from './schedules.js'
 import { dispatchNext, type QueuedDeps, recordFailure } from './settle.js'
 import { startSettlement } from './settlement.js'
@@ -32,6 +33,9 @@ export type WorkerDeps = {
   readonly watchdog?: WatchdogSettings
   /** Departures from the queue's defaults. */
   readonly queue?: Partial<QueueSettings>
+  /** Done every hour: the files that this process can see. */
+  readonly housekeeping?: () => Promise<void>
+  readonly onStage?: RunDeps['onStage']
 }
 
 /** A running worker: schedules, renders, publishes, and watches over the ledger. */
@@ -40,6 +44,8 @@ export type Worker = AsyncDisposable & {
   readonly owner: string
   /** Stops within `config.shutdownSeconds`: jobs at work are finished or handed back. */
   close(): Promise<void>
+  /** Jobs of each queue by state. */
+  queueCounts(): Promise<Record<string, Record<string, number>>>
 }
 
 /**
@@ -60,6 +66,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     publication: deps.publication,
     clock: deps.clock,
     lockSeconds: settings.lockSeconds,
+    ...(deps.onStage && { onStage: deps.onStage }),
   }
   try {
     return await assemble(work, deps)
@@ -69,12 +76,15 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 }
 
-async function assemble(work: QueuedDeps, { config, secrets, watchdog, payments }: WorkerDeps): Promise<Worker> {
+async function assemble(
+  work: QueuedDeps,
+  { config, secrets, watchdog, payments, housekeeping }: WorkerDeps,
+): Promise<Worker> {
   const { queue, log, owner } = work
   const schedule = { expression: config.publish.schedule, timezone: config.publish.timezone }
   await adoptPublishSchedule(work, schedule)
   await installScheduler(queue, schedule, log)
-  const [publishing, rendering] = [decisions(work), shards(work)]
+  const [publishing, rendering] = [decisions(work, config.publish.keepReleases), shards(work)]
   // Ticks and starts are moments; they must not wait behind a publication that takes minutes.
   const consumers = [await queue.work('publish', 4, publishing), await queue.work('render', 1, rendering)]
   const { store, clock, lockSeconds } = work
@@ -94,6 +104,7 @@ async function assemble(work: QueuedDeps, { config, secrets, watchdog, payments 
   await round()
   const rounds = setInterval(() => void round(), (work.lockSeconds * 1000) / 3)
   const task = startWatchdog(work, watchdog ?? defaultWatchdog)
+  const keeping = housekeeping && startHousekeeping(log, housekeeping)
   log.info({ owner, schedule: schedule.expression, timezone: schedule.timezone }, 'worker ready')
 
   let closing: Promise<void> | undefined
@@ -102,6 +113,7 @@ async function assemble(work: QueuedDeps, { config, secrets, watchdog, payments 
     syncs.stop()
     settlement?.stop()
     await task.destroy()
+    await keeping?.destroy()
     await Promise.all(consumers.map((consumer) => consumer.pause()))
     // Time enough is kept back for aborted jobs to hand their run back and for the connections to close.
     const patienceMs = Math.max(config.shutdownSeconds * 1000 - 3000, config.shutdownSeconds * 500)
@@ -117,12 +129,13 @@ async function assemble(work: QueuedDeps, { config, secrets, watchdog, payments 
     closing ??= close()
     return closing
   }
-  return { owner, close: closeOnce, [Symbol.asyncDispose]: closeOnce }
+  return { owner, close: closeOnce, queueCounts: () => queue.counts(), [Symbol.asyncDispose]: closeOnce }
 }
 
-function decisions(work: QueuedDeps): JobHandler {
+function decisions(work: QueuedDeps, keepReleases: number): JobHandler {
   return {
     handle: async (call) => {
+      if (call.name === 'tick' && isMaintenance(call.data)) return await maintain(work, keepReleases)
       if (call.name === 'tick') return await tick(work, call)
       if (call.name === 'start') return await startRun(work, call, toAttempt(call.data))
       if (call.name === 'publish') return await publish(work, call, toAttempt(call.data))
@@ -137,6 +150,10 @@ function shards(work: QueuedDeps): JobHandler {
     handle: async (call) => await renderShard(work, call, toShard(call.data)),
     onGivenUp: failRunOf(work),
   }
+}
+
+function isMaintenance(data: unknown): boolean {
+  return typeof data === 'object' && data !== null && 'schedule' in data && data.schedule === maintenanceName
 }
 
 async function tick(work: QueuedDeps, call: JobCall): Promise<string> {

@@ -13,6 +13,7 @@ import { downloadRoutes } from './routes/downloads.js'
 import { feedRoutes } from './routes/feeds.js'
 import { healthRoutes } from './routes/health.js'
 import { indexRoute } from './routes/index-page.js'
+import { metricsRoute } from './routes/metrics.js'
 import { organizationRoutes } from './routes/organizations.js'
 import { projectRoutes } from './routes/projects.js'
 import { reportRoutes } from './routes/reports.js'
@@ -58,5 +59,6 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   statusRoute(app, deps)
   indexRoute(app, deps)
   healthRoutes(app, deps)
+  metricsRoute(app, deps.metrics)
   return app
 }

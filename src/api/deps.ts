@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/dates.js'
 import type { Log } from '../observability/log.js'
+import type { Metrics } from '../observability/metrics.js'
 import type { Payments } from '../payments/payments.js'
 import type { BulkReader } from '../publishing/bulk-reader.js'
 import type { ReleaseReader } from '../publishing/releases.js'
@@ -18,6 +19,8 @@ export type ApiDeps = {
   readonly log: Log
   readonly passwords: PasswordHashing
   readonly payments: Payments
+  /** Told of every request, and served at `/metrics`; undefined: neither. */
+  readonly metrics?: Metrics
   readonly config: ApiConfig
 }
 

@@ -8,11 +8,15 @@ import { createPasswordHashing } from '../api/passwords.js'
 import type { Config, Environment } from '../config/config.js'
 import { isoDateOf, isoInstantOf } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
+import type { Metrics } from '../observability/metrics.js'
+import { serveMetrics } from '../observability/metrics-server.js'
 import { createBulkReader } from '../publishing/bulk-reader.js'
+import { keepHouse } from '../publishing/housekeeping.js'
 import { createReleaseReader } from '../publishing/releases.js'
 import { recordFact } from '../store/facts.js'
 import { createRun, getRun, isFinished, listRuns } from '../store/runs.js'
 import { neverSeeded, seedDemo } from '../store/seed.js'
+import { openMetrics } from './metrics.js'
 import type { Output } from './output.js'
 import { Owned } from './owned.js'
 import { openPayments } from './payments.js'
@@ -25,11 +29,12 @@ export async function startCommand(environment: Environment, signal: AbortSignal
   await using runtime = await openRuntime(environment)
   const owned = new Owned()
   try {
-    const baseUrl = await serveApi(runtime, owned)
+    const metrics = openMetrics(runtime)
+    const baseUrl = await serveApi(runtime, metrics, owned)
     await seedFirstStart(runtime, baseUrl, output)
     // Before the worker starts, so that its first round finds the run.
     const first = await createRun(runtime.store.db, { trigger: 'start', at: runtime.clock() })
-    await work(runtime, owned)
+    await work(runtime, metrics, owned)
     announce(runtime, baseUrl, output)
     if (!signal.aborted) await announceFirstRun(runtime, first.id, baseUrl, signal, output)
     await aborted(signal)
@@ -45,7 +50,7 @@ export async function apiCommand(environment: Environment, signal: AbortSignal, 
   await using runtime = await openRuntime(environment)
   const owned = new Owned()
   try {
-    output.note(`listening on ${await serveApi(runtime, owned)}`)
+    output.note(`listening on ${await serveApi(runtime, openMetrics(runtime), owned)}`)
     await aborted(signal)
   } finally {
     await owned.dispose()
@@ -58,7 +63,9 @@ export async function workerCommand(environment: Environment, signal: AbortSigna
   await using runtime = await openRuntime(environment)
   const owned = new Owned()
   try {
-    await work(runtime, owned)
+    const metrics = openMetrics(runtime)
+    await work(runtime, metrics, owned)
+    await serveWorkerMetrics(runtime, metrics, owned, output)
     output.note(`worker ready; next publication ${next(runtime)}`)
     await aborted(signal)
   } finally {
@@ -68,8 +75,9 @@ export async function workerCommand(environment: Environment, signal: AbortSigna
 }
 
 /** Listens and returns the public address. Throws `configuration-invalid` when the port is taken. */
-async function serveApi(runtime: Runtime, owned: Owned): Promise<string> {
-  const { config, store, log, clock } = runtime
+async function serveApi(runtime: Runtime, metrics: Metrics, owned: Owned): Promise<string> {
+  const { config, log, clock } = runtime
+  const store = runtime.store.answeringWithin(apiAnswerMs)
   let baseUrl = config.baseUrl ?? listeningUrl(config, config.port)
   const api = await createApi({
     store,
@@ -79,7 +87,8 @@ async function serveApi(runtime: Runtime, owned: Owned): Promise<string> {
     bulk: createBulkReader(runtime.feedsDir),
     listRuns: (limit) => listRuns(store.db, limit),
     passwords: createPasswordHashing(),
-    payments: openPayments(runtime),
+    payments: openPayments({ ...runtime, store }),
+    metrics,
     config: {
       baseUrl: () => baseUrl,
       publisherName: config.reportingOrg.name,
@@ -103,6 +112,10 @@ async function serveApi(runtime: Runtime, owned: Owned): Promise<string> {
   }
   return baseUrl
 }
+
+// A connection that stalls never says so: a client of the API is told soon, a publication's largest query may take long.
+const apiAnswerMs = 10_000
+const workerAnswerMs = 120_000
 
 // Far above what publishing in the same process costs: only an overload lags this much.
 const maxEventLoopDelayMs = 1_000
@@ -145,10 +158,12 @@ async function seedFirstStart(runtime: Runtime, baseUrl: string, output: Output)
   if (projects > 0) output.note(`the store was empty: ${projects} invented demo projects were put in`)
 }
 
-async function work(runtime: Runtime, owned: Owned): Promise<void> {
-  const { config, secrets, databaseUrl, store, log, clock } = runtime
+async function work(given: Runtime, metrics: Metrics, owned: Owned): Promise<void> {
+  const runtime = { ...given, store: given.store.answeringWithin(workerAnswerMs) }
+  const { config, secrets, databaseUrl, store, log, clock, feedsDir } = runtime
   const { publication, dispose } = await openPublication(runtime)
   owned.add(dispose)
+  const { keepReleases } = config.publish
   const worker = await startWorker({
     config,
     secrets,
@@ -158,8 +173,23 @@ async function work(runtime: Runtime, owned: Owned): Promise<void> {
     log,
     clock,
     payments: openPayments(runtime),
+    housekeeping: () => keepHouse({ store, feedsDir, keepReleases, clock }),
+    onStage: (stage, seconds) => metrics.observeStage(stage, seconds),
   })
   owned.add(() => worker.close())
+  metrics.watchQueue(() => worker.queueCounts())
+}
+
+/** A worker process has no other HTTP; the API process has its metrics on its own port. */
+async function serveWorkerMetrics({ config }: Runtime, metrics: Metrics, owned: Owned, output: Output): Promise<void> {
+  if (config.metricsPort === undefined) return
+  try {
+    const server = await serveMetrics(metrics, config.host, config.metricsPort)
+    owned.add(() => server.close())
+    output.note(`metrics on http://${config.host}:${server.port}/metrics`)
+  } catch (error) {
+    throw toListenError(error, config.host, config.metricsPort)
+  }
 }
 
 function next({ config, clock }: Runtime): string {

@@ -2,9 +2,11 @@ import { openQueue, queueSettings } from '../../jobs/queue.js'
 import { nextRun } from '../../jobs/schedules.js'
 import type { Environment } from '../config/config.js'
 import { toServiceError } from '../domain/errors.js'
+import { publicationHealth } from '../publishing/health.js'
 import { createReleaseReader } from '../publishing/releases.js'
 import { pendingMigrations } from '../store/migrate.js'
-import { findLastGoodRun, listRuns, type RunSummary } from '../store/runs.js'
+import type { ReleaseEvent } from '../store/releases.js'
+import type { RunSummary } from '../store/runs.js'
 import type { Output } from './output.js'
 import { describeRun } from './publish.js'
 import { openRuntime, type Runtime } from './runtime.js'
@@ -18,6 +20,10 @@ type Status = {
   readonly lastRun: RunSummary | undefined
   readonly lastGoodRun: RunSummary | undefined
   readonly nextRun: Date
+  /** A scheduled publication has not come about in time. */
+  readonly overdue: boolean
+  /** The rollback that stands. */
+  readonly rollback: ReleaseEvent | undefined
   readonly live: { readonly release: string; readonly generated: string; readonly activities: number } | undefined
   readonly held: { readonly count: number; readonly sample: readonly string[] }
   /** What needs a person; empty when all is well. */
@@ -49,28 +55,41 @@ async function gather(runtime: Runtime): Promise<Status> {
       queue,
       lastRun: undefined,
       lastGoodRun: undefined,
+      overdue: false,
+      rollback: undefined,
       live: undefined,
       held: { count: 0, sample: [] },
       needs,
     }
   }
-  const [lastRun] = (await listRuns(store.db, 20)).filter((run) => run.state !== 'queued' && run.state !== 'running')
-  const release = await createReleaseReader(runtime.feedsDir).live()
+  const releases = createReleaseReader(runtime.feedsDir)
+  const {
+    live: release,
+    lastRun,
+    lastGoodRun,
+    overdue,
+    rollback,
+    needs,
+  } = await publicationHealth({ store, releases, clock })
   const held = release?.manifest.held
-  const lastGoodRun = await findLastGoodRun(store.db)
-  const status = {
+  return {
     ...base,
     queue,
     lastRun,
     lastGoodRun,
+    overdue,
+    rollback,
     live: release && {
       release: release.id,
       generated: release.manifest.generated,
       activities: release.manifest.totals.activities,
     },
     held: { count: held?.count ?? 0, sample: held?.sample.map((activity) => activity.identifier).slice(0, 10) ?? [] },
+    needs: [
+      ...(queue.reachable ? [] : [`the queue cannot be reached: ${queue.error}`]),
+      ...needs.map(({ message }) => message),
+    ],
   }
-  return { ...status, needs: needsOf(status) }
 }
 
 async function queueStatus(runtime: Runtime): Promise<Status['queue']> {
@@ -82,16 +101,6 @@ async function queueStatus(runtime: Runtime): Promise<Status['queue']> {
   } catch (error) {
     return { engine, reachable: false, error: toServiceError(error).message }
   }
-}
-
-function needsOf(status: Omit<Status, 'needs'>): string[] {
-  const { queue, lastRun, live, held } = status
-  return [
-    ...(queue.reachable ? [] : [`the queue cannot be reached: ${queue.error}`]),
-    ...(lastRun?.state === 'failed' || lastRun?.state === 'held' ? [describeRun(lastRun)] : []),
-    ...(live ? [] : ['nothing has been published yet']),
-    ...(held.count > 0 ? [`${held.count} activities are held: ${held.sample.join(', ')}`] : []),
-  ]
 }
 
 function print(status: Status, output: Output): void {

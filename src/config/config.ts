@@ -54,6 +54,8 @@ export type Config = {
     /** The platform's share of each donation, as a percentage. */
     readonly feePercent: Decimal
   }
+  /** Where a worker process tells its metrics; undefined: nowhere. */
+  readonly metricsPort: number | undefined
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
 }
 
@@ -180,6 +182,7 @@ function assemble(values: Values): { config: Config; secrets: Secrets } {
       timeoutSeconds: required(values.PAYMENT_TIMEOUT_SECONDS),
       feePercent: required(values.PLATFORM_FEE_PERCENT),
     },
+    metricsPort: values.METRICS_PORT,
     logLevel: required(values.LOG_LEVEL),
   }
   return {

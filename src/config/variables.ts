@@ -201,6 +201,11 @@ export const variables = {
   ),
   PAYMENT_TIMEOUT_SECONDS: variable('How long the payment gateway may take to answer.', '10', wholeNumber(1, 60)),
   PLATFORM_FEE_PERCENT: variable("The platform's share of each donation, recorded as a fee.", '0', percent),
+  METRICS_PORT: variable(
+    'Port of a worker process for /metrics and /healthz, on HOST; unset: none. The API process has them on PORT.',
+    undefined,
+    wholeNumber(0, 65_535),
+  ),
   LOG_LEVEL: variable(
     'Least severe log lines that are written.',
     'info',

@@ -11,6 +11,7 @@ import { inputKey } from '../feeds/iati/mapping.js'
 import type { MoneyTotals } from '../feeds/iati/transactions.js'
 import { projectGraphs } from '../store/project-graphs.js'
 import {
+  countStale,
   planStaleRanges,
   type Rendering,
   type StaleCriteria,
@@ -45,6 +46,7 @@ export async function renderShard(
   { signal, onProgress }: WorkOptions,
 ): Promise<RenderCounts> {
   const stale = staleCriteria(deps, run)
+  const expected = onProgress ? await countStale(deps.store.db, stale, shard) : 0
   const total = { rendered: 0, changed: 0, held: 0 }
   for (let after = shard.fromId - 1; ; ) {
     if (signal.aborted) throw new ServiceError('aborted', 'rendering was interrupted; it will be continued')
@@ -69,7 +71,7 @@ export async function renderShard(
     total.rendered += renderings.length
     total.changed += renderings.filter((rendering) => rendering.content).length
     total.held += renderings.filter((rendering) => rendering.errors > 0).length
-    onProgress?.('render', total.rendered, total.rendered)
+    onProgress?.('render', total.rendered, Math.max(expected, total.rendered))
     after = last.projectId
     await nextTurn()
   }

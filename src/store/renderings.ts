@@ -70,6 +70,16 @@ export async function staleProjects(
   }))
 }
 
+/** How many stale projects a range holds. */
+export async function countStale(db: Db, stale: StaleCriteria, range: IdRange): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::integer as count from project_version v left join rendering r using (project_id)
+      where v.project_id between $4 and $5 and (v.dirty or $3 or r.input_key <> $1 or r.valid_until <= $2::date)`,
+    [stale.inputKey, stale.day, stale.force, range.fromId, range.toId],
+  )
+  return rows[0]?.count ?? 0
+}
+
 /** One mapped project as it is stored. */
 export type Rendering = {
   readonly projectId: number

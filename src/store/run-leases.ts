@@ -168,10 +168,19 @@ export type RunOutcome = {
   readonly reason?: string
 }
 
-/** Ends the run with its publisher's outcome; false when this owner is no longer its publisher. */
-export async function finishRun(db: Db, lease: Lease, outcome: RunOutcome, at: Date): Promise<boolean> {
+/**
+ * Ends the run with its publisher's outcome; false when this owner is no longer its publisher. `timings`: seconds by
+ * stage.
+ */
+export async function finishRun(
+  db: Db,
+  lease: Lease,
+  outcome: RunOutcome,
+  at: Date,
+  timings: Readonly<Record<string, number>> = {},
+): Promise<boolean> {
   const { rowCount } = await db.query(
-    `update run set state = $4, finished_at = $5, release_id = $6, held = $7, outcome = $8, ${finishing}
+    `update run set state = $4, finished_at = $5, release_id = $6, held = $7, outcome = $8, timings = $9, ${finishing}
      where id = $1 and attempt = $2 and state = 'running' and stage = 'publish' and lease_owner = $3`,
     [
       lease.runId,
@@ -182,6 +191,7 @@ export async function finishRun(db: Db, lease: Lease, outcome: RunOutcome, at: D
       outcome.releaseId ?? null,
       outcome.held,
       { ...outcome },
+      timings,
     ],
   )
   return rowCount > 0

@@ -1,31 +1,51 @@
 import type { FastifyInstance } from 'fastify'
+import { toServiceError } from '../../domain/errors.js'
+import { publicationHealth } from '../../publishing/health.js'
 import type { ApiDeps } from '../deps.js'
 import { retryAfterSeconds } from '../errors.js'
 
 /**
  * `/healthz`: the process answers. `/readyz`: it can do its work, which needs the database and a live release; 503 until
- * then.
+ * then. A publication that is late, failed or held is told (`needs`, the codes of `giving status`), but is no reason to
+ * take the process out of service: it goes on serving the last good release.
  */
-export function healthRoutes(app: FastifyInstance, deps: Pick<ApiDeps, 'store' | 'releases' | 'log'>): void {
+export function healthRoutes(app: FastifyInstance, deps: Pick<ApiDeps, 'store' | 'releases' | 'clock' | 'log'>): void {
   app.get('/healthz', async (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'alive' }))
 
   app.get('/readyz', async (_request, reply) => {
-    const [database, release] = await Promise.all([isDatabaseReachable(deps), liveRelease(deps)])
-    const ready = database && release !== undefined
+    const state = await lookAt(deps)
+    const ready = state.database === 'reachable' && state.release !== undefined
     reply.header('cache-control', 'no-store').code(ready ? 200 : 503)
     if (!ready) reply.header('retry-after', String(retryAfterSeconds))
-    return reply.send({ ready, database: database ? 'reachable' : 'unreachable', release })
+    return reply.send({ ready, ...state })
   })
 }
 
+type State = {
+  readonly database: 'reachable' | 'unreachable'
+  readonly release?: string | undefined
+  /** Age of the live release in seconds. */
+  readonly releaseAge?: number
+  readonly overdue?: boolean
+  readonly needs?: readonly string[]
+}
+
 // The answer to this request is whether these work, so a failure is a value here, and logged.
-async function isDatabaseReachable({ store, log }: Pick<ApiDeps, 'store' | 'log'>): Promise<boolean> {
+async function lookAt(deps: Pick<ApiDeps, 'store' | 'releases' | 'clock' | 'log'>): Promise<State> {
   try {
-    await store.db.query('select 1')
-    return true
+    const { live, overdue, needs } = await publicationHealth(deps)
+    const releaseAge = live && ageOf(live.manifest.generated, deps)
+    return {
+      database: 'reachable',
+      release: live?.id,
+      ...(releaseAge !== undefined && { releaseAge }),
+      overdue,
+      needs: needs.map(({ code }) => code),
+    }
   } catch (err) {
-    log.warn({ err }, 'not ready: the database cannot be reached')
-    return false
+    deps.log.warn({ err }, 'not ready: the database or the live release cannot be read')
+    const database = toServiceError(err).code === 'database-unavailable' ? 'unreachable' : 'reachable'
+    return { database, release: await liveRelease(deps) }
   }
 }
 
@@ -36,4 +56,8 @@ async function liveRelease({ releases, log }: Pick<ApiDeps, 'releases' | 'log'>)
     log.warn({ err }, 'not ready: the live release cannot be read')
     return undefined
   }
+}
+
+function ageOf(generated: string, { clock }: Pick<ApiDeps, 'clock'>): number {
+  return Math.max(0, Math.round((clock().getTime() - Date.parse(generated)) / 1000))
 }

@@ -1,0 +1,22 @@
+import type { FastifyInstance } from 'fastify'
+import type { Metrics } from '../../observability/metrics.js'
+
+/** `/metrics`, and the measuring of every request by its route; addresses that do not exist are one route. */
+export function metricsRoute(app: FastifyInstance, metrics: Metrics | undefined): void {
+  if (!metrics) return
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none'
+    metrics.observeRequest({
+      method: request.method,
+      route,
+      status: reply.statusCode,
+      seconds: reply.elapsedTime / 1000,
+    })
+  })
+  app.get('/metrics', async (_request, reply) =>
+    reply
+      .header('content-type', metrics.contentType)
+      .header('cache-control', 'no-store')
+      .send(await metrics.text()),
+  )
+}

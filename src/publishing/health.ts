@@ -1,0 +1,100 @@
+import type { Clock } from '../domain/dates.js'
+import { latestDue } from '../domain/schedule.js'
+import { findRelease, findStandingRollback, type ReleaseEvent } from '../store/releases.js'
+import { findLastGoodRun, listRuns, type RunSummary } from '../store/runs.js'
+import { findSchedule } from '../store/schedules.js'
+import type { Store } from '../store/store.js'
+import type { ReadableRelease, ReleaseReader } from './releases.js'
+
+/** What needs a person; the code is for machines, the message for that person. */
+export type Need = {
+  readonly code:
+    | 'nothing-published'
+    | 'run-failed'
+    | 'release-held'
+    | 'publication-overdue'
+    | 'activities-held'
+    | 'rolled-back'
+  readonly message: string
+}
+
+/** How publication stands. */
+export type PublicationHealth = {
+  readonly live: ReadableRelease | undefined
+  /** The newest run that has ended. */
+  readonly lastRun: RunSummary | undefined
+  readonly lastGoodRun: RunSummary | undefined
+  /** A scheduled instant has passed an hour ago, and no run has ended well since. */
+  readonly overdue: boolean
+  readonly rollback: ReleaseEvent | undefined
+  readonly needs: readonly Need[]
+}
+
+const scheduleName = 'publish'
+// A publication that was due so long ago and has not come about is overdue.
+const graceMs = 3_600_000
+
+/** Looks at the ledger and the live release. Throws `database-unavailable`. */
+export async function publicationHealth(deps: {
+  readonly store: Store
+  readonly releases: ReleaseReader
+  readonly clock: Clock
+}): Promise<PublicationHealth> {
+  const { db } = deps.store
+  const live = await deps.releases.live()
+  const lastRun = (await listRuns(db, 20)).find(({ state }) => state !== 'queued' && state !== 'running')
+  const lastGoodRun = await findLastGoodRun(db)
+  const standing = await findStandingRollback(db)
+  const rollback = standing?.releaseId === live?.id ? standing : undefined
+  const due = await overdueSince(deps, lastGoodRun)
+  const isHeld = lastRun?.state === 'held' && !(await isDecided(deps.store, lastRun))
+  const needs: Need[] = [
+    ...(live ? [] : [{ code: 'nothing-published', message: 'nothing has been published yet' } as const]),
+    ...(lastRun?.state === 'failed'
+      ? [{ code: 'run-failed', message: `run ${lastRun.id} failed: ${lastRun.error?.message}` } as const]
+      : []),
+    ...(lastRun && isHeld ? [{ code: 'release-held', message: heldMessage(lastRun) } as const] : []),
+    ...(due
+      ? [{ code: 'publication-overdue', message: `the publication of ${due.toISOString()} is overdue` } as const]
+      : []),
+    ...(live && live.manifest.held.count > 0
+      ? [{ code: 'activities-held', message: activitiesMessage(live) } as const]
+      : []),
+    ...(rollback
+      ? [
+          {
+            code: 'rolled-back',
+            message: `release ${rollback.otherId} was rolled back to ${rollback.releaseId}`,
+          } as const,
+        ]
+      : []),
+  ]
+  return { live, lastRun, lastGoodRun, overdue: due !== undefined, rollback, needs }
+}
+
+async function overdueSince(
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  lastGoodRun: RunSummary | undefined,
+): Promise<Date | undefined> {
+  const schedule = await findSchedule(store.db, scheduleName)
+  const due = schedule && latestDue(schedule, new Date(clock().getTime() - graceMs))
+  if (!due || due <= schedule.adoptedAt) return undefined
+  return (lastGoodRun?.finishedAt ?? new Date(0)) < due ? due : undefined
+}
+
+/** A held release that was approved since is no longer anybody's concern. */
+async function isDecided(store: Store, run: RunSummary): Promise<boolean> {
+  if (run.releaseId === undefined) return false
+  return (await findRelease(store.db, run.releaseId))?.state !== 'held'
+}
+
+function heldMessage({ id, releaseId, reason }: RunSummary): string {
+  const what = releaseId === undefined ? `run ${id}` : `release ${releaseId}`
+  const how = releaseId === undefined ? '' : ` (giving releases diff, then approve it or mend the data)`
+  return `${what} is held: ${reason ?? 'no reason was recorded'}${how}`
+}
+
+function activitiesMessage({ manifest }: ReadableRelease): string {
+  const named = manifest.held.sample.slice(0, 10).map(({ identifier }) => identifier)
+  return `${manifest.held.count} activities are held: ${named.join(', ')}`
+}

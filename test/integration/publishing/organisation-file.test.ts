@@ -1,0 +1,132 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { seed } from '../../../src/store/seed.js'
+import type { Store } from '../../../src/store/store.js'
+import { createXsdValidator, validateFile } from '../../../src/validation/index.js'
+import { day, mappingConfig } from '../../support/builders.js'
+import { testDatabase } from '../../support/database.js'
+import { officialStandard } from '../../support/official-standard.js'
+import { type Publisher, testPublisher } from '../../support/publishing.js'
+
+const address = '/iati/organisations.xml'
+const standard = officialStandard('the official schema over the organisation file')
+
+let store: Store
+let publisher: Publisher
+beforeAll(async () => {
+  ;({ store } = await testDatabase())
+  const { currency, baseUrl } = mappingConfig
+  await seed(store, { projects: 60, source: 'local', firstId: 1, today: day('2026-11-20'), currency, baseUrl })
+  publisher = await testPublisher(store)
+  expect((await publisher.publish()).state).toBe('published')
+})
+
+async function fileOf(): Promise<{ fingerprint: string; records: number; lastModified: string }> {
+  const file = (await publisher.manifest()).files.find(({ path }) => path === address)
+  if (!file) throw new Error('the manifest has no organisation file')
+  return file
+}
+
+async function one(sql: string): Promise<Record<string, unknown>> {
+  const { rows } = await store.db.query<Record<string, unknown>>(sql)
+  return rows[0] ?? {}
+}
+
+/** The values of the elements of that name, in the order of the file. */
+function valuesOf(text: string, name: string): string[] {
+  const pattern = new RegExp(`<${name}[ >].*?<value [^>]*>([^<]*)</value>.*?</${name}>`, 'g')
+  return [...text.matchAll(pattern)].map(([, value = '']) => value)
+}
+
+describe('the organisation file', () => {
+  it('has the publisher first, then each partner with an identifier once', async () => {
+    const text = await publisher.read(address)
+    const identifiers = [...text.matchAll(/<organisation-identifier>([^<]*)</g)].map(([, id = '']) => id)
+    const { partners } =
+      await one(`select count(distinct coalesce(org_ref, 'US-EIN-' || replace(ein, '-', '')))::integer as partners
+      from organisation o where (org_ref is not null or ein is not null) and exists (select from project where organisation_id = o.id)`)
+    expect(identifiers[0]).toBe(mappingConfig.reportingOrg.ref)
+    expect(new Set(identifiers).size).toBe(identifiers.length)
+    expect(identifiers.length).toBe(Number(partners) + 1)
+    expect((await fileOf()).records).toBe(identifiers.length)
+    expect(text.match(/secondary-reporter="1"/g)?.length).toBe(partners)
+  })
+
+  it('adds up what was paid and kept in the last three years, and what is planned in the next', async () => {
+    const text = await publisher.read(address)
+    const { y2025, y2026, planned } = await one(`select
+      (select sum(amount) from disbursement where extract(year from disbursed_on) = 2025)
+        + (select sum(amount) from donation_month where kind = 'fee' and extract(year from month) = 2025) as y2025,
+      (select sum(amount) from disbursement where extract(year from disbursed_on) = 2026)
+        + (select sum(amount) from payout_plan p where planned_on between '2026-11-22' and '2026-12-31'
+            and not exists (select from disbursement d where d.reference = p.reference)) as y2026,
+      (select sum(amount) from payout_plan p join project on project.id = project_id join organisation o on o.id = organisation_id
+        where planned_on between '2026-11-22' and '2028-12-31' and (o.org_ref is not null or o.ein is not null)) as planned`)
+    expect(valuesOf(text, 'total-expenditure')).toHaveLength(3)
+    expect(Number(valuesOf(text, 'total-expenditure').at(-1))).toBe(Number(y2025))
+    expect(valuesOf(text, 'total-budget')).toHaveLength(3)
+    expect(Number(valuesOf(text, 'total-budget')[0])).toBe(Number(y2026))
+    const cents = valuesOf(text, 'recipient-org-budget').reduce(
+      (sum, value) => sum + Math.round(Number(value) * 100),
+      0,
+    )
+    expect(cents).toBe(Math.round(Number(planned) * 100))
+  })
+
+  it('passes our checks, and the official schema where it is there', async () => {
+    const release = await publisher.live()
+    const file = await release.find(address)
+    const xsd = standard === undefined ? undefined : await createXsdValidator(standard)
+    const report = await validateFile(file?.identity.path ?? '', {
+      context: { today: day('2026-11-21'), reportingOrgRef: mappingConfig.reportingOrg.ref },
+      ...(xsd && { xsd }),
+    })
+    xsd?.dispose()
+    expect(report).toMatchObject({ complete: true, summary: { errors: 0, warnings: 0 } })
+  })
+
+  it('stays byte for byte when something else changes, and a changed partner moves only its own record', async () => {
+    const before = { text: await publisher.read(address), file: await fileOf() }
+    publisher.now = new Date('2026-11-21T03:00:00Z')
+    await store.db.query(`update project set title = title || '!' where id = 1`)
+    await publisher.publish()
+    expect(await fileOf()).toMatchObject({
+      lastModified: before.file.lastModified,
+      fingerprint: before.file.fingerprint,
+    })
+
+    publisher.now = new Date('2026-11-21T04:00:00Z')
+    const { id } = await one(`select o.id from organisation o join project p on p.organisation_id = o.id
+      where o.org_ref is not null and not exists (select from payout_plan join project q on q.id = project_id
+        where q.organisation_id = o.id) order by o.id limit 1`)
+    await store.db.query(`update organisation set name = 'A new name' where id = $1`, [id])
+    await publisher.publish()
+    const after = await publisher.read(address)
+    const lines = before.text.split('\n')
+    const changed = after.split('\n').filter((line, index) => line !== lines[index])
+    // The root, for its generated-datetime, and the partner.
+    expect(changed).toHaveLength(2)
+    expect(changed[1]).toContain('A new name')
+    expect((await fileOf()).lastModified).toBe('2026-11-21T04:00:00Z')
+  })
+
+  it("moves the publisher's last-updated-datetime only with the publisher's record", async () => {
+    const updated = async () => /last-updated-datetime="([^"]*)"/.exec(await publisher.read(address))?.[1]
+    expect(await updated()).toBe('2026-11-21T02:00:00Z')
+    publisher.now = new Date('2026-11-21T05:00:00Z')
+    await store.db.query(`insert into disbursement (project_id, reference, disbursed_on, amount, currency, source)
+      values (1, 'late-2025', '2025-12-30', 12.50, 'USD', 'local')`)
+    await publisher.publish()
+    expect(await updated()).toBe('2026-11-21T05:00:00Z')
+  })
+
+  it('leaves the plan of a day that has come to the transactions', async () => {
+    await store.db.query(`insert into payout_plan (reference, project_id, planned_on, amount, currency, source)
+      values ('tomorrow', 1, '2026-11-22', 7777.77, 'USD', 'local')`)
+    publisher.now = new Date('2026-11-21T06:00:00Z')
+    await publisher.publish()
+    expect(await publisher.read('/iati/activities.xml')).toContain('>7777.77</value>')
+    publisher.now = new Date('2026-11-22T06:00:00Z')
+    await publisher.publish()
+    expect(await publisher.read('/iati/activities.xml')).not.toContain('>7777.77</value>')
+  })
+})
