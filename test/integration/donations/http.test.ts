@@ -1,0 +1,239 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { recordGrant } from '../../../src/store/account-administration.js'
+import { eraseDonor } from '../../../src/store/donors.js'
+import { type TestApi, testApi, testUser } from '../../support/api.js'
+import { testDatabase } from '../../support/database.js'
+import { donationFields, insertDonationTargets } from '../../support/donations.js'
+
+const v1 = '/api/secure/givingservice/donations'
+const v2 = '/api/secure/givingservice/donationsclient'
+
+/** The requests of the wire contract (6.2), as they stand there. */
+const contractXml = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<donation>
+  <refcode>spring-drive</refcode>
+  <transactionId>tx-000071</transactionId>
+  <email>lina@example.org</email>
+  <amount>40.00</amount>
+  <project><id>2045</id></project>
+  <payment_detail>
+    <firstname>Lina</firstname><lastname>Okoro</lastname>
+    <address>3 Quay Street</address><city>Galway</city>
+    <iso3166CountryCode>IE</iso3166CountryCode><zip>H91 X0X0</zip>
+  </payment_detail>
+</donation>`
+const contractJson = `{"donation":{"refcode":"spring-drive","transactionId":"tx-000072","email":"lina@example.org",
+ "amount":40,"currencyCode":"USD","project":{"id":2045},
+ "signupForGGNewsletter":false,"signupForCharityNewsletter":true,
+ "payment_detail":{"firstname":"Lina","lastname":"Okoro","paymentGateway":"braintree",
+ "paymentGatewayKey":"sandbox_demo_key","paymentGatewayNonce":"fake-valid-nonce"}}}`
+
+describe('the donation operations', async () => {
+  const { store } = await testDatabase()
+  let api: TestApi
+  let token = ''
+
+  beforeAll(async () => {
+    api = await testApi(store)
+    await insertDonationTargets(store.db, [2045])
+    const { rows } = await store.db.query<{ id: number }>('select id from account where email = $1', [testUser.email])
+    await recordGrant(store.db, rows[0]?.id ?? 0, 'donations', api.now)
+    token = await issueToken()
+  })
+
+  const issueToken = async () => {
+    const { email, password } = testUser
+    const payload = JSON.stringify({ auth_request: { user: { email, password }, api_key: api.apiKey } })
+    const headers = { 'content-type': 'application/json' }
+    const answer = await api.app.inject({ method: 'POST', url: '/api/userservice/tokens', payload, headers })
+    return answer.json().auth_response.access_token as string
+  }
+  const post = (path: string, payload: string, type: string, query = '', headers: Record<string, string> = {}) =>
+    api.app.inject({
+      method: 'POST',
+      url: `${path}?api_key=${api.apiKey}&api_token=${token}${query}`,
+      payload,
+      headers: { 'content-type': type, ...headers },
+    })
+  const donate = (changes: Record<string, unknown> = {}, payment: Record<string, unknown> = {}) =>
+    post(v2, JSON.stringify({ donation: donationFields(changes, payment) }), 'application/json')
+  const donations = async () =>
+    (await store.db.query<{ n: number }>('select count(*) as n from donation')).rows[0]?.n ?? 0
+
+  it('answer the contract’s XML example, a test of version 1, in XML, and store nothing', async () => {
+    const answer = await post(v1, contractXml, 'application/xml;charset=UTF-8', '&is_test=True')
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers['content-type']).toBe('application/xml')
+    expect(answer.headers['cache-control']).toBe('no-store')
+    expect(answer.body).toContain('<chargedAmount>40.00</chargedAmount>')
+    expect(answer.body).toContain('<funding>1290.00</funding>')
+    expect(answer.body).toContain('<numberOfDonations>38</numberOfDonations>')
+    expect(answer.body).toContain('<payment_detail><address>3 Quay Street</address><city>Galway</city>')
+    expect(answer.body).toMatch(/<receiptNumber>R\d+-GC\d+-\w+<\/receiptNumber>/)
+    expect(await donations()).toBe(0)
+  })
+
+  it('answer the contract’s JSON example, version 2, in JSON, with the totals after it', async () => {
+    const answer = await post(v2, contractJson, 'application/json')
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers['content-type']).toBe('application/json')
+    expect(answer.json().donation).toEqual({
+      amount: 40,
+      chargedAmount: 40,
+      currencyCode: 'USD',
+      datetime: '2026-11-21T09:00:00.000+00:00',
+      email: 'lina@example.org',
+      project: {
+        funding: 1290,
+        goal: 8000,
+        id: 2045,
+        numberOfDonations: 38,
+        progressReportLink: 'https://giving.example/projects/wells-for-tara/updates/',
+        projectLink: 'https://giving.example/projects/wells-for-tara/',
+        remaining: 6710,
+      },
+      refcode: 'spring-drive',
+      signupForCharityNewsletter: true,
+      signupForGGNewsletter: false,
+      transactionId: 'tx-000072',
+      checkedOut: true,
+      receipt: {
+        currencyCode: 'USD',
+        receiptNumber: expect.stringMatching(/^R\d+-GC\d+-\w+$/),
+        taxDeductibleContributionAmount: 40,
+        totalAmountBilled: 40,
+      },
+    })
+    const again = await post(v2, contractJson, 'application/json')
+    expect(again.body).toBe(answer.body)
+    const shown = await api.app.inject(`/api/public/projectservice/projects/2045.json?api_key=${api.apiKey}`)
+    expect(shown.json().project).toMatchObject({ funding: 1290, numberOfDonations: 38, remaining: 6710 })
+  })
+
+  it('answer in the format that Accept asks for', async () => {
+    const answer = await post(v2, contractJson, 'application/json', '', { accept: 'application/xml' })
+    expect(answer.headers['content-type']).toBe('application/xml')
+    expect(answer.body).toContain('<donation><amount>40.00</amount><chargedAmount>')
+  })
+
+  it('are declined with error_number', async () => {
+    const answer = await donate({}, { paymentGatewayNonce: 'fake-processor-declined-visa-nonce' })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toEqual({
+      error_response: {
+        error_code: 400,
+        errors: { error: [{ error_message: 'The payment was declined: Do Not Honor.', error_number: 2000 }] },
+        status: 'Bad Request',
+      },
+    })
+  })
+
+  it.each([
+    ['fake-down-nonce', 'the payment gateway cannot be reached; nothing was charged: repeat'],
+    ['fake-timeout-before-nonce', 'the outcome of the payment is not known yet: repeat'],
+  ])('ask to come again when the gateway fails (%s)', async (paymentGatewayNonce, message) => {
+    const answer = await donate({}, { paymentGatewayNonce })
+    expect(answer.statusCode).toBe(503)
+    expect(answer.headers['retry-after']).toMatch(/^\d+$/)
+    expect(answer.body).toContain(message)
+  })
+
+  it('are 401 without key, token or grant', async () => {
+    const without = (query: string) =>
+      api.app.inject({
+        method: 'POST',
+        url: `${v2}?${query}`,
+        payload: contractJson,
+        headers: { 'content-type': 'application/json' },
+      })
+    const spoilt = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
+    for (const query of [
+      '',
+      `api_key=${api.apiKey}`,
+      `api_token=${token}`,
+      `api_key=${api.apiKey}&api_token=${spoilt}`,
+    ]) {
+      expect((await without(query)).statusCode, query).toBe(401)
+    }
+    await store.db.query('delete from account_grant')
+    expect((await donate()).statusCode).toBe(401)
+    await store.db.query(`insert into account_grant select id, 'donations', now() from account where email = $1`, [
+      testUser.email,
+    ])
+  })
+
+  it('are 404 and 410 for projects that do not take donations', async () => {
+    await store.db.query(
+      `insert into project (id, active, status, title, source) values (3001, false, 'retired', 'Closed', 'local')`,
+    )
+    expect((await donate({ project: { id: 999 } })).statusCode).toBe(404)
+    expect((await donate({ project: { id: 3001 } })).statusCode).toBe(410)
+  })
+
+  it('name every field that is wrong, and refuse a body without its root', async () => {
+    const answer = await donate({ email: '', amount: 3, project: {} })
+    expect(answer.statusCode).toBe(400)
+    for (const field of ['donation.email', 'donation.amount', 'donation.project.id'])
+      expect(answer.body).toContain(field)
+    const bare = await post(v2, JSON.stringify(donationFields()), 'application/json')
+    expect(bare.statusCode).toBe(400)
+    expect((await post(v2, contractJson, 'application/json', '&is_test=maybe')).statusCode).toBe(400)
+  })
+
+  it('refuse card numbers, naming version 2, and keep them nowhere', async () => {
+    const number = '5178059876540431'
+    const before = await donations()
+    const card = { creditCardNumber: number, securityCode: '987', expiryDateMonth: '02', expiryDateYear: '2030' }
+    const body = JSON.stringify({ donation: donationFields({}, card) })
+    const xml = contractXml.replace('<firstname>', `<creditCardNumber>${number}</creditCardNumber><firstname>`)
+    const answers = [
+      await post(v1, body, 'application/json'),
+      await post(v1, body, 'application/json', '&is_test=true'),
+      await post(v1, xml, 'application/xml'),
+      await post(v1, xml, 'application/xml', '&is_test=true'),
+      await post(v2, body, 'application/json'),
+    ]
+    for (const answer of answers) {
+      expect(answer.statusCode).toBe(400)
+      expect(answer.body).not.toContain(number)
+    }
+    for (const answer of answers.slice(0, 4)) expect(answer.body).toContain('donationsclient')
+    expect(await donations()).toBe(before)
+    expect(JSON.stringify(api.log)).not.toContain(number)
+    expect(await everything()).not.toContain(number)
+  })
+
+  it('keep nonces nowhere, and people in one table, which can be erased', async () => {
+    const [email, lastname, nonce] = ['findme@example.org', 'Findmeson', 'fake-valid-findme-nonce']
+    const request = { email, transactionId: 'tx-findme', noteToOrganization: 'ignored' }
+    expect((await donate(request, { lastname, paymentGatewayNonce: nonce })).statusCode).toBe(200)
+    expect(JSON.stringify(api.log)).not.toMatch(/findme@|Findmeson|findme-nonce/)
+    const everywhere = await everything(['donor'])
+    expect(everywhere).toContain('tx-findme')
+    expect(everywhere).not.toMatch(/findme@|Findmeson|findme-nonce/)
+    const before = (await store.db.query('select funding, number_of_donations from project where id = 2045')).rows
+    expect(await eraseDonor(store.db, 'FindMe@example.org')).toBe(1)
+    expect(await everything()).not.toMatch(/findme@|Findmeson|findme-nonce/)
+    expect((await store.db.query('select funding, number_of_donations from project where id = 2045')).rows).toEqual(
+      before,
+    )
+  })
+
+  it('are POST only', async () => {
+    const answer = await api.app.inject(`${v2}?api_key=${api.apiKey}&api_token=${token}`)
+    expect(answer.statusCode).toBe(404)
+  })
+
+  /** Every row of every table of every schema that is not the server's own, as text. */
+  async function everything(except: readonly string[] = []): Promise<string> {
+    const { rows } = await store.db.query<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables
+        where schemaname not in ('pg_catalog', 'information_schema') and tablename <> all ($1)`,
+      [except],
+    )
+    const texts = await Promise.all(
+      rows.map(({ name }) => store.db.query<{ text: string }>(`select t::text as text from ${name} t`)),
+    )
+    return texts.flatMap((found) => found.rows.map(({ text }) => text)).join('\n')
+  }
+})
