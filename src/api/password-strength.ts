@@ -3,8 +3,10 @@ import type { ZxcvbnFactory } from '@zxcvbn-ts/core'
 /** Characters that a new password must have at least. */
 export const minimumPasswordLength = 12
 
-// Guesses grow with the length, and so does the time to estimate them: the beginning of a long text is enough.
-const estimatedLength = 48
+// The time to estimate grows fast with the length and with letters written as signs; this much takes a few ms, and no
+// text that is hard to guess so far becomes easy by going on.
+const estimatedLength = 32
+const signSubstitutions = 1
 
 // zxcvbn's scale of 0 to 4: from 3 on, more than a hundred million guesses.
 const neededScore = 3
@@ -37,5 +39,6 @@ async function loadEstimator(): Promise<ZxcvbnFactory> {
   return new ZxcvbnFactory({
     dictionary: { ...common.dictionary, ...english.dictionary },
     graphs: common.adjacencyGraphs,
+    l33tMaxSubstitutions: signSubstitutions,
   })
 }

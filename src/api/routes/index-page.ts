@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
+import { ServiceError } from '../../domain/errors.js'
+import type { RunSummary } from '../../store/runs.js'
 import type { ApiDeps } from '../deps.js'
 import { indexPage } from '../index-page.js'
 import { indexStyle } from '../index-style.js'
@@ -8,9 +10,12 @@ const styleHash = createHash('sha256').update(indexStyle).digest('base64')
 const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 /** `/`: the page for people; also before the first release, when it says so. */
-export function indexRoute(app: FastifyInstance, deps: Pick<ApiDeps, 'releases' | 'listRuns' | 'config'>): void {
+export function indexRoute(
+  app: FastifyInstance,
+  deps: Pick<ApiDeps, 'releases' | 'listRuns' | 'config' | 'log'>,
+): void {
   app.get('/', async (_request, reply) => {
-    const [release, runs] = await Promise.all([deps.releases.live(), deps.listRuns(1)])
+    const [release, runs] = await Promise.all([deps.releases.live(), lastRuns(deps)])
     const page = indexPage({
       publisherName: deps.config.publisherName,
       baseUrl: deps.config.baseUrl(),
@@ -24,4 +29,15 @@ export function indexRoute(app: FastifyInstance, deps: Pick<ApiDeps, 'releases' 
       .header('cache-control', 'no-cache')
       .send(page)
   })
+}
+
+// What is published is there without the database; the page only cannot tell of the last run then.
+async function lastRuns({ listRuns, log }: Pick<ApiDeps, 'listRuns' | 'log'>): Promise<readonly RunSummary[]> {
+  try {
+    return await listRuns(1)
+  } catch (err) {
+    if (!(err instanceof ServiceError && err.code === 'database-unavailable')) throw err
+    log.warn({ err }, 'the index page cannot tell of the last run')
+    return []
+  }
 }
