@@ -19,7 +19,9 @@ export function officialJudge(directory: string, now: string): (record: Element)
   const prefixes = new Set(agencies.filter(({ confirmed }) => confirmed).map(({ code }) => code))
   return (record) => {
     const root = record.name === 'iati-activity' ? 'iati-activities' : 'iati-organisations'
-    const document = XmlDocument.fromString(`<${root} version="2.03">${writeElement(record)}</${root}>`)
+    const document = XmlDocument.fromString(
+      `<${root} version="2.03" xmlns:own="https://own.example/">${writeElement(record)}</${root}>`,
+    )
     try {
       return judge(document, ruleset, { now: Date.parse(now), prefixes })
     } finally {
