@@ -26,6 +26,7 @@ import { pullStandardCommand, showStandardCommand } from './commands/standard.js
 import { statusCommand } from './commands/status.js'
 import { migrateCommand, resetDemoCommand, seedCommand } from './commands/store.js'
 import { syncCommand, syncStatusCommand } from './commands/sync.js'
+import { listThemesCommand, mapThemeCommand } from './commands/themes.js'
 import { validateCommand } from './commands/validate.js'
 import { verifyCommand } from './commands/verify.js'
 import { processEnvironment } from './config/environment.js'
@@ -235,6 +236,28 @@ function createProgram(): Command {
     .exitOverride()
     .option(...json)
     .action(run((_, output) => checkLedgerCommand(environment, output)))
+  const themes = command('themes', 'the platform’s themes and the IATI sectors they stand for')
+  themes
+    .command('list')
+    .description('every theme with its OECD DAC purpose code')
+    .exitOverride()
+    .option(...json)
+    .action(run((_, output) => listThemesCommand(environment, output)))
+  themes
+    .command('map')
+    .description('report a theme under another purpose code from the next publication on')
+    .argument('<theme>', 'the id of the theme')
+    .argument('<code>', 'an active code of the IATI Sector list, five digits')
+    .option('--humanitarian', 'projects of the theme answer to emergencies')
+    .option('--no-humanitarian', 'they do not')
+    .exitOverride()
+    .option(...json)
+    .action(async (theme: string, code: string, options: { humanitarian?: boolean; json?: boolean }) => {
+      await run<{ humanitarian?: boolean }>(({ humanitarian }, output) =>
+        mapThemeCommand(environment, { theme, code, ...(humanitarian !== undefined && { humanitarian }) }, output),
+      )(options)
+    })
+
   const standard = command('standard', 'the official IATI schemas and code lists')
   standard
     .command('pull')

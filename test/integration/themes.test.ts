@@ -1,0 +1,85 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { listThemesCommand, type MapThemeOptions, mapThemeCommand } from '../../src/commands/themes.js'
+import type { Environment } from '../../src/config/config.js'
+import { isActiveCode } from '../../src/standard/index.js'
+import { seed } from '../../src/store/seed.js'
+import type { Store } from '../../src/store/store.js'
+import { day, mappingConfig } from '../support/builders.js'
+import { testDatabase } from '../support/database.js'
+
+let store: Store
+let environment: Environment
+beforeAll(async () => {
+  const database = await testDatabase()
+  store = database.store
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-themes-'))
+  afterAll(() => rm(dataDir, { recursive: true, force: true }))
+  environment = {
+    DATABASE_URL: database.url,
+    REPORTING_ORG_REF: mappingConfig.reportingOrg.ref,
+    GIVING_DATA_DIR: dataDir,
+  }
+  const { currency, baseUrl } = mappingConfig
+  await seed(store, { projects: 60, source: 'local', firstId: 1, today: day('2026-11-21'), currency, baseUrl })
+})
+
+/** What a command says with --json. */
+async function said(
+  command: (output: { json: true; line(text: string): void; note(text: string): void }) => Promise<number>,
+) {
+  const lines: string[] = []
+  expect(await command({ json: true, line: (text) => void lines.push(text), note: () => undefined })).toBe(0)
+  return JSON.parse(lines.join('\n')) as Record<string, unknown>
+}
+
+const map = (options: MapThemeOptions) => said((output) => mapThemeCommand(environment, options, output))
+
+async function marked(): Promise<number[]> {
+  const { rows } = await store.db.query<{ id: number }>(
+    'select project_id as id from project_version where dirty order by 1',
+  )
+  return rows.map(({ id }) => id)
+}
+
+describe('giving themes', () => {
+  it('lists every theme with an active purpose code', async () => {
+    const { themes } = (await said((output) => listThemesCommand(environment, output))) as {
+      themes: { id: string; sectorCode: string; sectorName: string; projects: number }[]
+    }
+    expect(themes.map(({ id }) => id)).toEqual(themes.map(({ id }) => id).sort())
+    expect(themes.filter(({ sectorCode, sectorName }) => !isActiveCode('Sector', sectorCode) || !sectorName)).toEqual(
+      [],
+    )
+  })
+
+  it('maps one, and marks its projects and no others, once', async () => {
+    await store.db.query('update project_version set dirty = false')
+    expect(await map({ theme: 'water', code: '14030', humanitarian: true })).toMatchObject({
+      id: 'water',
+      sectorCode: '14030',
+      humanitarian: true,
+    })
+    const { rows } = await store.db.query<{ id: number }>(
+      `select id from project p where exists (select from project_theme t where t.project_id = p.id and theme_id = 'water')
+        or exists (select from organisation_theme t where t.organisation_id = p.organisation_id and theme_id = 'water') order by 1`,
+    )
+    expect(await marked()).toEqual(rows.map(({ id }) => id))
+    await store.db.query('update project_version set dirty = false')
+    expect(await map({ theme: 'water', code: '14030' })).toMatchObject({ humanitarian: true })
+    expect(await marked()).toEqual([])
+  })
+
+  it.each([
+    [{ theme: 'waters', code: '14030' }, 'expected the id of a theme, one of agriculture, animals'],
+    [{ theme: 'water', code: '14' }, 'expected an active code of the IATI Sector list, got "14"'],
+    [{ theme: 'water', code: '74010' }, 'got 74010, which has been withdrawn'],
+  ])('refuses %j', async (options, message) => {
+    await expect(map(options)).rejects.toMatchObject({
+      code: 'input-unusable',
+      message: expect.stringContaining(message) as string,
+    })
+  })
+})
