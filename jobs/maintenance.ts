@@ -1,13 +1,8 @@
 import type { ScheduledTask } from 'node-cron'
 import { schedule } from 'node-cron'
-import type { Schedule } from '../src/domain/schedule.js'
 import { pruneDatabase } from '../src/store/pruning.js'
 import type { RunDeps } from './run-deps.js'
 import { guarded, silentLogger } from './watchdog.js'
-
-/** The scheduler of shared maintenance: its name in the queue, and when it is due. */
-export const maintenanceName = 'maintenance'
-export const maintenanceSchedule: Schedule = { expression: '23 * * * *', timezone: 'UTC' }
 
 /** Prunes rows that nothing needs any more. Not in the ledger: doing it twice, or an hour later, is all the same. */
 export async function maintain(

@@ -4,11 +4,14 @@ import type { Log } from '../src/observability/log.js'
 import { createRun, findLastDue, type RunTrigger } from '../src/store/runs.js'
 import { adoptSchedule, findSchedule } from '../src/store/schedules.js'
 import type { Store } from '../src/store/store.js'
-import { maintenanceName, maintenanceSchedule } from './maintenance.js'
 import type { JobQueue } from './queue.js'
 
-/** The one schedule that there is: its name in the ledger and in the queue. */
+/** The schedule of publications: its name in the ledger and in the queue. */
 export const publishSchedule = 'publish'
+
+/** The scheduler of shared maintenance: its name in the queue, and when it is due. */
+export const maintenanceName = 'maintenance'
+const maintenanceSchedule: Schedule = { expression: '23 * * * *', timezone: 'UTC' }
 
 type ScheduleDeps = { readonly store: Store; readonly clock: Clock; readonly log: Log }
 
