@@ -81,7 +81,7 @@ export async function listDetailTasks(db: Db, after: number, limit: number): Pro
          u.reports_key is distinct from k.reports_key and (coalesce(p.number_of_reports, 0) > 0
            or p.date_of_most_recent_report is not null
            or exists (select from progress_report r where r.project_id = p.id)) as reports_due,
-         u.gallery_key is distinct from k.gallery_key and (coalesce(p.image_gallery_size, 0) > 1
+         u.gallery_key is distinct from k.gallery_key and (coalesce(p.image_gallery_size, 0) > 0
            or exists (select from photo g where g.project_id = p.id and g.position > 0)) as gallery_due
        from project p
          join upstream_project u on u.project_id = p.id

@@ -18,9 +18,12 @@ const overlapMs = 120_000
 const bulkAgeMs = 48 * 3_600_000
 const projectService = '/public/projectservice'
 
-/** The lower bound for `modifiedSince` after everything up to `instant` was mirrored. */
-export function sinceAfter(instant: Date): string {
-  return new Date(instant.getTime() - overlapMs).toISOString().replace(/\.\d+Z$/, 'Z')
+/**
+ * Up to when the upstream's changes are mirrored once this run is done: what the upstream itself says
+ * (`X-Modified-Until`), else its clock when it was first asked, less an overlap.
+ */
+export function mirroredUntil({ deps: { client, clock } }: SyncSession): string {
+  return (client.modifiedUntil ?? new Date((client.firstDate ?? clock()).getTime() - overlapMs)).toISOString()
 }
 
 /**
@@ -60,11 +63,6 @@ export async function walkProjects(session: SyncSession): Promise<string | undef
 function afterProjects(at: Checkpoint): Checkpoint['phase'] {
   if (at.since === undefined) return 'vanished'
   return at.full ? 'organisations' : 'details'
-}
-
-/** The upstream's clock when this run first asked, as text; ours where it tells none. */
-export function mirroredUntil({ deps }: SyncSession): string {
-  return (deps.client.firstDate ?? deps.clock()).toISOString()
 }
 
 /** The cursor is an inclusive lower bound over ascending ids: anything else would never end, or skip projects. */
@@ -159,7 +157,7 @@ export async function takeBulk(session: SyncSession, understandsSince: boolean):
     await flush()
     const made = modified ?? new Date(clock().getTime() - bulkAgeMs)
     // Where changes cannot be asked for, only the walk tells what the file misses.
-    await session.move(understandsSince ? { ...walk, since: sinceAfter(made) } : walk)
+    await session.move(understandsSince ? { ...walk, since: new Date(made.getTime() - overlapMs).toISOString() } : walk)
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof ServiceError) || !brokenBulk.has(error.code)) throw error

@@ -3,7 +3,7 @@ import { refuseOtherCurrency } from '../store/stated-totals.js'
 import { findMirrorState, type SyncOutcome } from '../store/sync-runs.js'
 import { countPresent, findUnderstandsSince, recordUnderstandsSince } from '../store/upstream-projects.js'
 import { syncDetails } from './sync-details.js'
-import { accept, mirroredUntil, settleVanished, sinceAfter, takeBulk, walkProjects } from './sync-projects.js'
+import { accept, mirroredUntil, settleVanished, takeBulk, walkProjects } from './sync-projects.js'
 import { syncOrganisations, syncReference } from './sync-reference.js'
 import { type Checkpoint, type SyncDeps, SyncSession } from './sync-session.js'
 import { projectPage, readPage } from './upstream-documents.js'
@@ -61,7 +61,7 @@ async function plan(session: SyncSession): Promise<void> {
     return await session.move({ ...start, phase: 'reference', mirroredUntil: mirroredUntil(session) })
   }
   const understands = (await findUnderstandsSince(store.db, run.upstream)) ?? (await detectSince(session))
-  const since = understands && mirror.mirroredUntil ? { since: sinceAfter(mirror.mirroredUntil) } : {}
+  const since = understands && mirror.mirroredUntil ? { since: mirror.mirroredUntil.toISOString() } : {}
   await session.move({ ...start, full: false, phase: 'projects', ...since })
 }
 

@@ -61,6 +61,8 @@ export class UpstreamClient implements AsyncDisposable {
   requests = 0
   /** The upstream's clock at its first answer. */
   firstDate: Date | undefined
+  /** The first instant that an answer named as the one up to which it tells all changes. */
+  modifiedUntil: Date | undefined
   readonly #options: ClientOptions & typeof clientDefaults
   readonly #origin: string
   readonly #pace: Pace
@@ -155,6 +157,7 @@ export class UpstreamClient implements AsyncDisposable {
     const parts: Buffer[] = []
     for await (const chunk of decoded(response, this.#options.pageBytes, url)) parts.push(chunk)
     this.firstDate ??= toDate(header(response, 'date'))
+    this.modifiedUntil ??= toDate(header(response, 'x-modified-until'))
     return { status, body: Buffer.concat(parts) }
   }
 
