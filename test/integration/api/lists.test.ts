@@ -341,7 +341,8 @@ describe('reads', async () => {
       const counted: string[] = []
       const db: Db = {
         query: async (text, ...rest) => {
-          counted.push(text)
+          // What the process does by the clock is no part of a read.
+          if (!text.includes('store_fact')) counted.push(text)
           return await store.db.query(text, ...rest)
         },
       }

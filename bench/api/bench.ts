@@ -1,0 +1,206 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
+import path from 'node:path'
+import autocannon from 'autocannon'
+import { createApiUser } from '../../src/api/operations/create-api-user.js'
+import { createPasswordHashing } from '../../src/api/passwords.js'
+import type { IsoDate } from '../../src/domain/dates.js'
+import type { CurrencyCode } from '../../src/domain/money.js'
+import { renderProjectTexts } from '../../src/publishing/wire-texts.js'
+import { openEmbeddedPostgres } from '../../src/store/embedded/index.js'
+import { migrate } from '../../src/store/migrate.js'
+import { seed } from '../../src/store/seed.js'
+import { openStore, type Store } from '../../src/store/store.js'
+import { startApi, startFloors } from './processes.js'
+
+const connections = 64
+const poolSize = 10
+const user = { email: 'bench@example.org', password: 'seven grey herons wade', tokenTimeoutSeconds: 36_000 }
+
+/** Requests to one server, taken in turn; each is measured `rounds` times, beside its floors. */
+type Target = { readonly name: string; readonly requests: readonly autocannon.Request[] }
+type Measured = { readonly perSecond: number; readonly p99: number; readonly failed: number }
+
+/**
+ * The API under load beside its floors, over seeded projects. True when the list page reaches 0.7 of the bare Fastify
+ * route (XML and JSON) and the single project 0.8 of its own. `--quick`: fewer projects, shorter.
+ */
+export async function bench(args: readonly string[]): Promise<boolean> {
+  const quick = args.includes('--quick')
+  const projects = quick ? 5_000 : 100_000
+  const plan = quick ? { rounds: 3, seconds: 2 } : { rounds: 5, seconds: 4 }
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-bench-'))
+  const server = await openEmbeddedPostgres({ dataDir })
+  try {
+    await using store = openStore({ url: server.url, max: 4, applicationName: 'bench' })
+    const apiKey = await fill(store, projects)
+    await using floors = await startFloors(server.url, poolSize)
+    await using api = await startApi({
+      DATABASE_URL: server.url,
+      DATABASE_POOL_SIZE: String(poolSize),
+      DATA_DIR: path.join(dataDir, 'api'),
+      LOG_LEVEL: 'info',
+    })
+    return await measure({ projects, apiKey, ports: { api: api.value, ...floors.value }, ...plan })
+  } finally {
+    await server.release()
+    await rm(server.clusterDir, { recursive: true, force: true })
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+async function fill(store: Store, projects: number): Promise<string> {
+  const say = (text: string) => process.stderr.write(`${text}\n`)
+  await migrate(store)
+  say(`seeding ${projects} projects ...`)
+  const settings = {
+    today: '2026-11-20' as IsoDate,
+    currency: 'USD' as CurrencyCode,
+    baseUrl: 'https://giving.example',
+  }
+  await seed(store, { ...settings, projects, source: 'local', firstId: 1 })
+  say('rendering their records ...')
+  const batch = 500
+  for (let from = 1; from <= projects; from += batch) {
+    await renderProjectTexts(
+      store,
+      Array.from({ length: batch }, (_, index) => from + index),
+    )
+  }
+  await store.db.query('vacuum analyze')
+  const deps = { store, passwords: createPasswordHashing(), clock: () => new Date() }
+  return (await createApiUser(deps, user)).apiKey
+}
+
+type Setting = {
+  readonly projects: number
+  readonly apiKey: string
+  readonly ports: { readonly api: number; readonly fastify: number; readonly http: number }
+  readonly rounds: number
+  readonly seconds: number
+}
+
+async function measure(setting: Setting): Promise<boolean> {
+  const { projects, apiKey, ports } = setting
+  // The same ids for all, spread over the table; 211 is coprime to the number of projects.
+  const ids = Array.from({ length: 211 }, (_, index) => 1 + ((index * 7_919) % Math.max(1, projects - 20)))
+  const get = (paths: readonly string[]) => paths.map((one) => ({ method: 'GET' as const, path: one }))
+  const apiPath = (rest: string) => `/api/public/${rest}${rest.includes('?') ? '&' : '?'}api_key=${apiKey}`
+  const lists = (format: string) =>
+    get(ids.map((id) => apiPath(`projectservice/all/projects.${format}?nextProjectId=${id}`)))
+  const floor = (one: string) => get(ids.map((id) => `/${one}?id=${id}`))
+  const group = (name: string, requests: readonly autocannon.Request[], floorPath: string, bar: number) => ({
+    bar,
+    targets: [
+      { name, requests, port: ports.api },
+      { name: 'Fastify, one statement', requests: floor(floorPath), port: ports.fastify },
+      { name: 'node:http, fixed bytes', requests: floor(floorPath), port: ports.http },
+    ],
+  })
+  const alone = (name: string, requests: readonly autocannon.Request[]) => ({
+    bar: 0,
+    targets: [{ name, requests, port: ports.api }],
+  })
+  const words = ['families', 'water', 'road closed', 'roof', 'listen', 'coordinators']
+  const collection = (id: number) => Array.from({ length: 10 }, (_, index) => id + index).join(',')
+  const groups = [
+    group('list page, JSON', lists('json'), 'list.json', 0.7),
+    group('list page, XML', lists('xml'), 'list.xml', 0.7),
+    group(
+      'single project, JSON',
+      // Inactive projects are 410: only those that answer are asked for.
+      await answering(ports.api, get(ids.map((id) => apiPath(`projectservice/projects/${id}.json`)))),
+      'project.json',
+      0.8,
+    ),
+    alone(
+      'collection of 10, JSON',
+      await answering(
+        ports.api,
+        get(ids.map((id) => apiPath(`projectservice/projects/collection/ids.json?projectIds=${collection(id)}`))),
+      ),
+    ),
+    alone('search, JSON', get(words.map((q) => apiPath(`services/search/projects.json?q=${encodeURIComponent(q)}`)))),
+    alone('token', [
+      {
+        method: 'POST',
+        path: '/api/userservice/tokens',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          auth_request: { user: { email: user.email, password: user.password }, api_key: apiKey },
+        }),
+      },
+    ]),
+  ]
+  const print = (line: string) => process.stdout.write(`${line}\n`)
+  print(
+    `${projects} projects, ${connections} connections, ${setting.rounds} rounds of ${setting.seconds} s (medians), ` +
+      `${availableParallelism()} cores ${cpus()[0]?.model ?? ''}, load before ${loadavg()[0]?.toFixed(2)}; server, ` +
+      'database and load generator share the machine',
+  )
+  let reached = true
+  for (const { bar, targets } of groups) reached = (await measureGroup(setting, bar, targets, print)) && reached
+  return reached
+}
+
+async function answering(port: number, requests: readonly autocannon.Request[]): Promise<autocannon.Request[]> {
+  const answers = await Promise.all(requests.map(({ path: one }) => fetch(`http://127.0.0.1:${port}${one}`)))
+  await Promise.all(answers.map((answer) => answer.arrayBuffer()))
+  return requests.filter((_, index) => answers[index]?.ok)
+}
+
+/** Measures the targets in turn, round by round, so that a disturbance of the machine meets all of them. */
+async function measureGroup(
+  { rounds, seconds }: Setting,
+  bar: number,
+  targets: readonly (Target & { readonly port: number })[],
+  print: (line: string) => void,
+): Promise<boolean> {
+  const results = targets.map((): Measured[] => [])
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, target] of targets.entries()) results[index]?.push(await load(target, seconds))
+  }
+  const [own = [], ...floors] = results
+  for (const [index, { name }] of targets.entries()) {
+    const measured = results[index] ?? []
+    const failed = measured.reduce((sum, one) => sum + one.failed, 0)
+    print(
+      `${(index === 0 ? name : `  ${name}`).padEnd(28)}${median(measured.map((one) => one.perSecond))
+        .toFixed(0)
+        .padStart(8)}/s` +
+        `  p99 ${median(measured.map((one) => one.p99))
+          .toFixed(0)
+          .padStart(4)} ms${failed > 0 ? `  FAILED ${failed}` : ''}`,
+    )
+  }
+  const ratios = floors.map((floor) =>
+    median(own.map(({ perSecond }, round) => perSecond / (floor[round]?.perSecond ?? 1))),
+  )
+  const [ofFastify] = ratios
+  if (own.some(({ failed }) => failed > 0)) return false
+  if (ofFastify === undefined) return true
+  const verdict = ofFastify >= bar ? 'reached' : 'MISSED'
+  print(
+    `  = ${ratios.map((ratio) => ratio.toFixed(2)).join(' and ')} of the floors; bar ${bar} of the first: ${verdict}`,
+  )
+  return ofFastify >= bar
+}
+
+async function load({ requests, port }: Target & { readonly port: number }, seconds: number): Promise<Measured> {
+  const result = await autocannon({
+    url: `http://127.0.0.1:${port}`,
+    connections,
+    duration: seconds,
+    requests: [...requests],
+  })
+  return {
+    perSecond: result.requests.average,
+    p99: result.latency.p99,
+    failed: result.non2xx + result.errors + result.timeouts,
+  }
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? 0
+}
