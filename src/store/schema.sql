@@ -41,7 +41,7 @@ create table account_grant (
   operation text not null,
   granted_at timestamp with time zone not null,
   constraint account_grant_pkey PRIMARY KEY (account_id, operation),
-  constraint account_grant_operation_check CHECK (operation = 'donations'::text)
+  constraint account_grant_operation_check CHECK (operation = ANY (ARRAY['donations'::text, 'donation-notes'::text, 'partner-codes'::text]))
 );
 
 create table api_key (
@@ -410,6 +410,8 @@ create table project_version (
 create table pruned_run (
   state text not null,
   count bigint not null,
+  rendered bigint default 0 not null,
+  watchdog bigint default 0 not null,
   constraint pruned_run_pkey PRIMARY KEY (state)
 );
 
@@ -791,6 +793,7 @@ CREATE INDEX api_key_account ON api_key USING btree (account_id);
 CREATE INDEX attempt_count_age ON attempt_count USING btree (last_at);
 CREATE INDEX disbursement_day ON disbursement USING btree (disbursed_on) INCLUDE (amount, currency);
 CREATE INDEX disbursement_project ON disbursement USING btree (project_id, disbursed_on, id);
+CREATE INDEX donation_failed ON donation USING btree (lease_until) WHERE status = 'failed'::text AND lease_until IS NOT NULL;
 CREATE UNIQUE INDEX donation_idempotency ON donation USING btree (api_key_id, idempotency_key) WHERE idempotency_key IS NOT NULL AND status <> 'failed'::text;
 CREATE INDEX donation_open ON donation USING btree (lease_until) WHERE status = 'received'::text;
 CREATE INDEX donation_project ON donation USING btree (project_id, settled_at);
@@ -826,6 +829,26 @@ CREATE UNIQUE INDEX sync_run_running ON sync_run USING btree (state) WHERE state
 CREATE INDEX sync_run_unfinished ON sync_run USING btree (id) WHERE state = ANY (ARRAY['queued'::text, 'running'::text]);
 
 -- Functions
+
+CREATE OR REPLACE FUNCTION public.changes_known_until(seen pg_snapshot)
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+AS $function$
+declare
+  earliest timestamptz;
+  all_found boolean;
+begin
+  select min(a.xact_start), coalesce(bool_and(a.xact_start is not null), true)
+      and not exists (
+        select from pg_snapshot_xip(seen) running (xid)
+        where running.xid::xid not in (select b.backend_xid from pg_stat_activity b where b.backend_xid is not null))
+    into earliest, all_found
+    from pg_stat_activity a where a.backend_xid is not null;
+  if not all_found or pg_snapshot_xmax(pg_current_snapshot()) <> pg_snapshot_xmax(seen) then
+    return null;
+  end if;
+  return least(statement_timestamp(), earliest);
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.keep_original_goal()
  RETURNS trigger
