@@ -18,11 +18,12 @@ const harmlessParameters = new Set([
 
 /** The URL for a log: values of parameters that are not known to be harmless are left out. */
 export function loggableUrl(url: string): string {
-  const queryStart = url.indexOf('?')
+  // What follows a # or a ; is no query to us, but may be one to the client that wrote it.
+  const queryStart = url.search(/[?#;]/)
   if (queryStart < 0) return url
   const parameters = url
     .slice(queryStart + 1)
-    .split('&')
+    .split(/[?#;&]/)
     .map((parameter) => {
       const nameEnd = parameter.indexOf('=')
       if (nameEnd < 0) return '[redacted]'

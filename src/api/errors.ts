@@ -32,6 +32,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 /** Failures before any route and its hooks (a broken percent-encoding, an endless path): the same answer, with CORS. */
 export function sendFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposedHeaders.join(', '))
+  request.log.info({ requestId: request.id, method: request.method, code: error.code }, 'request refused')
   return sendError(error, request, reply)
 }
 

@@ -1,0 +1,218 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { request as httpsRequest } from 'node:https'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { limitRate, refuseUnderPressure } from '../../../src/api/limits.js'
+import { createAuthentication } from '../../../src/api/operations/authenticate.js'
+import { createApiUser } from '../../../src/api/operations/create-api-user.js'
+import { createServer } from '../../../src/api/server.js'
+import { listen, type TestApi, testApi, testConfig, testUser } from '../../support/api.js'
+import { testDatabase } from '../../support/database.js'
+
+const list = '/api/public/projectservice/all/projects'
+
+const { store } = await testDatabase()
+
+describe('answers that a browser opens', () => {
+  let api: TestApi
+  beforeAll(async () => {
+    api = await testApi(store)
+  })
+
+  it.each([`${list}?api_key=x`, '/api/nothing', '/healthz'])('may do nothing there: %s', async (url) => {
+    const { headers } = await api.app.inject(url)
+    expect(headers).toMatchObject({
+      'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-resource-policy': 'cross-origin',
+    })
+    expect(headers['x-powered-by']).toBeUndefined()
+  })
+
+  it('have a policy of their own where they are pages', async () => {
+    expect((await api.app.inject('/')).headers['content-security-policy']).toMatch(/style-src 'sha256-/)
+    expect((await api.app.inject('/api/docs')).headers['content-security-policy']).toMatch(/script-src 'self'/)
+  })
+
+  it('ask for HTTPS from then on only where the public address has it', async () => {
+    const plain = await testApi(store, { store, config: { ...testConfig, baseUrl: () => 'http://giving.example' } })
+    expect((await api.app.inject('/')).headers['strict-transport-security']).toBe('max-age=15552000')
+    expect((await plain.app.inject('/')).headers['strict-transport-security']).toBeUndefined()
+  })
+})
+
+describe('a limit of requests in a minute', () => {
+  let api: TestApi
+  let ownKey: string
+  let otherKey: string
+  beforeAll(async () => {
+    api = await testApi(store, { store, config: { ...testConfig, rateLimitPerMinute: 3, trustProxy: true } })
+    ownKey = (await createApiUser(api.deps, { ...testUser, email: 'own@example.org' })).apiKey
+    otherKey = (await createApiUser(api.deps, { ...testUser, email: 'other@example.org' })).apiKey
+  })
+
+  const get = (apiKey: string, address: string, url = `${list}.json`) =>
+    api.app.inject({ url: `${url}?api_key=${apiKey}`, headers: { 'x-forwarded-for': address } })
+
+  it('counts each key for itself, and answers the next with 503 and when to come back', async () => {
+    // The first request of each key counts for the address: nobody has seen the key yet.
+    for (let count = 0; count < 4; count++) expect((await get(ownKey, '192.0.2.1')).statusCode).toBe(200)
+    const refused = await get(ownKey, '192.0.2.9')
+    expect(refused.statusCode).toBe(503)
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    expect(refused.json().error_response.errors.error[0].error_message).toContain('more than 3 requests')
+    expect((await get(otherKey, '192.0.2.1')).statusCode).toBe(200)
+  })
+
+  it('counts invented keys by address', async () => {
+    for (let count = 0; count < 3; count++) {
+      expect((await get(`5a0c1d2e-0000-4000-8000-00000000000${count}`, '192.0.2.3')).statusCode).toBe(401)
+    }
+    expect((await get('5a0c1d2e-0000-4000-8000-000000000009', '192.0.2.3')).statusCode).toBe(503)
+    expect((await get('5a0c1d2e-0000-4000-8000-000000000009', '192.0.2.4')).statusCode).toBe(401)
+  })
+
+  it('is not for published files, pages and health', async () => {
+    for (let count = 0; count < 5; count++) {
+      for (const url of ['/', '/healthz', '/api/docs']) expect((await get('x', '192.0.2.5', url)).statusCode).toBe(200)
+    }
+  })
+})
+
+describe('an event loop that lags', () => {
+  it('turns API requests away with 503, and serves everything else on', async () => {
+    const config = { ...testConfig, maxEventLoopDelayMs: 20 }
+    const { app } = await testApi(store, { store, config })
+    await app.ready()
+    // Busy until the lag has been noticed: the plugin looks once a second.
+    let api = await app.inject('/api/userservice/nothing')
+    for (let round = 0; round < 100 && api.statusCode !== 503; round++) {
+      const end = performance.now() + 100
+      while (performance.now() < end);
+      await new Promise((resolve) => setImmediate(resolve))
+      api = await app.inject('/api/userservice/nothing')
+    }
+    expect(api.statusCode).toBe(503)
+    expect(Number(api.headers['retry-after'])).toBeGreaterThan(0)
+    expect(api.body).toContain('<error_code>503</error_code>')
+  })
+
+  it('is not looked at, and requests are not counted, unless that is configured', async () => {
+    const { deps } = await testApi(store, { store })
+    const app = createServer(deps)
+    await refuseUnderPressure(app, testConfig)
+    await limitRate(app, testConfig, createAuthentication(store))
+    expect([app.hasDecorator('isUnderPressure'), app.hasDecorator('rateLimit')]).toEqual([false, false])
+    await app.close()
+  })
+})
+
+describe('behind a proxy', () => {
+  const addressSeen = async (trustProxy: boolean | number | string, forwarded: string) => {
+    const { deps } = await testApi(store, { store })
+    const app = createServer({ ...deps, config: { ...testConfig, trustProxy } })
+    app.get('/address', async (request) => request.ip)
+    const { body } = await app.inject({ url: '/address', headers: { 'x-forwarded-for': forwarded } })
+    await app.close()
+    return body
+  }
+
+  it.each([
+    [false, '192.0.2.7', '127.0.0.1'],
+    [true, '192.0.2.7, 10.0.0.1', '192.0.2.7'],
+    [1, '192.0.2.66, 192.0.2.7', '192.0.2.7'],
+    [2, '192.0.2.66, 192.0.2.7, 10.0.0.1', '192.0.2.7'],
+    ['127.0.0.1,10.0.0.0/8', '192.0.2.66, 192.0.2.7, 10.0.0.1', '192.0.2.7'],
+    ['10.0.0.0/8', '192.0.2.7', '127.0.0.1'],
+  ])('that is trusted as %j, the address of "%s" is %s', async (trustProxy, forwarded, address) => {
+    expect(await addressSeen(trustProxy, forwarded)).toBe(address)
+  })
+})
+
+describe('with a certificate', async () => {
+  it('serves HTTPS itself, broken requests included', async (context) => {
+    const dir = await mkdtemp(path.join(tmpdir(), 'giving-tls-'))
+    const [keyFile, certFile] = [path.join(dir, 'key.pem'), path.join(dir, 'cert.pem')]
+    try {
+      const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2']
+      const make = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+      execFileSync('openssl', [...make, ...subject, '-keyout', keyFile, '-out', certFile], { stdio: 'ignore' })
+    } catch {
+      await rm(dir, { recursive: true })
+      return context.skip('openssl is not installed, so there is no certificate to serve with')
+    }
+    const tls = { cert: await readFile(certFile), key: await readFile(keyFile) }
+    const { app } = await testApi(store, { store, config: { ...testConfig, tls } })
+    const base = await listen(app)
+    expect(base).toMatch(/^https:/)
+    const answer = await new Promise<string>((resolve, reject) => {
+      const request = httpsRequest(`${base}/api/nothing.json`, { ca: tls.cert, setHost: false }, (response) =>
+        resolve(text(response).then((body) => `${response.statusCode} ${body}`)),
+      )
+      request.on('error', reject).end()
+    })
+    expect(answer).toMatch(/^404 \{"error_response"/)
+    // Plain HTTP at an HTTPS port gets no answer, and the server lives on.
+    const socket = connect(Number(new URL(base).port), '127.0.0.1')
+    socket.on('error', () => undefined).end('GET / HTTP/1.1\r\n\r\n')
+    await text(socket).catch(() => '')
+    expect((await app.inject('/healthz')).statusCode).toBe(200)
+    await rm(dir, { recursive: true })
+  })
+})
+
+describe('the description of the API', () => {
+  let api: TestApi
+  beforeAll(async () => {
+    api = await testApi(store, { store })
+  })
+
+  type Operation = {
+    summary?: string
+    responses: Record<string, object>
+    requestBody?: { content: Record<string, object> }
+  }
+  type Document = { openapi: string; servers: { url: string }[]; paths: Record<string, Record<string, Operation>> }
+
+  it('is OpenAPI 3.1, made from the routes, with the address of this server', async () => {
+    const answer = await api.app.inject('/api/openapi.json')
+    expect(answer.headers['content-type']).toBe('application/json')
+    const document = answer.json() as Document
+    expect(document.openapi).toBe('3.1.0')
+    expect(document.servers).toEqual([{ url: 'https://giving.example' }])
+    for (const path of ['/api/userservice/tokens', '/api/userservice/accounts', '/api/userservice/keys/revoke', list]) {
+      expect(Object.keys(document.paths)).toContain(path)
+    }
+    expect(Object.keys(document.paths).filter((path) => !path.startsWith('/api/'))).toEqual([])
+    for (const [path, operations] of Object.entries(document.paths)) {
+      for (const { summary, responses } of Object.values(operations)) {
+        expect([path, summary]).toEqual([path, expect.any(String)])
+        expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '400', '401', '404', '500', '503']))
+      }
+    }
+    const body = document.paths['/api/userservice/keys']?.post?.requestBody?.content ?? {}
+    expect(Object.keys(body).sort()).toEqual(['application/json', 'application/xml'])
+    expect(JSON.stringify(body)).toContain('"key_request"')
+  })
+
+  it('is also a page, which loads nothing from elsewhere', async () => {
+    for (const url of ['/api/docs', '/api/docs/']) {
+      const page = await api.app.inject(url)
+      expect(page.statusCode).toBe(200)
+      expect(page.headers['content-type']).toMatch(/^text\/html/)
+      expect(page.body).not.toMatch(/(?:src|href)="(?:https?:)?\/\//)
+      const assets = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address ?? '')
+      expect(assets.length).toBeGreaterThan(3)
+      for (const asset of assets) {
+        const { statusCode } = await api.app.inject(new URL(asset, `http://x${url}`).pathname)
+        expect([url, asset, statusCode]).toEqual([url, asset, 200])
+      }
+    }
+    expect((await api.app.inject('/api/docs/json')).json()).toMatchObject({ openapi: '3.1.0' })
+  })
+})
