@@ -59,6 +59,9 @@ export function minorUnitExponent(currency: CurrencyCode): number {
   return exponents[currency] ?? 2
 }
 
+/** Currencies whose ISO 4217 minor unit is not 2, with theirs. */
+export const unusualMinorUnits: Readonly<Record<string, number>> = exponents
+
 /** The amount in units of 10^-places, rounded half away from zero. */
 export function toMinorUnits(amount: Decimal, places: number): bigint {
   const match = decimalPattern.exec(amount)

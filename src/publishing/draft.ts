@@ -1,14 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
-import { copyFile, link, mkdir, open, rename, rm } from 'node:fs/promises'
+import { copyFile, link, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
-import { isErrno, type ReleaseFolder, syncDirectory, toStorageError } from './release-folder.js'
+import { isErrno, makeDirectory, type ReleaseFolder, syncDirectory, toStorageError } from './release-folder.js'
 
 /** What was written: identity size and hash, size of the gzip twin. */
-export type WrittenFile = { readonly bytes: number; readonly gzipBytes: number; readonly sha256: string }
+export type WrittenFile = {
+  readonly bytes: number
+  readonly gzipBytes: number
+  readonly sha256: string
+  readonly contentSha256?: string
+}
+
+/**
+ * `twin: false` writes no gzip twin. `stamp` is text in the file's first characters that `contentSha256` leaves out: the
+ * time at which it was generated.
+ */
+export type WriteOptions = { readonly twin?: boolean; readonly stamp?: string }
 
 /** Chunks smaller than this are gathered before they are hashed, compressed and written. */
 const gatherBytes = 256 * 1024
@@ -40,22 +51,23 @@ export class Draft implements AsyncDisposable {
 
   /**
    * Writes a file and its gzip twin (level 1, one member: multi-member gzip breaks clients) from a stream of bytes,
-   * hashing on the way; both are synced to the disk. `twin: false` writes no twin.
+   * hashing on the way; both are synced to the disk.
    */
   async write(
     address: string,
     chunks: AsyncIterable<Buffer>,
     signal: AbortSignal,
-    options: { readonly twin: boolean } = { twin: true },
+    { twin: withTwin = true, stamp }: WriteOptions = {},
   ): Promise<WrittenFile> {
     const target = await this.#prepare(address)
     try {
       const hash = createHash('sha256')
+      const content = stamp === undefined ? undefined : createHash('sha256')
       let bytes = 0
       const identity = createWriteStream(target, { flags: 'wx', flush: true })
       const gzip = createGzip({ level: constants.Z_BEST_SPEED })
       let gzipBytes = 0
-      const twin = options.twin
+      const twin = withTwin
         ? pipeline(
             gzip,
             async function* (compressed: AsyncIterable<Buffer>) {
@@ -73,6 +85,7 @@ export class Draft implements AsyncDisposable {
         async function* (gathered: AsyncIterable<Buffer>) {
           for await (const chunk of gathered) {
             hash.update(chunk)
+            content?.update(bytes === 0 ? without(chunk, stamp) : chunk)
             bytes += chunk.length
             if (twin && !gzip.write(chunk)) await Promise.race([once(gzip, 'drain'), twin])
             yield chunk
@@ -86,7 +99,8 @@ export class Draft implements AsyncDisposable {
         throw error
       })
       await Promise.all([main, twin])
-      return { bytes, gzipBytes, sha256: hash.digest('hex') }
+      const sha256 = hash.digest('hex')
+      return { bytes, gzipBytes, sha256, ...(content && { contentSha256: content.digest('hex') }) }
     } catch (error) {
       throw toStorageError(error, target)
     }
@@ -143,13 +157,18 @@ export class Draft implements AsyncDisposable {
   async #directory(directory: string): Promise<void> {
     if (this.#directories.has(directory)) return
     try {
-      await mkdir(directory, { recursive: true })
+      await makeDirectory(directory)
     } catch (error) {
       throw toStorageError(error, directory)
     }
     // mkdir may have made parents inside the draft, whose entries need syncing too.
     for (let one = directory; one.startsWith(this.#path); one = path.dirname(one)) this.#directories.add(one)
   }
+}
+
+function without(chunk: Buffer, stamp = ''): Buffer {
+  const at = stamp === '' ? -1 : chunk.indexOf(stamp)
+  return at < 0 ? chunk : Buffer.concat([chunk.subarray(0, at), chunk.subarray(at + Buffer.byteLength(stamp))])
 }
 
 async function* gather(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {

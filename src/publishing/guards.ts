@@ -24,6 +24,8 @@ export function holdReason(
     readonly files: readonly { readonly path: string; readonly bytes: number }[]
     /** Activities whose newest mapping is invalid: in the live release and in this one. */
     readonly invalid?: { readonly live: number; readonly next: number }
+    /** Activities whose transactions do not add up to the books. */
+    readonly unbalanced?: { readonly count: number; readonly sample: readonly string[] }
   },
 ): string | undefined {
   const { vanished, maxLossPercent } = options
@@ -33,6 +35,11 @@ export function holdReason(
   }
   const tooLarge = options.files.find((file) => file.path.startsWith('/iati/') && file.bytes > mostFileBytes)
   if (tooLarge) return `${tooLarge.path} would have ${tooLarge.bytes} bytes, more than ${mostFileBytes}`
+  const { unbalanced } = options
+  if (unbalanced && unbalanced.count > 0) {
+    const activities = unbalanced.count === 1 ? '1 activity' : `${unbalanced.count} activities`
+    return `the transactions of ${activities} do not add up to the books: ${unbalanced.sample.join('; ')}`
+  }
   if (!live) return undefined
   if (options.invalid && isMappingBroken(options.invalid, next.activities)) {
     const { invalid } = options

@@ -16,6 +16,8 @@ export type ManifestFile = {
   readonly gzipBytes: number
   /** SHA-256 of the identity bytes, hex. */
   readonly sha256: string
+  /** The same without `generated-datetime`, which says nothing of the content; IATI files only. */
+  readonly contentSha256?: string
   /** When these bytes were first published; a file carried over keeps it (architecture 2.6). */
   readonly lastModified: IsoInstant
   /** Names the records without their envelope: equal fingerprints mean that nothing changed and the file is carried over. */
@@ -45,6 +47,8 @@ export type Manifest = {
   /** The time of the run that made the release. */
   readonly generated: IsoInstant
   readonly previous?: string
+  /** Releases before this one, newest first; readable while they are kept. */
+  readonly previousReleases?: readonly { readonly release: string; readonly manifest: string }[]
   readonly publisher: { readonly ref: string; readonly name: string }
   /** The publisher's own record in the organisation file: its content's hash, and when it last changed. */
   readonly publisherRecord?: { readonly hash: string; readonly lastUpdated: IsoInstant }

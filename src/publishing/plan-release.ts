@@ -1,4 +1,4 @@
-import { type IsoInstant, isoInstantOf } from '../domain/dates.js'
+import { type IsoInstant, isoDateOf, isoInstantOf } from '../domain/dates.js'
 import { activitiesPath, projectFeedIndexPath } from '../feeds/addresses.js'
 import { iatiEnvelope } from '../feeds/iati/envelope.js'
 import type { Connection, Db } from '../store/connection.js'
@@ -10,6 +10,7 @@ import {
   incomingMoney,
   listSegments,
   reportFeedsFingerprint,
+  unbalancedRenderings,
   vanishedIdentifiers,
 } from '../store/renderings.js'
 import type { Dataset } from './dataset.js'
@@ -32,6 +33,8 @@ export type ReleasePlan = {
   readonly held: Manifest['held']
   readonly totals: Manifest['totals']
   readonly vanished: { readonly count: number; readonly sample: readonly string[] }
+  /** Activities whose transactions do not add up to the books. */
+  readonly unbalanced: { readonly count: number; readonly sample: readonly string[] }
   /** A person removed data on purpose: smaller totals than the live release's are no reason to hold this one. */
   readonly lossAccepted: boolean
 }
@@ -95,6 +98,7 @@ export async function planRelease(
       money: await incomingMoney(db),
     },
     vanished: await vanishedIdentifiers(db, 10),
+    unbalanced: await unbalancedRenderings(db, { sinceRun: live?.manifest.run ?? 0, day: isoDateOf(run.startedAt) }, 5),
     lossAccepted: live !== undefined && (await findFact(db, 'loss-accepted-from')) === live.id,
   }
   return live && isSameContent(live.manifest, plan) ? { verdict: 'unchanged', live, held } : plan

@@ -39,7 +39,7 @@ export async function publishRelease(
 ): Promise<PublishOutcome> {
   const folder = releaseFolder(deps.feedsDir)
   await prepareFolder(folder)
-  const lock = { patienceMs: lockPatienceMs, then: 'take-over', signal } as const
+  const lock = { patienceMs: deps.lockPatienceMs ?? lockPatienceMs, then: 'take-over', signal } as const
   return await underPublishingLock(deps.store, lock, async (stillOurs) => {
     const state = await reconcile(deps)
     const earlier = outcomeOfInterrupted(state, run)
@@ -122,7 +122,7 @@ function toOutcome(plan: Exclude<PlanResult, ReleasePlan>): PublishOutcome {
 function reasonToHold(
   { maxLossPercent }: Pick<PublicationDeps, 'maxLossPercent'>,
   live: ReadableRelease | undefined,
-  { lossAccepted, vanished }: Pick<ReleasePlan, 'vanished' | 'lossAccepted'>,
+  { lossAccepted, vanished, unbalanced }: Pick<ReleasePlan, 'vanished' | 'lossAccepted' | 'unbalanced'>,
   { totals, files, held }: Manifest,
 ): string | undefined {
   return holdReason(lossAccepted ? undefined : live?.manifest.totals, totals, {
@@ -130,6 +130,7 @@ function reasonToHold(
     vanished,
     files,
     invalid: { live: live?.manifest.held.count ?? 0, next: held.count },
+    unbalanced,
   })
 }
 

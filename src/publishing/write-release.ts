@@ -1,7 +1,7 @@
 import { once as onceEvent } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { isoInstantOf } from '../domain/dates.js'
-import { projectFeedIndexPath } from '../feeds/addresses.js'
+import { manifestPath, projectFeedIndexPath } from '../feeds/addresses.js'
 import type { Connection } from '../store/connection.js'
 import { copyRows } from '../store/copy-rows.js'
 import { copyReportFeedsSql } from '../store/renderings.js'
@@ -42,7 +42,8 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
       await draft.carry(path, live.id)
       files.push({ ...before, immutablePath, notices })
     } else {
-      const written = await draft.write(path, dataset.chunks(build.client), signal)
+      const stamp = path.startsWith('/iati/') ? { stamp: ` generated-datetime="${generated}"` } : {}
+      const written = await draft.write(path, dataset.chunks(build.client), signal, stamp)
       files.push({ path, immutablePath, mediaType, records, ...written, lastModified: generated, fingerprint, notices })
     }
   }
@@ -52,7 +53,7 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
     release: draft.id,
     run: run.id,
     generated,
-    ...(live && { previous: live.id }),
+    ...(live && { previous: live.id, previousReleases: previousReleases(live.manifest) }),
     publisher: { ref: deps.mapping.reportingOrg.ref, name: deps.mapping.reportingOrg.name },
     ...(plan.publisherRecord && { publisherRecord: plan.publisherRecord }),
     files,
@@ -63,6 +64,15 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
   const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
   await draft.write('/manifest.json', once(text), signal, { twin: false })
   return manifest
+}
+
+// As many as a reader may want to go back.
+const mostPreviousReleases = 10
+
+function previousReleases(live: Manifest): NonNullable<Manifest['previousReleases']> {
+  const { release } = live
+  const newest = { release, manifest: `/feeds/releases/${release}${manifestPath}` }
+  return [newest, ...(live.previousReleases ?? [])].slice(0, mostPreviousReleases)
 }
 
 async function writeProjectFeeds(

@@ -1,4 +1,5 @@
 import type { IsoDate } from '../domain/dates.js'
+import { unusualMinorUnits } from '../domain/money.js'
 import type { Notice } from '../domain/notice.js'
 import type { Db } from './connection.js'
 
@@ -282,6 +283,49 @@ export async function incomingMoney(db: Db): Promise<Record<string, string>> {
       where text is not null group by currency order by currency collate "C"`,
   )
   return Object.fromEntries(rows.map((row) => [row.currency, row.amount]))
+}
+
+/**
+ * Activities rendered after the run `sinceRun` whose reported money differs, in any currency, from `donation_month` and
+ * `disbursement` up to `day`: how many, and the first `limit` in words. Projects that have changed since are left out, as
+ * their text is about to be.
+ */
+export async function unbalancedRenderings(
+  db: Db,
+  { sinceRun, day }: { readonly sinceRun: number; readonly day: IsoDate },
+  limit: number,
+): Promise<{ count: number; sample: string[] }> {
+  const { rows } = await db.query<{ identifier: string; told: string; books: string; count: number }>(
+    `with checked as (
+        select r.project_id, r.identifier, r.money
+          from rendering r join project_version v using (project_id)
+          where r.run_id > $1 and r.verdict = 'valid' and r.text is not null and not v.dirty
+            and (r.valid_until is null or r.valid_until > $2)
+      ), entries as (
+        select project_id, currency, case when kind = 'fee' then 'out' else 'in' end as side, amount
+          from donation_month join checked using (project_id) where last_on <= $2
+        union all
+        select project_id, currency, 'out', amount from disbursement join checked using (project_id)
+          where disbursed_on <= $2
+        union all
+        select project_id, currency, side, - amount::numeric
+          from checked, jsonb_each(money) as c (currency, sides), jsonb_each_text(sides) as s (side, amount)
+      ), differences as (
+        select project_id, currency, side, sum(round(amount, coalesce(($3::jsonb ->> currency)::integer, 2))) as amount
+          from entries group by project_id, currency, side
+      )
+      select identifier, currency || ' ' || side as told, amount::text as books, (count(*) over ())::integer as count
+        from (
+          select distinct on (project_id) project_id, currency, side, amount from differences where amount <> 0
+            order by project_id, currency collate "C", side collate "C"
+        ) first join checked using (project_id)
+        order by project_id limit $4`,
+    [sinceRun, day, JSON.stringify(unusualMinorUnits), limit],
+  )
+  return {
+    count: rows[0]?.count ?? 0,
+    sample: rows.map(({ identifier, told, books }) => `${identifier} (${told}: the books have ${books} more)`),
+  }
 }
 
 /** An activity whose newest mapping is invalid. */

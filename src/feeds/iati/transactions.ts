@@ -1,5 +1,12 @@
 import { type IsoDate, later, monthEnd } from '../../domain/dates.js'
-import { type CurrencyCode, fromMinorUnits, minorUnitExponent, toMinorUnits } from '../../domain/money.js'
+import {
+  type CurrencyCode,
+  fromMinorUnits,
+  minorUnitExponent,
+  parseCurrencyCode,
+  parseDecimal,
+  toMinorUnits,
+} from '../../domain/money.js'
 import type { DonationMonth, FunderOrganisation, MoneyKind, ProjectGraph } from '../../domain/project.js'
 import { type Element, element, textElement } from '../../xml/element.js'
 import type { Mapping } from './mapping.js'
@@ -50,7 +57,8 @@ export function transactions(
   const lines = [...monthLines(graph, sides, mapping), ...payoutLines(graph, implementing, sides, mapping)]
     .filter((line) => line.amount !== 0n)
     .sort((a, b) => compare(a.date, b.date) || compare(a.type, b.type) || compare(a.ref, b.ref))
-  return { elements: lines.map(transaction), totals: sum(lines) }
+  const elements = lines.map(transaction)
+  return { elements, totals: moneyOf(elements) }
 }
 
 function compare(a: string, b: string): number {
@@ -173,11 +181,17 @@ function transaction(line: Line): Element {
   ])
 }
 
-function sum(lines: readonly Line[]): MoneyTotals {
+/** What the elements say, read back from them: what the release guard compares with the books must be what is written. */
+function moneyOf(elements: readonly Element[]): MoneyTotals {
   const totals: Record<string, { in: bigint; out: bigint }> = {}
-  for (const { currency, type, amount } of lines) {
+  for (const { children } of elements) {
+    const [type, , value] = children
+    const currency = parseCurrencyCode(value?.attributes.currency ?? '')
+    const amount = parseDecimal(value?.text ?? '')
+    if (!currency || !amount) continue
     totals[currency] ??= { in: 0n, out: 0n }
-    totals[currency][type === '1' ? 'in' : 'out'] += amount
+    const side = type?.attributes.code === '1' ? 'in' : 'out'
+    totals[currency][side] += toMinorUnits(amount, minorUnitExponent(currency))
   }
   return totals
 }
