@@ -7,9 +7,11 @@ import { createReleaseReader } from '../publishing/releases.js'
 import { pendingMigrations } from '../store/migrate.js'
 import type { ReleaseEvent } from '../store/releases.js'
 import type { RunSummary } from '../store/runs.js'
+import { listSyncRuns } from '../store/sync-runs.js'
 import type { Output } from './output.js'
 import { describeRun } from './publish.js'
 import { openRuntime, type Runtime } from './runtime.js'
+import { describeSync } from './sync.js'
 
 type Status = {
   readonly database: { readonly kind: 'given' | 'embedded'; readonly reachable: true }
@@ -88,8 +90,16 @@ async function gather(runtime: Runtime): Promise<Status> {
     needs: [
       ...(queue.reachable ? [] : [`the queue cannot be reached: ${queue.error}`]),
       ...needs.map(({ message }) => message),
+      ...(await syncNeeds(runtime)),
     ],
   }
+}
+
+/** A mirror whose last sync was held or has failed needs a person. */
+async function syncNeeds({ config, store }: Runtime): Promise<string[]> {
+  if (!config.upstream) return []
+  const last = (await listSyncRuns(store.db, 20)).find(({ state }) => state !== 'queued' && state !== 'running')
+  return last?.state === 'held' || last?.state === 'failed' ? [describeSync(last)] : []
 }
 
 async function queueStatus(runtime: Runtime): Promise<Status['queue']> {
