@@ -12,11 +12,11 @@ export const retryAfterSeconds = 5
 
 /**
  * Answers any failure with `error_response` in the negotiated format: the only place where an error becomes HTTP
- * (specification 7). A 5xx is logged in full and tells the client no more than the request id.
+ * (specification 7). A 5xx that has its cause inside is logged in full and tells the client no more than the request id.
  */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toApiError(error)
-  if (failure.status >= 500)
+  if (failure.status >= 500 && !errorCatalogue[failure.code].public)
     request.log.error({ requestId: request.id, code: failure.code, err: error }, 'request failed')
   const format = responseFormat(request)
   reply
