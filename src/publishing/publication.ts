@@ -42,6 +42,8 @@ export type PublicationDeps = {
   readonly feedsDir: string
   readonly keepReleases: number
   readonly maxLossPercent: number
+  /** How long publishing waits for another holder of its lock before it takes the lock over; 10 s when not given. */
+  readonly lockPatienceMs?: number
   /** Checks every rendered batch by the official schema, when its files are there. */
   readonly xsd?: XsdValidator
   readonly clock: Clock

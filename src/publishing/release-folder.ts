@@ -75,9 +75,21 @@ export async function switchLiveRelease(folder: ReleaseFolder, id: string): Prom
 /** Creates the folders; throws `storage-failed` with the reason when that is not possible. */
 export async function prepareFolder(folder: ReleaseFolder): Promise<void> {
   try {
-    for (const directory of [folder.releases, folder.drafts, folder.held]) await mkdir(directory, { recursive: true })
+    for (const directory of [folder.releases, folder.drafts, folder.held]) await makeDirectory(directory)
   } catch (error) {
     throw toStorageError(error, folder.root)
+  }
+}
+
+/** Makes a directory and its parents. Node's own recursive way says ENOENT where the file system is read-only. */
+export async function makeDirectory(directory: string): Promise<void> {
+  try {
+    await mkdir(directory)
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return
+    if (!isErrno(error, 'ENOENT') || path.dirname(directory) === directory) throw error
+    await makeDirectory(path.dirname(directory))
+    await makeDirectory(directory)
   }
 }
 

@@ -48,7 +48,7 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
     connectionString: options.url,
     max: options.max,
     application_name: options.applicationName,
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     types: { getTypeParser: columnParser as typeof pg.types.getTypeParser },

@@ -1,0 +1,184 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createMetrics } from '../../../src/observability/metrics.js'
+import { serveMetrics } from '../../../src/observability/metrics-server.js'
+import { publicationHealth } from '../../../src/publishing/health.js'
+import { keepHouse } from '../../../src/publishing/housekeeping.js'
+import { releaseFolder } from '../../../src/publishing/release-folder.js'
+import { createReleaseReader } from '../../../src/publishing/releases.js'
+import { pruneDatabase } from '../../../src/store/pruning.js'
+import { runNumbers } from '../../../src/store/run-numbers.js'
+import { createRun, listRuns } from '../../../src/store/runs.js'
+import { adoptSchedule } from '../../../src/store/schedules.js'
+import { testApi } from '../../support/api.js'
+import { insertProjects } from '../../support/catalogue.js'
+import { type TestDatabase, testDatabase } from '../../support/database.js'
+import { type Publisher, testPublisher } from '../../support/publishing.js'
+
+let database: TestDatabase
+let publisher: Publisher
+const days = (count: number) => new Date(Date.parse('2026-11-21T02:00:00Z') + count * 86_400_000)
+
+beforeAll(async () => {
+  database = await testDatabase()
+  publisher = await testPublisher(database.store)
+  await insertProjects(database.store.db, [{ id: 1 }, { id: 2 }])
+  for (let run = 0; run < 4; run++) await publisher.publish()
+})
+
+describe('pruning', () => {
+  it('leaves everything young alone', async () => {
+    const before = await listRuns(database.store.db, 100)
+    expect(await pruneDatabase(database.store.db, days(80), 3)).toEqual({
+      tokens: 0,
+      shards: 1,
+      runs: 0,
+      syncs: 0,
+      releases: 0,
+    })
+    expect(await listRuns(database.store.db, 100)).toHaveLength(before.length)
+  })
+
+  it('removes old runs, but none that a release or a rendering names, nor the newest; totals stay', async () => {
+    const before = await runNumbers(database.store.db)
+    const [newest] = await listRuns(database.store.db, 1)
+    const pruned = await pruneDatabase(database.store.db, days(100), 3)
+    expect(pruned.runs).toBe(2)
+    const left = await listRuns(database.store.db, 100)
+    expect(left.map(({ id }) => id)).toEqual([newest?.id, (await publisher.manifest()).run])
+    expect(await runNumbers(database.store.db)).toEqual(before)
+    expect(await pruneDatabase(database.store.db, days(100), 3)).toMatchObject({ runs: 0 })
+  })
+
+  it('removes drafts of dead writers and links that were never renamed', async () => {
+    const folder = releaseFolder(publisher.feedsDir)
+    await mkdir(path.join(folder.drafts, '20261121T020000Z-9.1.aa'))
+    await writeFile(path.join(folder.root, 'current.123.tmp'), '')
+    await keepHouse(publisher.deps)
+    expect(await publisher.names('drafts')).toEqual([])
+    await expect(writeFile(path.join(folder.root, 'current.123.tmp'), '', { flag: 'wx' })).resolves.toBeUndefined()
+  })
+
+  it('waits while a publication is going on', async () => {
+    const folder = releaseFolder(publisher.feedsDir)
+    await mkdir(path.join(folder.drafts, '20261121T020000Z-9.1.aa'), { recursive: true })
+    await database.store.connection(async (db) => {
+      await db.query('select pg_advisory_lock(7241032604)')
+      await keepHouse(publisher.deps)
+    }, 'discard')
+    expect(await publisher.names('drafts')).toEqual(['20261121T020000Z-9.1.aa'])
+  })
+})
+
+describe('health', () => {
+  const health = () =>
+    publicationHealth({
+      store: database.store,
+      releases: createReleaseReader(publisher.feedsDir),
+      clock: () => publisher.now,
+    })
+  const codes = async () => (await health()).needs.map(({ code }) => code)
+
+  it('finds nothing to do when all is well', async () => {
+    await adoptSchedule(database.store.db, 'publish', { expression: '0 2 * * *', timezone: 'UTC' }, days(-1))
+    publisher.now = days(0.01)
+    expect(await health()).toMatchObject({ overdue: false, needs: [] })
+  })
+
+  it('tells that a scheduled publication has not come about, an hour after it was due', async () => {
+    publisher.now = days(1.03)
+    expect(await codes()).toEqual([])
+    publisher.now = days(1.05)
+    expect(await codes()).toEqual(['publication-overdue'])
+    await publisher.publish()
+    expect(await codes()).toEqual([])
+  })
+
+  it('tells that the last run failed, and that a release is held, until it is decided', async () => {
+    await database.store.db.query('delete from project where id = 2')
+    const run = await publisher.publish()
+    expect(await codes()).toEqual(['release-held'])
+    expect((await health()).needs[0]?.message).toContain(`release ${run.releaseId} is held: 1 published identifier`)
+    const failing = await testPublisher(database.store, { feedsDir: '/dev/null/feeds' })
+    await failing.publish()
+    expect(await codes()).toEqual(['run-failed'])
+  })
+})
+
+describe('/metrics', () => {
+  it('of the API process count requests by route and tell how publication stands', async () => {
+    const numbers = {
+      runsFinished: { published: 3, failed: 1 },
+      runsWaiting: { queued: 2, running: 1 },
+      activitiesRendered: 420,
+      watchdogRuns: 1,
+      openShards: 7,
+      stageSeconds: { render: 1.5 },
+      overdue: true,
+      live: { ageSeconds: 60, activities: 120, held: 4 },
+    }
+    const metrics = createMetrics({ shared: async () => numbers, onError: () => undefined })
+    const api = await testApi(database.store, { metrics })
+    await api.app.inject('/feeds/status.json')
+    await api.app.inject('/no/such/address')
+    const { body, headers } = await api.app.inject('/metrics')
+    expect(headers['content-type']).toContain('text/plain')
+    for (const line of [
+      'giving_runs_total{outcome="published"} 3',
+      'giving_runs_total{outcome="failed"} 1',
+      'giving_activities_rendered_total 420',
+      'giving_activities_held 4',
+      'giving_queue_depth{kind="run"} 3',
+      'giving_queue_depth{kind="shard"} 7',
+      'giving_release_age_seconds 60',
+      'giving_publication_overdue 1',
+      'giving_last_run_stage_seconds{stage="render"} 1.5',
+      'giving_http_request_duration_seconds_count{method="GET",route="/feeds/status.json",status="200"} 1',
+      'status="404"} 1',
+    ])
+      expect(body).toContain(line)
+    expect((await api.app.inject('/metrics')).body).toContain('giving_runs_total{outcome="published"} 3')
+  })
+
+  it('say that the database is away instead of failing', async () => {
+    const errors: unknown[] = []
+    const metrics = createMetrics({
+      shared: async () => {
+        throw new Error('away')
+      },
+      onError: (error) => errors.push(error),
+    })
+    expect(await metrics.text()).toContain('giving_database_up 0')
+    expect(errors).toHaveLength(1)
+  })
+
+  it('of a worker are on a port of their own, with the depth of the queue', async () => {
+    const { rows } = await database.store.db.query<{ n: number }>('select count(*) as n from run')
+    await createRun(database.store.db, { trigger: 'manual', at: days(3) })
+    const shared = async () => {
+      const { finished, waiting, rendered, watchdog, openShards, timings } = await runNumbers(database.store.db)
+      return {
+        runsFinished: finished,
+        runsWaiting: waiting,
+        activitiesRendered: rendered,
+        watchdogRuns: watchdog,
+        openShards,
+        stageSeconds: timings,
+        overdue: false,
+      }
+    }
+    const metrics = createMetrics({ shared, onError: () => undefined })
+    metrics.watchQueue(async () => ({ publish: { waiting: 5 } }))
+    metrics.observeStage('assemble', 0.2)
+    const server = await serveMetrics(metrics, '127.0.0.1', 0)
+    const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text()
+    expect(text).toContain('giving_queue_jobs{queue="publish",state="waiting"} 5')
+    expect(text).toContain('giving_stage_duration_seconds_count{stage="assemble"} 1')
+    expect(text).toContain('giving_runs_waiting{state="queued"} 1')
+    expect(text).toMatch(/giving_last_run_stage_seconds\{stage="render"\} \d/)
+    expect((await fetch(`http://127.0.0.1:${server.port}/healthz`)).status).toBe(200)
+    await server.close()
+    expect(rows[0]?.n).toBeGreaterThan(0)
+  })
+})
