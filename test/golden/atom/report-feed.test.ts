@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { projectReportFeed, recentReportFeed } from '../../../src/feeds/atom/report-feed.js'
+import { projectReportFeed, recentReportFeed, reportArchive } from '../../../src/feeds/atom/report-feed.js'
 import { aGraph, aReport } from '../../support/builders.js'
 
 const config = { baseUrl: 'https://giving.example', publisherName: 'Example Giving', language: 'en' }
@@ -34,5 +34,27 @@ describe('a feed of progress reports', () => {
     )
     expect(feed?.updatedAt).toEqual(new Date('2026-11-01T00:00:00Z'))
     expect(feed?.text).toContain('<id>https://giving.example/feeds/reports.atom</id>')
+  })
+
+  it('of all projects leads to the newest archive', () => {
+    const feed = recentReportFeed([aReport(2, '2026-10-02')], config, 7)
+    expect(feed?.text).toContain(
+      '<link rel="prev-archive" type="application/atom+xml" href="https://giving.example/feeds/reports/archive-7.atom"/>',
+    )
+  })
+
+  it('of all projects has archives as RFC 5005 says', async () => {
+    const archive = reportArchive([aReport(2, '2026-01-06'), aReport(1, '2026-01-05')], config, 2, 1)
+    await expect(archive?.text).toMatchFileSnapshot('reports-archive.atom')
+  })
+
+  it('shows report HTML without what could run, load or restyle', () => {
+    const contentHtml =
+      '<p onclick="x()" style="color:red">Hi <a href="javascript:x()">you</a><iframe src="https://a.example"></iframe></p>' +
+      '<style>p{}</style><img src="https://a.example/1.jpg" alt="A"><script>x()</script>'
+    const feed = recentReportFeed([aReport(2, '2026-10-02', { contentHtml })], config)
+    expect(/<content type="html">([^<]*)</.exec(feed?.text ?? '')?.[1]).toBe(
+      '&lt;p&gt;Hi &lt;a&gt;you&lt;/a&gt;&lt;/p&gt;&lt;img src="https://a.example/1.jpg" alt="A" /&gt;',
+    )
   })
 })

@@ -293,3 +293,226 @@ describe('organisation references', () => {
     expect(codes(graph)).toContain('organisation-ref-unusable')
   })
 })
+
+describe('the life cycle', () => {
+  it('has a pipeline for what is approved for later, until its day', () => {
+    const graph = aGraph({ project: { approvedDate: new Date('2026-12-01T09:00:00Z') } })
+    expect(lines(graph, 'activity-status')).toEqual(['<activity-status code="1"/>'])
+    expect(mapped(graph).validUntil).toBe('2026-12-01')
+    expect(lines(graph, 'activity-status', day('2026-12-01'))).toEqual(['<activity-status code="2"/>'])
+  })
+})
+
+describe('identifiers', () => {
+  it('name the earlier publisher when an activity was first published under it', () => {
+    const { element } = toActivity(aGraph(), mappingConfig, today, 'GB-CHC-1234567-2045')
+    const others = element.children
+      .filter(({ name }) => name === 'other-identifier')
+      .map((child) => writeElement(child))
+    expect(others).toEqual([
+      '<other-identifier ref="2045" type="A1"/>',
+      '<other-identifier ref="GB-CHC-1234567" type="B1"/>',
+    ])
+    expect(validateActivity(element, checks).map(({ code }) => code)).toEqual([])
+  })
+})
+
+describe('scope and place', () => {
+  const somewhere = { latitude: amount('7.9'), longitude: amount('-11.7'), locationName: 'Bo' }
+
+  it('are one place when it is named, and the country when it must not be known', () => {
+    const graph = aGraph({ project: somewhere })
+    expect(lines(graph, 'activity-scope')).toEqual(['<activity-scope code="8"/>'])
+    expect(lines(graph, 'location')).toEqual([
+      '<location><location-reach code="1"/><name><narrative>Bo</narrative></name>' +
+        '<point srsName="http://www.opengis.net/def/crs/EPSG/0/4326"><pos>7.9 -11.7</pos></point>' +
+        '<exactness code="2"/><location-class code="2"/></location>',
+    ])
+    const hidden = aGraph({ project: { ...somewhere, locationPrecision: 'country' } })
+    expect(lines(hidden, 'activity-scope')).toEqual(['<activity-scope code="4"/>'])
+    expect(lines(hidden, 'location')).toEqual([])
+  })
+})
+
+describe('Sustainable Development Goals', () => {
+  it('are tags; a target makes its goal superfluous', () => {
+    expect(lines(aGraph({ sdgs: ['13', '6', '6.1', '6.b'] }), 'tag')).toEqual([
+      '<tag code="6.1" vocabulary="3"/>',
+      '<tag code="6.b" vocabulary="3"/>',
+      '<tag code="13" vocabulary="2"/>',
+    ])
+  })
+
+  it('leave out a code that does not exist, and say so', () => {
+    const graph = aGraph({ sdgs: ['18', '6.9'] })
+    expect(lines(graph, 'tag')).toEqual([])
+    expect(codes(graph)).toEqual(['sdg-unknown', 'sdg-unknown'])
+  })
+})
+
+describe('an emergency', () => {
+  const attributes = (graph: Parameters<typeof toActivity>[0]) => mapped(graph).element.attributes
+
+  it('is humanitarian by its theme or its GLIDE number, and by nothing else', () => {
+    expect(attributes(aGraph())).toMatchObject({ humanitarian: '0' })
+    expect(attributes(aGraph({ themes: [disasterTheme] }))).toMatchObject({ humanitarian: '1' })
+    const graph = aGraph({ project: { glideNumber: 'FL-2026-000123-SLE' } })
+    expect(attributes(graph)).toMatchObject({ humanitarian: '1' })
+    expect(lines(graph, 'humanitarian-scope')).toEqual([
+      '<humanitarian-scope type="1" vocabulary="1-2" code="FL-2026-000123-SLE"/>',
+    ])
+  })
+
+  it('without a goal says why it has no budget', () => {
+    expect(attributes(aGraph({ themes: [disasterTheme] }))).toMatchObject({ 'budget-not-provided': '3' })
+    const withGoal = aGraph({ themes: [disasterTheme], project: { goal: amount('100') } })
+    expect(attributes(withGoal)).not.toHaveProperty('budget-not-provided')
+    expect(attributes(aGraph())).not.toHaveProperty('budget-not-provided')
+  })
+})
+
+describe('a changed goal', () => {
+  it('is the revised budget beside the original, in the same period', () => {
+    const graph = aGraph({ project: { goal: amount('9000'), originalGoal: amount('8000') } })
+    const period = '<period-start iso-date="2026-02-11"/><period-end iso-date="2027-02-10"/>'
+    expect(lines(graph, 'budget')).toEqual([
+      `<budget type="1" status="1">${period}<value currency="USD" value-date="2026-02-11">8000.00</value></budget>`,
+      `<budget type="2" status="1">${period}<value currency="USD" value-date="2026-02-11">9000.00</value></budget>`,
+    ])
+  })
+
+  it('is no revision when it is the same amount', () => {
+    const graph = aGraph({ project: { goal: amount('8000.000'), originalGoal: amount('8000') } })
+    expect(lines(graph, 'budget')).toHaveLength(1)
+  })
+})
+
+describe('planned payouts', () => {
+  const plan = (reference: string, plannedOn: string) => ({
+    reference,
+    plannedOn: day(plannedOn),
+    amount: amount('550.000'),
+    currency: usd,
+  })
+
+  it('are planned-disbursements until their day', () => {
+    const graph = aGraph({ payoutPlan: [plan('a', '2026-11-21'), plan('b', '2026-12-01')] })
+    expect(lines(graph, 'planned-disbursement')).toEqual([
+      '<planned-disbursement type="1"><period-start iso-date="2026-12-01"/><period-end iso-date="2026-12-01"/>' +
+        '<value currency="USD" value-date="2026-12-01">550.00</value>' +
+        '<provider-org provider-activity-id="US-EIN-123456789-2045" ref="US-EIN-123456789" type="21">' +
+        '<narrative>Example Giving</narrative></provider-org>' +
+        '<receiver-org type="24"><narrative>Tara Water Trust</narrative></receiver-org></planned-disbursement>',
+    ])
+    expect(mapped(graph).validUntil).toBe('2026-12-01')
+    expect(lines(graph, 'planned-disbursement', day('2026-12-01'))).toEqual([])
+  })
+
+  it('end when a disbursement of the same reference was made', () => {
+    const paid = { reference: 'b', disbursedOn: day('2026-11-20'), amount: amount('540'), currency: usd }
+    const graph = aGraph({ payoutPlan: [plan('b', '2026-12-01')], disbursements: [paid] })
+    expect(lines(graph, 'planned-disbursement')).toEqual([])
+    expect(lines(graph, 'transaction')).toHaveLength(1)
+  })
+})
+
+describe('money that went out', () => {
+  it('comes back as a negative disbursement that says so', () => {
+    const graph = aGraph({
+      disbursements: [{ reference: 'r-1', disbursedOn: day('2026-10-02'), amount: amount('-90.00'), currency: usd }],
+    })
+    expect(lines(graph, 'transaction')).toEqual([
+      '<transaction ref="pay-r-1"><transaction-type code="3"/><transaction-date iso-date="2026-10-02"/>' +
+        '<value currency="USD" value-date="2026-10-02">-90.00</value>' +
+        '<description><narrative>Money returned by the implementing partner</narrative></description>' +
+        '<provider-org provider-activity-id="US-EIN-123456789-2045" ref="US-EIN-123456789" type="21">' +
+        '<narrative>Example Giving</narrative></provider-org>' +
+        '<receiver-org type="24"><narrative>Tara Water Trust</narrative></receiver-org></transaction>',
+    ])
+  })
+
+  it('is counted by currency, as the elements say', () => {
+    const graph = aGraph({
+      months: [
+        aMonth('2026-08', '100.00'),
+        aMonth('2026-08', '-5.005', { kind: 'refund' }),
+        aMonth('2026-08', '7.00', { kind: 'fee' }),
+        aMonth('2026-09', '1500', { currency: 'JPY' as typeof usd }),
+      ],
+    })
+    expect(mapped(graph).totals).toEqual({ USD: { in: 9499n, out: 700n }, JPY: { in: 1500n, out: 0n } })
+  })
+})
+
+describe('photos', () => {
+  const photo = (renditions: object) => ({ position: 0, wireId: 0, renditions, consent: true })
+
+  it('are linked by a rendition in a format that IATI lists', () => {
+    const renditions = { large: 'https://giving.example/l.webp', original: 'https://giving.example/o.png' }
+    expect(lines(aGraph({ photos: [photo(renditions)] }), 'document-link')[0]).toContain(
+      'url="https://giving.example/o.png" format="image/png"',
+    )
+  })
+
+  it('in webp only are left out, and that is said', () => {
+    const graph = aGraph({ photos: [photo({ large: 'https://giving.example/l.webp?w=900' })] })
+    expect(lines(graph, 'document-link')).toEqual([])
+    expect(codes(graph)).toEqual(['format-unknown'])
+  })
+
+  it('without consent are not shown at all', () => {
+    const graph = aGraph({ photos: [{ ...photo({ large: 'https://giving.example/l.jpg' }), consent: false }] })
+    expect(lines(graph, 'document-link')).toEqual([])
+  })
+})
+
+describe('results', () => {
+  it('are periods from report to report, oldest first, at most the newest twenty', () => {
+    const reports = Array.from({ length: 23 }, (_, index) =>
+      aReport(23 - index, `2026-10-${String(23 - index).padStart(2, '0')}`),
+    )
+    const [result = ''] = lines(aGraph({ reports }), 'result')
+    const periods = [...result.matchAll(/<period-start iso-date="([^"]*)"\/><period-end iso-date="([^"]*)"\/>/g)]
+    expect(periods).toHaveLength(20)
+    expect(periods[0]?.slice(1)).toEqual(['2026-10-03', '2026-10-04'])
+    expect(periods.at(-1)?.slice(1)).toEqual(['2026-10-22', '2026-10-23'])
+  })
+
+  it('tell the lead of a report as plain text of at most 2,000 characters', () => {
+    const contentHtml = `<h1>A &amp; B</h1><p>${'word '.repeat(900)}</p><script>no()</script>`
+    const [result = ''] = lines(aGraph({ reports: [aReport(1, '2026-10-01', { contentHtml })] }), 'result')
+    const comment = /<comment><narrative>([^<]*)<\/narrative>/.exec(result)?.[1] ?? ''
+    expect(comment.startsWith('A &amp; B\nword word')).toBe(true)
+    expect(comment.endsWith(' word…')).toBe(true)
+    expect(comment.replace('&amp;', '&').length).toBeLessThanOrEqual(2000)
+  })
+
+  it('tell the title of a report that has pictures only', () => {
+    const graph = aGraph({ reports: [aReport(1, '2026-10-01', { contentHtml: '<img src="a.jpg">' })] })
+    expect(lines(graph, 'result')[0]).toContain('<comment><narrative>Report 1</narrative></comment>')
+  })
+
+  it('wait for a report that is dated in the future', () => {
+    const graph = aGraph({ reports: [aReport(1, '2026-12-24')] })
+    expect(lines(graph, 'result')).toEqual([])
+    expect(mapped(graph).validUntil).toBe('2026-12-24')
+  })
+})
+
+describe('an organisation that gives', () => {
+  const funderOf = (funder: object) =>
+    lines(
+      aGraph({ months: [aMonth('2026-09', '10.00', { funder: { id: 7, name: 'Blue', ...funder } })] }),
+      'participating-org',
+    )[1]
+
+  it('is told by its stored identifier as it is, else by its tax id in one form', () => {
+    expect(funderOf({ orgRef: 'US-EIN-27-1661997', ein: '27-1661997' })).toContain('ref="US-EIN-27-1661997"')
+    expect(funderOf({ ein: '27-1661997' })).toContain('ref="US-EIN-271661997"')
+    expect(funderOf({ ein: '27-166' })).not.toContain('ref=')
+  })
+
+  it('never gets an identifier made of the platform’s own', () => {
+    expect(funderOf({ orgRef: `${mappingConfig.reportingOrg.ref}-55` })).not.toContain('ref=')
+  })
+})
