@@ -1,3 +1,4 @@
+import { isReportArchive } from '../feeds/addresses.js'
 import type { Manifest, ManifestFile } from '../publishing/manifest.js'
 import type { RunSummary } from '../store/runs.js'
 import { type Html, html } from './html.js'
@@ -29,6 +30,7 @@ export function indexPage(facts: IndexFacts): string {
 <p>What this giving platform did, published every day: projects and money as IATI 2.03, progress reports as Atom.</p></header>
 <main>
 ${facts.manifest ? releaseSections(facts.manifest) : firstReleaseSection()}
+${policySections()}
 ${runSection(facts.lastRun)}
 ${developerSection(facts.baseUrl)}
 </main>
@@ -55,9 +57,10 @@ function releaseSections(manifest: Manifest): Html {
 <caption>“Latest” always gives the newest file; “this version” never changes.</caption>
 <thead><tr><th scope="col">Latest</th><th scope="col">This version</th><th scope="col">Records</th><th scope="col">Size</th><th scope="col">Compressed</th><th scope="col">Changed</th></tr></thead>
 <tbody>
-${manifest.files.map(fileRow)}
+${manifest.files.filter(({ path }) => !isReportArchive(path)).map(fileRow)}
 </tbody></table></div>
 ${projectFeeds(manifest)}
+${reportArchives(manifest)}
 <p>Everything about this release, with checksums and findings, is in the
 <a href="/feeds/manifest.json">manifest</a>.</p></section>`
 }
@@ -79,6 +82,26 @@ function projectFeeds(manifest: Manifest): Html {
   if (manifest.projectFeeds.count === 0) return html``
   return html`<p>${count(manifest.projectFeeds.count)} projects have a feed of their own at
 <code>/feeds/projects/{id}/reports.atom</code>; <a href="${manifest.projectFeeds.index}">the index</a> lists them.</p>`
+}
+
+function reportArchives(manifest: Manifest): Html {
+  const archives = manifest.files.filter(({ path }) => isReportArchive(path)).length
+  if (archives === 0) return html``
+  return html`<p>The feed of all reports goes back through ${count(archives)} archives (RFC 5005); the manifest lists them.</p>`
+}
+
+// Named by document links of category B08 and by sector vocabularies, so these anchors stay.
+function policySections(): Html {
+  return html`<section aria-labelledby="exclusions"><h2 id="exclusions">What is not published, and why</h2>
+<ul>
+<li>Nothing about people who give: no names, messages or places. Their gifts are told by project and month.</li>
+<li>No photo of people who have not agreed to worldwide publication.</li>
+<li>Of projects whose people are at risk, no place but the country.</li>
+<li>No names or addresses of contact persons, only of organisations.</li>
+</ul></section>
+<section aria-labelledby="themes"><h2 id="themes">Themes</h2>
+<p>Sectors of vocabulary 99 are this platform’s own themes. Their codes are the ids, and their names the names, that the API
+lists at <code>/api/public/projectservice/themes</code>.</p></section>`
 }
 
 function runSection(run: RunSummary | undefined): Html {

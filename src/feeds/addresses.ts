@@ -13,6 +13,11 @@ export function reportsArchivePath(archive: number): string {
   return `/feeds/reports/archive-${archive}.atom`
 }
 
+/** Whether a published path is such an archive. */
+export function isReportArchive(path: string): boolean {
+  return path.startsWith('/feeds/reports/archive-')
+}
+
 export const projectFeedIndexPath = '/feeds/projects/index.json'
 export const manifestPath = '/feeds/manifest.json'
 
