@@ -885,14 +885,21 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION public.mark_projects(ids bigint[])
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
 AS $function$
+begin
+  if cardinality(ids) = 0 then
+    return;
+  end if;
   insert into project_version (project_id, version, changed_at, dirty)
   select p.id, nextval('project_version_seq'), clock_timestamp(), true
   from (select id from project where id = any (ids) order by id) p
+  where not exists (
+    select from project_version v
+    where v.project_id = p.id and v.dirty and v.xmin = pg_current_xact_id_if_assigned()::xid)
   on conflict (project_id) do update
-    set version = excluded.version, changed_at = excluded.changed_at, dirty = true
-$function$;
+    set version = excluded.version, changed_at = excluded.changed_at, dirty = true;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.mark_projects_of_country()
  RETURNS trigger
@@ -1100,14 +1107,19 @@ CREATE OR REPLACE FUNCTION public.search_projects()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+declare
+  touched bigint[];
 begin
   if tg_op = 'INSERT' then
-    perform refresh_search(array(select id from new_rows where active));
+    touched := array(select id from new_rows where active);
   else
-    perform refresh_search(array(
+    touched := array(
       select n.id from old_rows o join new_rows n using (id)
       where row (o.active, o.title, o.summary, o.need, o.activities, o.country_name, o.organisation_id)
-        is distinct from row (n.active, n.title, n.summary, n.need, n.activities, n.country_name, n.organisation_id)));
+        is distinct from row (n.active, n.title, n.summary, n.need, n.activities, n.country_name, n.organisation_id));
+  end if;
+  if cardinality(touched) > 0 then
+    perform refresh_search(touched);
   end if;
   return null;
 end $function$;

@@ -1,0 +1,35 @@
+import type { AddressInfo } from 'node:net'
+import { createApi } from '../../../src/api/create-api.js'
+import { createPasswordHashing } from '../../../src/api/passwords.js'
+import { createLog } from '../../../src/observability/log.js'
+import { createBulkReader } from '../../../src/publishing/bulk-reader.js'
+import { createReleaseReader } from '../../../src/publishing/releases.js'
+import { openStore } from '../../../src/store/store.js'
+import { testPayments } from '../donations.js'
+
+// An API process for fault campaigns: says its port, and never outlives the test that forked it.
+const { url, feedsDir } = JSON.parse(process.argv[2] ?? '') as { url: string; feedsDir: string }
+const store = openStore({ url, max: 6, applicationName: 'campaign api' })
+const clock = () => new Date()
+const api = await createApi({
+  store,
+  clock,
+  releases: createReleaseReader(feedsDir),
+  bulk: createBulkReader(feedsDir),
+  payments: testPayments(store, { clock, timeoutMs: 700 }),
+  listRuns: async () => [],
+  log: createLog('silent'),
+  passwords: createPasswordHashing(),
+  config: {
+    baseUrl: () => 'https://giving.example',
+    publisherName: 'Campaign',
+    trustProxy: false,
+    tls: undefined,
+    rateLimitPerMinute: 0,
+    maxEventLoopDelayMs: 0,
+    tokenTimeoutSeconds: 36_000,
+  },
+})
+await api.listen({ host: '127.0.0.1', port: 0 })
+process.once('disconnect', () => process.exit(1))
+process.send?.((api.server.address() as AddressInfo).port)
