@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifySchema } from 'fastify'
@@ -31,7 +32,7 @@ export async function describeApi(app: FastifyInstance, config: ApiConfig): Prom
       },
     },
     hideUntagged: true,
-    transform: ({ schema, url }) => ({ schema: withAnswers(schema, url), url }),
+    transform: ({ schema, url, route }) => ({ schema: withAnswers(schema, String(route.method), url), url }),
   })
   app.get(openApiPath, { schema: { hide: true } }, async (_request, reply) =>
     reply
@@ -88,25 +89,40 @@ const errorResponse = {
   },
 }
 
+/** What a route says of its 200 answer in its schema: the root and, as JSON Schema, what it holds. */
+export type Success = { readonly description?: string; readonly root?: string; readonly fields?: object }
+
+type Example = { readonly xml: string; readonly json: string }
+
+/** Answers by operation (`GET /api/...`), the golden documents of the tests: what is shown is what is answered. */
+const examples = JSON.parse(readFileSync(new URL('./examples/answers.json', import.meta.url), 'utf8')) as Readonly<
+  Record<string, Example>
+>
+
 /** The schema of an operation with the answers that every operation may give. */
-function withAnswers(schema: FastifySchema | undefined, url: string): FastifySchema {
+function withAnswers(schema: FastifySchema | undefined, method: string, url: string): FastifySchema {
   if (schema === undefined || schema.tags === undefined) return { ...schema, hide: true }
+  const example = examples[`${method} ${url}`]
   const response = (schema.response ?? {}) as Record<string, unknown>
   const errors = Object.entries(statuses)
     .filter(([status]) => status !== '410' || url.includes('Id'))
-    .map(([status, description]) => [status, { description, ...inBothFormats('error_response', errorResponse) }])
-  const success = { description: 'Done.', ...inBothFormats(undefined, { type: 'object' }) }
-  return { ...schema, response: { 200: success, ...response, ...Object.fromEntries(errors) } }
+    .map(([status, description]) => [
+      status,
+      { description, ...inBothFormats('error_response', errorResponse, examples.error) },
+    ])
+  const { description = 'Done.', root, fields = { type: 'object' } } = (response[200] ?? {}) as Success
+  const success = { description, ...inBothFormats(root, fields, example) }
+  return { ...schema, response: { ...response, 200: success, ...Object.fromEntries(errors) } }
 }
 
 /** Content in both formats: in JSON the root is the one member of an object, in XML it is the root element. */
-export function inBothFormats(root: string | undefined, fields: object) {
+export function inBothFormats(root: string | undefined, fields: object, example?: Example) {
+  const json = root === undefined ? fields : { type: 'object', required: [root], properties: { [root]: fields } }
+  const xml = root === undefined ? fields : { ...fields, xml: { name: root } }
   return {
     content: {
-      'application/json': {
-        schema: root === undefined ? fields : { type: 'object', required: [root], properties: { [root]: fields } },
-      },
-      'application/xml': { schema: root === undefined ? fields : { ...fields, xml: { name: root } } },
+      'application/json': { schema: json, ...(example && { example: JSON.parse(example.json) as unknown }) },
+      'application/xml': { schema: xml, ...(example && { example: example.xml }) },
     },
   }
 }

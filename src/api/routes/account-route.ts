@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Format } from '../../wire/wire.js'
 import { responseFormat } from '../negotiation.js'
-import { inBothFormats } from '../openapi.js'
+import { inBothFormats, type Success } from '../openapi.js'
 import { sendDocument } from '../reply.js'
 import { readBody } from '../request-body.js'
 import type { AccountOperation } from './account-operations.js'
@@ -35,13 +35,13 @@ function schemaOf({ summary, description, root, body, answerRoot, answer }: Acco
     body: inBothFormats(root, fields),
     response: {
       200: {
-        description: 'Done.',
-        ...inBothFormats(answerRoot, {
+        root: answerRoot,
+        fields: {
           type: 'object',
           required: [answer.field],
           properties: { [answer.field]: { type: answer.type, description: answer.meaning } },
-        }),
-      },
+        },
+      } satisfies Success,
     },
   }
 }

@@ -174,7 +174,7 @@ describe('the description of the API', () => {
 
   type Operation = {
     summary?: string
-    responses: Record<string, object>
+    responses: Record<string, { content?: Record<string, { example?: unknown }> }>
     requestBody?: { content: Record<string, object> }
   }
   type Document = { openapi: string; servers: { url: string }[]; paths: Record<string, Record<string, Operation>> }
@@ -198,6 +198,9 @@ describe('the description of the API', () => {
     const body = document.paths['/api/userservice/keys']?.post?.requestBody?.content ?? {}
     expect(Object.keys(body).sort()).toEqual(['application/json', 'application/xml'])
     expect(JSON.stringify(body)).toContain('"key_request"')
+    const answers = document.paths[list]?.get?.responses['200']?.content
+    expect(JSON.stringify(answers?.['application/json']?.example)).toMatch(/^{"projects":{"numberFound":/)
+    expect(answers?.['application/xml']?.example).toMatch(/^<\?xml .*<projects numberFound=/s)
   })
 
   it('is also a page, which loads nothing from elsewhere', async () => {

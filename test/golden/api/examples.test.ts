@@ -1,0 +1,33 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { readRequests } from '../../support/read-operations.js'
+
+// Which golden documents show the answer of an operation.
+const shown: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(readRequests.map(({ route, golden }) => [`GET ${route}`, `reads/${golden}`])),
+  'POST /api/userservice/accounts': 'account',
+  'POST /api/userservice/keys': 'key',
+  'POST /api/userservice/keys/revoke': 'revocation',
+  'POST /api/userservice/tokens': 'token',
+  'POST /api/userservice/tokens/revoke': 'revocation',
+  'POST /api/secure/givingservice/donations': 'donation',
+  'POST /api/secure/givingservice/donationsclient': 'donation',
+  error: 'error',
+}
+
+const read = (name: string) => {
+  const file = new URL(name, import.meta.url)
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+}
+
+describe('examples in the description of the API', () => {
+  it('are the golden documents; after a change of those: npx vitest run -u test/golden/api/examples.test.ts', async () => {
+    const examples = Object.entries(shown).flatMap(([operation, name]) => {
+      const [xml, json] = [read(`${name}.xml`), read(`${name}.json`)]
+      return xml === undefined || json === undefined ? [] : [[operation, { xml, json }]]
+    })
+    expect(examples).toHaveLength(Object.keys(shown).length)
+    const text = `${JSON.stringify(Object.fromEntries(examples), null, 1)}\n`
+    await expect(text).toMatchFileSnapshot('../../../src/api/examples/answers.json')
+  })
+})
