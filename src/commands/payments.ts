@@ -1,5 +1,6 @@
 import type { Payments } from '../payments/payments.js'
 import { createSandboxGateway } from '../payments/sandbox-gateway.js'
+import { createDonationBooks } from '../store/donation-books.js'
 import type { Runtime } from './runtime.js'
 
 /** Payments as this runtime is configured. */
@@ -13,6 +14,7 @@ export function openPayments({
   return {
     store,
     clock,
+    books: createDonationBooks(store.db),
     gateway: createSandboxGateway({ store, clock }),
     timeoutMs: timeoutSeconds * 1000,
     feePercent,

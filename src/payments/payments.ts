@@ -1,11 +1,14 @@
 import type { Clock } from '../domain/dates.js'
 import { type CurrencyCode, type Decimal, fromMinorUnits, minorUnitExponent, toMinorUnits } from '../domain/money.js'
+import type { DonationBooks } from '../store/donation-books.js'
 import type { Store } from '../store/store.js'
 import type { Gateway } from './gateway.js'
 
 /** Everything that taking and giving back payments works with. */
 export type Payments = {
   readonly store: Store
+  /** Entries of donations; one a process, since it takes together what comes together. */
+  readonly books: DonationBooks
   readonly gateway: Gateway
   readonly clock: Clock
   /** How long the gateway may take to answer one call. */

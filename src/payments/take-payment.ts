@@ -3,7 +3,7 @@ import { isoDateOf } from '../domain/dates.js'
 import type { Decline, Donation } from '../domain/donation.js'
 import { ServiceError, toServiceError } from '../domain/errors.js'
 import { findEarlierDonation } from '../store/donation-intents.js'
-import { recordDeclined, recordFailed, recordSettled, type Settlement } from '../store/donation-outcomes.js'
+import { recordDeclined, recordFailed, type Settlement } from '../store/donation-outcomes.js'
 import { type Charge, type ChargeOutcome, GatewayRefusal, withTimeout } from './gateway.js'
 import { type Payments, sameAmount, sumOf } from './payments.js'
 
@@ -51,10 +51,10 @@ export async function recordOutcome(
   { id, reference }: { readonly id: number; readonly reference: string },
   outcome: ChargeOutcome,
 ): Promise<PaymentResult> {
-  const { store, clock } = payments
+  const { store, books, clock } = payments
   const at = clock()
   if (outcome.kind === 'approved') {
-    const settled = await recordSettled(store.db, { id, chargeId: outcome.chargeId, at, day: isoDateOf(at) })
+    const settled = await books.recordSettled({ id, chargeId: outcome.chargeId, at, day: isoDateOf(at) })
     if (settled) return { kind: 'settled', ...settled }
   } else if (await recordDeclined(store.db, id, outcome.decline, at)) {
     return { kind: 'declined', decline: outcome.decline }

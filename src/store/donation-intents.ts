@@ -31,41 +31,59 @@ export type DonationIntent = {
 }
 
 /**
- * Records the intent, who gives, and the first event, in one statement that is durable when it returns; gives the
- * donation's id. Undefined: the project takes no donations, or the idempotency key is taken.
+ * Records intents, who gives, and their first events, in one statement that is durable when it returns; gives the
+ * donations' ids in the order of the intents. Undefined: the project takes no donations, or the idempotency key is
+ * taken.
  */
-export async function recordIntent(db: Db, intent: DonationIntent): Promise<number | undefined> {
-  const { rows } = await db.query<{ id: number }>(
-    insertIntent,
+export async function recordIntents(db: Db, intents: readonly DonationIntent[]): Promise<(number | undefined)[]> {
+  const column = <T>(value: (intent: DonationIntent) => T) => intents.map(value)
+  const { rows } = await db.query<{ id: number; reference: string }>(
+    insertIntents,
     [
-      ...[intent.projectId, intent.amount, intent.addon, intent.fee, intent.currency, intent.reference],
-      ...[intent.gateway, intent.keyId, intent.idempotencyKey, intent.transactionId, intent.refcode],
-      ...[intent.partnerCode, intent.newsletterPlatform, intent.newsletterCharity, intent.at, intent.leaseSeconds],
-      ...[intent.donor.email, JSON.stringify(intent.donor.details)],
-      ...[intent.donor.payloadSalt, intent.donor.payloadHash],
+      ...[column((i) => i.projectId), column((i) => i.amount), column((i) => i.addon), column((i) => i.fee)],
+      ...[column((i) => i.currency), column((i) => i.reference), column((i) => i.gateway), column((i) => i.keyId)],
+      ...[column((i) => i.idempotencyKey), column((i) => i.transactionId ?? null), column((i) => i.refcode)],
+      ...[
+        column((i) => i.partnerCode ?? null),
+        column((i) => i.newsletterPlatform),
+        column((i) => i.newsletterCharity),
+      ],
+      ...[column((i) => i.at), column((i) => i.leaseSeconds), column((i) => i.donor.email)],
+      ...[column((i) => JSON.stringify(i.donor.details)), column((i) => i.donor.payloadSalt)],
+      column((i) => i.donor.payloadHash),
     ],
-    'record-donation-intent',
+    'record-donation-intents',
   )
-  return rows[0]?.id
+  const ids = new Map(rows.map((row) => [row.reference, row.id]))
+  return intents.map(({ reference }) => ids.get(reference))
 }
 
-const insertIntent = `
-  with intent as (
+const insertIntents = `
+  with given as (
+    select * from unnest($1::bigint[], $2::numeric[], $3::numeric[], $4::numeric[], $5::text[], $6::text[], $7::text[],
+      $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[], $13::boolean[], $14::boolean[],
+      $15::timestamptz[], $16::float8[], $17::text[], $18::jsonb[], $19::bytea[], $20::bytea[])
+      as g (project_id, amount, addon, fee, currency, reference, gateway, api_key_id, idempotency_key, transaction_id,
+        refcode, partner_code, newsletter_platform, newsletter_charity, at, lease_seconds, email, details, payload_salt,
+        payload_hash)
+  ), intent as (
     insert into donation (project_id, amount, addon, fee, currency, source, status, reference, gateway, api_key_id,
       idempotency_key, transaction_id, refcode, partner_code, newsletter_platform, newsletter_charity, received_at,
       lease_until)
-    select id, $2, $3, $4, $5, 'local', 'received', $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-      clock_timestamp() + make_interval(secs => $16)
-    from project where id = $1 and active and not paused
+    select g.project_id, g.amount, g.addon, g.fee, g.currency, 'local', 'received', g.reference, g.gateway,
+      g.api_key_id, g.idempotency_key, g.transaction_id, g.refcode, g.partner_code, g.newsletter_platform,
+      g.newsletter_charity, g.at, clock_timestamp() + make_interval(secs => g.lease_seconds)
+    from given g join project p on p.id = g.project_id and p.active and not p.paused
+    order by g.api_key_id, g.idempotency_key
     on conflict (api_key_id, idempotency_key) where idempotency_key is not null and status <> 'failed' do nothing
-    returning id
+    returning id, reference, received_at
   ), event as (
-    insert into donation_event (donation_id, kind, at) select id, 'received', $15 from intent
+    insert into donation_event (donation_id, kind, at) select id, 'received', received_at from intent
   ), giver as (
     insert into donor (donation_id, email, details, payload_salt, payload_hash)
-    select id, $17, $18, $19, $20 from intent
+    select i.id, g.email, g.details, g.payload_salt, g.payload_hash from intent i join given g using (reference)
   )
-  select id from intent`
+  select id, reference from intent`
 
 /** An earlier donation with the same idempotency key, as a repeated request needs it. */
 export type EarlierDonation = {

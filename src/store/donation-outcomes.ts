@@ -1,7 +1,6 @@
 import type { IsoDate } from '../domain/dates.js'
 import type { Decline, Donation, ProjectTotals } from '../domain/donation.js'
 import type { Db } from './connection.js'
-import { totalsObject } from './donation-intents.js'
 import { type DonationRow, donationColumns, toDonation } from './donation-rows.js'
 
 /** What the books say after a donation has settled. */
@@ -11,58 +10,91 @@ export type Settlement = {
   readonly totals: ProjectTotals
 }
 
+/** A payment that was made, to be entered. */
+export type Payment = { readonly id: number; readonly chargeId: string; readonly at: Date; readonly day: IsoDate }
+
 /**
- * Settles an open donation: state, receipt, project totals, month, fee and event in one statement, hence in one
- * transaction of one round trip, which keeps a hot project's row locked no longer than its commit takes. Undefined: the
- * donation is not open (any more). Rows are locked in this order by every writer: donation, project, months, version.
+ * Settles open donations: state, receipt, project totals, month, fee and event in one statement, hence in one
+ * transaction of one round trip. Each is given the totals after itself, in the order of the donations' ids. Undefined:
+ * the donation is not open (any more). Every writer locks in this order: donations, projects by id, months, versions.
  */
-export async function recordSettled(
-  db: Db,
-  settled: { readonly id: number; readonly chargeId: string; readonly at: Date; readonly day: IsoDate },
-): Promise<Settlement | undefined> {
+export async function recordSettlements(db: Db, payments: readonly Payment[]): Promise<(Settlement | undefined)[]> {
   const { rows } = await db.query<{
+    id: number
     project_id: number
     receipt_number: string
+    settled_at: Date
     details: Omit<ProjectTotals, 'projectId'>
-  }>(settle, [settled.id, settled.at, settled.chargeId, settled.day], 'settle-donation')
-  const row = rows[0]
-  return (
-    row && {
-      receiptNumber: row.receipt_number,
-      settledAt: settled.at,
-      totals: { projectId: row.project_id, ...row.details },
-    }
+  }>(
+    settle,
+    [
+      payments.map(({ id }) => id),
+      payments.map(({ chargeId }) => chargeId),
+      payments.map(({ at }) => at),
+      payments.map(({ day }) => day),
+    ],
+    'settle-donations',
   )
+  const settled = new Map(rows.map((row) => [row.id, row]))
+  return payments.map(({ id }) => {
+    const row = settled.get(id)
+    return (
+      row && {
+        receiptNumber: row.receipt_number,
+        settledAt: row.settled_at,
+        totals: { projectId: row.project_id, ...row.details },
+      }
+    )
+  })
 }
 
 // Written so that no partial index over open donations fits: a plan that read all of them to find one would be slow.
 const isOpen = `status || '' = 'received'`
 
 const settle = `
-  with settled as (
-    update donation set status = 'settled', settled_at = $2, charge_id = $3,
+  with given as (
+    select * from unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::date[]) as g (id, charge_id, at, day)
+  ), settled as (
+    update donation d set status = 'settled', settled_at = g.at, charge_id = g.charge_id,
       receipt_number = 'R' || nextval('receipt_number_seq') || '-GC' || nextval('receipt_contribution_seq') || '-T1'
-    where id = $1 and ${isOpen}
-    returning id, project_id, funder_id, amount, fee, currency, receipt_number
+    from given g where d.id = g.id and d.${isOpen}
+    returning d.id, d.project_id, d.funder_id, d.amount, d.fee, d.currency, d.receipt_number, d.settled_at, g.day
+  ), sums as (
+    select project_id, sum(amount) as amount, count(*)::integer as count from settled group by project_id
+  ), locked as (
+    select id from project where id in (select project_id from sums) order by id for no key update
   ), totals as (
-    update project p set funding = p.funding + s.amount, number_of_donations = p.number_of_donations + 1,
+    update project p set funding = p.funding + s.amount, number_of_donations = p.number_of_donations + s.count,
       remaining = case when p.goal is null then p.remaining else greatest(p.goal - p.funding - s.amount, 0) end
-    from settled s where p.id = s.project_id
-    returning s.*, ${totalsObject('p')} as details
+    from locked l join sums s on s.project_id = l.id where p.id = l.id
+    returning p.id, p.goal, p.remaining, p.funding - s.amount as funding_before,
+      p.number_of_donations - s.count as count_before, p.project_link, p.progress_report_link
+  ), answer as (
+    select s.id, s.project_id, s.receipt_number, s.settled_at, jsonb_strip_nulls(jsonb_build_object(
+      'funding', (t.funding_before + sum(s.amount) over so_far)::text, 'goal', t.goal::text,
+      'remaining', case when t.goal is null then t.remaining
+        else greatest(t.goal - t.funding_before - sum(s.amount) over so_far, 0) end::text,
+      'numberOfDonations', t.count_before + count(*) over so_far,
+      'projectLink', t.project_link, 'progressReportLink', t.progress_report_link)) as details
+    from settled s join totals t on t.id = s.project_id
+    window so_far as (partition by s.project_id order by s.id)
   ), months as (
     insert into donation_month (project_id, month, currency, kind, source, funder_id, amount, count, last_on, itemised)
-    select t.project_id, date_trunc('month', $4::date)::date, t.currency, part.kind, 'local', t.funder_id, part.amount,
-      1, $4, part.amount
-    from totals t, lateral (values ('fee', t.fee), ('gift', t.amount)) part (kind, amount)
+    select s.project_id, date_trunc('month', s.day)::date, s.currency, part.kind, 'local', s.funder_id,
+      sum(part.amount), count(*), max(s.day), sum(part.amount)
+    from settled s join totals t on t.id = s.project_id,
+      lateral (values ('fee', s.fee), ('gift', s.amount)) part (kind, amount)
     where part.amount > 0
+    group by 1, 2, 3, 4, s.funder_id order by 1, 2, 4
     on conflict (project_id, month, currency, kind, source, funder_id) do update set
-      amount = donation_month.amount + excluded.amount, count = donation_month.count + 1,
+      amount = donation_month.amount + excluded.amount, count = donation_month.count + excluded.count,
       last_on = greatest(donation_month.last_on, excluded.last_on),
       itemised = donation_month.itemised + excluded.itemised
   ), event as (
-    insert into donation_event (donation_id, kind, at, details) select id, 'settled', $2, details from totals
+    insert into donation_event (donation_id, kind, at, details)
+    select id, 'settled', settled_at, details from answer order by id
   )
-  select project_id, receipt_number, details from totals`
+  select id, project_id, receipt_number, settled_at, details from answer`
 
 /** Closes an open donation whose payment was refused; false: it was not open (any more). */
 export async function recordDeclined(db: Db, id: number, decline: Decline, at: Date): Promise<boolean> {

@@ -5,6 +5,7 @@ import type { Gateway } from '../../src/payments/gateway.js'
 import type { Payments } from '../../src/payments/payments.js'
 import { createSandboxGateway } from '../../src/payments/sandbox-gateway.js'
 import type { Db } from '../../src/store/connection.js'
+import { createDonationBooks } from '../../src/store/donation-books.js'
 import type { Store } from '../../src/store/store.js'
 
 export const usd = 'USD' as CurrencyCode
@@ -15,6 +16,7 @@ export function testPayments(store: Store, changes: Partial<Payments> = {}): Pay
   const clock = changes.clock ?? (() => new Date('2026-11-21T09:15:30.412Z'))
   return {
     store,
+    books: createDonationBooks(store.db),
     gateway: quick(createSandboxGateway({ store, clock })),
     clock,
     timeoutMs: 400,

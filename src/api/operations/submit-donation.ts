@@ -5,7 +5,7 @@ import { type Decimal, fromMinorUnits, signOf, toMinorUnits } from '../../domain
 import type { Charge } from '../../payments/gateway.js'
 import { feeOf, leaseSecondsOf, type Payments, sumOf } from '../../payments/payments.js'
 import { type PaymentResult, takePayment } from '../../payments/take-payment.js'
-import { findDonationByKey, findDonationTarget, recordIntent } from '../../store/donation-intents.js'
+import { findDonationByKey, findDonationTarget } from '../../store/donation-intents.js'
 import type { DonationAnswer } from '../representations/donation.js'
 import { awaitEarlierDonation } from './await-donation.js'
 import type { DonationRequest } from './donation-request.js'
@@ -28,7 +28,7 @@ export async function submitDonation(
   const idempotencyKey = transactionId === undefined ? `rq:${requestId}` : `tx:${transactionId}`
   const reference = randomUUID()
   try {
-    const id = await recordIntent(payments.store.db, {
+    const id = await payments.books.recordIntent({
       ...toIntent(payments, request),
       reference,
       keyId,
