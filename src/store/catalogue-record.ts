@@ -15,6 +15,24 @@ export type ImageRecord = {
 /** Fields that this program does not know or could not read, as they came; stored, never published. */
 export type UnknownFields = Readonly<Record<string, unknown>>
 
+/** What publishing needs of a project and the wire format cannot tell; absent: as it is in the store. */
+export type ProjectPublication = {
+  readonly deadline?: IsoDate
+  readonly glideNumber?: string
+  readonly locationName?: string
+  readonly locationPrecision?: 'point' | 'country'
+  readonly sdgs?: readonly string[]
+  /** Agreed payouts, in the platform's currency; references are unique among all projects. */
+  readonly payouts?: readonly {
+    readonly reference: string
+    readonly plannedOn: string
+    readonly amount: Decimal
+  }[]
+}
+
+/** What publishing needs of an organisation: its IATI identifier and code of OrganisationType. */
+export type OrganisationPublication = { readonly ref?: string; readonly type?: string }
+
 /** The organisation inside a project record (wire contract 3.3). */
 export type OrganisationRecord = {
   readonly id: number
@@ -34,6 +52,7 @@ export type OrganisationRecord = {
   readonly mission?: string
   readonly statedTotalProjects?: number
   readonly statedActiveProjects?: number
+  readonly publication?: OrganisationPublication
   readonly themes: readonly ThemeRecord[]
   readonly countries: readonly Country[]
   readonly unknownFields?: UnknownFields
@@ -80,6 +99,7 @@ export type ProjectRecord = {
   readonly approvedDate?: Date
   readonly modifiedDate?: Date
   readonly organisation?: OrganisationRecord
+  readonly publication?: ProjectPublication
   /** Primary first; codes have the shape of ISO 3166-1 alpha-2. */
   readonly countries: readonly Country[]
   /** Primary first. */

@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../domain/errors.js'
 import type { RowSource } from '../domain/project.js'
 import { upsertCountries, upsertOrganisations, upsertThemes } from './catalogue-parts.js'
+import { foreignPayouts, writePublicationFields } from './catalogue-publication.js'
 import type { HashedRecord, RecordSource, WriteOptions } from './catalogue-record.js'
 import { projectColumns, toProjectRow } from './catalogue-rows.js'
 import type { Db } from './connection.js'
@@ -39,7 +40,14 @@ export async function writeRecords(
   })
   const unchanged = records.length - candidates.length - refused.length
   const owners = await organisationSources(db, candidates)
+  const payouts = await foreignPayouts(db, candidates)
   const writable = candidates.filter(({ record }) => {
+    const payout = payouts.get(record.id)
+    if (payout) {
+      const got = `${payout.reference}, which is of project ${payout.projectId}`
+      refused.push({ id: record.id, problem: { field: 'iati/payouts/reference', expected: 'a new reference', got } })
+      return false
+    }
     const id = record.organisation?.id
     const owner = id === undefined ? undefined : owners.get(id)
     if (owner === undefined || owner === options.source) return true
@@ -90,6 +98,7 @@ async function writeAll(db: Db, hashed: readonly HashedRecord[], options: WriteO
   await replaceLists(db, ordered)
   await upsertMainImages(db, ordered, options.photoConsent)
   await recordTotals(db, ordered, options)
+  await writePublicationFields(db, ordered, options)
 }
 
 const insertProjects = `

@@ -2,6 +2,7 @@ import type { FieldProblem } from '../domain/errors.js'
 import { signOf } from '../domain/money.js'
 import type { Country, DonationOption, PhotoRenditions, ProjectStatus } from '../domain/project.js'
 import type { ImageRecord, OrganisationRecord, ProjectRecord, ThemeRecord } from '../store/catalogue-record.js'
+import { readOrganisationPublication, readProjectPublication } from './publication-fields.js'
 import { FieldReader, isObject } from './record-fields.js'
 import type { WireObject, WireValue } from './wire-value.js'
 
@@ -100,6 +101,7 @@ function readProject(object: WireObject, problems: FieldProblem[]): ProjectRecor
       modifiedDate: fields.instant('modifiedDate'),
       organisation: readOrganisation(fields, problems),
       image: readImage(fields, problems),
+      publication: readProjectPublication(fields, problems),
     }),
     funding: fields.requiredMoney('funding'),
     numberOfDonations: fields.count('numberOfDonations') ?? 0,
@@ -153,6 +155,7 @@ function readOrganisation(project: FieldReader, problems: FieldProblem[]): Organ
       countryName: fields.text('country'),
       statedTotalProjects: fields.tryCount('totalProjects'),
       statedActiveProjects: fields.tryCount('activeProjects'),
+      publication: readOrganisationPublication(fields, problems),
     }),
     themes: readThemes(fields),
     countries: readCountries(fields),

@@ -382,3 +382,65 @@ describe('importing a page of a real platform', () => {
     ).toEqual([{ without: 0 }])
   })
 })
+
+describe('the element iati, which the wire format does not have', () => {
+  const planned = (reference: string, day: string, amount = '250.00') => ({ reference, day, amount })
+  const told = () =>
+    rows(`select deadline::text, glide_number, location_name, location_precision, o.org_ref, o.org_type,
+        (select array_agg(code order by code) from project_sdg where project_id = p.id) as sdgs,
+        (select array_agg(concat_ws(' ', reference, planned_on, amount, currency) order by reference) from payout_plan
+          where project_id = p.id) as payouts
+      from project p join organisation o on o.id = p.organisation_id where p.id = 7701`)
+
+  it('brings what publishing needs; what it leaves out stays', async () => {
+    const iati = {
+      deadline: '2027-06-30',
+      glideNumber: 'FL-2026-000123-SLE',
+      locationName: 'Bo',
+      locationPrecision: 'country',
+      sdgs: { sdg: ['6.1', '13'] },
+      payouts: { payout: [planned('A-1', '2026-12-01'), planned('A-2', '2027-03-01')] },
+    }
+    const organization = { id: 7702, name: 'Tara', iati: { ref: 'GB-CHC-1234567', type: '22' } }
+    await importing(await page(aRecord(7701, { iati, organization })))
+    const expected = {
+      deadline: '2027-06-30',
+      glide_number: 'FL-2026-000123-SLE',
+      location_name: 'Bo',
+      location_precision: 'country',
+      org_ref: 'GB-CHC-1234567',
+      org_type: '22',
+      sdgs: ['13', '6.1'],
+      payouts: ['A-1 2026-12-01 250.000 USD', 'A-2 2027-03-01 250.000 USD'],
+    }
+    expect(await told()).toEqual([expected])
+
+    await importing(await page(aRecord(7701, { title: 'Another title', organization: { id: 7702, name: 'Tara' } })))
+    expect(await told()).toEqual([expected])
+
+    const fewer = { sdgs: '', payouts: { payout: planned('A-2', '2027-04-01', '300') } }
+    await importing(await page(aRecord(7701, { iati: fewer, organization: { id: 7702, name: 'Tara' } })))
+    expect(await told()).toEqual([{ ...expected, payouts: ['A-2 2027-04-01 300.000 USD'] }])
+  })
+
+  it('gives a payout to the first of two records that claim it', async () => {
+    const iati = { payouts: { payout: planned('C-1', '2027-01-01') } }
+    expect(await importing(await page(aRecord(7790, { iati }), aRecord(7791, { iati })))).toMatchObject({
+      created: 1,
+      refused: 1,
+    })
+  })
+
+  it.each([
+    [{ deadline: '2027-02-30' }, 'iati/deadline'],
+    [{ glideNumber: 'flood' }, 'iati/glideNumber'],
+    [{ sdgs: { sdg: '18' } }, 'iati/sdgs/sdg'],
+    [{ payouts: { payout: planned('B-1', 'soon') } }, 'iati/payouts/day'],
+    [{ payouts: { payout: planned('B-1', '2027-01-01', '0') } }, 'iati/payouts/amount'],
+    [{ payouts: { payout: planned('A-2', '2027-01-01') } }, 'iati/payouts/reference'],
+  ])('refuses a record with %j', async (iati, field) => {
+    const summary = await importing(await page(aRecord(7710, { iati })))
+    expect(summary).toMatchObject({ created: 0, refused: 1 })
+    expect(JSON.stringify(summary)).toContain(field)
+  })
+})
