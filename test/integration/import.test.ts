@@ -390,7 +390,7 @@ describe('the element iati, which the wire format does not have', () => {
         (select array_agg(code order by code) from project_sdg where project_id = p.id) as sdgs,
         (select array_agg(concat_ws(' ', reference, planned_on, amount, currency) order by reference) from payout_plan
           where project_id = p.id) as payouts
-      from project p join organisation o on o.id = p.organisation_id where p.id = 7701`)
+      from project p join organisation o on o.id = p.organisation_id where p.id = 917701`)
 
   it('brings what publishing needs; what it leaves out stays', async () => {
     const iati = {
@@ -401,8 +401,8 @@ describe('the element iati, which the wire format does not have', () => {
       sdgs: { sdg: ['6.1', '13'] },
       payouts: { payout: [planned('A-1', '2026-12-01'), planned('A-2', '2027-03-01')] },
     }
-    const organization = { id: 7702, name: 'Tara', iati: { ref: 'GB-CHC-1234567', type: '22' } }
-    await importing(await page(aRecord(7701, { iati, organization })))
+    const organization = { id: 917702, name: 'Tara', iati: { ref: 'GB-CHC-1234567', type: '22' } }
+    await importing(await page(aRecord(917701, { iati, organization })))
     const expected = {
       deadline: '2027-06-30',
       glide_number: 'FL-2026-000123-SLE',
@@ -415,17 +415,17 @@ describe('the element iati, which the wire format does not have', () => {
     }
     expect(await told()).toEqual([expected])
 
-    await importing(await page(aRecord(7701, { title: 'Another title', organization: { id: 7702, name: 'Tara' } })))
+    await importing(await page(aRecord(917701, { title: 'Another title', organization: { id: 917702, name: 'Tara' } })))
     expect(await told()).toEqual([expected])
 
     const fewer = { sdgs: '', payouts: { payout: planned('A-2', '2027-04-01', '300') } }
-    await importing(await page(aRecord(7701, { iati: fewer, organization: { id: 7702, name: 'Tara' } })))
+    await importing(await page(aRecord(917701, { iati: fewer, organization: { id: 917702, name: 'Tara' } })))
     expect(await told()).toEqual([{ ...expected, payouts: ['A-2 2027-04-01 300.000 USD'] }])
   })
 
   it('gives a payout to the first of two records that claim it', async () => {
     const iati = { payouts: { payout: planned('C-1', '2027-01-01') } }
-    expect(await importing(await page(aRecord(7790, { iati }), aRecord(7791, { iati })))).toMatchObject({
+    expect(await importing(await page(aRecord(917790, { iati }), aRecord(917791, { iati })))).toMatchObject({
       created: 1,
       refused: 1,
     })
@@ -439,7 +439,7 @@ describe('the element iati, which the wire format does not have', () => {
     [{ payouts: { payout: planned('B-1', '2027-01-01', '0') } }, 'iati/payouts/amount'],
     [{ payouts: { payout: planned('A-2', '2027-01-01') } }, 'iati/payouts/reference'],
   ])('refuses a record with %j', async (iati, field) => {
-    const summary = await importing(await page(aRecord(7710, { iati })))
+    const summary = await importing(await page(aRecord(917710, { iati })))
     expect(summary).toMatchObject({ created: 0, refused: 1 })
     expect(JSON.stringify(summary)).toContain(field)
   })
