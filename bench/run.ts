@@ -1,6 +1,8 @@
 /** `npm run bench -- <name> [options]`: runs one bench; exits 1 when a bar is missed. */
 const benches: Readonly<Record<string, () => Promise<{ bench(args: readonly string[]): Promise<boolean> }>>> = {
   api: () => import('./api/bench.js'),
+  donations: () => import('./donations/bench.js'),
+  sync: () => import('./sync/bench.js'),
 }
 
 const [name = '', ...args] = process.argv.slice(2)
