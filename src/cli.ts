@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { addKeyCommands, addMaintenanceCommands, addUserCommands } from './commands/account-arguments.js'
 import { importDisbursementsCommand } from './commands/disbursements.js'
@@ -60,6 +61,10 @@ function durationSeconds(raw: string): number {
   const seconds = Number(amount) * (durationUnits[unit ?? ''] ?? 0)
   if (!(seconds > 0)) throw new InvalidArgumentError('expected a duration such as 90s, 30m, 10h or 7d')
   return seconds
+}
+
+async function readSecret(): Promise<string> {
+  return (await text(process.stdin)).replace(/\r?\n$/, '')
 }
 
 function createProgram(): Command {
@@ -278,7 +283,7 @@ function createProgram(): Command {
     .exitOverride()
     .option(...json)
     .action(run((_, output) => showStandardCommand(environment, output)))
-  const accounts = { environment, run, wholeNumber, durationSeconds }
+  const accounts = { environment, run, wholeNumber, durationSeconds, readSecret }
   addUserCommands(command('users', 'API users: accounts and what they may do'), accounts)
   addKeyCommands(command('keys', 'API keys'), accounts)
   addMaintenanceCommands(command('maintenance', 'close the API for a while'), accounts)

@@ -26,6 +26,9 @@ export type Progress = (stage: 'render' | 'assemble' | 'commit', done: number, t
 
 export type WorkOptions = { readonly signal: AbortSignal; readonly onProgress?: Progress }
 
+/** Steps of a publication that leave something behind; a process may die after any of them. */
+export type PublicationStep = 'rendered' | 'begun' | 'written' | 'promised' | 'sealed' | 'switched' | 'recorded'
+
 /** The work of a publication, without any queue; every step may be repeated after a crash. */
 export type Publication = {
   /** Cuts the stale projects into shards of about `size`; [] when nothing is stale. */
@@ -47,4 +50,6 @@ export type PublicationDeps = {
   /** Checks every rendered batch by the official schema, when its files are there. */
   readonly xsd?: XsdValidator
   readonly clock: Clock
+  /** Hears of every step as it is done; tests end the process there. */
+  readonly onStep?: (step: PublicationStep) => void
 }

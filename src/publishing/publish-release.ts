@@ -50,6 +50,7 @@ export async function publishRelease(
     await deps.store.transaction(assignSegments)
     await deps.store.transaction(assignReportPlaces)
     await using draft = await Draft.begin(folder, newReleaseId(run))
+    deps.onStep?.('begun')
     const assembled = await deps.store.snapshot(async (db, client) => {
       const plan = await planRelease(deps, run, db, client, live)
       if (plan.verdict !== 'build') return plan
@@ -61,6 +62,7 @@ export async function publishRelease(
     if ('state' in assembled) return assembled
     if (assembled.verdict !== 'build') return toOutcome(assembled)
     const { manifest } = assembled
+    deps.onStep?.('written')
     if (signal.aborted) throw new ServiceError('aborted', 'publishing was interrupted; it will be done again')
     await stillOurs()
     return await commit({ deps, run, draft, folder, state, manifest, plan: assembled, stillOurs, onProgress })
@@ -158,10 +160,14 @@ async function commit(step: Commit): Promise<PublishOutcome> {
   }
   onProgress('commit', 0, 1)
   await deps.store.transaction((db) => promiseIdentifiers(db, draft.id, row.generatedAt))
+  deps.onStep?.('promised')
   await draft.seal('releases')
+  deps.onStep?.('sealed')
   await stillOurs()
   await switchLiveRelease(folder, draft.id)
+  deps.onStep?.('switched')
   await deps.store.transaction((db) => recordLiveRelease(db, row, { event: 'published', at: deps.clock() }))
+  deps.onStep?.('recorded')
   await tidy(deps, folder, { rolledBackFrom: undefined })
   onProgress('commit', 1, 1)
   return { state: 'published', releaseId: draft.id, held }

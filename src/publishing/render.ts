@@ -68,6 +68,7 @@ export async function renderShard(
       // Here, where the graphs are, the API's records cost little; bulk files need all of them.
       await saveProjectTexts(db, projectMapping, batch.graphs.map(projectTexts))
     })
+    deps.onStep?.('rendered')
     total.rendered += renderings.length
     total.changed += renderings.filter((rendering) => rendering.content).length
     total.held += renderings.filter((rendering) => rendering.errors > 0).length

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile, readlink } from 'node:fs/promises'
+import path from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import type { Manifest } from '../../src/publishing/manifest.js'
+import { releaseFolder } from '../../src/publishing/release-folder.js'
+import { findLiveRelease } from '../../src/store/releases.js'
+import type { Store } from '../../src/store/store.js'
+
+/**
+ * Everything that is wrong with a folder of published files: hashes and sizes against the manifest, twins, drafts, the
+ * database. Empty when all is well.
+ */
+export async function faultsOf(feedsDir: string, store: Store): Promise<string[]> {
+  const faults: string[] = []
+  const folder = releaseFolder(feedsDir)
+  const drafts = await readdir(folder.drafts)
+  if (drafts.length > 0) faults.push(`drafts remain: ${drafts.join(', ')}`)
+  const links = (await readdir(folder.root)).filter((name) => name.endsWith('.tmp'))
+  if (links.length > 0) faults.push(`links remain: ${links.join(', ')}`)
+  const live = path.basename(await readlink(folder.current))
+  faults.push(...(await faultsOfRelease(path.join(folder.releases, live))))
+  const row = await findLiveRelease(store.db)
+  if (row?.id !== live) faults.push(`the database says ${row?.id} is live, the directory ${live}`)
+  return faults
+}
+
+/** Files of a release that are not what its manifest says. */
+export async function faultsOfRelease(directory: string): Promise<string[]> {
+  const manifest = JSON.parse(await readFile(path.join(directory, 'manifest.json'), 'utf8')) as Manifest
+  const faults: string[] = []
+  for (const file of manifest.files) {
+    const bytes = await readFile(path.join(directory, file.path))
+    const hash = (buffer: Buffer) => createHash('sha256').update(buffer).digest('hex')
+    if (bytes.length !== file.bytes || hash(bytes) !== file.sha256) faults.push(`${file.path} is not what it should be`)
+    const twin = await readFile(path.join(directory, `${file.path}.gz`))
+    if (twin.length !== file.gzipBytes || hash(gunzipSync(twin)) !== file.sha256) faults.push(`${file.path}.gz differs`)
+  }
+  return faults
+}
