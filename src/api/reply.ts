@@ -24,6 +24,8 @@ export function sendDocument(
 /** What a read answers with. */
 export type ReadAnswer = {
   readonly document: string
+  /** Names this document among all that this address and format may ever give; undefined: its bytes are hashed. */
+  readonly version?: string | undefined
   /** When it is not the format's own. */
   readonly mediaType?: string | undefined
   /** Of a list with `modifiedSince`: where the client's next one should begin; undefined when that is not known. */
@@ -31,17 +33,17 @@ export type ReadAnswer = {
 }
 
 /**
- * Sends what was read, named by a hash of its bytes, so that a client which has them gets 304 instead
+ * Sends what was read, named by its version or a hash of its bytes, so that a client which has them gets 304 instead
  * (RFC 9110 13.1.2).
  */
 export function sendRead(
   request: FastifyRequest,
   reply: FastifyReply,
   format: Format,
-  { document, mediaType = mediaTypes[format], modifiedUntil }: ReadAnswer,
+  { document, version, mediaType = mediaTypes[format], modifiedUntil }: ReadAnswer,
 ): FastifyReply {
   const body = Buffer.from(document)
-  const etag = `"${hash('sha1', body, 'base64url')}"`
+  const etag = `"${hash('sha1', version === undefined ? body : `${format} ${version}`, 'base64url')}"`
   reply.header('vary', 'Accept').header('cache-control', 'private, no-cache').header('etag', etag)
   if (modifiedUntil) reply.header('x-modified-until', modifiedUntil.toISOString())
   const condition = request.headers['if-none-match']

@@ -1,5 +1,5 @@
 import type { Db } from './connection.js'
-import { changesKnownUntil, currentProjectText, type ProjectRow, type WantedText } from './wire-records.js'
+import { changesKnownUntil, currentProjectRecord, type ProjectRow, type WantedText } from './wire-records.js'
 
 /** Which projects a list is of. */
 export type ProjectScope =
@@ -19,7 +19,8 @@ export type ProjectSelection = {
 export type ProjectPageRows = {
   /** False when no theme or organisation has the scope's id. */
   readonly scopeKnown: boolean
-  readonly rows: readonly ProjectRow[]
+  /** The records one after another, when all of them were there; else the ids of the page. */
+  readonly records: PageTexts | { readonly ids: readonly number[] }
   /** First id of the next page; absent on the last one. */
   readonly nextProjectId?: number
   /** All projects selected, whatever the page shows; only when it was asked for. */
@@ -28,37 +29,41 @@ export type ProjectPageRows = {
   readonly modifiedUntil?: Date
 }
 
+/** A page's texts, joined by commas in JSON, and ids with versions, which name exactly these texts. */
+export type PageTexts = { readonly body: string; readonly versions: string }
+
 /** Page size whose statements are prepared; others are rare and planned each time. */
 export const usualLimit = 10
 
-type Row = {
+type PageRow = {
   scope_known: boolean
   number_found: number | null
   modified_until: Date | null
-  id: number | null
-  active: boolean
-  text: string | null
+  next_id: number | null
+  missing: string | null
+  versions: string | null
+  body: string | null
 }
 
 /**
- * One page from an inclusive lower bound on, in id order, in one round trip. A text is given only when it was made from
- * the project's current version by the mapping asked for.
+ * One page from an inclusive lower bound on, in id order, in one round trip. Texts are given only when all of them were
+ * made from the projects' current versions by the mapping asked for. They come joined: ten rows cost much more than one.
  */
 export async function selectProjectPage(
   db: Db,
   page: ProjectSelection & { from: number; limit: number; count: boolean; text: WantedText },
 ): Promise<ProjectPageRows> {
   const { text, values } = pageStatement(page)
-  const { rows } = await db.query<Row>(text, values, statementName(page))
-  const found = rows.flatMap((row) => toProjectRow(row) ?? [])
-  const next = found[page.limit]
-  const [first] = rows
+  const { rows } = await db.query<PageRow>(text, values, statementName(page))
+  const [row] = rows
   return {
-    scopeKnown: first?.scope_known ?? false,
-    rows: found.slice(0, page.limit),
-    ...(next && { nextProjectId: next.id }),
-    ...(first && first.number_found !== null && { numberFound: first.number_found }),
-    ...(first && first.modified_until !== null && { modifiedUntil: first.modified_until }),
+    scopeKnown: row?.scope_known ?? false,
+    records: row?.missing
+      ? { ids: row.missing.split(',').map(Number) }
+      : { body: row?.body ?? '', versions: row?.versions ?? '' },
+    ...(row && row.next_id !== null && { nextProjectId: row.next_id }),
+    ...(row && row.number_found !== null && { numberFound: row.number_found }),
+    ...(row && row.modified_until !== null && { modifiedUntil: row.modified_until }),
   }
 }
 
@@ -79,31 +84,35 @@ export async function selectProjectIds(
   return { ids: row?.ids ?? '', ...(row?.modified_until && { modifiedUntil: row.modified_until }) }
 }
 
+type Row = { id: number; active: boolean; version: string | null; text: string | null }
+
 /** The projects with these ids in the order of the ids; unknown ids are left out. */
 export async function selectProjectRows(db: Db, ids: readonly number[], text: WantedText): Promise<ProjectRow[]> {
   const { rows } = await db.query<Row>(
-    `select p.id, p.active, ${currentProjectText(text, '$2')} as text
+    `select p.id, p.active, r.record[1] as version, r.record[2] as text
       from unnest($1::bigint[]) with ordinality wanted (id, position) join project p on p.id = wanted.id
+        cross join lateral (select ${currentProjectRecord(text, '$2')} as record offset 0) r
       order by wanted.position`,
     [ids, text.mapping],
     `projects-by-ids-${text.view}-${text.format}`,
   )
-  return rows.flatMap((row) => toProjectRow(row) ?? [])
+  return rows.map(toProjectRow)
 }
 
 /** One project; undefined when it is unknown. */
 export async function findProjectRow(db: Db, id: number, text: WantedText): Promise<ProjectRow | undefined> {
   const { rows } = await db.query<Row>(
-    `select p.id, p.active, ${currentProjectText(text, '$2')} as text from project p where p.id = $1`,
+    `select p.id, p.active, r.record[1] as version, r.record[2] as text
+      from project p cross join lateral (select ${currentProjectRecord(text, '$2')} as record offset 0) r
+      where p.id = $1`,
     [id, text.mapping],
     `project-${text.view}-${text.format}`,
   )
   return rows[0] && toProjectRow(rows[0])
 }
 
-function toProjectRow(row: Pick<Row, 'id' | 'active' | 'text'>): ProjectRow | undefined {
-  if (row.id === null) return undefined
-  return { id: row.id, active: row.active, ...(row.text !== null && { text: row.text }) }
+function toProjectRow({ id, active, version, text }: Row): ProjectRow {
+  return { id, active, ...(version !== null && { version }), ...(text !== null && { text }) }
 }
 
 /** Adds what the selection binds to `values`. `p` is the project, `key` its id where an index on the scope has it. */
@@ -142,8 +151,7 @@ function statementName({ scope, activeOnly, modifiedSince, limit, text }: Parame
   return `projects-${scope.of}-${activeOnly ? 'active' : 'any'}-${text.view}-${text.format}`
 }
 
-// The text of the row after the page is not sent: only its id is wanted. The count is an init plan that runs only when it
-// is asked for, and the left join keeps it when the page is empty.
+// Of the row after the page only the id is wanted. The count is an init plan that runs only when it is asked for.
 function pageStatement(page: ProjectSelection & { from: number; limit: number; count: boolean; text: WantedText }): {
   text: string
   values: unknown[]
@@ -151,23 +159,33 @@ function pageStatement(page: ProjectSelection & { from: number; limit: number; c
   const values: unknown[] = [page.from, page.text.mapping, page.count]
   const { source, key, known, conditions } = selectionSql(page, values)
   const limit = Math.trunc(page.limit)
+  const onPage = `filter (where position <= ${limit})`
   return {
     values,
     text: `
-  select c.scope_known, c.number_found, c.modified_until, p.id, p.active,
-    case when p.position <= ${limit} then ${currentProjectText(page.text, '$2')} end as text
+  select c.scope_known, c.number_found, c.modified_until, t.*
   from (
       select ${known} as scope_known,
         case when $3::boolean then (select count(*) from ${source} where ${conditions}) end as number_found,
         ${page.modifiedSince ? changesKnownUntil : 'null::timestamptz'} as modified_until
     ) c
-    left join (
-      select id, active, row_number() over (order by id) as position
+    cross join (
+      select max(id) filter (where position > ${limit}) as next_id,
+        case when bool_or(record is null) ${onPage} then string_agg(id::text, ',' order by id) ${onPage} end as missing,
+        string_agg(id || ':' || record[1], ',' order by id) ${onPage} as versions,
+        string_agg(record[2], '${page.text.format === 'json' ? ',' : ''}' order by id) ${onPage} as body
       from (
-        select ${key} as id, p.active from ${source} where ${key} >= $1 and ${conditions}
-        order by ${key} limit ${limit + 1}
-      ) page
-    ) p on true
-  order by p.id`,
+        select id, position,
+          case when position <= ${limit} then ${currentProjectRecord(page.text, '$2')} end as record
+        from (
+          select id, row_number() over (order by id) as position
+          from (
+            select ${key} as id from ${source} where ${key} >= $1 and ${conditions}
+            order by ${key} limit ${limit + 1}
+          ) page
+        ) p
+        offset 0
+      ) p
+    ) t`,
   }
 }

@@ -6,7 +6,12 @@ export type WireFormat = 'xml' | 'json'
 export type ProjectView = 'full' | 'summary'
 
 /** A record as an API read finds it: its ready text, or none when the stored one is missing or stale. */
-export type WireRow = { readonly id: number; readonly text?: string }
+export type WireRow = {
+  readonly id: number
+  readonly text?: string
+  /** The version that the text was made from, where it was asked for. */
+  readonly version?: string
+}
 
 /** A project's record, with what decides whether it may be shown. */
 export type ProjectRow = WireRow & { readonly active: boolean }
@@ -97,6 +102,15 @@ const columns = {
 export function currentProjectText({ view, format }: WantedText, mapping: string): string {
   return `(
       select w.${columns[view][format]} from project_version v
+        join wire_record w on w.project_id = v.project_id and w.version = v.version
+      where v.project_id = p.id and w.mapping = ${mapping}
+    )`
+}
+
+/** As `currentProjectText`, an array of the version and the text. */
+export function currentProjectRecord({ view, format }: WantedText, mapping: string): string {
+  return `(
+      select array[w.version::text, w.${columns[view][format]}] from project_version v
         join wire_record w on w.project_id = v.project_id and w.version = v.version
       where v.project_id = p.id and w.mapping = ${mapping}
     )`

@@ -2,7 +2,7 @@ import { selectFeatured } from '../../store/featured-projects.js'
 import type { ProjectView, WireFormat } from '../../store/wire-records.js'
 import { projectMapping } from '../../wire/project.js'
 import type { ApiDeps } from '../deps.js'
-import type { ProjectPage } from '../representations/project-list.js'
+import { joinRecords, type ProjectPage } from '../representations/project-list.js'
 import { projectTextsOf } from './ready-texts.js'
 
 const featuredProjects = 10
@@ -16,5 +16,5 @@ export async function getFeaturedProjects(
   const hour = new Date(Math.floor(clock().getTime() / hourMs) * hourMs)
   const text = { view, format, mapping: projectMapping }
   const records = await projectTextsOf(store, text, await selectFeatured(store.db, hour, featuredProjects, text))
-  return { records, numberFound: records.length }
+  return { records: joinRecords(format, records), numberFound: records.length }
 }

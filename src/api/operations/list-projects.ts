@@ -4,11 +4,12 @@ import {
   type ProjectSelection,
   selectProjectIds,
   selectProjectPage,
+  selectProjectRows,
 } from '../../store/project-pages.js'
 import type { Store } from '../../store/store.js'
 import type { ProjectView, WireFormat } from '../../store/wire-records.js'
 import { projectMapping } from '../../wire/project.js'
-import type { ProjectPage } from '../representations/project-list.js'
+import { joinRecords, type ProjectPage } from '../representations/project-list.js'
 import { projectTextsOf } from './ready-texts.js'
 
 /** Which page of which list; `nextProjectId` is an inclusive lower bound. */
@@ -19,7 +20,14 @@ export type ProjectListInput = ProjectSelection & {
   readonly format: WireFormat
 }
 
-export type ListProjects = (input: ProjectListInput) => Promise<ProjectPage & { modifiedUntil?: Date | undefined }>
+export type ListProjects = (input: ProjectListInput) => Promise<ListedPage>
+
+/** A page, and what names it and where to begin next time, where these are known. */
+export type ListedPage = {
+  readonly page: ProjectPage
+  readonly version?: string | undefined
+  readonly modifiedUntil?: Date | undefined
+}
 
 const countRememberedMs = 1_000
 const countsRememberedMax = 1_000
@@ -48,12 +56,16 @@ export function createProjectList(store: Store, monotonicMs: () => number = () =
       if (counts.size >= countsRememberedMax) counts.clear()
       counts.set(name, { found: page.numberFound, againAt: monotonicMs() + countRememberedMs })
     }
-    return {
-      records: await projectTextsOf(store, text, page.rows),
-      numberFound: page.numberFound ?? known?.found ?? 0,
-      nextProjectId: page.nextProjectId,
-      modifiedUntil: page.modifiedUntil,
+    const numberFound = page.numberFound ?? known?.found ?? 0
+    const { nextProjectId, modifiedUntil } = page
+    if ('body' in page.records) {
+      const { body, versions } = page.records
+      const version = `${projectMapping} ${view} ${versions} ${numberFound} ${nextProjectId}`
+      return { page: { records: body, numberFound, nextProjectId }, version, modifiedUntil }
     }
+    const rows = await selectProjectRows(store.db, page.records.ids, text)
+    const records = joinRecords(format, await projectTextsOf(store, text, rows))
+    return { page: { records, numberFound, nextProjectId }, modifiedUntil }
   }
 }
 

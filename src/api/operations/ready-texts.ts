@@ -1,6 +1,13 @@
 import { renderOrganisationTexts, renderProjectTexts } from '../../publishing/wire-texts.js'
 import type { Store } from '../../store/store.js'
 import type { ProjectTexts, ProjectView, WireFormat, WireRow } from '../../store/wire-records.js'
+import { projectMapping } from '../../wire/project.js'
+
+/** A name for exactly these records in this view; undefined when not every row knows the version of its text. */
+export function versionOf(view: ProjectView, rows: readonly WireRow[]): string | undefined {
+  if (rows.some((row) => row.text === undefined || row.version === undefined)) return undefined
+  return `${projectMapping} ${view} ${rows.map(({ id, version }) => `${id}:${version}`).join()}`
+}
 
 /**
  * The rows' texts in their order. Those that are missing are rendered from one snapshot and kept for later reads; a

@@ -72,7 +72,7 @@ export function projectRoutes(
           parameters: ['nextProjectId', 'limit', 'modifiedSince'],
         } as const
         read(operation, async (request, format) => {
-          const { modifiedUntil, ...page } = await listProjects({
+          const { page, version, modifiedUntil } = await listProjects({
             scope: scopeOf(request),
             activeOnly,
             view,
@@ -81,7 +81,7 @@ export function projectRoutes(
             limit: limitOf(request),
             modifiedSince: modifiedSinceOf(request),
           })
-          return { document: projectListDocument(format, page), modifiedUntil }
+          return { document: projectListDocument(format, page), version, modifiedUntil }
         })
       }
     }
@@ -115,14 +115,15 @@ export function projectRoutes(
       parameters: ['projectIds'],
     } as const
     read(byIds, async (request, format) => {
-      const page = await getProjectsByIds(store, { ids: idListOf(request, 'projectIds'), view, format })
-      return { document: projectListDocument(format, page) }
+      const ids = idListOf(request, 'projectIds')
+      const { page, version } = await getProjectsByIds(store, { ids, view, format })
+      return { document: projectListDocument(format, page), version }
     })
 
     const one = { path: `${base}/projects/:projectId${suffix}`, tag, summary: `One project${title}` } as const
     read(one, async (request, format) => {
-      const text = await getProject(store, { id: pathId(request, 'projectId'), view, format })
-      return { document: projectDocument(format, text) }
+      const { record, version } = await getProject(store, { id: pathId(request, 'projectId'), view, format })
+      return { document: projectDocument(format, record), version }
     })
   }
 

@@ -60,7 +60,6 @@ describe('reads', async () => {
       ['a bridge id', `${organizations}/organization/bridge/7`, 404],
       ['a bridge id beyond 64 bits', `${organizations}/organization/bridge/9223372036854775808`, 404],
       ['campaigns', `${projects}/campaign/5/projects`, 404],
-      ['orders', '/api/secure/givingservice/orders', 404],
       ['a theme with NUL', `${projects}/themes/a%00b/projects`, 400],
       ['bulk files that were never built', `${projects}/all/projects/download`, 503],
       ['a bulk file of an invented address', `/feeds/bulk/${'0'.repeat(40)}/projects.xml`, 404],
