@@ -9,12 +9,18 @@ import { queryValue } from './query.js'
 
 /**
  * Turns API requests away while the event loop lags: by then every waiting answer is late, and new work would make all
- * of them later. Published files are read from disk and cost little, so they are served on.
+ * of them later. Published files are read from disk and cost little, so they are served on. The lag is a mean over
+ * `measuredMs`: one long step of other work in the process is no overload.
  */
-export async function refuseUnderPressure(app: FastifyInstance, { maxEventLoopDelayMs }: ApiConfig): Promise<void> {
+export async function refuseUnderPressure(
+  app: FastifyInstance,
+  { maxEventLoopDelayMs }: Pick<ApiConfig, 'maxEventLoopDelayMs'>,
+  measuredMs = 5_000,
+): Promise<void> {
   if (maxEventLoopDelayMs === 0) return
   await app.register(underPressure, {
     maxEventLoopDelay: maxEventLoopDelayMs,
+    sampleInterval: measuredMs,
     pressureHandler: async (request) => {
       if (isApiRequest(request)) {
         throw new ServiceError('server-busy', 'too many requests at this moment; try again in a few seconds')

@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers'
 import { Argument, type Command } from 'commander'
 import type { Environment } from '../config/config.js'
 import { type Grant, grants } from '../store/account-administration.js'
@@ -15,19 +14,21 @@ export type Arguments = {
   ) => (options: Options & { json?: boolean }) => Promise<void>
   readonly wholeNumber: (raw: string) => number
   readonly durationSeconds: (raw: string) => number
+  /** Reads a password or a key: they never come as arguments, which every user of the machine can read. */
+  readonly readSecret: () => Promise<string>
 }
 
 type ByEmail = { email: string }
 
 /** The commands of `giving users`. */
-export function addUserCommands(users: Command, { environment, run, durationSeconds }: Arguments): void {
+export function addUserCommands(users: Command, { environment, run, durationSeconds, readSecret }: Arguments): void {
   addCommand(users, 'create', 'create an API user with a first API key, which is shown once')
     .requiredOption(...emailOption)
     .requiredOption('--password-stdin', 'read the password from standard input')
     .option('--token-timeout <duration>', 'lifetime of access tokens, such as 10h', durationSeconds)
     .action(
       run<ByEmail & { tokenTimeout?: number }>(async ({ email, tokenTimeout }, output) => {
-        const password = await secretFromStdin()
+        const password = await readSecret()
         return await createUserCommand(environment, { email, password, tokenTimeoutSeconds: tokenTimeout }, output)
       }),
     )
@@ -48,7 +49,7 @@ export function addUserCommands(users: Command, { environment, run, durationSeco
     .requiredOption('--password-stdin', 'read the password from standard input')
     .action(
       run<ByEmail>(async ({ email }, output) => {
-        const password = await secretFromStdin()
+        const password = await readSecret()
         return await changeUserCommand(environment, { email, change: 'password', password }, output)
       }),
     )
@@ -75,7 +76,7 @@ export function addUserCommands(users: Command, { environment, run, durationSeco
 }
 
 /** The commands of `giving keys`. */
-export function addKeyCommands(keys: Command, { environment, run, wholeNumber }: Arguments): void {
+export function addKeyCommands(keys: Command, { environment, run, wholeNumber, readSecret }: Arguments): void {
   addCommand(keys, 'issue', 'issue one more key, which is shown once')
     .requiredOption(...emailOption)
     .action(run<ByEmail>(({ email }, output) => issueKeyCommand(environment, email, output)))
@@ -88,7 +89,7 @@ export function addKeyCommands(keys: Command, { environment, run, wholeNumber }:
     .action(
       run<{ id?: number; keyStdin: boolean }>(async ({ id, keyStdin }, output) => {
         if (keyStdin === (id !== undefined)) keys.error('error: give either --id or --key-stdin')
-        const choice = id === undefined ? { text: await secretFromStdin() } : { id }
+        const choice = id === undefined ? { text: await readSecret() } : { id }
         return await revokeKeyCommand(environment, choice, output)
       }),
     )
@@ -113,9 +114,4 @@ const emailOption = ['--email <email>', 'e-mail address'] as const
 
 function addCommand(group: Command, name: string, description: string): Command {
   return group.command(name).description(description).exitOverride().option('--json', 'print the result as JSON')
-}
-
-/** Passwords and keys never come as arguments, which every user of the machine can read. */
-async function secretFromStdin(): Promise<string> {
-  return (await text(process.stdin)).replace(/\r?\n$/, '')
 }

@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process'
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Ended, type Installation, newInstallation, type RunningService } from '../support/cli.js'
+import { readProjectFile } from '../support/markdown-table.js'
+
+const printed = 'http://127.0.0.1:8080'
+
+/** The commands of the README's five minutes: its second block of shell, line by line, comments left out. */
+function quickStart(): string[] {
+  const [, section = ''] = readProjectFile('README.md').split('\n## Five minutes\n')
+  const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(section) ?? []
+  return block.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
+}
+
+const hasCurl = spawnSync('curl', ['--version']).error === undefined
+
+describe('the quick start of the README', () => {
+  let installation: Installation
+  let service: RunningService
+  let dir: string
+
+  beforeAll(async () => {
+    if (!hasCurl) return
+    installation = await newInstallation()
+    service = await installation.start()
+    dir = await mkdtemp(path.join(tmpdir(), 'giving-quick-start-'))
+    await copyFile(path.resolve('test/fixtures/projects-odd.xml'), path.join(dir, 'projects.xml'))
+    const activities = await fetch(`${service.baseUrl}/iati/activities.xml`)
+    await writeFile(path.join(dir, 'some-activities.xml'), await activities.text())
+  }, 120_000)
+
+  afterAll(async () => {
+    if (!hasCurl) return
+    await installation.remove()
+    await rm(dir, { recursive: true, force: true })
+  }, 60_000)
+
+  /** Runs a line as a person would type it; `giving` itself is the program under test, in its own installation. */
+  async function type(line: string): Promise<Ended> {
+    const here = line.replaceAll(printed, service.baseUrl)
+    const [, typed = '', rest] = /^(?:echo '([^']*)' \| )?npm run (?:--silent )?giving -- (.*)$/.exec(here) ?? []
+    if (rest === undefined) {
+      const { status, stdout, stderr } = spawnSync('sh', ['-c', here], { cwd: dir, encoding: 'utf8' })
+      return { code: status, stdout, stderr }
+    }
+    const args = rest.split(' ').map((word) => (/^[\w-]+\.xml$/.test(word) ? path.join(dir, word) : word))
+    return await installation.run(args, typed === '' ? '' : `${typed}\n`)
+  }
+
+  it('does what it says, with curl, as printed', { timeout: 180_000 }, async (context) => {
+    if (!hasCurl) return context.skip('curl is not installed')
+    const said = new Map<string, string>()
+    let key = ''
+    for (const line of quickStart()) {
+      const { code, stdout, stderr } = await type(line.replaceAll('THE_KEY', key))
+      // The fixture has one record that is refused, and `status` tells of what needs a person.
+      const fine = /giving -- (import|status)/.test(line) ? [0, 1] : [0]
+      expect(fine, `${line}\n${stdout.slice(0, 500)}\n${stderr.slice(0, 500)}`).toContain(code)
+      if (stdout.startsWith('{"apiKey"')) key = (JSON.parse(stdout) as { apiKey: string }).apiKey
+      said.set(line, stdout)
+    }
+    const of = (part: string) => [...said].find(([line]) => line.includes(part))?.[1] ?? ''
+    expect(of('/iati/activities.xml')).toMatch(/^<\?xml [\s\S]*<iati-activities/)
+    expect(JSON.parse(of('/feeds/manifest.json'))).toMatchObject({ totals: { activities: 120 } })
+    expect(key).toMatch(/^[0-9a-f-]{36}$/)
+    expect(of('/all/projects')).toMatch(/^<\?xml [\s\S]*<projects numberFound="120">/)
+    expect(of('publish --wait')).not.toBe('')
+    expect(of('validate')).not.toBe('')
+  })
+
+  it('goes on in docs/api.md: an account, a key, a token and their end', { timeout: 60_000 }, async (context) => {
+    if (!hasCurl) return context.skip('curl is not installed')
+    const [, section = ''] = readProjectFile('docs/api.md').split('\n## Accounts, keys and tokens\n')
+    const [json = '', xml = ''] = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block ?? '')
+    const lines = json.trim().split('\n').filter(Boolean)
+    const preamble = lines.filter((line) => !line.startsWith('post '))
+    let known = { THE_KEY: 'THE_KEY', THE_TOKEN: 'THE_TOKEN' }
+    for (const line of lines.filter((line) => line.startsWith('post '))) {
+      const [command = '', answer] = line.split(/ +# /)
+      const filled = command.replaceAll('THE_KEY', known.THE_KEY).replaceAll('THE_TOKEN', known.THE_TOKEN)
+      const { stdout } = await type([...preamble, filled].join('\n'))
+      const [, key] = /"api_key":"([^"]+)"/.exec(stdout) ?? []
+      const [, token] = /"access_token":"([^"]+)"/.exec(stdout) ?? []
+      known = { THE_KEY: key ?? known.THE_KEY, THE_TOKEN: token ?? known.THE_TOKEN }
+      const shown = stdout.replace(known.THE_KEY, 'THE_KEY').replace(known.THE_TOKEN, 'THE_TOKEN')
+      expect(shown, line).toBe(answer ?? '{"revocation_response":{"revoked":true}}')
+    }
+    expect((await type(xml)).stdout).toMatch(/<key_response><api_key>[0-9a-f-]{36}<\/api_key><\/key_response>$/)
+  })
+
+  it('is all of what the README prints: a line that this test cannot run is a line that nobody can', () => {
+    const lines = quickStart()
+    expect(lines.length).toBeGreaterThanOrEqual(8)
+    for (const line of lines) expect(line).toMatch(/^(curl|npm run|echo ')/)
+  })
+})

@@ -1,0 +1,115 @@
+import { Command, CommanderError } from 'commander'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createAuthentication } from '../../src/api/operations/authenticate.js'
+import {
+  type Arguments,
+  addKeyCommands,
+  addMaintenanceCommands,
+  addUserCommands,
+} from '../../src/commands/account-arguments.js'
+import { type TestApi, testApi } from '../support/api.js'
+import { testDatabase } from '../support/database.js'
+
+const email = 'partner@example.org'
+const password = 'seven quiet rivers'
+
+describe('the operator’s commands for API users', async () => {
+  const { store, url } = await testDatabase()
+  let api: TestApi
+  beforeAll(async () => {
+    api = await testApi(store, { clock: () => new Date() })
+  })
+
+  /** Runs a line of arguments as `giving` does, in this process. */
+  const run = async (line: string, input = '') => {
+    const printed: string[] = []
+    let code = 0
+    let stderr = ''
+    const program = new Command('giving').exitOverride().configureOutput({ writeErr: (text) => void (stderr += text) })
+    const group = (name: string) => program.command(name).exitOverride().copyInheritedSettings(program)
+    const handed: Arguments = {
+      environment: { DATABASE_URL: url, LOG_LEVEL: 'silent' },
+      run: (work) => async (options) => {
+        code = await work(options, { json: options.json ?? false, line: (text) => printed.push(text), note: () => {} })
+      },
+      wholeNumber: Number,
+      durationSeconds: (raw) => Number.parseInt(raw, 10) * (raw.endsWith('h') ? 3600 : 60),
+      readSecret: async () => input.replace(/\n$/, ''),
+    }
+    addUserCommands(group('users'), handed)
+    addKeyCommands(group('keys'), handed)
+    addMaintenanceCommands(group('maintenance'), handed)
+    try {
+      await program.parseAsync([...line.split(' '), '--json'], { from: 'user' })
+    } catch (error) {
+      code = 2
+      if (!(error instanceof CommanderError)) stderr += String(error)
+    }
+    const said = printed.length > 0 ? (JSON.parse(printed.join('')) as Record<string, unknown>) : undefined
+    return { code, stderr, said }
+  }
+  /** What the API says of this key right now, without what it remembers. */
+  const isValid = (key: string) =>
+    createAuthentication(store)(key).then(
+      () => true,
+      () => false,
+    )
+
+  it('create, list, limit, grant, disable and enable them', async () => {
+    const create = `users create --email ${email} --password-stdin --token-timeout 30m`
+    const created = await run(create, `${password}\n`)
+    expect(created.code).toBe(0)
+    const key = String(created.said?.apiKey)
+    expect(await isValid(key)).toBe(true)
+    expect(await run(create, `${password}\n`)).toMatchObject({ code: 2, stderr: expect.stringContaining('exists') })
+    expect((await run('users create --email x@example.org --password-stdin', 'password1234')).stderr).toContain('guess')
+
+    const user = async () =>
+      ((await run('users list')).said?.users as Record<string, unknown>[]).find((one) => one.email === email)
+    expect(await user()).toMatchObject({ tokenTimeoutSeconds: 1800, disabled: false, grants: [], keys: 1 })
+    expect((await run(`users grant --email PARTNER@example.org donations`)).code).toBe(0)
+    expect((await run(`users timeout --email ${email} --token-timeout 2h`)).code).toBe(0)
+    expect(await user()).toMatchObject({ tokenTimeoutSeconds: 7200, grants: ['donations'] })
+    expect((await run(`users revoke-grant --email ${email} donations`)).code).toBe(0)
+    expect((await run(`users disable --email ${email}`)).code).toBe(0)
+    expect(await user()).toMatchObject({ grants: [], disabled: true })
+    expect(await isValid(key)).toBe(false)
+    expect((await run(`users enable --email ${email}`)).code).toBe(0)
+    expect(await isValid(key)).toBe(true)
+    expect(await run('users grant --email nobody@example.org donations')).toMatchObject({ code: 2 })
+    expect((await run(`users grant --email ${email} everything`)).stderr).toContain('donations')
+  })
+
+  it('give a new password, which the API takes at once', async () => {
+    const change = `users password --email ${email} --password-stdin`
+    expect((await run(change, 'short')).code).toBe(2)
+    expect((await run(change, 'eight louder mountains\n')).code).toBe(0)
+    const ask = (tried: string) =>
+      api.app.inject({
+        ...{ method: 'POST', url: '/api/userservice/keys', headers: { 'content-type': 'application/json' } },
+        payload: JSON.stringify({ key_request: { user: { email, password: tried } } }),
+      })
+    expect((await ask(password)).statusCode).toBe(401)
+    expect((await ask('eight louder mountains')).statusCode).toBe(200)
+  })
+
+  it('issue, list and revoke keys, by number or by the key itself', async () => {
+    const key = String((await run(`keys issue --email ${email}`)).said?.apiKey)
+    const other = String((await run(`keys issue --email ${email}`)).said?.apiKey)
+    const listed = (await run(`keys list --email ${email}`)).said?.keys as { id: number; revokedAt?: string }[]
+    expect(JSON.stringify(listed)).not.toContain(key)
+    expect(await run('keys revoke --key-stdin', `${key}\n`)).toMatchObject({ code: 0, said: { revoked: true } })
+    expect(await run(`keys revoke --id ${listed.at(-1)?.id}`)).toMatchObject({ code: 0 })
+    expect([await isValid(key), await isValid(other)]).toEqual([false, false])
+    expect(await run('keys revoke --id 999999')).toMatchObject({ code: 1, said: { revoked: false } })
+    expect((await run('keys revoke')).stderr).toContain('either --id or --key-stdin')
+  })
+
+  it('close the API for a while and open it again', async () => {
+    expect((await run('maintenance status')).said).toEqual({ maintenance: false })
+    expect((await run('maintenance on --minutes 20')).said).toMatchObject({ maintenance: true })
+    expect((await run('maintenance status')).said).toMatchObject({ maintenance: true, until: expect.any(String) })
+    expect((await run('maintenance off')).said).toEqual({ maintenance: false })
+    expect((await run('maintenance on')).code).toBe(2)
+  })
+})
