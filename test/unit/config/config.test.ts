@@ -97,6 +97,12 @@ describe('a variable', () => {
       ['https://give.example.org', 'http://localhost:8080/base'],
       ['give.example.org', 'ftp://give.example.org', 'https://give.example.org/?a=1', 'https://give.example.org/#top'],
     ],
+    [
+      'TRUST_PROXY',
+      ['true', 'false', '1', '9', '127.0.0.1', '10.0.0.0/8, ::1', 'loopback,fd00::/8'],
+      ['yes', '0', '10', '10.0.0.0/33', 'proxy.example.org', '10.0.0.1,,', '::/129', ','],
+    ],
+    ['RATE_LIMIT_PER_MINUTE', ['0', '100'], ['-1', '1e3', '1000001', 'none']],
     ['DATABASE_URL', ['postgres://h/d', 'postgresql://u:p@h:5432/d?sslmode=require'], ['h:5432/d', 'redis://h']],
     ['DATABASE_POOL_SIZE', ['3', '200'], ['2', '201', 'many']],
     ['REDIS_URL', ['redis://h', 'rediss://u:p@h:6380/2'], ['h:6379', 'http://h']],
@@ -139,6 +145,32 @@ describe('a variable', () => {
   it.each(['GIVING_DATA_DIR', 'IATI_STANDARD_DIR'])('%s becomes an absolute path', (name) => {
     const { dataDir, standardDir } = readConfig({ [name]: 'some/where' }).config
     expect([dataDir, standardDir]).toContain(path.resolve('some/where'))
+  })
+})
+
+describe('HTTPS', () => {
+  it('needs a certificate and its key, whose paths become absolute', () => {
+    const { tls } = readConfig({ TLS_CERT_FILE: 'cert.pem', TLS_KEY_FILE: '/keys/key.pem' }).config
+    expect(tls).toEqual({ certFile: path.resolve('cert.pem'), keyFile: '/keys/key.pem' })
+    expect(defaults.tls).toBeUndefined()
+  })
+
+  it.each([
+    ['TLS_CERT_FILE', 'TLS_KEY_FILE'],
+    ['TLS_KEY_FILE', 'TLS_CERT_FILE'],
+  ])('is refused with %s alone, naming %s', (given, missing) => {
+    expect(refusal({ [given]: 'one.pem' }).problems).toMatchObject([{ field: missing, got: 'nothing' }])
+  })
+})
+
+describe('proxies', () => {
+  it.each([
+    ['false', false],
+    ['true', true],
+    ['2', 2],
+    ['127.0.0.1, 10.0.0.0/8', '127.0.0.1,10.0.0.0/8'],
+  ])('that are %s are %j', (text, trusted) => {
+    expect(readConfig({ TRUST_PROXY: text }).config.trustProxy).toBe(trusted)
   })
 })
 
