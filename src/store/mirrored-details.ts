@@ -24,24 +24,26 @@ export function reportIdOf(url: string): number {
   return 1_000_000_000_000 + createHash('sha256').update(url).digest().readUIntBE(0, 5)
 }
 
+/** What the upstream has now of one project's reports or pictures. */
+export type ProjectReports = { readonly projectId: number; readonly reports: readonly ReportRecord[] }
+export type ProjectGallery = { readonly projectId: number; readonly images: readonly ImageRecord[] }
+
 /**
- * Makes the mirrored reports of a project what the upstream has now: only what differs is written, those that are gone
- * upstream are removed. A report whose number another project or source has gets one made of its address. Returns how
- * many were written or removed.
+ * Makes the mirrored reports of these projects what the upstream has now, set-based: only what differs is written, those
+ * that are gone upstream are removed. A report whose number another project or source has gets one made of its address.
+ * Returns how many were written or removed.
  */
-export async function replaceReports(db: Db, projectId: number, reports: readonly ReportRecord[]): Promise<number> {
-  const byUrl = new Map(reports.map((report) => [report.url, report]))
-  const taken = await db.query<{ id: number }>(
-    `select id from progress_report where id = any ($1::bigint[]) and (project_id <> $2 or source <> 'upstream')`,
-    [[...byUrl.keys()].map(reportIdOf), projectId],
+export async function replaceReports(db: Db, projects: readonly ProjectReports[]): Promise<number> {
+  if (projects.length === 0) return 0
+  const projectIds = projects.map(({ projectId }) => projectId)
+  const rows = await numbered(db, projects)
+  const removed = await db.query(
+    `delete from progress_report
+     where project_id = any ($1::bigint[]) and source = 'upstream' and id <> all ($2::bigint[])`,
+    [projectIds, rows.map(({ id }) => id)],
   )
-  const foreign = new Set(taken.rows.map(({ id }) => id))
-  const used = new Set<number>()
-  const rows = [...byUrl.values()].map((report) => {
-    const stated = reportIdOf(report.url)
-    const id = foreign.has(stated) || used.has(stated) ? reportIdOf(`${report.url}#`) : stated
-    used.add(id)
-    return {
+  const json = JSON.stringify(
+    rows.map(({ id, projectId, report }) => ({
       id,
       project_id: projectId,
       title: report.title,
@@ -51,11 +53,7 @@ export async function replaceReports(db: Db, projectId: number, reports: readonl
       content_html: report.contentHtml,
       url: report.url,
       source: 'upstream',
-    }
-  })
-  const removed = await db.query(
-    `delete from progress_report where project_id = $1 and source = 'upstream' and id <> all ($2::bigint[])`,
-    [projectId, rows.map(({ id }) => id)],
+    })),
   )
   const written = await db.query(
     `insert into progress_report as t (${reportColumns.join(', ')})
@@ -65,34 +63,70 @@ export async function replaceReports(db: Db, projectId: number, reports: readonl
      where t.source = 'upstream' and t.project_id = excluded.project_id
        and row (${reportColumns.map((name) => `t.${name}`).join(', ')})
          is distinct from row (${reportColumns.map((name) => `excluded.${name}`).join(', ')})`,
-    [JSON.stringify(rows)],
+    [json],
   )
-  const images = rows.flatMap(({ id, url }) =>
-    (byUrl.get(url)?.images ?? []).map((image, position) => ({
-      report_id: id,
-      position,
-      url: image.url,
-      media_type: image.mediaType,
+  await replaceReportImages(db, projectIds, rows)
+  return removed.rowCount + written.rowCount
+}
+
+type NumberedReport = { readonly id: number; readonly projectId: number; readonly report: ReportRecord }
+
+/** Gives every report its number; of a report that is told twice the last one counts. */
+async function numbered(db: Db, projects: readonly ProjectReports[]): Promise<NumberedReport[]> {
+  const byUrl = projects.flatMap(({ projectId, reports }) =>
+    [...new Map(reports.map((report) => [report.url, report])).values()].map((report) => ({
+      id: reportIdOf(report.url),
+      projectId,
+      report,
     })),
   )
-  const json = JSON.stringify(images)
+  const { rows } = await db.query<{ id: number; project_id: number }>(
+    `select r.id, w.project_id from unnest($1::bigint[], $2::bigint[]) w (id, project_id)
+       join progress_report r on r.id = w.id and (r.project_id <> w.project_id or r.source <> 'upstream')`,
+    [byUrl.map(({ id }) => id), byUrl.map(({ projectId }) => projectId)],
+  )
+  const foreign = new Set(rows.map((row) => `${row.id} ${row.project_id}`))
+  const used = new Set<number>()
+  return byUrl.map((entry) => {
+    const isTaken = foreign.has(`${entry.id} ${entry.projectId}`) || used.has(entry.id)
+    const id = isTaken ? reportIdOf(`${entry.projectId} ${entry.report.url} again`) : entry.id
+    used.add(id)
+    return { ...entry, id }
+  })
+}
+
+async function replaceReportImages(
+  db: Db,
+  projectIds: readonly number[],
+  rows: readonly NumberedReport[],
+): Promise<void> {
+  const json = JSON.stringify(
+    rows.flatMap(({ id, report }) =>
+      report.images.map((image, position) => ({
+        report_id: id,
+        position,
+        url: image.url,
+        media_type: image.mediaType,
+      })),
+    ),
+  )
   const wanted = 'json_populate_recordset(null::report_image, $1::json)'
+  const mirrored = `r.project_id = any ($2::bigint[]) and r.source = 'upstream'`
   await db.query(
     `delete from report_image t using progress_report r
-     where r.id = t.report_id and r.project_id = $2 and r.source = 'upstream' and not exists (
+     where r.id = t.report_id and ${mirrored} and not exists (
        select from ${wanted} w where (w.report_id, w.position, w.url) = (t.report_id, t.position, t.url)
          and w.media_type is not distinct from t.media_type)`,
-    [json, projectId],
+    [json, projectIds],
   )
   await db.query(
     `insert into report_image (report_id, position, url, media_type)
      select w.report_id, w.position, w.url, w.media_type from ${wanted} w
-       join progress_report r on r.id = w.report_id and r.project_id = $2 and r.source = 'upstream'
+       join progress_report r on r.id = w.report_id and ${mirrored}
      order by w.report_id, w.position
      on conflict (report_id, position) do nothing`,
-    [json, projectId],
+    [json, projectIds],
   )
-  return removed.rowCount + written.rowCount
 }
 
 const reportColumns = [
@@ -119,36 +153,46 @@ const photoColumns = [
 ]
 
 /**
- * Makes the pictures after the main image what the upstream's gallery has; a consent that was given for a picture stays
- * with that picture. Returns how many were written or removed.
+ * Makes the pictures after the main image of these projects what the upstream's galleries have, set-based; a consent that
+ * was given for a picture stays with that picture. Returns how many were written or removed.
  */
-export async function replaceGallery(db: Db, projectId: number, images: readonly ImageRecord[]): Promise<number> {
-  const rows = images.map((image, index) => ({
-    project_id: projectId,
-    position: index + 1,
-    wire_id: image.wireId,
-    title: image.title,
-    small_url: image.renditions.small,
-    thumbnail_url: image.renditions.thumbnail,
-    medium_url: image.renditions.medium,
-    large_url: image.renditions.large,
-    extra_large_url: image.renditions.extraLarge,
-    original_url: image.renditions.original,
-  }))
-  const consented = await db.query<{ original_url: string }>(
-    `select original_url from photo where project_id = $1 and position > 0 and consent and original_url is not null`,
-    [projectId],
+export async function replaceGalleries(db: Db, projects: readonly ProjectGallery[]): Promise<number> {
+  if (projects.length === 0) return 0
+  const rows = projects.flatMap(({ projectId, images }) =>
+    images.map((image, index) => ({
+      project_id: projectId,
+      position: index + 1,
+      wire_id: image.wireId,
+      title: image.title,
+      small_url: image.renditions.small,
+      thumbnail_url: image.renditions.thumbnail,
+      medium_url: image.renditions.medium,
+      large_url: image.renditions.large,
+      extra_large_url: image.renditions.extraLarge,
+      original_url: image.renditions.original,
+    })),
   )
-  const removed = await db.query('delete from photo where project_id = $1 and position > $2', [projectId, rows.length])
+  const consented = await db.query<{ project_id: number; original_url: string }>(
+    `select project_id, original_url from photo
+     where project_id = any ($1::bigint[]) and position > 0 and consent and original_url is not null`,
+    [projects.map(({ projectId }) => projectId)],
+  )
+  const kept = new Set(consented.rows.map((row) => `${row.project_id} ${row.original_url}`))
+  const removed = await db.query(
+    `delete from photo p using unnest($1::bigint[], $2::integer[]) w (project_id, pictures)
+     where p.project_id = w.project_id and p.position > w.pictures`,
+    [projects.map(({ projectId }) => projectId), projects.map(({ images }) => images.length)],
+  )
+  const columns = [...photoColumns, 'consent']
   const written = await db.query(
-    `insert into photo as t (project_id, position, ${photoColumns.join(', ')}, consent)
-     select project_id, position, ${photoColumns.join(', ')}, coalesce(original_url = any ($2::text[]), false)
-     from json_populate_recordset(null::photo, $1::json) order by position
-     on conflict (project_id, position) do update set (${photoColumns.join(', ')}, consent) =
-       row (${photoColumns.map((name) => `excluded.${name}`).join(', ')}, excluded.consent)
-     where row (${photoColumns.map((name) => `t.${name}`).join(', ')}, t.consent)
-       is distinct from row (${photoColumns.map((name) => `excluded.${name}`).join(', ')}, excluded.consent)`,
-    [JSON.stringify(rows), consented.rows.map((row) => row.original_url)],
+    `insert into photo as t (project_id, position, ${columns.join(', ')})
+     select project_id, position, ${columns.join(', ')} from json_populate_recordset(null::photo, $1::json)
+     order by project_id, position
+     on conflict (project_id, position) do update set (${columns.join(', ')}) =
+       row (${columns.map((name) => `excluded.${name}`).join(', ')})
+     where row (${columns.map((name) => `t.${name}`).join(', ')})
+       is distinct from row (${columns.map((name) => `excluded.${name}`).join(', ')})`,
+    [JSON.stringify(rows.map((row) => ({ ...row, consent: kept.has(`${row.project_id} ${row.original_url}`) })))],
   )
   return removed.rowCount + written.rowCount
 }

@@ -104,19 +104,19 @@ export async function listDetailTasks(db: Db, after: number, limit: number): Pro
   }))
 }
 
-/** Keeps what a record said when its details were fetched. */
-export async function keepDetailKeys(db: Db, task: DetailTask): Promise<void> {
+/** Keeps what the records said when their details were fetched. */
+export async function keepDetailKeys(db: Db, tasks: readonly DetailTask[]): Promise<void> {
   await db.query(
-    `update upstream_project set reports_key = coalesce($2, reports_key), gallery_key = coalesce($3, gallery_key)
-     where project_id = $1`,
-    [task.projectId, task.reportsKey ?? null, task.galleryKey ?? null],
+    `update upstream_project u
+     set reports_key = coalesce(t.reports_key, u.reports_key), gallery_key = coalesce(t.gallery_key, u.gallery_key)
+     from unnest($1::bigint[], $2::text[], $3::text[]) t (project_id, reports_key, gallery_key)
+     where u.project_id = t.project_id`,
+    [
+      tasks.map(({ projectId }) => projectId),
+      tasks.map(({ reportsKey }) => reportsKey ?? null),
+      tasks.map(({ galleryKey }) => galleryKey ?? null),
+    ],
   )
-}
-
-/** The last change of mirrored projects, as their stored records say it. */
-export async function listMirroredIds(db: Db, ids: readonly number[]): Promise<Set<number>> {
-  const { rows } = await db.query<{ id: number }>('select id from project where id = any ($1::bigint[])', [ids])
-  return new Set(rows.map(({ id }) => id))
 }
 
 /** Whether the upstream was found to understand `modifiedSince`; undefined: it was never asked. */

@@ -1,7 +1,8 @@
 import { ServiceError } from '../domain/errors.js'
 import type { ImageRecord } from '../store/catalogue-record.js'
 import type { Db } from '../store/connection.js'
-import { type ReportRecord, replaceGallery, replaceReports } from '../store/mirrored-details.js'
+import { type ReportRecord, replaceGalleries, replaceReports } from '../store/mirrored-details.js'
+import type { SyncCounts } from '../store/sync-runs.js'
 import { type DetailTask, deactivateMirrored, keepDetailKeys, listDetailTasks } from '../store/upstream-projects.js'
 import { parseImageRecord } from './project-record.js'
 import { readReportFeed } from './report-feeds.js'
@@ -10,7 +11,7 @@ import type { Notice, SyncSession } from './sync-session.js'
 import { readList } from './upstream-documents.js'
 
 // Projects whose details are fetched at a time and written in one transaction.
-const batchSize = 10
+const batchSize = 20
 // After so many failures in a row the upstream is not in a state to be asked.
 const patience = 20
 
@@ -35,16 +36,10 @@ export async function syncDetails(session: SyncSession): Promise<void> {
     const last = tasks.at(-1)
     if (!last) return
     const fetched = await Promise.all(tasks.map((task) => fetchDetails(session, task)))
-    await session.commit({ ...session.at, cursor: last.projectId }, async (db) => {
-      const counts = { galleries: 0, reports: 0, deactivated: 0 }
-      for (const details of fetched) {
-        const done = await writeDetails(db, details)
-        counts.galleries += done.galleries
-        counts.reports += done.reports
-        counts.deactivated += done.deactivated
-      }
-      return { counts, notices: fetched.flatMap(({ notices }) => notices) }
-    })
+    await session.commit({ ...session.at, cursor: last.projectId }, async (db) => ({
+      counts: await writeDetails(db, fetched),
+      notices: fetched.flatMap(({ notices }) => notices),
+    }))
     for (const { failure } of fetched) {
       failures = failure ? failures + 1 : 0
       if (failure && failures >= patience) throw failure
@@ -100,15 +95,21 @@ function withoutMain(images: readonly ImageRecord[], main: string | undefined): 
   return first && (first.wireId === 0 || (main !== undefined && first.renditions.original === main)) ? rest : images
 }
 
-async function writeDetails(db: Db, { task, gone, reports, gallery, failure }: Fetched) {
-  const none = { galleries: 0, reports: 0, deactivated: 0 }
-  if (failure) return none
-  if (gone) return { ...none, deactivated: await deactivateMirrored(db, [task.projectId]) }
-  const counts = {
-    ...none,
-    reports: reports ? await replaceReports(db, task.projectId, reports) : 0,
-    galleries: gallery && (await replaceGallery(db, task.projectId, gallery)) > 0 ? 1 : 0,
+async function writeDetails(db: Db, fetched: readonly Fetched[]): Promise<Partial<SyncCounts>> {
+  const good = fetched.filter(({ failure }) => !failure)
+  const there = good.filter(({ gone }) => !gone)
+  const gone = good.filter((one) => one.gone).map(({ task }) => task.projectId)
+  const reports = there.flatMap(({ task: { projectId }, reports }) => (reports ? [{ projectId, reports }] : []))
+  const galleries = there.flatMap(({ task: { projectId }, gallery }) =>
+    gallery ? [{ projectId, images: gallery }] : [],
+  )
+  await keepDetailKeys(
+    db,
+    there.map(({ task }) => task),
+  )
+  return {
+    reports: await replaceReports(db, reports),
+    galleries: await replaceGalleries(db, galleries),
+    deactivated: gone.length > 0 ? await deactivateMirrored(db, gone) : 0,
   }
-  await keepDetailKeys(db, task)
-  return counts
 }
