@@ -61,6 +61,8 @@ export type DetailTask = {
   readonly galleryKey?: string
   /** The main image, which a gallery's first picture may repeat. */
   readonly mainImage?: string
+  /** The project's title, under which pictures without one of their own are served. */
+  readonly title: string
 }
 
 /**
@@ -73,11 +75,12 @@ export async function listDetailTasks(db: Db, after: number, limit: number): Pro
     reports_key: string | null
     gallery_key: string | null
     main_image: string | null
+    title: string
   }>(
     `select project_id, case when reports_due then reports_key end as reports_key,
-       case when gallery_due then gallery_key end as gallery_key, main_image
+       case when gallery_due then gallery_key end as gallery_key, main_image, title
      from (
-       select p.id as project_id, k.reports_key, k.gallery_key, main.original_url as main_image,
+       select p.id as project_id, p.title, k.reports_key, k.gallery_key, main.original_url as main_image,
          u.reports_key is distinct from k.reports_key and (coalesce(p.number_of_reports, 0) > 0
            or p.date_of_most_recent_report is not null
            or exists (select from progress_report r where r.project_id = p.id)) as reports_due,
@@ -98,6 +101,7 @@ export async function listDetailTasks(db: Db, after: number, limit: number): Pro
   )
   return rows.map((row) => ({
     projectId: row.project_id,
+    title: row.title,
     ...(row.reports_key !== null && { reportsKey: row.reports_key }),
     ...(row.gallery_key !== null && { galleryKey: row.gallery_key }),
     ...(row.main_image !== null && { mainImage: row.main_image }),

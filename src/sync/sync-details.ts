@@ -9,6 +9,7 @@ import { readReportFeed } from './report-feeds.js'
 import { accept } from './sync-projects.js'
 import type { Notice, SyncSession } from './sync-session.js'
 import { readList } from './upstream-documents.js'
+import type { WireObject } from './wire-value.js'
 
 // Projects whose details are fetched at a time and written in one transaction.
 const batchSize = 20
@@ -73,11 +74,7 @@ async function fetchDetails(session: SyncSession, task: DetailTask): Promise<Fet
         status === 200 ? readList(body, 'images', 'image') : status,
       )
       if (typeof answer === 'number') gone = answer === 410
-      else
-        gallery = withoutMain(
-          answer.flatMap((image) => parseImageRecord(image) ?? []),
-          task.mainImage,
-        )
+      else gallery = withoutMain(pictures(answer, task.title), task.mainImage)
     }
     return { task, gone, notices, ...(reports && { reports }), ...(gallery && { gallery }) }
   } catch (error) {
@@ -87,6 +84,16 @@ async function fetchDetails(session: SyncSession, task: DetailTask): Promise<Fet
     const notice = { subject, field: 'details', expected: 'reports and gallery', got: error.message.slice(0, 300) }
     return { task, gone: false, notices: [notice], failure: error }
   }
+}
+
+/** The pictures of a gallery; a title that is only the project's is none: it would go stale with the project's. */
+function pictures(images: readonly WireObject[], projectTitle: string): readonly ImageRecord[] {
+  return images.flatMap((value) => {
+    const image = parseImageRecord(value)
+    if (image?.title !== projectTitle) return image ?? []
+    const { title: _, ...untitled } = image
+    return [untitled]
+  })
 }
 
 /** The first picture of a gallery usually repeats the main image (wire contract 4.7). */

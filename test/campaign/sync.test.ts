@@ -1,0 +1,162 @@
+import { execFile } from 'node:child_process'
+import type { ServerResponse } from 'node:http'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { createGzip } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { testDatabase } from '../support/database.js'
+import { killedSync } from '../support/killed-sync.js'
+import { firstDifference, fundsOf, serviceMirror } from '../support/service-mirror.js'
+import { apiKey, records, startUpstream, type UpstreamState } from '../support/upstream-server.js'
+
+const hour = 3_600_000
+
+test(
+  '3,000 projects of another instance of this service are mirrored element for element',
+  async () => {
+    const mirror = await serviceMirror(3_000)
+    expect(await mirror.sync('full')).toMatchObject({ state: 'done', created: 3_000, refused: 0 })
+    expect(await firstDifference(mirror)).toBeUndefined()
+    expect(await fundsOf(mirror.ours)).toEqual(await fundsOf(mirror.theirs))
+  },
+  hour,
+)
+
+test(
+  '20 times kill -9 during one full sync repeat at most one page each and change nothing of its end',
+  async () => {
+    const { undisturbed, killed, repeated } = await killedSync({ projects: 1_000, kills: 20 })
+    expect(repeated).toHaveLength(20)
+    expect(Math.max(...repeated)).toBeLessThanOrEqual(1)
+    expect(killed).toEqual(undisturbed)
+  },
+  hour,
+)
+
+const gigabytes = 5 * 1024 ** 3
+const program = path.resolve(import.meta.dirname, '../support/sync-memory.mjs')
+
+/** A full sync of the built program against such an upstream, in a process of its own. */
+async function measured(state: Partial<UpstreamState>) {
+  const { url } = await testDatabase()
+  const upstream = await startUpstream({ records: records(200), ...state })
+  try {
+    const environment = {
+      ...{ UPSTREAM_URL: upstream.url, UPSTREAM_API_KEY: apiKey, UPSTREAM_RATE: '10000' },
+      ...{ REPORTING_ORG_REF: 'US-EIN-123456789', ALLOW_PRIVATE_NETWORKS: 'true' },
+    }
+    const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify({ url, environment })])
+    return JSON.parse(stdout) as { state: string; created: number; maxRssMb: number; error?: { code: string } }
+  } finally {
+    await upstream.close()
+  }
+}
+
+type Answer = (response: ServerResponse) => void
+const onSecondPage =
+  (answer: Answer): NonNullable<UpstreamState['fault']> =>
+  (_request, response, url) => {
+    if (url.searchParams.get('nextProjectId') !== '11') return false
+    answer(response)
+    return true
+  }
+
+describe('a hostile upstream takes less than 200 MB with', () => {
+  test.each<[string, Answer]>([
+    ['5 GB in one answer', (response) => pour(response, '<projects>', Buffer.alloc(65_536, 0x20))],
+    ['5 GB behind gzip', bomb],
+    ['one endless text', (response) => pour(response, '<projects><project><title>', Buffer.alloc(65_536, 0x61))],
+    ['brackets without end', (response) => pour(response, '{"projects":', Buffer.alloc(65_536, 0x5b))],
+  ])(
+    '%s',
+    async (_, answer) => {
+      const run = await measured({ fault: onSecondPage(answer) })
+      expect(run).toMatchObject({ state: 'failed', created: 10, error: { code: 'upstream-unusable' } })
+      expect(run.maxRssMb).toBeLessThan(200)
+    },
+    hour,
+  )
+
+  test(
+    'a bulk file of 5 GB that is one text, which is no harm',
+    async () => {
+      const run = await measured({
+        download: '/files/all.xml',
+        fault: (_request, response, url) => {
+          if (url.pathname !== '/files/all.xml') return false
+          pour(response, '<projects><project><title>', Buffer.alloc(65_536, 0x61))
+          return true
+        },
+      })
+      expect(run).toMatchObject({ state: 'done', created: 200 })
+      expect(run.maxRssMb).toBeLessThan(200)
+    },
+    hour,
+  )
+
+  test(
+    'a bulk file of 300 MB of good records',
+    async () => {
+      const [record] = records(1)
+      const summary = 'a'.repeat(100_000)
+      let id = 0
+      const run = await measured({
+        records: [],
+        download: '/files/all.xml',
+        fault: (_request, response, url) => {
+          if (url.pathname !== '/files/all.xml') return false
+          response.write('<projects>')
+          const more = () => {
+            while (!response.destroyed && id < 3_000) {
+              const { title, funding } = record ?? { title: '', funding: 0 }
+              const text = `<project><id>${++id}</id><active>true</active><status>active</status><title>${String(title).replaceAll(/[&<>]/g, '')}</title>
+              <funding>${funding}</funding><summary>${summary}</summary></project>`
+              if (!response.write(text)) return
+            }
+            if (id >= 3_000) response.end('</projects>')
+          }
+          response.on('drain', more)
+          more()
+          return true
+        },
+      })
+      expect(run).toMatchObject({ state: 'done', created: 3_000 })
+      expect(run.maxRssMb).toBeLessThan(200)
+    },
+    hour,
+  )
+})
+
+/** 5 GB as fast as they are taken. */
+function pour(response: ServerResponse, head: string, block: Buffer): void {
+  let left = gigabytes
+  response.write(head)
+  const more = () => {
+    while (!response.destroyed && left > 0) {
+      left -= block.length
+      if (!response.write(block)) return
+    }
+    response.end()
+  }
+  response.on('drain', more)
+  more()
+}
+
+function bomb(response: ServerResponse): void {
+  response.writeHead(200, { 'content-encoding': 'gzip' })
+  const gzip = createGzip()
+  gzip.pipe(response)
+  response.on('close', () => gzip.destroy())
+  const block = Buffer.alloc(1024 * 1024, 0x20)
+  let left = gigabytes
+  const more = () => {
+    while (!gzip.destroyed && left > 0) {
+      left -= block.length
+      if (!gzip.write(block)) return
+    }
+    if (!gzip.destroyed) gzip.end()
+  }
+  gzip.on('drain', more)
+  gzip.on('error', () => undefined)
+  more()
+}
