@@ -114,6 +114,7 @@ module.exports = {
     onlyIn('sanitize-html', '^src/domain/', 'HTML from outside is made safe in one function, when it is stored.'),
     onlyIn('pino', '^src/observability/', 'Loggers are made in one place and handed out.'),
     onlyIn('prom-client', '^src/observability/', 'Metrics are made in one place and handed out.'),
+    onlyIn('csv-parse', '^src/payments/', 'Payout files are read in one place.'),
     onlyIn('@node-rs/argon2|@zxcvbn-ts', '^src/api/', 'Passwords are weighed and hashed where they arrive.'),
   ],
   options: {
