@@ -62,7 +62,7 @@ export async function renderShard(
     })
     const last = batch.projects.at(-1)
     if (!last) return total
-    const renderings = renderBatch(deps, run, batch.projects, batch.graphs)
+    const renderings = await renderBatch(deps, run, batch.projects, batch.graphs)
     await deps.store.transaction(async (db) => {
       await saveRenderings(db, renderings, stale.inputKey, run)
       // Here, where the graphs are, the API's records cost little; bulk files need all of them.
@@ -91,15 +91,15 @@ type Mapped = {
   readonly notices: Notice[]
 }
 
-function renderBatch(
+async function renderBatch(
   deps: PublicationDeps,
   run: RunHandle,
   projects: readonly StaleProject[],
   graphs: readonly ProjectGraph[],
-): Rendering[] {
+): Promise<Rendering[]> {
   const today = isoDateOf(run.startedAt)
   const byId = new Map(projects.map((project) => [project.projectId, project]))
-  const mapped = graphs.flatMap((graph): Mapped[] => {
+  const mapped = await flatMapInTurns(graphs, (graph): Mapped[] => {
     const stale = byId.get(graph.project.id)
     if (!stale) return []
     const identifier = stale.identifier ?? newIdentifier(deps.mapping, graph.project.id)
@@ -111,7 +111,19 @@ function renderBatch(
     return [{ graph, stale, activity, text: writeElement(activity.element), notices }]
   })
   checkBySchema(deps, mapped)
-  return mapped.map((one) => toRendering(deps, run, one))
+  return await flatMapInTurns(mapped, (one) => [toRendering(deps, run, one)])
+}
+
+// As many as take a few milliseconds: the run's lease is renewed, and requests are answered, between two turns.
+const activitiesPerTurn = 10
+
+async function flatMapInTurns<T, U>(items: readonly T[], toU: (item: T) => readonly U[]): Promise<U[]> {
+  const out: U[] = []
+  for (let at = 0; at < items.length; at += activitiesPerTurn) {
+    for (const item of items.slice(at, at + activitiesPerTurn)) out.push(...toU(item))
+    await nextTurn()
+  }
+  return out
 }
 
 /** The official schema's verdict on the texts, where its files are there. */
