@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config'
+
+// The full numbers; `npm test` has short versions of the same cases. Two files at a time: each starts processes of its own.
+export default defineConfig({
+  test: {
+    include: ['test/campaign/**/*.test.ts'],
+    globalSetup: ['test/support/global-setup.ts', 'test/support/campaign/table.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    // Guards against a hang, never measurements.
+    testTimeout: 900_000,
+    hookTimeout: 120_000,
+    teardownTimeout: 30_000,
+  },
+})
