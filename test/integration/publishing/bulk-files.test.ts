@@ -1,0 +1,104 @@
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildBulkFiles } from '../../../src/publishing/bulk-files.js'
+import { bulkFolder, createBulkReader } from '../../../src/publishing/bulk-reader.js'
+import { parseElement } from '../../../src/xml/reader.js'
+import { testDatabase } from '../../support/database.js'
+import { storeWells } from '../../support/wells-store.js'
+
+describe('bulk files', async () => {
+  const { store } = await testDatabase()
+  let feedsDir: string
+  const signal = new AbortController().signal
+  const day = (number: number, hour = 2) => new Date(Date.UTC(2026, 10, number, hour))
+  const build = (id: number, at: Date, force = false) =>
+    buildBulkFiles({ store, feedsDir, clock: () => at }, { id, startedAt: at, force }, { signal })
+  const current = async () => (await createBulkReader(feedsDir).current()) ?? expect.fail('there is no set')
+  const idsOf = async (name: string) => {
+    const { token } = await current()
+    const found = await createBulkReader(feedsDir).find(token, `${name}.xml`)
+    const bytes = await readFile(found?.file.identity.path ?? '')
+    expect(gunzipSync(await readFile(found?.file.gzip?.path ?? '')).equals(bytes)).toBe(true)
+    const root = parseElement(bytes)
+    return { root, ids: root.children.map((record) => record.children.find((child) => child.name === 'id')?.text) }
+  }
+
+  beforeAll(async () => {
+    feedsDir = await mkdtemp(path.join(tmpdir(), 'giving-bulk-'))
+    await storeWells(store.db)
+    await build(1, day(1))
+  })
+  afterAll(async () => await rm(feedsDir, { recursive: true, force: true }))
+
+  it.each([
+    ['projects', ['2045', '2046', '2061']],
+    ['projects-active', ['2045', '2061']],
+    ['organizations', ['318', '319']],
+    ['organizations-active', ['318', '319']],
+    ['organizations-vetted', ['318']],
+  ])('hold full records in id order (%s)', async (name, ids) => {
+    const file = await idsOf(name)
+    expect(file.ids).toEqual(ids)
+    expect(file.root.name).toBe(name.split('-')[0])
+    expect(file.root.attributes).toEqual(name.startsWith('projects') ? { numberFound: String(ids.length) } : {})
+  })
+
+  it('are built by the first run of a day, and by a run that is forced', async () => {
+    const first = await current()
+    await store.db.query(`update project set title = 'Renamed' where id = 2046`)
+    await build(2, day(1, 12))
+    expect((await current()).token).toBe(first.token)
+    await build(3, day(1, 13), true)
+    expect((await current()).token).not.toBe(first.token)
+  })
+
+  it('are carried over where no record changed', async () => {
+    await store.db.query(`update project set title = 'Renamed again' where id = 2046`)
+    const before = await current()
+    await build(4, day(2))
+    const after = await current()
+    const inode = async (id: string, name: string) =>
+      (await stat(path.join(bulkFolder(feedsDir).releases, id, `${name}.xml`))).ino
+    expect(await inode(after.id, 'projects-active')).toBe(await inode(before.id, 'projects-active'))
+    expect(await inode(after.id, 'projects')).not.toBe(await inode(before.id, 'projects'))
+  })
+
+  it('keep their addresses for two days after the next set', async () => {
+    const old = await current()
+    await build(5, day(3))
+    await build(6, day(4))
+    expect(await createBulkReader(feedsDir).find(old.token, 'projects.xml')).toBeDefined()
+  })
+
+  it('are not replaced by a run that is too late, and leave no draft when they are interrupted', async () => {
+    const { token } = await current()
+    await build(5, day(9))
+    expect((await current()).token).toBe(token)
+    const aborted = buildBulkFiles(
+      { store, feedsDir, clock: () => day(10) },
+      { id: 9, startedAt: day(10), force: false },
+      {
+        signal: AbortSignal.abort(),
+      },
+    )
+    await expect(aborted).rejects.toMatchObject({ code: 'aborted' })
+    expect((await current()).token).toBe(token)
+    expect(await readdir(bulkFolder(feedsDir).drafts)).toEqual([])
+  })
+
+  it('are found by their exact address only', async () => {
+    const reader = createBulkReader(feedsDir)
+    const { token } = await current()
+    for (const [wanted, file] of [
+      [token.slice(1), 'projects.xml'],
+      [token, 'manifest.json'],
+      [token, '../manifest.json'],
+      ['', 'projects.xml'],
+    ] as const) {
+      expect(await reader.find(wanted, file)).toBeUndefined()
+    }
+  })
+})
