@@ -14,7 +14,12 @@ export function narrated(name: string, text: string | undefined, attributes?: At
   return words && element(name, attributes, [words])
 }
 
+/** An element that holds words of ours: plain already. */
+export function worded(name: string, words: string): Element {
+  return element(name, undefined, [textElement('narrative', words)])
+}
+
 /** An element with only a `code`. */
 export function coded(name: string, code: string, attributes?: Attributes): Element {
-  return element(name, { code, ...attributes })
+  return element(name, attributes ? { code, ...attributes } : { code })
 }

@@ -7,10 +7,10 @@ import {
   parseDecimal,
   toMinorUnits,
 } from '../../domain/money.js'
-import type { DonationMonth, FunderOrganisation, MoneyKind, ProjectGraph } from '../../domain/project.js'
+import type { DonationMonth, MoneyKind, ProjectGraph } from '../../domain/project.js'
 import { type Element, element, textElement } from '../../xml/element.js'
 import type { Mapping } from './mapping.js'
-import { coded, narrated } from './narrative.js'
+import { coded, narrated, worded } from './narrative.js'
 import { individualDonors, partyElement, partyOf, platformParty } from './organisations.js'
 import type { Party } from './party.js'
 
@@ -21,9 +21,9 @@ type Line = {
   readonly date: IsoDate
   readonly currency: CurrencyCode
   readonly amount: bigint
-  readonly description: string
+  readonly description: Element | undefined
   readonly provider: Element
-  readonly receiver?: Element
+  readonly receiver: Element | undefined
 }
 
 /**
@@ -65,80 +65,86 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
+/** Months that are told as one line; `units` in minor units of the currency. */
+type MergedMonth = { readonly first: DonationMonth; units: bigint; count: number; lastOn: IsoDate }
+
 /** Months as reported: the sources of one month are one line, funders are lines of their own. */
 function monthLines(graph: ProjectGraph, sides: Sides, mapping: Mapping): Line[] {
-  const merged = new Map<string, DonationMonth & { units: bigint }>()
+  const merged = new Map<string, MergedMonth>()
   for (const month of graph.months) {
     if (month.lastOn > mapping.day) {
       mapping.notice('money-in-future', 'donation_month', `expected a day until ${mapping.day}, got ${month.lastOn}`)
       mapping.changesOn(month.lastOn)
       continue
     }
-    // An opening total is dated by its own day, so two sources' openings stay two lines.
-    const day = month.kind === 'opening' ? `${month.lastOn} ${month.source}` : ''
-    const key = `${month.month} ${month.currency} ${month.kind} ${month.funder?.id ?? ''} ${day}`
+    const ref = refOf(graph.project.id, month)
     const units = toMinorUnits(month.amount, minorUnitExponent(month.currency))
-    const before = merged.get(key)
-    merged.set(
-      key,
-      before
-        ? {
-            ...before,
-            units: before.units + units,
-            count: before.count + month.count,
-            lastOn: later(before.lastOn, month.lastOn),
-          }
-        : { ...month, units },
-    )
+    const before = merged.get(ref)
+    if (before) {
+      before.units += units
+      before.count += month.count
+      before.lastOn = later(before.lastOn, month.lastOn)
+    } else {
+      merged.set(ref, { first: month, units, count: month.count, lastOn: month.lastOn })
+    }
   }
-  return [...merged.values()].map((month) => monthLine(graph.project.id, month, sides, mapping))
+  const lines: Line[] = []
+  for (const [ref, month] of merged) lines.push(monthLine(ref, month, sides, mapping))
+  return lines
 }
 
 const refPrefixes: Readonly<Record<MoneyKind, string>> = { gift: 'don', refund: 'ref', fee: 'fee', opening: 'open' }
 
-function monthLine(projectId: number, month: DonationMonth & { units: bigint }, sides: Sides, mapping: Mapping): Line {
-  const { kind, currency, units, funder } = month
-  const when = month.month.slice(0, 7)
-  const parts = [refPrefixes[kind], projectId, kind === 'opening' ? `${month.lastOn}-${month.source}` : when, currency]
+function refOf(projectId: number, { kind, month, lastOn, source, currency, funder }: DonationMonth): string {
+  // An opening total is dated by its own day, so two sources' openings stay two lines.
+  const when = kind === 'opening' ? `${lastOn}-${source}` : month.slice(0, 7)
+  return `${refPrefixes[kind]}-${projectId}-${when}-${currency}${funder ? `-org${funder.id}` : ''}`
+}
+
+function monthLine(ref: string, month: MergedMonth, sides: Sides, mapping: Mapping): Line {
+  const { kind, currency, funder } = month.first
+  const isFee = kind === 'fee'
   return {
-    ref: [...parts, ...(funder ? [`org${funder.id}`] : [])].join('-'),
+    ref,
+    type: isFee ? '4' : '1',
     currency,
-    amount: units,
+    amount: month.units,
     date: kind === 'opening' ? month.lastOn : reportedDay(month, mapping),
-    description: describe(month, when, funder),
-    ...(kind === 'fee'
-      ? { type: '4', provider: sides.paying }
-      : {
-          type: '1',
-          provider: funder ? partyElement('provider-org', partyOf(funder, mapping)) : sides.donors,
-          receiver: sides.collecting,
-        }),
+    description: describe(month),
+    provider: isFee ? sides.paying : funder ? partyElement('provider-org', partyOf(funder, mapping)) : sides.donors,
+    receiver: isFee ? undefined : sides.collecting,
   }
 }
 
 /** The last day of the month; for the running month the last day on which money moved. */
-function reportedDay(month: DonationMonth, mapping: Mapping): IsoDate {
-  const end = monthEnd(month.month)
+function reportedDay({ first, lastOn }: MergedMonth, mapping: Mapping): IsoDate {
+  const end = monthEnd(first.month)
   if (end <= mapping.day) return end
   mapping.changesOn(end)
-  return month.lastOn
+  return lastOn
 }
 
-function describe(month: DonationMonth, when: string, funder: FunderOrganisation | undefined): string {
-  const donations = month.count === 1 ? '1 donation' : `${month.count} donations`
-  switch (month.kind) {
+function describe({ first, count, lastOn }: MergedMonth): Element | undefined {
+  const when = first.month.slice(0, 7)
+  const donations = count === 1 ? '1 donation' : `${count} donations`
+  switch (first.kind) {
     case 'gift':
-      return funder ? `Gifts of ${funder.name} in ${when}` : `${donations} in ${when}`
+      return first.funder
+        ? narrated('description', `Gifts of ${first.funder.name} in ${when}`)
+        : worded('description', `${donations} in ${when}`)
     case 'refund':
-      return `Refunds and corrections in ${when}`
+      return worded('description', `Refunds and corrections in ${when}`)
     case 'fee':
-      return `Platform and payment fees in ${when}`
+      return worded('description', `Platform and payment fees in ${when}`)
     case 'opening':
-      return `Donations received until ${month.lastOn}, cumulative (${donations})`
+      return worded('description', `Donations received until ${lastOn}, cumulative (${donations})`)
     default:
-      return month.kind satisfies never
+      return first.kind satisfies never
   }
 }
+
+const paidOut = worded('description', 'Payout to the implementing partner')
+const returned = worded('description', 'Money returned by the implementing partner')
 
 function payoutLines(graph: ProjectGraph, implementing: Party | undefined, sides: Sides, mapping: Mapping): Line[] {
   const partner = partyElement('receiver-org', implementing ?? { name: `Partner of project ${graph.project.id}` })
@@ -159,9 +165,7 @@ function payoutLines(graph: ProjectGraph, implementing: Party | undefined, sides
         date: payout.disbursedOn,
         currency: payout.currency,
         amount: toMinorUnits(payout.amount, minorUnitExponent(payout.currency)),
-        description: payout.amount.startsWith('-')
-          ? 'Money returned by the implementing partner'
-          : 'Payout to the implementing partner',
+        description: payout.amount.startsWith('-') ? returned : paidOut,
         provider: sides.paying,
         receiver: payout.receiver ? partyElement('receiver-org', partyOf(payout.receiver, mapping)) : partner,
       },
@@ -169,13 +173,19 @@ function payoutLines(graph: ProjectGraph, implementing: Party | undefined, sides
   })
 }
 
+const types = {
+  '1': coded('transaction-type', '1'),
+  '3': coded('transaction-type', '3'),
+  '4': coded('transaction-type', '4'),
+} as const
+
 function transaction(line: Line): Element {
   const { currency, date } = line
   return element('transaction', { ref: line.ref }, [
-    coded('transaction-type', line.type),
+    types[line.type],
     element('transaction-date', { 'iso-date': date }),
     textElement('value', fromMinorUnits(line.amount, minorUnitExponent(currency)), { currency, 'value-date': date }),
-    narrated('description', line.description),
+    line.description,
     line.provider,
     line.receiver,
   ])
