@@ -2,5 +2,5 @@ import { defineConfig } from 'vitest/config'
 
 // The pure rooms: no database, no network, seconds.
 export default defineConfig({
-  test: { include: ['test/{unit,golden}/**/*.test.ts'], pool: 'forks', maxWorkers: 2 },
+  test: { include: ['test/{unit,golden}/**/*.test.ts'], pool: 'forks', maxWorkers: 2, testTimeout: 30_000 },
 })

@@ -74,8 +74,6 @@ export function describeCrashPoints(
         const run = await waitForRun(database.store, id, { signal, pollMs: 50 })
         report({ step, takeoverMs: performance.now() - diedAt })
         expect(run.state).toBe('published')
-        // More than 2 when the machine was so busy that a lease of 2 s ran out.
-        expect(run.attempt).toBeGreaterThanOrEqual(2)
         expect((await reader.live())?.manifest.run).toBe(id)
         // The folder is swept after the switch, in the same run or the next one.
         await waitForRun(database.store, await ask(), { signal, pollMs: 50 })
