@@ -52,7 +52,8 @@ export async function testPublisher(store: Store, changes: Partial<PublicationDe
     log: pino({ level: 'silent' }),
     clock: deps.clock,
     owner: createOwner(),
-    lockSeconds: 2,
+    // Long enough for a busy machine: no test of this publisher is about a lease that runs out.
+    lockSeconds: 30,
   }
   const live = async () => {
     const release = await createReleaseReader(feedsDir).live()

@@ -16,11 +16,12 @@ describe('the pace of requests', () => {
     expect(most).toBe(3)
   })
 
+  // Timers may fire a millisecond early each; a pace that is not kept is off by far more.
   test('keeps to so many a second', async () => {
     const pace = new Pace({ concurrency: 10, perSecond: 100 })
     const began = performance.now()
     await Promise.all(Array.from({ length: 11 }, () => pace.run(async () => undefined, signal)))
-    expect(performance.now() - began).toBeGreaterThanOrEqual(99)
+    expect(performance.now() - began).toBeGreaterThanOrEqual(90)
   })
 
   test('lets nobody begin during a pause', async () => {
@@ -28,7 +29,7 @@ describe('the pace of requests', () => {
     const began = performance.now()
     pace.pause(50)
     await pace.run(async () => undefined, signal)
-    expect(performance.now() - began).toBeGreaterThanOrEqual(49)
+    expect(performance.now() - began).toBeGreaterThanOrEqual(45)
   })
 
   test('goes on after a failure, and gives up waiting when aborted', async () => {
