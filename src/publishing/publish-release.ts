@@ -42,7 +42,7 @@ export async function publishRelease(
   const lock = { patienceMs: deps.lockPatienceMs ?? lockPatienceMs, then: 'take-over', signal } as const
   return await underPublishingLock(deps.store, lock, async (stillOurs) => {
     const state = await reconcile(deps)
-    const earlier = outcomeOfInterrupted(state, run)
+    const earlier = outcomeOfInterrupted(state, run, deps.feedsDir)
     if (earlier) return earlier
     const { live } = state
     // Whatever was left behind takes room that this release may need.
@@ -82,11 +82,19 @@ export async function tidy(
 }
 
 /** How a run ends that had come as far as the switch before it was interrupted; throws for one that is too late. */
-function outcomeOfInterrupted({ live, rolledBackFrom }: LiveState, run: RunHandle): PublishOutcome | undefined {
+function outcomeOfInterrupted(
+  { live, rolledBackFrom }: LiveState,
+  run: RunHandle,
+  feedsDir: string,
+): PublishOutcome | undefined {
   if (!live) return undefined
   const newest = Math.max(live.manifest.run, rolledBackFrom === undefined ? 0 : runOfRelease(rolledBackFrom))
   if (newest > run.id) {
-    throw new ServiceError('run-superseded', `run ${run.id} is too late: run ${newest} has published already`)
+    throw new ServiceError(
+      'run-superseded',
+      `run ${run.id} is too late: run ${newest} has published already into ${feedsDir}; if another database made that ` +
+        'release, move the folder away or set another GIVING_DATA_DIR',
+    )
   }
   if (newest < run.id) return undefined
   const state = rolledBackFrom === undefined ? 'published' : 'unchanged'
