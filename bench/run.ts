@@ -1,16 +1,74 @@
-/** `npm run bench -- <name> [options]`: runs one bench; exits 1 when a bar is missed. */
-const benches: Readonly<Record<string, () => Promise<{ bench(args: readonly string[]): Promise<boolean> }>>> = {
-  api: () => import('./api/bench.js'),
-  donations: () => import('./donations/bench.js'),
-  sync: () => import('./sync/bench.js'),
+import { writeFile } from 'node:fs/promises'
+import { bench as api } from './api/bench.js'
+import { bench as donations } from './donations/bench.js'
+import { type Bench, isHeld } from './suite/bench.js'
+import { type Request, readCommandLine, UsageError, usage } from './suite/command-line.js'
+import { type Display, openDisplay } from './suite/display.js'
+import { describeMachine, machineLine } from './suite/machine.js'
+import { type BenchReport, barLine, type SuiteReport, tableLines, toJson, toMarkdown } from './suite/report.js'
+import { bench as sync } from './sync/bench.js'
+
+/** `npm run bench -- [NAME...] [options]`: measures, prints every bar with its ratio, and tells by its exit code. */
+const benches: readonly Bench[] = [api, donations, sync]
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(args: readonly string[]): Promise<number> {
+  try {
+    const request = readCommandLine(args, benches)
+    if (request === 'help') {
+      process.stdout.write(usage(benches))
+      return 0
+    }
+    const report = await runSuite(request, openDisplay())
+    if (request.json !== undefined) await writeFile(request.json, toJson(report))
+    if (request.markdown !== undefined) await writeFile(request.markdown, toMarkdown(report))
+    if (report.benches.some(({ error }) => error !== undefined)) return 2
+    return report.held ? 0 : 1
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    process.stderr.write(`${error.message}\n\n${usage(benches)}`)
+    return 2
+  }
 }
 
-const [name = '', ...args] = process.argv.slice(2)
-const load = benches[name]
-if (load === undefined) {
-  process.stderr.write(`usage: npm run bench -- <name> [--quick]; benches: ${Object.keys(benches).join(', ')}\n`)
-  process.exitCode = 2
-} else {
-  const { bench } = await load()
-  process.exitCode = (await bench(args)) ? 0 : 1
+async function runSuite(request: Request, display: Display): Promise<SuiteReport> {
+  const { quick } = request
+  const machine = await describeMachine()
+  display.say(machineLine(machine))
+  const startedAt = new Date().toISOString()
+  const began = performance.now()
+  const done: BenchReport[] = []
+  for (const bench of request.benches) {
+    display.say(`\n${bench.name}: ${bench.about}`)
+    const report = await runBench(bench, request, display)
+    for (const table of report.tables ?? []) for (const line of tableLines(table)) display.say(line)
+    for (const note of report.notes ?? []) display.say(note)
+    for (const bar of report.bars) display.say(barLine(bar))
+    if (report.error !== undefined) display.say(`FAILED ${report.error}`)
+    done.push(report)
+  }
+  const bars = done.flatMap((report) => report.bars)
+  const missed = bars.filter((bar) => !isHeld(bar)).length
+  const failed = done.filter(({ error }) => error !== undefined).length
+  const seconds = (performance.now() - began) / 1000
+  display.say(
+    `\n${bars.length - missed} of ${bars.length} bars held, ${missed} missed` +
+      `${failed > 0 ? `, ${failed} benches failed` : ''}; ${seconds.toFixed(0)} s`,
+  )
+  return { machine, startedAt, quick, seconds, held: missed + failed === 0, benches: done }
+}
+
+/** Runs one bench; its failure ends only itself. */
+async function runBench(bench: Bench, request: Request, display: Display): Promise<BenchReport> {
+  const { name, about } = bench
+  const began = performance.now()
+  const seconds = () => (performance.now() - began) / 1000
+  try {
+    const result = await bench.run({ ...request, ...display })
+    return { name, about, seconds: seconds(), ...result }
+  } catch (failure) {
+    const error = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure)
+    return { name, about, seconds: seconds(), bars: [], error }
+  }
 }

@@ -11,6 +11,7 @@ import { openEmbeddedPostgres } from '../../src/store/embedded/index.js'
 import { ledgerDifferences } from '../../src/store/ledger.js'
 import { migrate } from '../../src/store/migrate.js'
 import { openStore, type Store } from '../../src/store/store.js'
+import { atLeast, atMost, type Bench, type BenchResult, type BenchSetting, median } from '../suite/bench.js'
 
 const connections = 10
 const donors = 100
@@ -21,16 +22,23 @@ const usd = 'USD' as CurrencyCode
 
 /**
  * Durable donations a second, beneath HTTP, beside the floor of one-row insert-and-commit on the same connections, in
- * turns, so that a machine that slows down slows both; over 100 donors; then the same for 50 donors of one project. True when donations
- * reach 0.25 of the floor and the books agree afterwards. `--quick`: shorter.
+ * turns, so that a machine that slows down slows both; over 100 donors; then the same for 50 donors of one project.
+ * Donations must reach 0.25 of the floor, and the books agree afterwards. `--quick`: shorter.
  */
-export async function bench(args: readonly string[]): Promise<boolean> {
-  const [rounds, seconds] = args.includes('--quick') ? [2, 1.5] : [5, 4]
+export const bench: Bench = {
+  name: 'donations',
+  about: 'durable donations beneath HTTP, beside one-row insert-and-commit on the same connections',
+  byDefault: false,
+  run,
+}
+
+async function run({ quick, say }: BenchSetting): Promise<BenchResult> {
+  const [rounds, seconds] = quick ? [2, 1.5] : [5, 4]
   const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-bench-'))
   const server = await openEmbeddedPostgres({ dataDir })
   try {
     await using store = openStore({ url: server.url, max: connections, applicationName: 'bench donations' })
-    return await measure(store, rounds, seconds)
+    return await measure(store, { rounds, seconds, say })
   } finally {
     await server.release()
     await rm(server.clusterDir, { recursive: true, force: true })
@@ -38,7 +46,9 @@ export async function bench(args: readonly string[]): Promise<boolean> {
   }
 }
 
-async function measure(store: Store, rounds: number, seconds: number): Promise<boolean> {
+type Plan = { readonly rounds: number; readonly seconds: number; say(line: string): void }
+
+async function measure(store: Store, { rounds, seconds, say }: Plan): Promise<BenchResult> {
   await migrate(store)
   const keyId = await prepare(store)
   const clock = () => new Date()
@@ -65,7 +75,6 @@ async function measure(store: Store, rounds: number, seconds: number): Promise<b
   }
   const [floor, spread, hot] = [median(seen.floor), median(seen.spread), median(seen.hot)]
   const differences = await ledgerDifferences(store.db, 10)
-  const say = (text: string) => process.stdout.write(`${text}\n`)
   const line = (what: string, value: number, all: readonly number[]) =>
     say(
       `${what.padEnd(58)} ${Math.round(value)}/s, ${(value / floor).toFixed(2)} of the floor (${all.map(Math.round).join(', ')})`,
@@ -83,13 +92,12 @@ async function measure(store: Store, rounds: number, seconds: number): Promise<b
   )
   const agree = differences.length === 0
   say(agree ? 'the books agree' : `the books differ: ${JSON.stringify(differences)}`)
-  const passed = spread / floor >= leastRatio && agree
-  say(
-    passed
-      ? `passed: at least ${leastRatio} of the floor`
-      : `FAILED: expected at least ${leastRatio} of the floor and books that agree`,
-  )
-  return passed
+  return {
+    bars: [
+      atLeast(leastRatio, 'donations of 100 donors, of one-row insert-and-commit', spread / floor),
+      atMost(0, 'differences between the books', differences.length, 'rows'),
+    ],
+  }
 }
 
 async function prepare(store: Store): Promise<number> {
@@ -136,8 +144,4 @@ async function perSecond(concurrency: number, seconds: number, work: (n: number)
     }),
   )
   return (done * 1000) / (performance.now() - started)
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 }

@@ -14,6 +14,7 @@ import { claimSync, createSyncRun, finishSync, type SyncKind } from '../../src/s
 import { runSync } from '../../src/sync/sync.js'
 import { type GetOptions, type Query, UpstreamClient } from '../../src/sync/upstream-client.js'
 import { startApi } from '../api/processes.js'
+import type { Bench, BenchResult, BenchSetting } from '../suite/bench.js'
 
 const clock = () => new Date()
 const { signal } = new AbortController()
@@ -37,8 +38,15 @@ class RecordingClient extends UpstreamClient {
  * A full sync from a loopback instance of this service into an empty store, one that finds nothing new, and an
  * incremental one, each beside the floor: the same requests by the same client, in the same order, answers thrown away.
  */
-export async function bench(args: readonly string[]): Promise<boolean> {
-  const projects = args.includes('--quick') ? 500 : 3_000
+export const bench: Bench = {
+  name: 'sync',
+  about: 'a mirror of an upstream catalogue, beside the same requests with their answers thrown away',
+  byDefault: false,
+  run,
+}
+
+async function run({ quick, say: print }: BenchSetting): Promise<BenchResult> {
+  const projects = quick ? 500 : 3_000
   const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-bench-'))
   const server = await openEmbeddedPostgres({ dataDir })
   try {
@@ -66,7 +74,7 @@ export async function bench(args: readonly string[]): Promise<boolean> {
     await measure('full, nothing new', 'full', projects)
     await theirs.db.query(`update project set title = title || '.' where id % 10 = 3`)
     await measure('incremental, a tenth new', 'incremental', projects / 10)
-    return true
+    return { bars: [] }
 
     async function measure(name: string, kind: SyncKind, count: number): Promise<void> {
       await using client = new RecordingClient({
@@ -135,8 +143,4 @@ async function fill(store: Store, projects: number): Promise<string> {
   const user = { email: 'bench@example.org', password: 'seven grey herons wade', tokenTimeoutSeconds: 36_000 }
   const passwords = createPasswordHashing({ memoryCost: 8, timeCost: 1, parallelism: 1 })
   return (await createApiUser({ store, passwords, clock }, user)).apiKey
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }
