@@ -23,7 +23,7 @@ import { saveProjectTexts } from '../store/wire-records.js'
 import { validateActivity } from '../validation/index.js'
 import { projectMapping, projectTexts } from '../wire/project.js'
 import { writeElement } from '../xml/writer.js'
-import type { PublicationDeps, RenderCounts, RunHandle, Shard, WorkOptions } from './publication.js'
+import type { PublicationDeps, RenderCounts, RenderStage, RunHandle, Shard, WorkOptions } from './publication.js'
 
 // Batches are small because API and worker may share one event loop, and libxml2 keeps the memory it has taken.
 const batchSize = 100
@@ -50,6 +50,7 @@ export async function renderShard(
   const total = { rendered: 0, changed: 0, held: 0 }
   for (let after = shard.fromId - 1; ; ) {
     if (signal.aborted) throw new ServiceError('aborted', 'rendering was interrupted; it will be continued')
+    const reading = startStage(deps, 'read')
     const batch = await deps.store.snapshot(async (db) => {
       const projects = await staleProjects(db, stale, shard, after, batchSize)
       return {
@@ -60,14 +61,20 @@ export async function renderShard(
         ),
       }
     })
+    reading?.()
     const last = batch.projects.at(-1)
     if (!last) return total
     const renderings = await renderBatch(deps, run, batch.projects, batch.graphs)
+    const makingRecords = startStage(deps, 'feeds')
+    // Here, where the graphs are, the API's records cost little; bulk files need all of them.
+    const records = batch.graphs.map(projectTexts)
+    makingRecords?.()
+    const storing = startStage(deps, 'store')
     await deps.store.transaction(async (db) => {
       await saveRenderings(db, renderings, stale.inputKey, run)
-      // Here, where the graphs are, the API's records cost little; bulk files need all of them.
-      await saveProjectTexts(db, projectMapping, batch.graphs.map(projectTexts))
+      await saveProjectTexts(db, projectMapping, records)
     })
+    storing?.()
     deps.onStep?.('rendered')
     total.rendered += renderings.length
     total.changed += renderings.filter((rendering) => rendering.content).length
@@ -76,6 +83,13 @@ export async function renderShard(
     after = last.projectId
     await nextTurn()
   }
+}
+
+/** Starts the time of a stage; the result ends it. Nothing where nobody listens. */
+function startStage({ onStage }: PublicationDeps, stage: RenderStage): (() => void) | undefined {
+  if (!onStage) return undefined
+  const began = performance.now()
+  return () => onStage(stage, performance.now() - began)
 }
 
 function staleCriteria(deps: PublicationDeps, run: RunHandle): StaleCriteria {
@@ -98,20 +112,30 @@ async function renderBatch(
   graphs: readonly ProjectGraph[],
 ): Promise<Rendering[]> {
   const today = isoDateOf(run.startedAt)
+  const { check = validateActivity } = deps
   const byId = new Map(projects.map((project) => [project.projectId, project]))
   const mapped = await flatMapInTurns(graphs, (graph): Mapped[] => {
     const stale = byId.get(graph.project.id)
     if (!stale) return []
     const identifier = stale.identifier ?? newIdentifier(deps.mapping, graph.project.id)
+    const mapping = startStage(deps, 'map')
     const activity = toActivity(graph, deps.mapping, today, identifier)
-    const notices = [
-      ...activity.notices,
-      ...validateActivity(activity.element, { today, reportingOrgRef: deps.mapping.reportingOrg.ref }),
-    ]
-    return [{ graph, stale, activity, text: writeElement(activity.element), notices }]
+    const text = writeElement(activity.element)
+    mapping?.()
+    const checking = startStage(deps, 'check')
+    const found = check(activity.element, { today, reportingOrgRef: deps.mapping.reportingOrg.ref })
+    checking?.()
+    return [{ graph, stale, activity, text, notices: [...activity.notices, ...found] }]
   })
+  const checkingBySchema = startStage(deps, 'xsd')
   checkBySchema(deps, mapped)
-  return await flatMapInTurns(mapped, (one) => [toRendering(deps, run, one)])
+  checkingBySchema?.()
+  return await flatMapInTurns(mapped, (one) => {
+    const makingFeeds = startStage(deps, 'feeds')
+    const rendering = toRendering(deps, run, one)
+    makingFeeds?.()
+    return [rendering]
+  })
 }
 
 // As many as take a few milliseconds: the run's lease is renewed, and requests are answered, between two turns.

@@ -30,6 +30,8 @@ export type SeedOptions = {
   readonly firstId: number
   /** How many of the known countries take part; all 24 by default. */
   readonly countries?: number
+  /** How many months of money each project has, at least 1; 12 to 60 by default. */
+  readonly months?: number
   readonly onProgress?: (done: number, total: number) => void
   /** Between two chunks, an aborted seed stops with `aborted`; the chunks before it stay. */
   readonly signal?: AbortSignal
@@ -174,10 +176,10 @@ async function refuseTakenIds(db: Db, options: SeedOptions, organisations: numbe
 
 async function useSettings(db: Db, options: SeedOptions, organisations: number): Promise<void> {
   await db.query(`create temporary table seed_setting (first_id bigint, first_report_id bigint, organisations bigint,
-    today date, currency text, places integer, unit numeric, source text, base_url text, countries jsonb) on commit drop`)
+    today date, currency text, places integer, unit numeric, source text, base_url text, countries jsonb, same_months integer) on commit drop`)
   const places = Math.min(minorUnitExponent(options.currency), 3)
   await db.query(
-    `insert into seed_setting values ($1, $2, $3, $4, $5, $6::integer, 10 ^ (- $6::integer::numeric), $7, $8, $9)`,
+    `insert into seed_setting values ($1, $2, $3, $4, $5, $6::integer, 10 ^ (- $6::integer::numeric), $7, $8, $9, $10)`,
     [
       options.firstId,
       firstReportId(options),
@@ -188,6 +190,7 @@ async function useSettings(db: Db, options: SeedOptions, organisations: number):
       options.source,
       options.baseUrl,
       JSON.stringify(seedCountries.slice(0, options.countries)),
+      options.months ?? null,
     ],
   )
 }

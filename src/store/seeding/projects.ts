@@ -30,7 +30,7 @@ export const insertPlan = `
   from (
     select s.*, s.first_id + i as id, i,
       case when h.status < 60 then 'active' when h.status < 82 then 'funded' else 'retired' end as status,
-      ${pick('s.first_id + i', 209, themeIds.length)} as theme, 12 + ${pick('s.first_id + i', 210, 49)} as months,
+      ${pick('s.first_id + i', 209, themeIds.length)} as theme, coalesce(s.same_months, 12 + ${pick('s.first_id + i', 210, 49)}) as months,
       (2 + ${pick('s.first_id + i', 211, 120)}) * 500 as target, ${placeName('i')} as place
     from seed_setting s, generate_series($1::bigint, $2::bigint) i,
       lateral (select ${pick('s.first_id + i', 201, 100)} as status) h
