@@ -16,8 +16,15 @@ const harmlessParameters = new Set([
   'country',
 ])
 
-/** The URL for a log: values of parameters that are not known to be harmless are left out. */
+// Long enough to be the number of a card, whatever stands between the digits; no address of ours has so many.
+const manyDigits = /\d(?:(?:[ +.-]|%20|%2[BbDd])?\d){12,}/g
+
+/** The URL for a log: values of parameters that are not known to be harmless are left out, and long numbers anywhere. */
 export function loggableUrl(url: string): string {
+  return withoutSecrets(url).replace(manyDigits, '[number]')
+}
+
+function withoutSecrets(url: string): string {
   // What follows a # or a ; is no query to us, but may be one to the client that wrote it.
   const queryStart = url.search(/[?#;]/)
   if (queryStart < 0) return url

@@ -69,7 +69,8 @@ export function readDonationRequest(fields: unknown, rules: DonationRules): Dona
   const root = FieldReader.of(fields, 'donation', problems)
   const currency = readCurrency(root, rules.currency)
   const payerDetail = root.child('payment_detail')
-  if (root.child('giftCertificate_detail')) {
+  // Clients that never sell certificates still send the empty field.
+  if (root.child('giftCertificate_detail')?.has('giftCertificateNumber')) {
     root.refuse('giftCertificate_detail', 'no gift certificate: they are not supported')
   }
   if (!payerDetail && !root.refused('payment_detail')) root.refuse('payment_detail', 'an object')

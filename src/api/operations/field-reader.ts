@@ -1,3 +1,4 @@
+import { holdsCardNumber } from '../../domain/card-number.js'
 import type { FieldProblem } from '../../domain/errors.js'
 import { type Decimal, parseDecimal } from '../../domain/money.js'
 import { legalText } from '../../xml/writer.js'
@@ -5,7 +6,7 @@ import { legalText } from '../../xml/writer.js'
 /**
  * Reads the fields of one object of a request leniently (wire contract 6.2): a number may be a text and a text a number,
  * blanks around a text and unknown fields do not count, and an empty text or `null` is absent. Problems are collected,
- * without what came.
+ * without what came. The number of a payment card is refused wherever it stands, so that nothing keeps one.
  */
 export class FieldReader {
   readonly #fields: Readonly<Record<string, unknown>>
@@ -58,6 +59,14 @@ export class FieldReader {
 
   /** The text of at most `length` characters; undefined when it is absent or, with a problem noted, something else. */
   text(name: string, length: number): string | undefined {
+    const text = this.cardText(name, length)
+    if (text === undefined || !holdsCardNumber(text)) return text
+    this.refuse(name, 'no card number: use version 2, donationsclient, with paymentGatewayNonce')
+    return undefined
+  }
+
+  /** Like `text`, for the one field where a test card may stand. */
+  cardText(name: string, length: number): string | undefined {
     if (!this.has(name)) return undefined
     const value = this.#value(name)
     const text = typeof value === 'number' ? String(value) : value
@@ -98,7 +107,8 @@ export class FieldReader {
   id(name: string): number {
     const value = this.#value(name)
     const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : ''
-    if (/^\d{1,30}$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
+    // No project has so high a number, and a message must not repeat what may be a card's.
+    if (/^\d{1,30}$/.test(text)) return text.length < 14 ? Number(text) : Number.MAX_SAFE_INTEGER
     this.refuse(name, 'a project identifier, a whole number')
     return 0
   }

@@ -36,7 +36,7 @@ const testCards: Readonly<Record<string, string>> = {
  */
 export function readTestCard(detail: FieldReader): CardEcho | undefined {
   if (!detail.has('creditCardNumber')) return undefined
-  const number = (detail.text('creditCardNumber', 40) ?? '').replace(/[ -]/g, '')
+  const number = (detail.cardText('creditCardNumber', 40) ?? '').replace(/[ -]/g, '')
   const type = Object.hasOwn(testCards, number) ? testCards[number] : undefined
   if (type === undefined) {
     detail.refuse(

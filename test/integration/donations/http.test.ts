@@ -181,7 +181,7 @@ describe('the donation operations', async () => {
   })
 
   it('refuse card numbers, naming version 2, and keep them nowhere', async () => {
-    const number = '5178059876540431'
+    const number = '5178059876540437'
     const before = await donations()
     const card = { creditCardNumber: number, securityCode: '987', expiryDateMonth: '02', expiryDateYear: '2030' }
     const body = JSON.stringify({ donation: donationFields({}, card) })
@@ -201,6 +201,60 @@ describe('the donation operations', async () => {
     expect(await donations()).toBe(before)
     expect(JSON.stringify(api.log)).not.toContain(number)
     expect(await everything()).not.toContain(number)
+  })
+
+  it('keep a card number nowhere that stands where none belongs', async () => {
+    const number = '5178059876540437'
+    const spaced = '5178 0598 7654 0437'
+    const json = (changes: Record<string, unknown>, payment: Record<string, unknown> = {}, query = '') =>
+      post(v2, JSON.stringify({ donation: donationFields(changes, payment) }), 'application/json', query)
+    const before = await donations()
+    const refused = [
+      ['payment_detail.firstname', await json({}, { firstname: spaced })],
+      ['payment_detail.phone', await json({}, { phone: Number(number) })],
+      ['payment_detail.paymentGatewayNonce', await json({}, { paymentGatewayNonce: number })],
+      ['transactionId', await json({ transactionId: number })],
+      ['refcode', await json({ refcode: `card ${spaced}` })],
+      ['email', await json({ email: `${number}@example.org` })],
+      ['userAgent', await json({ userAgent: number })],
+      [
+        'payment_detail.lastname',
+        await post(v1, contractXml.replace('Okoro', spaced), 'application/xml', '&is_test=true'),
+      ],
+    ] as const
+    for (const [field, answer] of refused) {
+      expect(answer.statusCode, field).toBe(400)
+      expect(answer.body, field).toContain(`donation.${field}: expected no card number: use version 2, donationsclient`)
+      expect(answer.body).not.toMatch(/5178/)
+    }
+    expect(await donations()).toBe(before)
+    const unknownMember = { creditCard: number, payment: { number: spaced } }
+    const taken = [
+      await json(unknownMember, { card_number: number }, `&creditCardNumber=${number}&q=${number}&limit=${number}`),
+      await json({}, {}, `&q=${encodeURIComponent(spaced)}`),
+    ]
+    for (const answer of taken) {
+      expect(answer.statusCode).toBe(200)
+      expect(answer.body).not.toMatch(/5178/)
+    }
+    expect((await post(`${v2}/${number}`, contractJson, 'application/json')).statusCode).toBe(404)
+    expect((await json({ project: { id: number } })).body).not.toContain(number)
+    expect(JSON.stringify(api.log)).not.toMatch(/5178[ +-]?0598|5178%200598/)
+    expect(await everything()).not.toMatch(/5178[ -]?0598/)
+  })
+
+  it('take an empty gift certificate for none, and refuse one with a number', async () => {
+    const empty = await donate({ giftCertificate_detail: { giftCertificateNumber: '' } })
+    expect(empty.statusCode).toBe(200)
+    const answer = await donate({ giftCertificate_detail: { giftCertificateNumber: 'GC-1' } })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.body).toContain('donation.giftCertificate_detail: expected no gift certificate')
+  })
+
+  it('take texts with characters that neither XML nor the database could hold', async () => {
+    const answer = await donate({ refcode: 'a\u0000b' }, { firstname: 'Li\ud800na\u0007', lastname: '漢字 😀 <&>' })
+    expect(answer.json().donation).toMatchObject({ refcode: 'ab', checkedOut: true })
+    expect(await everything()).toContain('漢字 😀 <&>')
   })
 
   it('keep nonces nowhere, and people in one table, which can be erased', async () => {

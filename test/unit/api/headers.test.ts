@@ -87,6 +87,11 @@ describe('a logged URL', () => {
     ['/api/a?API_KEY=secret', '/api/a?API_KEY=[redacted]'],
     ['/api/a?secret', '/api/a?[redacted]'],
     ['/iati/activities.xml', '/iati/activities.xml'],
+    ['/api/a?q=4111111111111111&limit=5', '/api/a?q=[number]&limit=5'],
+    ['/api/a?q=4111+1111%201111-1111', '/api/a?q=[number]'],
+    ['/api/4111111111111111', '/api/[number]'],
+    ['/api/a?modifiedSince=2026-11-21T09:15:30.412Z', '/api/a?modifiedSince=2026-11-21T09:15:30.412Z'],
+    ['/api/a?projectIds=1,2,3,4,5,6,7,8,9,10', '/api/a?projectIds=1,2,3,4,5,6,7,8,9,10'],
   ])('of %s', (url, logged) => {
     expect(loggableUrl(url)).toBe(logged)
   })
