@@ -32,10 +32,23 @@ const insertDifferences = `
     count = donation_month.count + excluded.count,
     last_on = greatest(donation_month.last_on, excluded.last_on)`
 
+// What this service has taken and given back itself. A stated total knows nothing of it, and has just been written over it.
+const addOwnDonations = `
+  update project p set funding = p.funding + own.amount, number_of_donations = greatest(p.number_of_donations + own.count, 0),
+    remaining = case when p.goal is null then p.remaining else greatest(p.goal - p.funding - own.amount, 0) end
+  from (
+    select project_id, sum(amount) as amount, sum(case when kind = 'refund' then -count else count end) as count
+    from donation_month
+    where project_id = any ($1::bigint[]) and source = 'local' and kind <> 'fee'
+    group by project_id
+  ) own
+  where p.id = own.project_id and (own.amount, own.count) <> (0, 0)`
+
 /**
  * Turns the totals that records state into months (architecture 2.7): the first total above zero of a project becomes
  * one `opening` on the day it is cumulative to; what later totals differ by goes to the current month, more as a gift,
- * less as a refund.
+ * less as a refund. What was donated here counts on top of what is stated: months of one source never explain the total
+ * of another. Call it after the records' projects have been written, in the same transaction.
  */
 export async function recordTotals(
   db: Db,
@@ -49,6 +62,7 @@ export async function recordTotals(
     cumulative_to: cumulativeTo,
   }))
   await db.query(insertDifferences, [JSON.stringify(rows), options.source, options.currency, options.today])
+  await db.query(addOwnDonations, [records.map(({ record }) => record.id)])
 }
 
 /** Throws `configuration-invalid` when this source's totals are already held in another currency: they would double. */
