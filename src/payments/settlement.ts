@@ -56,15 +56,21 @@ export async function settleOpen(payments: Payments, signal?: AbortSignal): Prom
   return counts
 }
 
+/**
+ * A charge of a donation that failed is given back, never counted: its caller was told that nothing was charged, and may
+ * have paid again under the same key.
+ */
 async function lookAgain(payments: Payments, donation: Donation & { readonly reference: string }): Promise<void> {
   const { gateway, store, timeoutMs, warn } = payments
   const { id, reference } = donation
   try {
     const found = await withTimeout(timeoutMs, (signal) => gateway.findByReference(reference, signal))
     if (found?.outcome.kind === 'approved') {
-      await returnLateCharge(payments, donation, reference, found.outcome.chargeId)
+      const { amount, outcome } = found
+      await returnLateCharge(payments, donation, { reference, chargeId: outcome.chargeId, amount })
+    } else {
+      await closeFailedDonation(store.db, id)
     }
-    await closeFailedDonation(store.db, id)
   } catch (error) {
     warn(
       { donationId: id, reference, error: toServiceError(error).message },

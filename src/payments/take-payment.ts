@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isoDateOf } from '../domain/dates.js'
 import type { Decline, Donation } from '../domain/donation.js'
 import { ServiceError, toServiceError } from '../domain/errors.js'
+import type { Decimal } from '../domain/money.js'
 import { findEarlierDonation } from '../store/donation-intents.js'
-import { recordDeclined, recordFailed, type Settlement } from '../store/donation-outcomes.js'
+import { recordDeclined, recordFailed, recordLateChargeReturned, type Settlement } from '../store/donation-outcomes.js'
 import { type Charge, type ChargeOutcome, GatewayRefusal, withTimeout } from './gateway.js'
 import { type Payments, sameAmount, sumOf } from './payments.js'
 
@@ -66,7 +67,8 @@ export async function recordOutcome(
   }
   if (donation?.status === 'declined' && donation.decline) return { kind: 'declined', decline: donation.decline }
   if (donation?.status === 'failed' && outcome.kind === 'approved') {
-    await returnLateCharge(payments, donation, reference, outcome.chargeId)
+    const amount = sumOf(donation.amount, donation.addon, donation.currency)
+    await returnLateCharge(payments, donation, { reference, chargeId: outcome.chargeId, amount })
     throw new ServiceError('payment-unavailable', 'the payment came too late and was given back; nothing was charged')
   }
   throw pending(undefined)
@@ -78,22 +80,21 @@ export function isChargeOf(donation: Donation, found: { amount: Donation['amount
   return sameAmount(expected, found.amount) && found.currency === donation.currency
 }
 
-/** Gives a charge back that came after its donation had been given up. */
+/**
+ * Gives a charge back that came after its donation had been given up; doing it twice does it once. `amount` is what was
+ * charged.
+ */
 export async function returnLateCharge(
   payments: Payments,
   donation: Donation,
-  reference: string,
-  chargeId: string,
+  charge: { readonly reference: string; readonly chargeId: string; readonly amount: Decimal },
 ): Promise<void> {
-  const { gateway, timeoutMs, warn } = payments
-  const { id, amount, addon, currency } = donation
-  const total = sumOf(amount, addon, currency)
-  await withTimeout(timeoutMs, (signal) =>
-    gateway.refund(
-      { reference: `${reference}-late`, chargeReference: reference, chargeId, amount: total, currency },
-      signal,
-    ),
-  )
+  const { gateway, store, clock, timeoutMs, warn } = payments
+  const { id, currency } = donation
+  const { reference, chargeId, amount } = charge
+  const refund = { reference: `${reference}-late`, chargeReference: reference, chargeId, amount, currency }
+  await withTimeout(timeoutMs, (signal) => gateway.refund(refund, signal))
+  await recordLateChargeReturned(store.db, id, { at: clock(), chargeId, amount })
   warn({ donationId: id, reference }, 'a charge came after its donation had been given up, and was given back')
 }
 

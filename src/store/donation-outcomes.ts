@@ -1,5 +1,6 @@
 import type { IsoDate } from '../domain/dates.js'
 import type { Decline, Donation, ProjectTotals } from '../domain/donation.js'
+import type { Decimal } from '../domain/money.js'
 import type { Db } from './connection.js'
 import { type DonationRow, donationColumns, toDonation } from './donation-rows.js'
 
@@ -149,6 +150,28 @@ export async function takeFailedDonations(
     [limit, leaseSeconds],
   )
   return rows.map((row) => ({ ...toDonation(row), reference: row.reference ?? '' }))
+}
+
+/**
+ * Says that a charge which came after its donation had failed was given back, once; the donation stays failed, since its
+ * idempotency key may belong to another one by now. It is not looked up again.
+ */
+export async function recordLateChargeReturned(
+  db: Db,
+  id: number,
+  { at, chargeId, amount }: { readonly at: Date; readonly chargeId: string; readonly amount: Decimal },
+): Promise<void> {
+  await db.query(
+    `with closed as (
+        update donation set lease_until = null
+        where id = $1 and status = 'failed' and lease_until is not null returning id
+      )
+      insert into donation_event (donation_id, kind, at, details)
+      select id, 'failed', $2,
+        jsonb_build_object('reason', 'late charge given back', 'chargeId', $3::text, 'amount', $4::text)
+      from closed`,
+    [id, at, chargeId, amount],
+  )
 }
 
 /** Says that a donation that failed has been looked up for the last time. */

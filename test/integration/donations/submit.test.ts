@@ -3,11 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { rehearseDonation, submitDonation } from '../../../src/api/operations/submit-donation.js'
 import { ServiceError } from '../../../src/domain/errors.js'
+import type { Charge } from '../../../src/payments/gateway.js'
 import { createSandboxGateway } from '../../../src/payments/sandbox-gateway.js'
 import { settleOpen } from '../../../src/payments/settlement.js'
+import { ledgerDifferences } from '../../../src/store/ledger.js'
 import { openStore } from '../../../src/store/store.js'
 import { testDatabase } from '../../support/database.js'
-import { donationRequest, insertDonationTargets, quick, testPayments } from '../../support/donations.js'
+import { donationRequest, insertDonationTargets, quick, testPayments, usd } from '../../support/donations.js'
 
 const projects = [2045, 2046, 2047, 2048, 2049, 2050, 2051]
 
@@ -34,6 +36,21 @@ describe('a donation', async () => {
         [transactionId],
       )
     ).n
+  const refunded = async (reference: string) => {
+    const { rows } = await store.db.query<{ amount: string }>(
+      `select r.amount from sandbox_refund r join sandbox_charge c on c.id = r.charge_id where c.reference = $1`,
+      [reference],
+    )
+    return rows[0]?.amount
+  }
+  const donationCharge = (reference: string, amount: string): Charge => ({
+    reference,
+    amount: amount as Charge['amount'],
+    currency: usd,
+    gatewayKey: 'key',
+    method: { kind: 'nonce', nonce: 'fake-valid-nonce' },
+    payer: {},
+  })
   const failure = async (work: Promise<unknown>): Promise<ServiceError> => {
     const error = await work.then(
       () => new Error('expected a failure'),
@@ -190,6 +207,60 @@ describe('a donation', async () => {
     expect(await failure(submit(donationRequest(), randomUUID(), late))).toMatchObject({ code: 'payment-unavailable' })
     expect(late.warnings).toEqual(['a charge came after its donation had been given up, and was given back'])
     expect(await one('select amount from sandbox_refund order by id desc limit 1')).toEqual({ amount: '40.000' })
+  })
+
+  it('that failed and turns out to be charged ten minutes later is given back, and paid once by who has repeated it', async () => {
+    const request = donationRequest({ addon: { amount: '2' } }, { paymentGatewayNonce: 'fake-timeout-before-nonce' })
+    await failure(submit(request))
+    await sleep(200)
+    await settleOpen(payments)
+    const failed = await one<{ id: number; reference: string; status: string; wait: number }>(
+      `select id, reference, status, round(extract(epoch from lease_until - clock_timestamp()))::integer as wait
+        from donation where transaction_id = $1`,
+      [request.transactionId],
+    )
+    expect(failed).toMatchObject({ status: 'failed' })
+    expect(failed.wait).toBeGreaterThan(500)
+    const paid = { ...request, payment: { ...request.payment, method: { kind: 'nonce', nonce: 'fake-valid-nonce' } } }
+    await submit(paid as typeof request)
+    const { id, reference } = failed
+    const sandbox = createSandboxGateway(payments)
+    const charge = donationCharge(reference, '42.00')
+    await sandbox.charge(charge, new AbortController().signal)
+    expect(await charges(request.transactionId ?? '')).toBe(2)
+    await settleOpen(payments)
+    expect(await refunded(reference)).toBeUndefined()
+
+    await store.db.query(`update donation set lease_until = now() - interval '1 s' where id = $1`, [id])
+    const deaf = quick({ ...sandbox, findByReference: () => Promise.reject(new Error('no answer')) })
+    await settleOpen(testPayments(store, { gateway: deaf }))
+    expect(await refunded(reference)).toBeUndefined()
+    for (const _ of [1, 2]) {
+      await sleep(600)
+      await settleOpen(payments)
+      expect(await refunded(reference)).toBe('42.000')
+    }
+    expect(await one('select status, lease_until from donation where id = $1', [id])).toEqual({
+      status: 'failed',
+      lease_until: null,
+    })
+    const { rows } = await store.db.query(
+      'select kind, details from donation_event where donation_id = $1 order by id',
+      [id],
+    )
+    expect(rows).toEqual([
+      { kind: 'received', details: {} },
+      { kind: 'failed', details: { reason: 'never charged' } },
+      {
+        kind: 'failed',
+        details: {
+          reason: 'late charge given back',
+          chargeId: expect.stringMatching(/^sandbox-\d+$/),
+          amount: '42.000',
+        },
+      },
+    ])
+    expect(await store.snapshot((db) => ledgerDifferences(db, 10))).toEqual([])
   })
 
   it('to an unknown project is 404, to an inactive or paused one 410, tests included', async () => {
