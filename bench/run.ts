@@ -1,15 +1,17 @@
 import { writeFile } from 'node:fs/promises'
 import { bench as api } from './api/bench.js'
 import { bench as donations } from './donations/bench.js'
-import { type Bench, isHeld } from './suite/bench.js'
+import { bench as mapping } from './mapping/bench.js'
+import { type Bench, type BenchSetting, isHeld } from './suite/bench.js'
 import { type Request, readCommandLine, UsageError, usage } from './suite/command-line.js'
 import { type Display, openDisplay } from './suite/display.js'
 import { describeMachine, machineLine } from './suite/machine.js'
 import { type BenchReport, barLine, type SuiteReport, tableLines, toJson, toMarkdown } from './suite/report.js'
+import { Workshop } from './suite/workshop.js'
 import { bench as sync } from './sync/bench.js'
 
 /** `npm run bench -- [NAME...] [options]`: measures, prints every bar with its ratio, and tells by its exit code. */
-const benches: readonly Bench[] = [api, donations, sync]
+const benches: readonly Bench[] = [mapping, api, donations, sync]
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -39,9 +41,12 @@ async function runSuite(request: Request, display: Display): Promise<SuiteReport
   const startedAt = new Date().toISOString()
   const began = performance.now()
   const done: BenchReport[] = []
+  await using workshop = new Workshop(display.progress)
+  const stop = () => void workshop[Symbol.asyncDispose]().finally(() => process.exit(130))
+  process.once('SIGINT', stop).once('SIGTERM', stop)
   for (const bench of request.benches) {
     display.say(`\n${bench.name}: ${bench.about}`)
-    const report = await runBench(bench, request, display)
+    const report = await runBench(bench, { ...request, workshop, ...display })
     for (const table of report.tables ?? []) for (const line of tableLines(table)) display.say(line)
     for (const note of report.notes ?? []) display.say(note)
     for (const bar of report.bars) display.say(barLine(bar))
@@ -51,6 +56,7 @@ async function runSuite(request: Request, display: Display): Promise<SuiteReport
   const bars = done.flatMap((report) => report.bars)
   const missed = bars.filter((bar) => !isHeld(bar)).length
   const failed = done.filter(({ error }) => error !== undefined).length
+  process.off('SIGINT', stop).off('SIGTERM', stop)
   const seconds = (performance.now() - began) / 1000
   display.say(
     `\n${bars.length - missed} of ${bars.length} bars held, ${missed} missed` +
@@ -60,12 +66,12 @@ async function runSuite(request: Request, display: Display): Promise<SuiteReport
 }
 
 /** Runs one bench; its failure ends only itself. */
-async function runBench(bench: Bench, request: Request, display: Display): Promise<BenchReport> {
+async function runBench(bench: Bench, setting: BenchSetting): Promise<BenchReport> {
   const { name, about } = bench
   const began = performance.now()
   const seconds = () => (performance.now() - began) / 1000
   try {
-    const result = await bench.run({ ...request, ...display })
+    const result = await bench.run(setting)
     return { name, about, seconds: seconds(), ...result }
   } catch (failure) {
     const error = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure)

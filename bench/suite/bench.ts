@@ -1,3 +1,5 @@
+import type { Workshop } from './workshop.js'
+
 /** One bench of the suite; every folder of `bench/` that has a `bench.ts` exports one as `bench`. */
 export type Bench = {
   readonly name: string
@@ -17,6 +19,8 @@ export type BenchSetting = {
   readonly only?: string
   /** `api` only: a folder whose seeded database stays for the next time. */
   readonly data?: string
+  /** Databases and folders. */
+  readonly workshop: Workshop
   /** Prints a line for people. */
   say(line: string): void
   /** What is going on; shown as one line that changes in a terminal. */

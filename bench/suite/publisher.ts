@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { createPublication } from '../../src/publishing/create-publication.js'
+import type { PublicationDeps, PublishOutcome, RenderStage, RunHandle } from '../../src/publishing/publication.js'
+import { createRun } from '../../src/store/runs.js'
+import type { Store } from '../../src/store/store.js'
+import { createXsdValidator, type XsdValidator } from '../../src/validation/index.js'
+import { mapping } from './settings.js'
+
+/** Milliseconds by stage. */
+export type Stages = Partial<Record<RenderStage, number>>
+
+export type Rendered = { readonly seconds: number; readonly rendered: number; readonly stages: Stages }
+
+/** The product's own publication, wired as `giving` wires it, with a clock that stands still. */
+export type BenchPublisher = {
+  readonly deps: PublicationDeps
+  /** Enters a run of that time. */
+  begin(at: Date, force?: boolean): Promise<RunHandle>
+  render(run: RunHandle): Promise<Rendered>
+  publish(run: RunHandle): Promise<PublishOutcome & { readonly seconds: number }>
+}
+
+export type BenchPublisherOptions = {
+  readonly store: Store
+  readonly feedsDir: string
+  /** `none`: neither our checks nor the schema's. */
+  readonly checks: 'all' | 'none'
+  readonly xsd?: XsdValidator | undefined
+}
+
+const { signal } = new AbortController()
+
+/** Wires a publisher. */
+export function createBenchPublisher({ store, feedsDir, checks, xsd }: BenchPublisherOptions): BenchPublisher {
+  const stages: Stages = {}
+  const time = { now: new Date(0) }
+  const deps: PublicationDeps = {
+    ...{ store, mapping, feedsDir, keepReleases: 3, maxLossPercent: 5 },
+    clock: () => time.now,
+    onStage: (stage, ms) => {
+      stages[stage] = (stages[stage] ?? 0) + ms
+    },
+    ...(checks === 'none' && { check: () => [] }),
+    ...(checks === 'all' && xsd && { xsd }),
+  }
+  const publication = createPublication(deps)
+  return {
+    deps,
+    begin: async (at, force = false) => {
+      time.now = at
+      const { id } = await createRun(store.db, { trigger: 'manual', at, force })
+      return { id, startedAt: at, force }
+    },
+    render: async (run) => {
+      for (const stage of Object.keys(stages) as RenderStage[]) delete stages[stage]
+      const began = performance.now()
+      let rendered = 0
+      for (const shard of await publication.planShards(run)) {
+        rendered += (await publication.renderShard(run, shard, { signal })).rendered
+      }
+      return { seconds: (performance.now() - began) / 1000, rendered, stages: { ...stages } }
+    },
+    publish: async (run) => {
+      const began = performance.now()
+      const outcome = await publication.publishRelease(run, { signal })
+      return { ...outcome, seconds: (performance.now() - began) / 1000 }
+    },
+  }
+}
+
+/** The folder with the official schemas: IATI_STANDARD_DIR, else `../shared/iati` beside the checkout, where it is. */
+export function officialDirectory(): string | undefined {
+  const directory = process.env.IATI_STANDARD_DIR ?? fileURLToPath(new URL('../../../shared/iati', import.meta.url))
+  return existsSync(directory) ? directory : undefined
+}
+
+/** The official schema, where its files are. */
+export async function openOfficialSchema(): Promise<XsdValidator | undefined> {
+  const directory = officialDirectory()
+  return directory === undefined ? undefined : await createXsdValidator(directory)
+}

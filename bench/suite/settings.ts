@@ -1,0 +1,19 @@
+import type { IsoDate } from '../../src/domain/dates.js'
+import type { CurrencyCode } from '../../src/domain/money.js'
+import type { MappingConfig } from '../../src/feeds/iati/mapping.js'
+
+// What every bench publishes with: the clock stands still, so that the same rows always make the same files.
+
+export const baseUrl = 'https://giving.example'
+export const currency = 'USD' as CurrencyCode
+/** Seeded money ends here. */
+export const seededDay = '2026-11-20' as IsoDate
+/** When the first run begins. */
+export const firstRunAt = new Date('2026-11-21T02:00:00Z')
+
+export const mapping: MappingConfig = {
+  reportingOrg: { ref: 'XM-DAC-0000000', name: 'Giving Example', type: '22' },
+  currency,
+  language: 'en',
+  baseUrl,
+}

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/store/embedded/index.js'
+import { migrate } from '../../src/store/migrate.js'
+import { seed } from '../../src/store/seed.js'
+import { openStore, type Store } from '../../src/store/store.js'
+import { baseUrl, currency, seededDay } from './settings.js'
+
+/** What to seed; the same always makes the same rows. */
+export type Rows = {
+  readonly projects: number
+  /**
+   * `small`: 6 months of money, without photos and reports: activities of about 8 KB with 10 transactions. `varied`: 12 to
+   * 60 months and everything else: about 29 KB.
+   */
+  readonly size: 'small' | 'varied'
+}
+
+/** A database of one bench's own; leaving its scope drops it. */
+export type BenchDatabase = AsyncDisposable & { readonly store: Store; readonly url: string }
+
+/**
+ * A PostgreSQL server and a folder that last as long as the suite: started when a bench first asks, gone when it is
+ * disposed of.
+ */
+export class Workshop implements AsyncDisposable {
+  readonly #progress: (what: string) => void
+  #folder: Promise<string> | undefined
+  #server: Promise<EmbeddedPostgres> | undefined
+  /** Seeded databases that others are cloned from, by what is in them. */
+  readonly #templates = new Map<string, Promise<string>>()
+
+  constructor(progress: (what: string) => void) {
+    this.#progress = progress
+  }
+
+  /** A new folder. */
+  async folder(name: string): Promise<string> {
+    this.#folder ??= mkdtemp(path.join(tmpdir(), 'giving-bench-'))
+    const folder = path.join(await this.#folder, `${name}-${randomBytes(4).toString('hex')}`)
+    await mkdir(folder)
+    return folder
+  }
+
+  /** A migrated database with seeded projects, vacuumed and analysed. Benches that ask for the same share the seeding. */
+  async seeded(rows: Rows): Promise<BenchDatabase> {
+    const key = `seeded_${rows.size}_${rows.projects}`
+    let template = this.#templates.get(key)
+    if (!template) {
+      template = this.#seed(key, rows)
+      this.#templates.set(key, template)
+    }
+    const name = `bench_${randomBytes(4).toString('hex')}`
+    await this.#admin(`create database ${name} template ${await template} strategy file_copy`)
+    const url = await this.#urlOf(name)
+    const store = openStore({ url, max: 4, applicationName: 'bench' })
+    return {
+      store,
+      url,
+      [Symbol.asyncDispose]: async () => {
+        await store.close()
+        await this.#admin(`drop database ${name} with (force)`)
+      },
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const server = await this.#server?.catch(() => undefined)
+    await server?.release()
+    if (server) await rm(server.clusterDir, { recursive: true, force: true })
+    const folder = await this.#folder
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+  }
+
+  async #seed(name: string, { projects, size }: Rows): Promise<string> {
+    await this.#admin(`create database ${name}`)
+    await using store = openStore({ url: await this.#urlOf(name), max: 1, applicationName: 'bench' })
+    await migrate(store)
+    this.#progress(`seeding ${projects} projects`)
+    await seed(store, {
+      ...{ projects, source: 'local', today: seededDay, currency, baseUrl, firstId: 1 },
+      ...(size === 'small' && { months: 6 }),
+      onProgress: (done, total) => this.#progress(`seeding: ${done} of ${total} projects`),
+    })
+    if (size === 'small') {
+      await store.db.query('delete from photo')
+      await store.db.query('delete from progress_report')
+    }
+    await store.db.query('vacuum analyze')
+    return name
+  }
+
+  async #admin(statement: string): Promise<void> {
+    await using store = openStore({ url: (await this.#open()).url, max: 1, applicationName: 'bench' })
+    await store.db.query(statement)
+  }
+
+  async #urlOf(database: string): Promise<string> {
+    const url = new URL((await this.#open()).url)
+    url.pathname = `/${database}`
+    return url.href
+  }
+
+  #open(): Promise<EmbeddedPostgres> {
+    this.#server ??= this.folder('postgres').then((dataDir) => openEmbeddedPostgres({ dataDir }))
+    return this.#server
+  }
+}
