@@ -1,8 +1,8 @@
 import type { Clock } from '../src/domain/dates.js'
 import { isDue, latestDue, nextDue, type Schedule } from '../src/domain/schedule.js'
 import type { Log } from '../src/observability/log.js'
-import { createRun, findLastDue, type RunTrigger } from '../src/store/runs.js'
-import { adoptSchedule, findSchedule } from '../src/store/schedules.js'
+import { createRun, findLastDue, listDues, type RunTrigger } from '../src/store/runs.js'
+import { type AdoptedSchedule, adoptSchedule, findSchedule } from '../src/store/schedules.js'
 import type { Store } from '../src/store/store.js'
 import type { JobQueue } from './queue.js'
 
@@ -12,6 +12,12 @@ export const publishSchedule = 'publish'
 /** The scheduler of shared maintenance: its name in the queue, and when it is due. */
 export const maintenanceName = 'maintenance'
 const maintenanceSchedule: Schedule = { expression: '23 * * * *', timezone: 'UTC' }
+
+/**
+ * An instant so recent is not missed but late: a worker died with its tick, or a starting one threw the tick away. It is
+ * run all the same, so that no instant is left out while somebody is there.
+ */
+const lateMs = 60_000
 
 type ScheduleDeps = { readonly store: Store; readonly clock: Clock; readonly log: Log }
 
@@ -26,7 +32,7 @@ export function nextRun(publish: { readonly schedule: string; readonly timezone:
  */
 export async function adoptPublishSchedule(deps: ScheduleDeps, schedule: Schedule): Promise<void> {
   nextDue(schedule, deps.clock())
-  await enterMissedRun(deps, 'schedule', 0)
+  await enterOverdueRuns(deps)
   await adoptSchedule(deps.store.db, publishSchedule, schedule, deps.clock())
 }
 
@@ -53,18 +59,58 @@ export async function enterMissedRun(
 }
 
 /**
- * Enters the run of a scheduler's job. Nothing is entered for an instant that the schedule in force does not have: it
- * is the last job of a schedule that has been replaced.
+ * Enters what a starting process finds due: the latest instant that has no run, however long ago, and every other one
+ * that is merely late. To be asked before a schedule is replaced, and again once the scheduler is in the queue: putting
+ * it there throws away a tick that is due at that moment.
  */
-export async function enterDueRun({ store, clock, log }: ScheduleDeps, dueAt: Date): Promise<string> {
+export async function enterOverdueRuns(deps: ScheduleDeps): Promise<void> {
+  await enterMissedRun(deps, 'schedule', 0)
+  const schedule = await findSchedule(deps.store.db, publishSchedule)
+  if (schedule) await enterLateRuns(deps, schedule, deps.clock())
+}
+
+/**
+ * Enters the run of a scheduler's job, and the instants before it that are late. Nothing is entered for an instant that
+ * the schedule in force does not have (it is the last job of a schedule that has been replaced), or for one of long ago
+ * that a later run has made up for (its worker died, and nobody was there to find the job).
+ */
+export async function enterDueRun(deps: ScheduleDeps, dueAt: Date): Promise<string> {
+  const { store, clock, log } = deps
   const schedule = await findSchedule(store.db, publishSchedule)
   if (!schedule || !isDue(schedule, dueAt)) {
     log.info({ dueAt }, 'a job of a replaced schedule was ignored')
     return 'not due'
   }
+  const now = clock()
+  if (now.getTime() - dueAt.getTime() > lateMs) {
+    const last = await findLastDue(store.db, publishSchedule)
+    if (last && last > dueAt) return 'made up for'
+  }
+  await enterLateRuns(deps, schedule, dueAt)
   const due = { schedule: publishSchedule, at: dueAt }
-  const run = await createRun(store.db, { trigger: 'schedule', at: clock(), due })
+  const run = await createRun(store.db, { trigger: 'schedule', at: now, due })
   return run.created ? `run ${run.id}` : `run ${run.id} was there already`
+}
+
+/** Enters the instants of the last minute before `until` that have no run. */
+async function enterLateRuns(
+  { store, clock, log }: ScheduleDeps,
+  schedule: AdoptedSchedule,
+  until: Date,
+): Promise<void> {
+  const from = new Date(Math.max(schedule.adoptedAt.getTime(), until.getTime() - lateMs))
+  let due = nextDue(schedule, from)
+  if (due >= until) return
+  const entered = new Set((await listDues(store.db, publishSchedule, from, until)).map((at) => at.getTime()))
+  for (; due < until; due = nextDue(schedule, due)) {
+    if (entered.has(due.getTime())) continue
+    const run = await createRun(store.db, {
+      trigger: 'schedule',
+      at: clock(),
+      due: { schedule: publishSchedule, at: due },
+    })
+    if (run.created) log.warn({ runId: run.id, dueAt: due }, 'a scheduled publication is late, it runs now')
+  }
 }
 
 /** Makes the queue's schedulers what the configuration says: ours in place, no others. */

@@ -12,7 +12,7 @@ import { type Attempt, openQueue, type QueueSettings, queueSettings } from './qu
 import type { JobCall, JobHandler } from './queue-worker.js'
 import { renderShard } from './render.js'
 import { createOwner, type RunDeps } from './run-deps.js'
-import { adoptPublishSchedule, enterDueRun, installScheduler, maintenanceName } from './schedules.js'
+import { adoptPublishSchedule, enterDueRun, enterOverdueRuns, installScheduler, maintenanceName } from './schedules.js'
 import { dispatchNext, type QueuedDeps, recordFailure } from './settle.js'
 import { startSettlement } from './settlement.js'
 import { startRun } from './start-run.js'
@@ -84,6 +84,7 @@ async function assemble(
   const schedule = { expression: config.publish.schedule, timezone: config.publish.timezone }
   await adoptPublishSchedule(work, schedule)
   await installScheduler(queue, schedule, log)
+  await enterOverdueRuns(work)
   const [publishing, rendering] = [decisions(work, config.publish.keepReleases), shards(work)]
   // Ticks and starts are moments; they must not wait behind a publication that takes minutes.
   const consumers = [await queue.work('publish', 4, publishing), await queue.work('render', 1, rendering)]
@@ -102,7 +103,8 @@ async function assemble(
   if (settlement) consumers.push(settlement.consumer)
   const round = guarded(log, 'reconciliation', () => reconcile(work))
   await round()
-  const rounds = setInterval(() => void round(), (work.lockSeconds * 1000) / 3)
+  // A dead worker's run is found as soon as its lease has run out.
+  const rounds = setInterval(() => void round(), Math.min(1000, (work.lockSeconds * 1000) / 3))
   const task = startWatchdog(work, watchdog ?? defaultWatchdog)
   const keeping = housekeeping && startHousekeeping(log, housekeeping)
   log.info({ owner, schedule: schedule.expression, timezone: schedule.timezone }, 'worker ready')

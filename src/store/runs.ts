@@ -109,6 +109,15 @@ export async function findLastDue(db: Db, schedule: string): Promise<Date | unde
   return rows[0]?.due_at ?? undefined
 }
 
+/** The instants of this schedule after `from` and before `until` that have a run. */
+export async function listDues(db: Db, schedule: string, from: Date, until: Date): Promise<Date[]> {
+  const { rows } = await db.query<{ due_at: Date }>(
+    'select due_at from run where schedule = $1 and due_at > $2 and due_at < $3',
+    [schedule, from, until],
+  )
+  return rows.map((row) => row.due_at)
+}
+
 /** Runs of each state, for status and metrics; states without runs are 0. */
 export async function countRuns(db: Db): Promise<Readonly<Record<RunState, number>>> {
   const counts = { queued: 0, running: 0, published: 0, unchanged: 0, held: 0, failed: 0 }

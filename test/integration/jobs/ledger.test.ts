@@ -2,7 +2,7 @@ import pino from 'pino'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RunDeps } from '../../../jobs/run-deps.js'
 import { runInline } from '../../../jobs/run-inline.js'
-import { adoptPublishSchedule, enterDueRun, enterMissedRun } from '../../../jobs/schedules.js'
+import { adoptPublishSchedule, enterDueRun, enterMissedRun, enterOverdueRuns } from '../../../jobs/schedules.js'
 import { ServiceError } from '../../../src/domain/errors.js'
 import {
   beginPublishing,
@@ -185,6 +185,26 @@ describe('missed instants', () => {
     expect(await dues()).toEqual(['2026-03-11T02:00:00.000Z'])
     await adoptPublishSchedule(at('2026-03-12T12:00:00Z'), daily)
     expect(await dues()).toEqual(['2026-03-11T02:00:00.000Z', '2026-03-12T01:00:00.000Z'])
+  })
+
+  test('of the last minute are only late: each is run, when a process starts or the next tick comes', async () => {
+    const often = { expression: '*/10 * * * * *', timezone: 'UTC' }
+    await adoptPublishSchedule(at('2026-03-10T12:00:00Z'), often)
+    await enterDueRun(at('2026-03-10T12:00:31Z'), new Date('2026-03-10T12:00:30Z'))
+    const first = ['2026-03-10T12:00:10.000Z', '2026-03-10T12:00:20.000Z', '2026-03-10T12:00:30.000Z']
+    expect((await dues()).sort()).toEqual(first)
+    await enterOverdueRuns(at('2026-03-10T12:00:50.500Z'))
+    expect((await dues()).sort()).toEqual([...first, '2026-03-10T12:00:40.000Z', '2026-03-10T12:00:50.000Z'])
+    // An hour later only the last minute counts as late.
+    await enterDueRun(at('2026-03-10T13:00:00Z'), new Date('2026-03-10T13:00:00Z'))
+    expect(await listRuns(store.db, 50)).toHaveLength(5 + 6)
+  })
+
+  test('of long ago are not run by a job that was found only now, when a later one has made up for them', async () => {
+    await adoptPublishSchedule(at('2026-03-10T12:00:00Z'), daily)
+    await enterOverdueRuns(at('2026-03-12T12:00:00Z'))
+    expect(await enterDueRun(at('2026-03-12T12:00:01Z'), new Date('2026-03-11T02:00:00Z'))).toBe('made up for')
+    expect(await dues()).toEqual(['2026-03-12T02:00:00.000Z'])
   })
 
   test('are left to the queue for a while before the watchdog enters them', async () => {
