@@ -1,7 +1,6 @@
-import { expect, test } from 'vitest'
+import { test } from 'vitest'
 import { ownRedisMissing, startCampaignRedis } from '../support/campaign/engines.js'
 import { killAtRandomMoments } from '../support/campaign/kills.js'
-import { scale } from '../support/campaign/scale.js'
 import { testDatabase } from '../support/database.js'
 
 const missing = ownRedisMissing()
@@ -10,7 +9,6 @@ test('kill -9 at random moments, queue on Redis', async (context) => {
   if (missing) return context.skip(missing)
   const { store, url } = await testDatabase()
   const redis = await startCampaignRedis()
-  await killAtRandomMoments('Redis', store, { DATABASE_URL: url, REDIS_URL: redis.url }, scale.kills)
-  expect((await store.db.query(`select from run where state in ('queued', 'running', 'failed')`)).rowCount).toBe(0)
+  await killAtRandomMoments('Redis', store, { DATABASE_URL: url, REDIS_URL: redis.url })
   await redis.stop()
 })

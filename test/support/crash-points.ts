@@ -9,7 +9,7 @@ import { createReleaseReader } from '../../src/publishing/releases.js'
 import { createRun } from '../../src/store/runs.js'
 import { insertProjects } from './catalogue.js'
 import { type TestDatabase, testDatabase } from './database.js'
-import { faultsOf } from './published-folder.js'
+import { faultsOf, faultsOfRelease } from './published-folder.js'
 import { forkPublishingWorker, neverSoon } from './publishing-worker/worker.js'
 
 /** What is found after each crash. */
@@ -52,7 +52,7 @@ export function describeCrashPoints(
           url: database.url,
           connection: queue.connection,
           feedsDir,
-          lockSeconds: 2,
+          lockSeconds: 4,
           schedule: neverSoon,
         }
         const reader = createReleaseReader(feedsDir)
@@ -70,6 +70,7 @@ export function describeCrashPoints(
         const between = await reader.live()
         const late = step === 'switched' || step === 'recorded'
         expect(between?.id === before?.id).toBe(!late)
+        expect(await faultsOfRelease(path.join(feedsDir, 'releases', between?.id ?? ''))).toEqual([])
         await forkPublishingWorker(options)
         const run = await waitForRun(database.store, id, { signal, pollMs: 50 })
         report({ step, takeoverMs: performance.now() - diedAt })

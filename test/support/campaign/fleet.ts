@@ -24,6 +24,13 @@ export type FleetProcess = {
   terminate(): Promise<{ code: number | NodeJS.Signals | null; ms: number }>
 }
 
+/** A process that was started: its being ready, and its having ended, whether it was ready before or not. */
+export type Launched = {
+  readonly child: ChildProcess
+  readonly ready: Promise<FleetProcess>
+  readonly ended: Promise<unknown>
+}
+
 /** Processes of `giving` on one database and one data directory, as an operator would run them. */
 export type Fleet = {
   readonly dataDir: string
@@ -32,7 +39,7 @@ export type Fleet = {
   /** Starts a process; resolves when it is ready. */
   start(command: 'worker' | 'api' | 'start', environment?: Record<string, string>): Promise<FleetProcess>
   /** Starts one without waiting: the promise is its being ready. */
-  launch(command: string, environment?: Record<string, string>): { child: ChildProcess; ready: Promise<FleetProcess> }
+  launch(command: string, environment?: Record<string, string>): Launched
   /** Kills whatever still runs. */
   end(): Promise<void>
 }
@@ -63,7 +70,7 @@ export async function createFleet(environment: Record<string, string>): Promise<
     })
     const started = follow(child, command)
     processes.push(started.process)
-    return { child, ready: started.ready }
+    return { child, ready: started.ready, ended: started.ended }
   }
   const end = async () => {
     await Promise.all(processes.splice(0).map((one) => one.kill()))
@@ -83,7 +90,7 @@ export async function createFleet(environment: Record<string, string>): Promise<
   }
 }
 
-function follow(child: ChildProcess, command: string): { process: FleetProcess; ready: Promise<FleetProcess> } {
+function follow(child: ChildProcess, command: string): Omit<Launched, 'child'> & { readonly process: FleetProcess } {
   let output = ''
   let baseUrl = ''
   let look = () => {}
@@ -133,7 +140,7 @@ function follow(child: ChildProcess, command: string): { process: FleetProcess; 
     look()
   })
   ready.catch(() => undefined)
-  return { process: one, ready }
+  return { process: one, ready, ended: closed }
 }
 
 /** Enters a run as a person would; the workers' next round takes it up. */

@@ -1,0 +1,14 @@
+import { test } from 'vitest'
+import { describeEveryCrashPoint } from '../support/campaign/crash-steps.js'
+import { ownRedisMissing, startCampaignRedis } from '../support/campaign/engines.js'
+
+const missing = ownRedisMissing()
+if (missing === undefined) {
+  describeEveryCrashPoint('Redis', async () => {
+    const redis = await startCampaignRedis()
+    return { connection: { kind: 'redis', url: redis.url, prefix: 'giving' }, stop: () => redis.stop() }
+  })
+} else {
+  console.warn(`Crash points with the queue on Redis are skipped: ${missing}.`)
+  test.skip(`crash points with the queue on Redis: ${missing}`)
+}

@@ -1,0 +1,8 @@
+import { test } from 'vitest'
+import { comeAndGo } from '../support/campaign/workers.js'
+import { testDatabase } from '../support/database.js'
+
+test('workers and API processes that come and go under a schedule, queue on PostgreSQL', async () => {
+  const { store, url } = await testDatabase()
+  await comeAndGo('PostgreSQL', store, { DATABASE_URL: url })
+})
