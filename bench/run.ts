@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { bench as api } from './api/bench.js'
 import { bench as donations } from './donations/bench.js'
 import { bench as mapping } from './mapping/bench.js'
+import { bench as render } from './render/bench.js'
 import { type Bench, type BenchSetting, isHeld } from './suite/bench.js'
 import { type Request, readCommandLine, UsageError, usage } from './suite/command-line.js'
 import { type Display, openDisplay } from './suite/display.js'
@@ -11,7 +12,7 @@ import { Workshop } from './suite/workshop.js'
 import { bench as sync } from './sync/bench.js'
 
 /** `npm run bench -- [NAME...] [options]`: measures, prints every bar with its ratio, and tells by its exit code. */
-const benches: readonly Bench[] = [mapping, api, donations, sync]
+const benches: readonly Bench[] = [mapping, render, api, donations, sync]
 
 process.exitCode = await main(process.argv.slice(2))
 
