@@ -61,6 +61,7 @@ ${manifest.files.filter(({ path }) => !isReportArchive(path)).map(fileRow)}
 </tbody></table></div>
 ${projectFeeds(manifest)}
 ${reportArchives(manifest)}
+<p>Register the files of activities one by one; <code>/iati/bulk/activities.xml</code> is all of them in one, for analysis.</p>
 <p>Everything about this release, with checksums and findings, is in the
 <a href="/feeds/manifest.json">manifest</a>.</p></section>`
 }

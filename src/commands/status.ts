@@ -11,6 +11,7 @@ import { listSyncRuns } from '../store/sync-runs.js'
 import type { Output } from './output.js'
 import { describeRun } from './publish.js'
 import { openRuntime, type Runtime } from './runtime.js'
+import { tellWithoutDatabase } from './status-without-database.js'
 import { describeSync } from './sync.js'
 
 type Status = {
@@ -28,12 +29,27 @@ type Status = {
   readonly rollback: ReleaseEvent | undefined
   readonly live: { readonly release: string; readonly generated: string; readonly activities: number } | undefined
   readonly held: { readonly count: number; readonly sample: readonly string[] }
+  /** What is worth knowing and needs nobody yet. */
+  readonly warnings: readonly string[]
   /** What needs a person; empty when all is well. */
   readonly needs: readonly string[]
 }
 
-/** `giving status`: exit code 0 when all is well, 1 when something needs a person. */
+/**
+ * `giving status`: exit code 0 when all is well, 1 when something needs a person. A database that is away is such a thing:
+ * what can be told without it is told.
+ */
 export async function statusCommand(environment: Environment, output: Output): Promise<number> {
+  try {
+    return await tellStatus(environment, output)
+  } catch (error) {
+    const failure = toServiceError(error)
+    if (failure.code !== 'database-unavailable') throw error
+    return await tellWithoutDatabase(environment, failure, output)
+  }
+}
+
+async function tellStatus(environment: Environment, output: Output): Promise<number> {
   await using runtime = await openRuntime(environment, { migrate: false })
   const status = await gather(runtime)
   if (output.json) output.line(JSON.stringify(status))
@@ -61,6 +77,7 @@ async function gather(runtime: Runtime): Promise<Status> {
       rollback: undefined,
       live: undefined,
       held: { count: 0, sample: [] },
+      warnings: [],
       needs,
     }
   }
@@ -72,6 +89,7 @@ async function gather(runtime: Runtime): Promise<Status> {
     overdue,
     rollback,
     needs,
+    warnings,
   } = await publicationHealth({ store, releases, clock })
   const held = release?.manifest.held
   return {
@@ -87,6 +105,7 @@ async function gather(runtime: Runtime): Promise<Status> {
       activities: release.manifest.totals.activities,
     },
     held: { count: held?.count ?? 0, sample: held?.sample.map((activity) => activity.identifier).slice(0, 10) ?? [] },
+    warnings,
     needs: [
       ...(queue.reachable ? [] : [`the queue cannot be reached: ${queue.error}`]),
       ...needs.map(({ message }) => message),
@@ -126,4 +145,5 @@ function print(status: Status, output: Output): void {
   ]
   for (const [what, value] of rows) output.line(`${`${what}:`.padEnd(16)}${value}`)
   for (const need of status.needs) output.line(`  - ${need}`)
+  for (const warning of status.warnings) output.line(`note: ${warning}`)
 }

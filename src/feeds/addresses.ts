@@ -5,6 +5,9 @@ export function activitiesPath(segment: number): string {
   return segment === 1 ? '/iati/activities.xml' : `/iati/activities-${segment}.xml`
 }
 
+/** Every activity in one file, whatever its size: for analysts, not for registration (architecture 2.6). */
+export const bulkActivitiesPath = '/iati/bulk/activities.xml'
+
 export const organisationsPath = '/iati/organisations.xml'
 export const reportsFeedPath = '/feeds/reports.atom'
 

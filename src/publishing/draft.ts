@@ -108,9 +108,18 @@ export class Draft implements AsyncDisposable {
 
   /** Takes a file and its twin over from a release unchanged: a hard link where the file system has them. */
   async carry(address: string, from: string): Promise<void> {
+    await this.#link(path.join(this.#folder.releases, from, address), address)
+  }
+
+  /** Gives a file of this draft, and its twin, a second address. */
+  async alias(address: string, second: string): Promise<void> {
+    await this.#link(this.locate(address), second)
+  }
+
+  async #link(original: string, address: string): Promise<void> {
     const target = await this.#prepare(address)
     for (const suffix of ['', '.gz']) {
-      const source = path.join(this.#folder.releases, from, address + suffix)
+      const source = original + suffix
       try {
         await link(source, target + suffix).catch(async (error: unknown) => {
           if (suffix === '.gz' && isErrno(error, 'ENOENT')) return

@@ -1,4 +1,5 @@
 import { type Decimal, toMinorUnits } from '../domain/money.js'
+import { bulkActivitiesPath } from '../feeds/addresses.js'
 import type { Manifest } from './manifest.js'
 
 /** What a new release would hold, as far as the guards care. */
@@ -8,6 +9,8 @@ export type ReleaseTotals = Manifest['totals']
 const places = 4
 // A release with a larger file is held: it would not reach every consumer (IATI contract, fact 1).
 const mostFileBytes = 40_000_000
+// An operator hears of a file that grows towards that (architecture 2.6).
+const warnFileBytes = 20_000_000
 // More invalid activities than this, and most of all there are: the mapping is wrong, not the data.
 const fewHeld = 10
 
@@ -33,7 +36,7 @@ export function holdReason(
     const named = vanished.sample.join(', ')
     return `${vanished.count} published ${vanished.count === 1 ? 'identifier' : 'identifiers'} would vanish: ${named}`
   }
-  const tooLarge = options.files.find((file) => file.path.startsWith('/iati/') && file.bytes > mostFileBytes)
+  const tooLarge = options.files.find((file) => isRegistered(file.path) && file.bytes > mostFileBytes)
   if (tooLarge) return `${tooLarge.path} would have ${tooLarge.bytes} bytes, more than ${mostFileBytes}`
   const { unbalanced } = options
   if (unbalanced && unbalanced.count > 0) {
@@ -55,6 +58,21 @@ export function holdReason(
     }
   }
   return undefined
+}
+
+/** One sentence for each registered file of the release that is larger than consumers ask for. */
+export function largeFileWarnings({ files }: Pick<Manifest, 'files'>): string[] {
+  return files
+    .filter((file) => isRegistered(file.path) && file.bytes > warnFileBytes)
+    .map(
+      ({ path, bytes }) =>
+        `${path} has ${bytes} bytes: consumers ask for at most ${warnFileBytes}, and a release with more than ${mostFileBytes} is held`,
+    )
+}
+
+/** Whether IATI's own consumers fetch the file; the bulk copy is for people who want everything at once. */
+function isRegistered(path: string): boolean {
+  return path.startsWith('/iati/') && path !== bulkActivitiesPath
 }
 
 function isMappingBroken(invalid: { readonly live: number; readonly next: number }, activities: number): boolean {

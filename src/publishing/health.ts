@@ -4,6 +4,7 @@ import { findRelease, findStandingRollback, type ReleaseEvent } from '../store/r
 import { findLastGoodRun, listRuns, type RunSummary } from '../store/runs.js'
 import { findSchedule } from '../store/schedules.js'
 import type { Store } from '../store/store.js'
+import { largeFileWarnings } from './guards.js'
 import type { ReadableRelease, ReleaseReader } from './releases.js'
 
 /** What needs a person; the code is for machines, the message for that person. */
@@ -28,6 +29,8 @@ export type PublicationHealth = {
   readonly overdue: boolean
   readonly rollback: ReleaseEvent | undefined
   readonly needs: readonly Need[]
+  /** What an operator should know of the live release; nothing has to be done now. */
+  readonly warnings: readonly string[]
 }
 
 const scheduleName = 'publish'
@@ -69,7 +72,8 @@ export async function publicationHealth(deps: {
         ]
       : []),
   ]
-  return { live, lastRun, lastGoodRun, overdue: due !== undefined, rollback, needs }
+  const warnings = live ? largeFileWarnings(live.manifest) : []
+  return { live, lastRun, lastGoodRun, overdue: due !== undefined, rollback, needs, warnings }
 }
 
 async function overdueSince(

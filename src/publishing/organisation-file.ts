@@ -60,7 +60,7 @@ export async function organisationFile(
       records: first.records,
       fingerprint: first.hash,
       notices: first.notices,
-      chunks: async function* (connection) {
+      content: async function* ({ client: connection }) {
         yield Buffer.from(`${head}${openTag}last-updated-datetime="${publisherRecord.lastUpdated}" `)
         yield Buffer.from(publisher.before.slice(openTag.length))
         for await (const budget of recipientBudgets(connection, config, day)) yield Buffer.from(budget)

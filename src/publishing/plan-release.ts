@@ -13,6 +13,7 @@ import {
   unbalancedRenderings,
   vanishedIdentifiers,
 } from '../store/renderings.js'
+import { bulkActivities } from './bulk-activities.js'
 import type { Dataset } from './dataset.js'
 import type { Manifest } from './manifest.js'
 import { organisationFile } from './organisation-file.js'
@@ -73,17 +74,19 @@ export async function planRelease(
   const generated = isoInstantOf(run.startedAt)
   const feeds = await reportFeedsFingerprint(db)
   const organisations = await organisationFile(deps, run, db, client, live?.manifest)
+  const activityFiles = segments.map(
+    (segment): Dataset => ({
+      path: activitiesPath(segment.segment),
+      mediaType: xmlMediaType,
+      records: segment.activities,
+      fingerprint: segment.fingerprint,
+      notices: { errors: 0, warnings: segment.warnings, infos: segment.infos, byCode: segment.noticeCounts },
+      content: ({ client }) => activityFile(client, segment.segment, generated),
+    }),
+  )
   const datasets: Dataset[] = [
-    ...segments.map(
-      (segment): Dataset => ({
-        path: activitiesPath(segment.segment),
-        mediaType: xmlMediaType,
-        records: segment.activities,
-        fingerprint: segment.fingerprint,
-        notices: { errors: 0, warnings: segment.warnings, infos: segment.infos, byCode: segment.noticeCounts },
-        chunks: (client) => activityFile(client, segment.segment, generated),
-      }),
-    ),
+    ...activityFiles,
+    bulkActivities(activityFiles, generated),
     organisations.dataset,
     ...(await reportDatasets(deps.mapping, db)),
   ]

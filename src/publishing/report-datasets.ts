@@ -26,7 +26,7 @@ export async function reportDatasets(mapping: MappingConfig, db: Db): Promise<Da
       records: feed.entries,
       fingerprint: md5(feed.text),
       notices: noNotices,
-      chunks: () => once(feed.text),
+      content: () => once(feed.text),
     },
     ...archives.map(({ archive, reports, digest }, index): Dataset => {
       const previous = archives[index - 1]?.archive
@@ -36,7 +36,7 @@ export async function reportDatasets(mapping: MappingConfig, db: Db): Promise<Da
         records: reports,
         fingerprint: md5([made, digest, archive, previous].join(' ')),
         notices: noNotices,
-        chunks: () => archiveText(db, config, archive, previous),
+        content: () => archiveText(db, config, archive, previous),
       }
     }),
   ]

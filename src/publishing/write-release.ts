@@ -41,9 +41,15 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
     if (live && before?.fingerprint === fingerprint) {
       await draft.carry(path, live.id)
       files.push({ ...before, immutablePath, notices })
+    } else if (typeof dataset.content === 'string') {
+      const same = files.find((file) => file.path === dataset.content)
+      if (!same) throw new Error(`${path} is the same file as ${dataset.content}, which is not written before it`)
+      await draft.alias(dataset.content, path)
+      files.push({ ...same, path, immutablePath })
     } else {
       const stamp = path.startsWith('/iati/') ? { stamp: ` generated-datetime="${generated}"` } : {}
-      const written = await draft.write(path, dataset.chunks(build.client), signal, stamp)
+      const chunks = dataset.content({ client: build.client, locate: (address) => draft.locate(address) })
+      const written = await draft.write(path, chunks, signal, stamp)
       files.push({ path, immutablePath, mediaType, records, ...written, lastModified: generated, fingerprint, notices })
     }
   }
