@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { nextRun } from '../../jobs/schedules.js'
 import { startWorker } from '../../jobs/worker.js'
+import { closeApi } from '../api/close-api.js'
 import { createApi } from '../api/create-api.js'
 import { createPasswordHashing } from '../api/passwords.js'
 import type { Config, Environment } from '../config/config.js'
@@ -30,7 +31,7 @@ export async function startCommand(environment: Environment, signal: AbortSignal
   const owned = new Owned()
   try {
     const metrics = openMetrics(runtime)
-    const baseUrl = await serveApi(runtime, metrics, owned)
+    const baseUrl = await serveApi(runtime, metrics, signal, owned)
     await seedFirstStart(runtime, baseUrl, output)
     // Before the worker starts, so that its first round finds the run.
     const first = await createRun(runtime.store.db, { trigger: 'start', at: runtime.clock() })
@@ -50,7 +51,7 @@ export async function apiCommand(environment: Environment, signal: AbortSignal, 
   await using runtime = await openRuntime(environment)
   const owned = new Owned()
   try {
-    output.note(`listening on ${await serveApi(runtime, openMetrics(runtime), owned)}`)
+    output.note(`listening on ${await serveApi(runtime, openMetrics(runtime), signal, owned)}`)
     await aborted(signal)
   } finally {
     await owned.dispose()
@@ -74,8 +75,11 @@ export async function workerCommand(environment: Environment, signal: AbortSigna
   return 0
 }
 
-/** Listens and returns the public address. Throws `configuration-invalid` when the port is taken. */
-async function serveApi(runtime: Runtime, metrics: Metrics, owned: Owned): Promise<string> {
+/**
+ * Listens and returns the public address. When `signal` is aborted it closes at once, while a worker of this process is
+ * still finishing its jobs: both together must be down in time. Throws `configuration-invalid` when the port is taken.
+ */
+async function serveApi(runtime: Runtime, metrics: Metrics, signal: AbortSignal, owned: Owned): Promise<string> {
   const { config, log, clock } = runtime
   const store = runtime.store.answeringWithin(apiAnswerMs)
   let baseUrl = config.baseUrl ?? listeningUrl(config, config.port)
@@ -99,7 +103,13 @@ async function serveApi(runtime: Runtime, metrics: Metrics, owned: Owned): Promi
       tokenTimeoutSeconds: config.tokenTimeoutHours * 3600,
     },
   })
-  owned.add(() => api.close())
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= closeApi(api, Math.min(config.shutdownSeconds * 1000, mostApiGraceMs))
+    return closing
+  }
+  owned.add(close)
+  signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true })
   try {
     await api.listen({ host: config.host, port: config.port })
   } catch (error) {
@@ -116,6 +126,9 @@ async function serveApi(runtime: Runtime, metrics: Metrics, owned: Owned): Promi
 // A connection that stalls never says so: a client of the API is told soon, a publication's largest query may take long.
 const apiAnswerMs = 10_000
 const workerAnswerMs = 120_000
+
+// How long a slow reader may hold up a shutdown.
+const mostApiGraceMs = 6_000
 
 // Far above what publishing in the same process costs: only an overload lags this much.
 const maxEventLoopDelayMs = 1_000
