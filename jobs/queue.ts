@@ -48,6 +48,7 @@ export class JobQueue implements AsyncDisposable {
   readonly #queues: Readonly<Record<QueueName, EngineQueue>>
   readonly #flow: EngineFlow
   readonly #workers: QueueWorker[] = []
+  readonly #closed = new AbortController()
 
   constructor(settings: QueueSettings, engine: Engine, queues: Record<QueueName, EngineQueue>) {
     this.settings = settings
@@ -97,7 +98,7 @@ export class JobQueue implements AsyncDisposable {
           { pattern: schedule.expression, tz: schedule.timezone },
           { name: 'tick', data: { schedule: name }, opts: this.#jobOptions() },
         )
-        await within(answerMs, scheduled)
+        await within(answerMs, scheduled, this.#closed.signal)
         return
       } catch (error) {
         const current = isSchedulerRace(error) ? await this.findScheduler(name, queue) : undefined
@@ -159,8 +160,9 @@ export class JobQueue implements AsyncDisposable {
     return running
   }
 
-  /** Closes all connections within 2 s. */
+  /** Closes all connections within 2 s; whatever still waits for an answer fails. */
   async close(): Promise<void> {
+    this.#closed.abort()
     await Promise.all([
       ...this.#workers.map((worker) => worker.close()),
       ...[...Object.values(this.#queues), this.#flow].map(closeSoon),
@@ -182,7 +184,7 @@ export class JobQueue implements AsyncDisposable {
   /** Turns what a producer throws when the engine is away into `queue-unavailable`, within bounded time. */
   async #reached<T>(work: Promise<T>): Promise<T> {
     try {
-      return await within(answerMs, work)
+      return await within(answerMs, work, this.#closed.signal)
     } catch (error) {
       throw toQueueError(error)
     }
@@ -240,11 +242,18 @@ function toScheduler(json: SchedulerJson): Scheduler | undefined {
   }
 }
 
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+async function within<T>(ms: number, work: Promise<T>, closed?: AbortSignal): Promise<T> {
   const timer = new AbortController()
-  const late = sleep(ms, undefined, { signal: timer.signal }).then(() => {
-    throw new ServiceError('queue-unavailable', `the job queue did not answer within ${ms / 1000} seconds`)
-  })
+  const signal = closed ? AbortSignal.any([timer.signal, closed]) : timer.signal
+  // A closed queue never answers: without the signal this wait would keep a process that is stopping alive.
+  const late = sleep(ms, undefined, { signal }).then(
+    () => {
+      throw new ServiceError('queue-unavailable', `the job queue did not answer within ${ms / 1000} seconds`)
+    },
+    () => {
+      throw new ServiceError('queue-unavailable', 'the job queue has been closed')
+    },
+  )
   late.catch(() => undefined)
   try {
     return await Promise.race([work, late])
