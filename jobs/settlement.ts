@@ -1,4 +1,5 @@
 import { toServiceError } from '../src/domain/errors.js'
+import type { Schedule } from '../src/domain/schedule.js'
 import type { Log } from '../src/observability/log.js'
 import type { Payments } from '../src/payments/payments.js'
 import { settleOpen } from '../src/payments/settlement.js'
@@ -7,11 +8,17 @@ import type { QueueWorker } from './queue-worker.js'
 import { guarded } from './watchdog.js'
 
 /** When open payments are looked up at the gateway: every minute. */
-export const settlementSchedule = { expression: '* * * * *', timezone: 'UTC' }
+export const settlementSchedule: Schedule = { expression: '* * * * *', timezone: 'UTC' }
 const name = 'settlement'
 const restoreEveryMs = 60_000
 
-export type SettlementDeps = { readonly queue: JobQueue; readonly payments: Payments; readonly log: Log }
+export type SettlementDeps = {
+  readonly queue: JobQueue
+  readonly payments: Payments
+  readonly log: Log
+  /** `settlementSchedule` when absent. */
+  readonly schedule?: Schedule
+}
 
 /**
  * Takes the settlement's jobs and keeps its scheduler in the queue. A job that is missed or comes twice does no harm:
@@ -19,11 +26,11 @@ export type SettlementDeps = { readonly queue: JobQueue; readonly payments: Paym
  * stopped is settled by the first round, at once.
  */
 export async function startSettlement(deps: SettlementDeps): Promise<{ consumer: QueueWorker; stop(): void }> {
-  const { queue, log } = deps
+  const { queue, log, schedule = settlementSchedule } = deps
   const restore = async () => {
     const found = await queue.findScheduler(name, name)
     if ((found?.next?.getTime() ?? 0) > Date.now() - restoreEveryMs) return
-    await queue.upsertScheduler(name, settlementSchedule, name)
+    await queue.upsertScheduler(name, schedule, name)
   }
   await restore()
   await queue.removeSchedulersExcept(name, name)

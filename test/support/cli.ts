@@ -45,6 +45,8 @@ export type Installation = {
   run(args: readonly string[], input?: string): Promise<Ended>
   /** Starts `giving start`; resolves when its first publication has ended. */
   start(): Promise<RunningService>
+  /** Starts `giving api` or `giving worker`; resolves when it says that it is ready. */
+  serve(kind: 'api' | 'worker'): Promise<RunningService>
   /** Stops what is still running and removes the folder and the database in it. */
   remove(): Promise<void>
 }
@@ -53,7 +55,7 @@ export type Installation = {
 export type RunningService = {
   readonly baseUrl: string
   readonly pid: number
-  /** Everything it has printed so far. */
+  /** Everything it has printed so far, its log included. */
   output(): string
   /** Resolves when the output holds this text. */
   printed(text: string): Promise<void>
@@ -85,7 +87,11 @@ export async function newInstallation(environment: Record<string, string> = {}):
       const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
       return { code: await ended, stdout, stderr }
     },
-    start: () => awaitStart(launch(['start'])),
+    start: () => awaitStart(launch(['start']), 'ready: ', /ready: (http:\S+?)\/\n/),
+    serve: (kind) =>
+      kind === 'api'
+        ? awaitStart(launch(['api']), 'listening on ', /listening on (http:\S+)\n/)
+        : awaitStart(launch(['worker']), 'worker ready; ', undefined),
     remove: async () => {
       for (const child of started) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
       const record = path.join(dataDir, 'postgres-launcher/server.json')
@@ -105,7 +111,8 @@ export async function newInstallation(environment: Record<string, string> = {}):
   }
 }
 
-async function awaitStart(child: ChildProcess): Promise<RunningService> {
+/** Waits for `ready` in the output; where there is an `address` to be found, its first group is the base address. */
+async function awaitStart(child: ChildProcess, ready: string, address: RegExp | undefined): Promise<RunningService> {
   let output = ''
   const waiting = new Set<() => void>()
   for (const stream of [child.stdout, child.stderr]) {
@@ -132,8 +139,8 @@ async function awaitStart(child: ChildProcess): Promise<RunningService> {
       waiting.add(look)
       look()
     })
-  await printed('ready: ')
-  const baseUrl = /ready: (http:\S+?)\/\n/.exec(output)?.[1]
-  if (!baseUrl || child.pid === undefined) throw new Error(`no address in the output:\n${output}`)
+  await printed(ready)
+  const baseUrl = address === undefined ? '' : address.exec(output)?.[1]
+  if (baseUrl === undefined || child.pid === undefined) throw new Error(`no address in the output:\n${output}`)
   return { baseUrl, pid: child.pid, output: () => output, printed, kill: (signal) => child.kill(signal), ended }
 }

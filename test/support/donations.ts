@@ -33,6 +33,27 @@ export function quick(gateway: Gateway): Gateway {
   return { ...gateway, lateSeconds: 0.1 }
 }
 
+/** The XML request of the wire contract (6.3), as it stands there: version 1, a test. */
+export const contractXml = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<donation>
+  <refcode>spring-drive</refcode>
+  <transactionId>tx-000071</transactionId>
+  <email>lina@example.org</email>
+  <amount>40.00</amount>
+  <project><id>2045</id></project>
+  <payment_detail>
+    <firstname>Lina</firstname><lastname>Okoro</lastname>
+    <address>3 Quay Street</address><city>Galway</city>
+    <iso3166CountryCode>IE</iso3166CountryCode><zip>H91 X0X0</zip>
+  </payment_detail>
+</donation>`
+/** The JSON request of the wire contract (6.3), as it stands there: version 2. */
+export const contractJson = `{"donation":{"refcode":"spring-drive","transactionId":"tx-000072","email":"lina@example.org",
+ "amount":40,"currencyCode":"USD","project":{"id":2045},
+ "signupForGGNewsletter":false,"signupForCharityNewsletter":true,
+ "payment_detail":{"firstname":"Lina","lastname":"Okoro","paymentGateway":"braintree",
+ "paymentGatewayKey":"sandbox_demo_key","paymentGatewayNonce":"fake-valid-nonce"}}}`
+
 /** The fields of a version 2 request. */
 export function donationFields(changes: Record<string, unknown> = {}, payment: Record<string, unknown> = {}) {
   return {

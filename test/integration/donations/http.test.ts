@@ -3,30 +3,11 @@ import { recordGrant } from '../../../src/store/account-administration.js'
 import { eraseDonor } from '../../../src/store/donors.js'
 import { type TestApi, testApi, testUser } from '../../support/api.js'
 import { testDatabase } from '../../support/database.js'
-import { donationFields, insertDonationTargets } from '../../support/donations.js'
+import { contractJson, contractXml, donationFields, insertDonationTargets } from '../../support/donations.js'
+import { everyRow } from '../../support/every-row.js'
 
 const v1 = '/api/secure/givingservice/donations'
 const v2 = '/api/secure/givingservice/donationsclient'
-
-/** The requests of the wire contract (6.2), as they stand there. */
-const contractXml = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-<donation>
-  <refcode>spring-drive</refcode>
-  <transactionId>tx-000071</transactionId>
-  <email>lina@example.org</email>
-  <amount>40.00</amount>
-  <project><id>2045</id></project>
-  <payment_detail>
-    <firstname>Lina</firstname><lastname>Okoro</lastname>
-    <address>3 Quay Street</address><city>Galway</city>
-    <iso3166CountryCode>IE</iso3166CountryCode><zip>H91 X0X0</zip>
-  </payment_detail>
-</donation>`
-const contractJson = `{"donation":{"refcode":"spring-drive","transactionId":"tx-000072","email":"lina@example.org",
- "amount":40,"currencyCode":"USD","project":{"id":2045},
- "signupForGGNewsletter":false,"signupForCharityNewsletter":true,
- "payment_detail":{"firstname":"Lina","lastname":"Okoro","paymentGateway":"braintree",
- "paymentGatewayKey":"sandbox_demo_key","paymentGatewayNonce":"fake-valid-nonce"}}}`
 
 describe('the donation operations', async () => {
   const { store } = await testDatabase()
@@ -200,7 +181,7 @@ describe('the donation operations', async () => {
     for (const answer of answers.slice(0, 4)) expect(answer.body).toContain('donationsclient')
     expect(await donations()).toBe(before)
     expect(JSON.stringify(api.log)).not.toContain(number)
-    expect(await everything()).not.toContain(number)
+    expect(await everyRow(store.db)).not.toContain(number)
   })
 
   it('keep a card number nowhere that stands where none belongs', async () => {
@@ -240,7 +221,7 @@ describe('the donation operations', async () => {
     expect((await post(`${v2}/${number}`, contractJson, 'application/json')).statusCode).toBe(404)
     expect((await json({ project: { id: number } })).body).not.toContain(number)
     expect(JSON.stringify(api.log)).not.toMatch(/5178[ +-]?0598|5178%200598/)
-    expect(await everything()).not.toMatch(/5178[ -]?0598/)
+    expect(await everyRow(store.db)).not.toMatch(/5178[ -]?0598/)
   })
 
   it('take an empty gift certificate for none, and refuse one with a number', async () => {
@@ -254,7 +235,7 @@ describe('the donation operations', async () => {
   it('take texts with characters that neither XML nor the database could hold', async () => {
     const answer = await donate({ refcode: 'a\u0000b' }, { firstname: 'Li\ud800na\u0007', lastname: '漢字 😀 <&>' })
     expect(answer.json().donation).toMatchObject({ refcode: 'ab', checkedOut: true })
-    expect(await everything()).toContain('漢字 😀 <&>')
+    expect(await everyRow(store.db)).toContain('漢字 😀 <&>')
   })
 
   it('keep nonces nowhere, and people in one table, which can be erased', async () => {
@@ -262,12 +243,12 @@ describe('the donation operations', async () => {
     const request = { email, transactionId: 'tx-findme', noteToOrganization: 'ignored' }
     expect((await donate(request, { lastname, paymentGatewayNonce: nonce })).statusCode).toBe(200)
     expect(JSON.stringify(api.log)).not.toMatch(/findme@|Findmeson|findme-nonce/)
-    const everywhere = await everything(['donor'])
+    const everywhere = await everyRow(store.db, ['donor'])
     expect(everywhere).toContain('tx-findme')
     expect(everywhere).not.toMatch(/findme@|Findmeson|findme-nonce/)
     const before = (await store.db.query('select funding, number_of_donations from project where id = 2045')).rows
     expect(await eraseDonor(store.db, 'FindMe@example.org')).toBe(1)
-    expect(await everything()).not.toMatch(/findme@|Findmeson|findme-nonce/)
+    expect(await everyRow(store.db)).not.toMatch(/findme@|Findmeson|findme-nonce/)
     expect((await store.db.query('select funding, number_of_donations from project where id = 2045')).rows).toEqual(
       before,
     )
@@ -277,17 +258,4 @@ describe('the donation operations', async () => {
     const answer = await api.app.inject(`${v2}?api_key=${api.apiKey}&api_token=${token}`)
     expect(answer.statusCode).toBe(404)
   })
-
-  /** Every row of every table of every schema that is not the server's own, as text. */
-  async function everything(except: readonly string[] = []): Promise<string> {
-    const { rows } = await store.db.query<{ name: string }>(
-      `select format('%I.%I', schemaname, tablename) as name from pg_tables
-        where schemaname not in ('pg_catalog', 'information_schema') and tablename <> all ($1)`,
-      [except],
-    )
-    const texts = await Promise.all(
-      rows.map(({ name }) => store.db.query<{ text: string }>(`select t::text as text from ${name} t`)),
-    )
-    return texts.flatMap((found) => found.rows.map(({ text }) => text)).join('\n')
-  }
 })

@@ -1,0 +1,10 @@
+import { test } from 'vitest'
+import { describeDonations } from '../support/donation-processes.js'
+import { redisMissing } from '../support/redis.js'
+
+const missing = redisMissing()
+if (missing === undefined) describeDonations('redis')
+else {
+  console.warn(`Donations with the queue in Redis are skipped: ${missing}.`)
+  test.skip(`donations with the queue in Redis: ${missing}`)
+}

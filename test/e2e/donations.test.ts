@@ -1,0 +1,3 @@
+import { describeDonations } from '../support/donation-processes.js'
+
+describeDonations('postgres')
