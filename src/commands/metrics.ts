@@ -1,4 +1,4 @@
-import { createMetrics, type Metrics, type SharedNumbers } from '../observability/metrics.js'
+import { createMetrics, type LiveNumbers, type Metrics, type SharedNumbers } from '../observability/metrics.js'
 import { publicationHealth } from '../publishing/health.js'
 import { createReleaseReader } from '../publishing/releases.js'
 import { runNumbers } from '../store/run-numbers.js'
@@ -9,10 +9,10 @@ export function openMetrics(runtime: Runtime): Metrics {
   const { log, feedsDir, clock } = runtime
   const store = runtime.store.answeringWithin(5000)
   const releases = createReleaseReader(feedsDir)
+  const since = (at: Date) => Math.max(0, (clock().getTime() - at.getTime()) / 1000)
   const shared = async (): Promise<SharedNumbers> => {
     const numbers = await runNumbers(store.db)
-    const { live, lastGoodRun, overdue } = await publicationHealth({ store, releases, clock })
-    const since = (at: Date) => Math.max(0, (clock().getTime() - at.getTime()) / 1000)
+    const { lastGoodRun, overdue } = await publicationHealth({ store, releases, clock })
     return {
       runsFinished: numbers.finished,
       runsWaiting: numbers.waiting,
@@ -21,18 +21,22 @@ export function openMetrics(runtime: Runtime): Metrics {
       openShards: numbers.openShards,
       stageSeconds: numbers.timings,
       overdue,
-      ...(live && {
-        live: {
-          ageSeconds: since(new Date(live.manifest.generated)),
-          activities: live.manifest.totals.activities,
-          held: live.manifest.held.count,
-        },
-      }),
       ...(lastGoodRun?.finishedAt && { goodRunAgeSeconds: since(lastGoodRun.finishedAt) }),
     }
   }
+  const live = async (): Promise<LiveNumbers | undefined> => {
+    const manifest = (await releases.live())?.manifest
+    return (
+      manifest && {
+        ageSeconds: since(new Date(manifest.generated)),
+        activities: manifest.totals.activities,
+        held: manifest.held.count,
+      }
+    )
+  }
   return createMetrics({
     shared,
+    live,
     onError: (err, source) => log.warn({ err, source }, 'some metrics cannot be looked up'),
   })
 }

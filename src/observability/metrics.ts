@@ -8,12 +8,13 @@ export type SharedNumbers = {
   readonly watchdogRuns: number
   readonly openShards: number
   readonly stageSeconds: Readonly<Record<string, number>>
-  /** Of the live release; absent before the first. */
-  readonly live?: { readonly ageSeconds: number; readonly activities: number; readonly held: number }
   /** Since the last run that published or found nothing to publish. */
   readonly goodRunAgeSeconds?: number
   readonly overdue: boolean
 }
+
+/** The live release, which is on disk and can be told of without the database. */
+export type LiveNumbers = { readonly ageSeconds: number; readonly activities: number; readonly held: number }
 
 /** Jobs of each queue by state. */
 export type QueueNumbers = Readonly<Record<string, Readonly<Record<string, number>>>>
@@ -32,6 +33,8 @@ export type Metrics = {
 
 type Sources = {
   readonly shared: () => Promise<SharedNumbers>
+  /** Undefined before the first release. */
+  readonly live: () => Promise<LiveNumbers | undefined>
   /** Hears of a source that could not be read. */
   readonly onError: (error: unknown, source: string) => void
 }
@@ -42,14 +45,25 @@ const stageBuckets = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600]
 const sourceTimeoutMs = 5000
 
 /** Creates the registry of one process; `sources` are asked whenever the metrics are. */
-export function createMetrics({ shared, onError }: Sources): Metrics {
+export function createMetrics({ shared, live, onError }: Sources): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
+  const unlabelled = new Set<Metric>()
+  const kept = <M extends Metric>(metric: M, labelNames: readonly string[]) => {
+    if (labelNames.length === 0) unlabelled.add(metric)
+    return metric
+  }
   const gauge = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
-    new Gauge({ name, help, labelNames, registers })
+    kept(new Gauge({ name, help, labelNames, registers }), labelNames)
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
-    new Counter({ name, help, labelNames, registers })
+    kept(new Counter({ name, help, labelNames, registers }), labelNames)
+  /** Takes all values of a metric back. */
+  const forget = (metric: Metric) => {
+    metric.reset()
+    // One without labels has become 0, which is a value too.
+    if (unlabelled.has(metric)) metric.remove()
+  }
 
   const requests = new Histogram({
     name: 'giving_http_request_duration_seconds',
@@ -74,20 +88,22 @@ export function createMetrics({ shared, onError }: Sources): Metrics {
   const depth = gauge('giving_queue_depth', 'Work in the ledger that is not done: runs and shards', ['kind'])
   const jobs = gauge('giving_queue_jobs', 'Jobs in the queue by state', ['queue', 'state'])
   const stageSeconds = gauge('giving_last_run_stage_seconds', 'Stages of the newest run that ended', ['stage'])
-  const live = gauge('giving_activities', 'Activities in the live release')
+  const activities = gauge('giving_activities', 'Activities in the live release')
   const held = gauge('giving_activities_held', 'Activities of the live release whose newest mapping is invalid')
   const releaseAge = gauge('giving_release_age_seconds', 'Age of the live release')
   const goodRunAge = gauge('giving_last_good_run_age_seconds', 'Since a run published or found nothing to publish')
   const overdue = gauge('giving_publication_overdue', '1 when a scheduled publication has not come about in time')
+  const ofLedger = [finished, rendered, watchdog, waiting, depth, stageSeconds, goodRunAge, overdue]
+  const ofRelease = [activities, held, releaseAge]
+  // A process that never asks a queue says nothing about it; nothing is told before it was looked up.
+  for (const metric of [...ofLedger, ...ofRelease, queueUp]) forget(metric)
   let readQueue: (() => Promise<QueueNumbers>) | undefined
 
   const collectShared = async () => {
     const numbers = await shared()
-    finished.reset()
+    for (const metric of ofLedger) forget(metric)
     for (const [outcome, count] of Object.entries(numbers.runsFinished)) finished.inc({ outcome }, count)
-    rendered.reset()
     rendered.inc(numbers.activitiesRendered)
-    watchdog.reset()
     watchdog.inc(numbers.watchdogRuns)
     for (const [state, count] of Object.entries(numbers.runsWaiting)) waiting.set({ state }, count)
     depth.set(
@@ -95,15 +111,17 @@ export function createMetrics({ shared, onError }: Sources): Metrics {
       Object.values(numbers.runsWaiting).reduce((sum, count) => sum + count, 0),
     )
     depth.set({ kind: 'shard' }, numbers.openShards)
-    stageSeconds.reset()
     for (const [stage, seconds] of Object.entries(numbers.stageSeconds)) stageSeconds.set({ stage }, seconds)
-    if (numbers.live) {
-      live.set(numbers.live.activities)
-      held.set(numbers.live.held)
-      releaseAge.set(numbers.live.ageSeconds)
-    }
     if (numbers.goodRunAgeSeconds !== undefined) goodRunAge.set(numbers.goodRunAgeSeconds)
     overdue.set(numbers.overdue ? 1 : 0)
+  }
+  const collectLive = async () => {
+    const numbers = await live()
+    for (const metric of ofRelease) forget(metric)
+    if (!numbers) return
+    activities.set(numbers.activities)
+    held.set(numbers.held)
+    releaseAge.set(numbers.ageSeconds)
   }
   const collectQueue = async (read: () => Promise<QueueNumbers>) => {
     const numbers = await read()
@@ -112,12 +130,14 @@ export function createMetrics({ shared, onError }: Sources): Metrics {
       for (const [state, count] of Object.entries(states)) jobs.set({ queue, state }, count)
     }
   }
-  const attempt = async (up: Gauge, source: string, work: () => Promise<void>) => {
+  /** A number of yesterday would pass for one of now: what cannot be looked up is not told. */
+  const attempt = async (source: string, told: readonly Metric[], work: () => Promise<void>, up?: Gauge) => {
     try {
       await inTime(work())
-      up.set(1)
+      up?.set(1)
     } catch (error) {
-      up.set(0)
+      for (const metric of told) forget(metric)
+      up?.set(0)
       onError(error, source)
     }
   }
@@ -131,13 +151,18 @@ export function createMetrics({ shared, onError }: Sources): Metrics {
     },
     text: async () => {
       const read = readQueue
-      await attempt(database, 'ledger', collectShared)
-      if (read) await attempt(queueUp, 'queue', () => collectQueue(read))
+      await Promise.all([
+        attempt('ledger', ofLedger, collectShared, database),
+        attempt('live release', ofRelease, collectLive),
+        read && attempt('queue', [jobs], () => collectQueue(read), queueUp),
+      ])
       return await registry.metrics()
     },
     contentType: registry.contentType,
   }
 }
+
+type Metric = Gauge<string> | Counter<string>
 
 async function inTime(work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined

@@ -107,6 +107,17 @@ describe('health', () => {
 })
 
 describe('/metrics', () => {
+  const live = { ageSeconds: 60, activities: 120, held: 4 }
+  const nothing = {
+    runsFinished: {},
+    runsWaiting: {},
+    activitiesRendered: 0,
+    watchdogRuns: 0,
+    openShards: 0,
+    stageSeconds: {},
+    overdue: false,
+  }
+
   it('of the API process count requests by route and tell how publication stands', async () => {
     const numbers = {
       runsFinished: { published: 3, failed: 1 },
@@ -116,9 +127,8 @@ describe('/metrics', () => {
       openShards: 7,
       stageSeconds: { render: 1.5 },
       overdue: true,
-      live: { ageSeconds: 60, activities: 120, held: 4 },
     }
-    const metrics = createMetrics({ shared: async () => numbers, onError: () => undefined })
+    const metrics = createMetrics({ shared: async () => numbers, live: async () => live, onError: () => undefined })
     const api = await testApi(database.store, { metrics })
     await api.app.inject('/feeds/status.json')
     await api.app.inject('/no/such/address')
@@ -141,15 +151,26 @@ describe('/metrics', () => {
     expect((await api.app.inject('/metrics')).body).toContain('giving_runs_total{outcome="published"} 3')
   })
 
-  it('say that the database is away instead of failing', async () => {
+  it('say that the database is away, and neither what was known before nor what was never looked up', async () => {
     const errors: unknown[] = []
+    let away = false
     const metrics = createMetrics({
       shared: async () => {
-        throw new Error('away')
+        if (away) throw new Error('away')
+        return { ...nothing, overdue: true, runsFinished: { published: 3 }, goodRunAgeSeconds: 7 }
       },
+      live: async () => live,
       onError: (error) => errors.push(error),
     })
-    expect(await metrics.text()).toContain('giving_database_up 0')
+    const before = await metrics.text()
+    for (const line of ['giving_database_up 1', 'giving_publication_overdue 1', 'giving_last_good_run_age_seconds 7'])
+      expect(before).toContain(line)
+    expect(before).not.toMatch(/^giving_queue_up/m)
+    away = true
+    const text = await metrics.text()
+    expect(text).toContain('giving_database_up 0')
+    expect(text).toContain('giving_release_age_seconds 60')
+    expect(text).not.toMatch(/^giving_(publication_overdue|last_good_run_age_seconds|runs_total|queue_depth)\b/m)
     expect(errors).toHaveLength(1)
   })
 
@@ -168,7 +189,7 @@ describe('/metrics', () => {
         overdue: false,
       }
     }
-    const metrics = createMetrics({ shared, onError: () => undefined })
+    const metrics = createMetrics({ shared, live: async () => undefined, onError: () => undefined })
     metrics.watchQueue(async () => ({ publish: { waiting: 5 } }))
     metrics.observeStage('assemble', 0.2)
     const server = await serveMetrics(metrics, '127.0.0.1', 0)
