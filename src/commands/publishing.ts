@@ -1,5 +1,6 @@
 import { createPublication } from '../publishing/create-publication.js'
 import type { Publication } from '../publishing/publication.js'
+import { adoptLiveRun } from '../publishing/restored-database.js'
 import { type Runtime, resolveMapping } from './runtime.js'
 import { openOfficialSchema } from './standard.js'
 
@@ -10,8 +11,11 @@ import { openOfficialSchema } from './standard.js'
 export async function openPublication(
   runtime: Runtime,
 ): Promise<{ readonly publication: Publication; dispose(): Promise<void> }> {
-  const { config, store, feedsDir, clock } = runtime
+  const { config, store, feedsDir, clock, log } = runtime
   const mapping = await resolveMapping(runtime)
+  const adopted = await adoptLiveRun({ store, feedsDir })
+  if (adopted !== undefined)
+    log.warn({ runId: adopted }, 'the database is older than the live release: it was restored')
   const xsd = await openOfficialSchema(config)
   const publication = createPublication({
     store,

@@ -1,8 +1,10 @@
 import path from 'node:path'
 import { findLiveRelease, findStandingRollback, recordLiveRelease } from '../store/releases.js'
+import { adoptPublishedRun } from '../store/run-sequence.js'
 import type { PublicationDeps } from './publication.js'
 import { liveReleaseId, releaseFolder, runOfRelease, switchLiveRelease } from './release-folder.js'
 import { createReleaseReader, isReleaseThere, type ReadableRelease } from './releases.js'
+import { publishedRunOf } from './restored-database.js'
 
 type ReconcileDeps = Pick<PublicationDeps, 'store' | 'feedsDir' | 'clock'>
 
@@ -35,12 +37,13 @@ export async function reconcile(deps: ReconcileDeps): Promise<LiveState> {
   if (!live) return { live, rolledBackFrom: undefined }
   const { manifest } = live
   const generatedAt = new Date(manifest.generated)
-  await store.transaction((db) =>
-    recordLiveRelease(
+  await store.transaction(async (db) => {
+    await adoptPublishedRun(db, publishedRunOf(live))
+    await recordLiveRelease(
       db,
       { id: live.id, runId: manifest.run, generatedAt, manifest },
       { event: 'published', at: clock() },
-    ),
-  )
+    )
+  })
   return { live, rolledBackFrom: rollback?.releaseId === live.id ? rollback.otherId : undefined }
 }
