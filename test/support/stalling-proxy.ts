@@ -12,8 +12,8 @@ export type StallingProxy = {
   close(): Promise<void>
 }
 
-/** Starts a proxy in front of a port of this machine. */
-export async function startProxy(targetPort: number): Promise<StallingProxy> {
+/** Starts a proxy in front of a port of this machine; a function is asked anew for every connection. */
+export async function startProxy(targetPort: number | (() => number)): Promise<StallingProxy> {
   const sockets = new Set<Socket>()
   const waiting = new Set<() => void>()
   let mode: StallingProxy['mode'] = 'pass'
@@ -40,7 +40,7 @@ export async function startProxy(targetPort: number): Promise<StallingProxy> {
       client.destroy()
       return
     }
-    const target = connect(targetPort, '127.0.0.1')
+    const target = connect(typeof targetPort === 'number' ? targetPort : targetPort(), '127.0.0.1')
     track(target)
     forward(client, target)
     forward(target, client)

@@ -1,0 +1,13 @@
+import { test } from 'vitest'
+import { databaseFaults, surviveOutages } from '../support/campaign/outages.js'
+import { startCampaignPostgres } from '../support/campaign/postgres.js'
+import { scale } from '../support/campaign/scale.js'
+
+test('outages of PostgreSQL, which has the queue too', async () => {
+  const postgres = await startCampaignPostgres()
+  try {
+    await surviveOutages('PostgreSQL', postgres, undefined, databaseFaults, scale.faults)
+  } finally {
+    await postgres.end()
+  }
+})

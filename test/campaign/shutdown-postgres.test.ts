@@ -1,0 +1,17 @@
+import { test } from 'vitest'
+import { scale } from '../support/campaign/scale.js'
+import { stopAllInOne, stopApiAndWorker } from '../support/campaign/shutdowns.js'
+import { testDatabase } from '../support/database.js'
+
+test('SIGTERM of all in one under load, queue on PostgreSQL', async () => {
+  await stopAllInOne({ engine: 'PostgreSQL', environment: {} }, Math.ceil(scale.shutdowns / 2))
+})
+
+test('SIGTERM of api and worker under load, queue on PostgreSQL', async () => {
+  const { store, url } = await testDatabase()
+  await stopApiAndWorker(
+    { engine: 'PostgreSQL', environment: { DATABASE_URL: url } },
+    store,
+    Math.ceil(scale.shutdowns / 2),
+  )
+})

@@ -1,0 +1,110 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { chownSync, existsSync, readdirSync } from 'node:fs'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+
+/** The PostgreSQL of this machine, with the programs that ours does not have: pg_dump, pg_restore. */
+export type InstalledPostgres = {
+  readonly url: string
+  readonly major: number
+  /** Runs one of its programs on the server; throws with what it said when it fails. */
+  run(program: 'pg_dump' | 'pg_restore' | 'dropdb' | 'createdb', args: readonly string[]): void
+  stop(): Promise<void>
+}
+
+const database = 'giving'
+const password = 'not secret'
+
+/** Folder of the newest installed server's programs; undefined when there is none with pg_dump beside it. */
+export function findInstalledPostgres(): string | undefined {
+  const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : []
+  const debian = versions.sort((a, b) => Number(b) - Number(a)).map((version) => `/usr/lib/postgresql/${version}/bin`)
+  const others = (process.env.PATH ?? '').split(path.delimiter)
+  return [...debian, ...others].find((dir) =>
+    ['initdb', 'postgres', 'pg_dump', 'pg_restore'].every((program) => existsSync(path.join(dir, program))),
+  )
+}
+
+/** Why there is no installed PostgreSQL to test with; undefined when there is one. */
+export function installedPostgresMissing(): string | undefined {
+  if (!findInstalledPostgres()) return 'no PostgreSQL with initdb, postgres, pg_dump and pg_restore is installed'
+  return process.getuid?.() === 0 && !postgresAccount() ? 'root has no user "postgres" to run a server as' : undefined
+}
+
+function postgresAccount(): { uid: number; gid: number } | undefined {
+  const { status, stdout } = spawnSync('id', ['-u', 'postgres'], { encoding: 'utf8' })
+  const gid = spawnSync('id', ['-g', 'postgres'], { encoding: 'utf8' }).stdout
+  return status === 0 ? { uid: Number(stdout), gid: Number(gid) } : undefined
+}
+
+/** A server of the installed version with an empty UTF-8 database; as root it runs as `postgres`. */
+export async function startInstalledPostgres(): Promise<InstalledPostgres> {
+  const bin = findInstalledPostgres() ?? ''
+  const account = process.getuid?.() === 0 ? postgresAccount() : undefined
+  const dir = await mkdtemp(path.join(tmpdir(), 'giving-installed-'))
+  const cluster = path.join(dir, 'cluster')
+  const passwordFile = path.join(dir, 'password')
+  await writeFile(passwordFile, password)
+  await chmod(dir, 0o755)
+  if (account) for (const file of [dir, passwordFile]) chownSync(file, account.uid, account.gid)
+  const options = { cwd: '/', encoding: 'utf8', ...account } as const
+  const initdb = ['-D', cluster, '-E', 'UTF8', '--no-locale', '-A', 'scram-sha-256', '-U', database]
+  const made = spawnSync(path.join(bin, 'initdb'), [...initdb, `--pwfile=${passwordFile}`], options)
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
+  const port = await freePort()
+  const settings = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'fsync=off']
+  const server = spawn(path.join(bin, 'postgres'), ['-D', cluster, '-p', `${port}`, ...settings], {
+    cwd: '/',
+    stdio: 'ignore',
+    ...account,
+  })
+  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()))
+  const address = (name: string) => `postgres://${database}:${encodeURIComponent(password)}@127.0.0.1:${port}/${name}`
+  await connectable(address('postgres'), server)
+  const run: InstalledPostgres['run'] = (program, args) => {
+    const env = { ...process.env, PGPASSWORD: password }
+    const where = ['-h', '127.0.0.1', '-p', `${port}`, '-U', database]
+    const { status, stderr } = spawnSync(path.join(bin, program), [...where, ...args], { encoding: 'utf8', env })
+    if (status !== 0) throw new Error(`${program} failed: ${stderr}`)
+  }
+  run('createdb', [database])
+  const { stdout } = spawnSync(path.join(bin, 'postgres'), ['--version'], { encoding: 'utf8' })
+  return {
+    url: address(database),
+    major: Number(/ (\d+)/.exec(stdout)?.[1]),
+    run,
+    stop: async () => {
+      server.kill('SIGINT')
+      await ended
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function connectable(url: string, server: ReturnType<typeof spawn>): Promise<void> {
+  for (;;) {
+    const client = new pg.Client({ connectionString: url })
+    client.on('error', () => undefined)
+    try {
+      await client.connect()
+      await client.end()
+      return
+    } catch (error) {
+      if (server.exitCode !== null) throw error
+      await sleep(50)
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (typeof address !== 'object' || address === null) throw new Error('no port')
+  return address.port
+}
