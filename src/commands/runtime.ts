@@ -5,6 +5,7 @@ import { ServiceError } from '../domain/errors.js'
 import type { MappingConfig } from '../feeds/iati/mapping.js'
 import { createLog, type Log } from '../observability/log.js'
 import { openEmbeddedPostgres } from '../store/embedded/index.js'
+import { keepServerRunning } from '../store/embedded/keeper.js'
 import { findFact } from '../store/facts.js'
 import { migrate } from '../store/migrate.js'
 import { openStore, type Store } from '../store/store.js'
@@ -41,7 +42,16 @@ export async function openRuntime(
       secrets.databaseUrl === undefined
         ? await openEmbeddedPostgres({ dataDir: config.dataDir, log: (message) => log.debug({ message }, 'database') })
         : undefined
-    if (embedded) owned.add(() => embedded.release())
+    if (embedded) {
+      owned.add(() => embedded.release())
+      const keeper = keepServerRunning({
+        dataDir: config.dataDir,
+        clusterDir: embedded.clusterDir,
+        onRestart: () => log.warn('our own PostgreSQL was gone, it has been started again'),
+        onFailure: (err) => log.error({ err }, 'our own PostgreSQL is gone and cannot be started'),
+      })
+      owned.add(() => keeper.stop())
+    }
     const databaseUrl = secrets.databaseUrl ?? embedded?.url ?? ''
     const store = openStore({ url: databaseUrl, max: config.databasePoolSize, applicationName: 'giving' }, (error) =>
       log.warn({ error: error.message }, 'an idle database connection broke'),
