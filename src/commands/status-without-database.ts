@@ -1,0 +1,43 @@
+import path from 'node:path'
+import { nextRun } from '../../jobs/schedules.js'
+import { type Environment, readConfig } from '../config/config.js'
+import type { ServiceError } from '../domain/errors.js'
+import { createReleaseReader } from '../publishing/releases.js'
+import type { Output } from './output.js'
+
+/**
+ * `giving status` while the database is away: what the configuration and the published files tell, in the shape of the
+ * whole status with the rest left out. Returns the exit code, which is 1.
+ */
+export async function tellWithoutDatabase(
+  environment: Environment,
+  failure: ServiceError,
+  output: Output,
+): Promise<number> {
+  const { config } = readConfig(environment)
+  const live = await createReleaseReader(path.join(config.dataDir, 'feeds')).live()
+  const manifest = live?.manifest
+  const next = nextRun(config.publish, new Date())
+  const held = manifest?.held
+  const status = {
+    database: { kind: config.database.kind, reachable: false, error: failure.message },
+    nextRun: next,
+    live: manifest && {
+      release: manifest.release,
+      generated: manifest.generated,
+      activities: manifest.totals.activities,
+    },
+    held: { count: held?.count ?? 0, sample: held?.sample.map(({ identifier }) => identifier).slice(0, 10) ?? [] },
+    needs: [failure.message],
+  }
+  if (output.json) {
+    output.line(JSON.stringify(status))
+    return 1
+  }
+  output.line(`database:       unreachable (${config.database.kind})`)
+  output.line(`live release:   ${live ? `${live.id}, ${manifest?.totals.activities} activities` : 'none'}`)
+  output.line(`next run:       ${next.toISOString()}`)
+  output.line('needs a person: ')
+  output.line(`  - ${failure.message}`)
+  return 1
+}
