@@ -44,7 +44,7 @@ function withoutSecrets(url: string): string {
 export function logRequests(app: FastifyInstance, parent: Log): void {
   // Its fields are chosen here, so looking for secrets in each line again would only cost time.
   const log = parent.child({}, { redact: [] })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const release = reply.getHeader('x-release')
     log.info(
       {
@@ -58,5 +58,6 @@ export function logRequests(app: FastifyInstance, parent: Log): void {
       },
       'request',
     )
+    done()
   })
 }

@@ -46,12 +46,13 @@ export function closeForMaintenance(
     await looking
   })
 
-  app.addHook('onRequest', async (request) => {
-    if (until === undefined || !isApiRequest(request)) return
-    const seconds = Math.ceil((until.getTime() - clock().getTime()) / 1000)
-    if (seconds <= 0) return
-    throw new ServiceError('maintenance', `the API is closed for maintenance until ${isoInstantOf(until)}`, {
-      retryAfterSeconds: seconds,
-    })
+  app.addHook('onRequest', (request, _reply, done) => {
+    const seconds = until && isApiRequest(request) ? Math.ceil((until.getTime() - clock().getTime()) / 1000) : 0
+    if (until === undefined || seconds <= 0) {
+      done()
+      return
+    }
+    const message = `the API is closed for maintenance until ${isoInstantOf(until)}`
+    done(new ServiceError('maintenance', message, { retryAfterSeconds: seconds }))
   })
 }

@@ -9,23 +9,27 @@ export const mediaTypes: Readonly<Record<Format, string>> = { xml: 'application/
 const suffixes = new WeakMap<IncomingMessage, Format>()
 
 /**
- * The URL that is routed: under `/api/` without trailing slashes and without the `.json` or `.xml` that overrides
- * `Accept` (wire contract 1.1); anything else is returned as it came.
+ * The URL that is routed: under `/api/` without trailing or doubled slashes and without the `.json` or `.xml`, in any
+ * letter case, that overrides `Accept` (wire contract 1.1); anything else is returned as it came.
  */
 export function rewriteApiUrl(request: IncomingMessage): string {
   const url = originForm(request.url ?? '/')
-  if (!url.startsWith('/api/')) return url
+  if (!underApi.test(url)) return url
   const queryStart = url.search(/[?#]/)
   const query = queryStart < 0 ? '' : url.slice(queryStart)
   let path = withoutTrailingSlashes(queryStart < 0 ? url : url.slice(0, queryStart))
-  for (const format of ['json', 'xml'] as const) {
-    if (!path.endsWith(`.${format}`)) continue
-    suffixes.set(request, format)
-    path = withoutTrailingSlashes(path.slice(0, -format.length - 1))
-    break
+  if (path.includes('//')) path = path.replace(/\/{2,}/g, '/')
+  const suffix = formatSuffix.exec(path)
+  if (suffix) {
+    suffixes.set(request, suffix[1]?.toLowerCase() === 'json' ? 'json' : 'xml')
+    path = withoutTrailingSlashes(path.slice(0, suffix.index))
   }
   return path + query
 }
+
+// Clients whose base address ends in a slash write two; one of them is meant.
+const underApi = /^\/+api\//
+const formatSuffix = /\.(json|xml)$/i
 
 // RFC 9112 3.2.2: a server accepts the absolute form too.
 function originForm(url: string): string {
@@ -53,11 +57,18 @@ export function responseFormat(
   const accept = request.headers.accept
   if (accept === undefined || accept.trim() === '' || accept === '*/*') return open
   // Types listed here first win where the client has no preference.
-  const offered =
-    open === 'json'
-      ? ['application/json', 'application/xml', 'text/xml']
-      : ['application/xml', 'text/xml', 'application/json']
-  return new Negotiator(request).mediaType([...alsoXml, ...offered]) === 'application/json' ? 'json' : 'xml'
+  const offered = open === 'json' ? [...jsonTypes, ...alsoXml, ...xmlTypes] : [...alsoXml, ...xmlTypes, ...jsonTypes]
+  const best = new Negotiator({ headers: { accept: withoutParameters(accept) } }).mediaType(offered)
+  return best !== undefined && jsonTypes.includes(best) ? 'json' : 'xml'
+}
+
+const jsonTypes = ['application/json', 'text/json']
+const xmlTypes = ['application/xml', 'text/xml']
+
+// Of a type's parameters only its weight counts: `application/json; charset=utf-8` asks for JSON.
+function withoutParameters(accept: string): string {
+  if (!accept.includes(';')) return accept
+  return accept.replace(/;(?!\s*q\s*=)[^;,"=]+(?:=(?:"[^"]*"|[^;,"]*))?/gi, '')
 }
 
 /** The format that `Content-Type` names; undefined when it names neither. */

@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
 import type { Format } from '../wire/wire.js'
+import { preferredEncoding } from './encoding.js'
 import { mediaTypes } from './negotiation.js'
 
 /**
@@ -32,21 +35,43 @@ export type ReadAnswer = {
   readonly modifiedUntil?: Date | undefined
 }
 
+// Smaller answers fit into one packet anyway.
+const compressedFromBytes = 1_024
+const compress = promisify(gzip)
+
 /**
  * Sends what was read, named by its version or a hash of its bytes, so that a client which has them gets 304 instead
- * (RFC 9110 13.1.2).
+ * (RFC 9110 13.1.2); in gzip when it is asked for.
  */
 export function sendRead(
   request: FastifyRequest,
   reply: FastifyReply,
   format: Format,
   { document, version, mediaType = mediaTypes[format], modifiedUntil }: ReadAnswer,
-): FastifyReply {
+): FastifyReply | Promise<FastifyReply> {
   const body = Buffer.from(document)
-  const etag = `"${hash('sha1', version === undefined ? body : `${format} ${version}`, 'base64url')}"`
-  reply.header('vary', 'Accept').header('cache-control', 'private, no-cache').header('etag', etag)
+  const name = hash('sha1', version === undefined ? body : `${format} ${version}`, 'base64url')
+  const compressed =
+    body.length >= compressedFromBytes && preferredEncoding(request.headers['accept-encoding']) === 'gzip'
+  reply
+    .header('vary', 'Accept, Accept-Encoding')
+    .header('cache-control', 'private, no-cache')
+    .header('etag', `"${name}${compressed ? '-gz' : ''}"`)
   if (modifiedUntil) reply.header('x-modified-until', modifiedUntil.toISOString())
-  const condition = request.headers['if-none-match']
-  if (condition !== undefined && fresh({ 'if-none-match': condition.trim() }, { etag })) return reply.code(304).send()
-  return reply.header('content-type', mediaType).send(body)
+  if (hasAlready(request, name)) return reply.code(304).send()
+  reply.header('content-type', mediaType)
+  return compressed ? sendCompressed(reply, body) : reply.send(body)
+}
+
+async function sendCompressed(reply: FastifyReply, body: Buffer): Promise<FastifyReply> {
+  // The level that costs least: it leaves a quarter of a page of projects.
+  const bytes = await compress(body, { level: constants.Z_BEST_SPEED })
+  return reply.header('content-encoding', 'gzip').send(bytes)
+}
+
+/** Whether the client has this answer, in either encoding. */
+function hasAlready(request: FastifyRequest, name: string): boolean {
+  const condition = request.headers['if-none-match']?.trim()
+  if (condition === undefined) return false
+  return [`"${name}"`, `"${name}-gz"`].some((etag) => fresh({ 'if-none-match': condition }, { etag }))
 }

@@ -24,8 +24,9 @@ export async function secureHeaders(app: FastifyInstance, config: Pick<ApiConfig
     xPermittedCrossDomainPolicies: false,
     xXssProtection: false,
   })
-  app.addHook('onRequest', async (_request, reply) => {
+  app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(headers)
+    done()
   })
 }
 

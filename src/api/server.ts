@@ -22,6 +22,8 @@ export function createServer({ log, config }: Pick<ApiDeps, 'log' | 'config'>): 
     loggerInstance: log.child({}, { serializers: { req: loggableRequest } }) as FastifyBaseLogger,
     // One line a request is written by access-log.ts, with secrets left out.
     logController: new LogController({ disableRequestLogging: true }),
+    // A failure is logged with the request's id; a logger for each request would only cost time.
+    childLoggerFactory: (logger: FastifyBaseLogger) => logger,
     genReqId: () => randomUUID(),
     requestTimeout: 30_000,
     connectionTimeout: 120_000,

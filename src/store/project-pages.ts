@@ -49,10 +49,7 @@ type PageRow = {
  * One page from an inclusive lower bound on, in id order, in one round trip. Texts are given only when all of them were
  * made from the projects' current versions by the mapping asked for. They come joined: ten rows cost much more than one.
  */
-export async function selectProjectPage(
-  db: Db,
-  page: ProjectSelection & { from: number; limit: number; count: boolean; text: WantedText },
-): Promise<ProjectPageRows> {
+export async function selectProjectPage(db: Db, page: PageQuery): Promise<ProjectPageRows> {
   const { text, values } = pageStatement(page)
   const { rows } = await db.query<PageRow>(text, values, statementName(page))
   const [row] = rows
@@ -89,9 +86,9 @@ type Row = { id: number; active: boolean; version: string | null; text: string |
 /** The projects with these ids in the order of the ids; unknown ids are left out. */
 export async function selectProjectRows(db: Db, ids: readonly number[], text: WantedText): Promise<ProjectRow[]> {
   const { rows } = await db.query<Row>(
-    `select p.id, p.active, r.record[1] as version, r.record[2] as text
+    `select p.id, p.active, r.version, r.text
       from unnest($1::bigint[]) with ordinality wanted (id, position) join project p on p.id = wanted.id
-        cross join lateral (select ${currentProjectRecord(text, '$2')} as record offset 0) r
+        left join lateral ${currentProjectRecord(text, '$2')} r on true
       order by wanted.position`,
     [ids, text.mapping],
     `projects-by-ids-${text.view}-${text.format}`,
@@ -102,8 +99,8 @@ export async function selectProjectRows(db: Db, ids: readonly number[], text: Wa
 /** One project; undefined when it is unknown. */
 export async function findProjectRow(db: Db, id: number, text: WantedText): Promise<ProjectRow | undefined> {
   const { rows } = await db.query<Row>(
-    `select p.id, p.active, r.record[1] as version, r.record[2] as text
-      from project p cross join lateral (select ${currentProjectRecord(text, '$2')} as record offset 0) r
+    `select p.id, p.active, r.version, r.text
+      from project p left join lateral ${currentProjectRecord(text, '$2')} r on true
       where p.id = $1`,
     [id, text.mapping],
     `project-${text.view}-${text.format}`,
@@ -144,48 +141,42 @@ function selectionSql({ scope, activeOnly, modifiedSince }: ProjectSelection, va
   return { source, key, known, conditions: conditions.length === 0 ? 'true' : conditions.join(' and ') }
 }
 
+type PageQuery = ProjectSelection & { from: number; limit: number; count: boolean; text: WantedText }
+
 // Everything in the text of the statement but its parameters. Unnamed: planned for its very parameters, since a date
 // decides between two ways of reading, and a page size given as a parameter would be planned as a tenth of the table.
-function statementName({ scope, activeOnly, modifiedSince, limit, text }: Parameters<typeof pageStatement>[0]) {
+function statementName({ scope, activeOnly, modifiedSince, limit, count, text }: PageQuery): string | undefined {
   if (modifiedSince || limit !== usualLimit) return undefined
-  return `projects-${scope.of}-${activeOnly ? 'active' : 'any'}-${text.view}-${text.format}`
+  const counted = count ? '-counted' : ''
+  return `projects-${scope.of}-${activeOnly ? 'active' : 'any'}-${text.view}-${text.format}${counted}`
 }
 
-// Of the row after the page only the id is wanted. The count is an init plan that runs only when it is asked for.
-function pageStatement(page: ProjectSelection & { from: number; limit: number; count: boolean; text: WantedText }): {
-  text: string
-  values: unknown[]
-} {
-  const values: unknown[] = [page.from, page.text.mapping, page.count]
+// Of the row after the page only the id is wanted. Whether to count is not a parameter: the statement would be planned
+// anew for each value of it, which takes twice as long as the page.
+function pageStatement(page: PageQuery): { text: string; values: unknown[] } {
+  const values: unknown[] = [page.from, page.text.mapping]
   const { source, key, known, conditions } = selectionSql(page, values)
   const limit = Math.trunc(page.limit)
   const onPage = `filter (where position <= ${limit})`
   return {
     values,
     text: `
-  select c.scope_known, c.number_found, c.modified_until, t.*
+  select ${known} as scope_known,
+    ${page.count ? `(select count(*) from ${source} where ${conditions})` : 'null::bigint'} as number_found,
+    ${page.modifiedSince ? changesKnownUntil : 'null::timestamptz'} as modified_until, t.*
   from (
-      select ${known} as scope_known,
-        case when $3::boolean then (select count(*) from ${source} where ${conditions}) end as number_found,
-        ${page.modifiedSince ? changesKnownUntil : 'null::timestamptz'} as modified_until
-    ) c
-    cross join (
-      select max(id) filter (where position > ${limit}) as next_id,
-        case when bool_or(record is null) ${onPage} then string_agg(id::text, ',' order by id) ${onPage} end as missing,
-        string_agg(id || ':' || record[1], ',' order by id) ${onPage} as versions,
-        string_agg(record[2], '${page.text.format === 'json' ? ',' : ''}' order by id) ${onPage} as body
-      from (
-        select id, position,
-          case when position <= ${limit} then ${currentProjectRecord(page.text, '$2')} end as record
+    select max(id) filter (where position > ${limit}) as next_id,
+      case when bool_or(text is null) ${onPage} then string_agg(id::text, ',' order by id) ${onPage} end as missing,
+      string_agg(id || ':' || version, ',' order by id) as versions,
+      string_agg(text, '${page.text.format === 'json' ? ',' : ''}' order by id) as body
+    from (
+        select id, row_number() over (order by id) as position
         from (
-          select id, row_number() over (order by id) as position
-          from (
-            select ${key} as id from ${source} where ${key} >= $1 and ${conditions}
-            order by ${key} limit ${limit + 1}
-          ) page
-        ) p
-        offset 0
+          select ${key} as id from ${source} where ${key} >= $1 and ${conditions}
+          order by ${key} limit ${limit + 1}
+        ) page
       ) p
-    ) t`,
+      left join lateral ${currentProjectRecord(page.text, '$2')} r on position <= ${limit}
+  ) t`,
   }
 }

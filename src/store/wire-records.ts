@@ -1,4 +1,5 @@
 import type { Db } from './connection.js'
+import { textArray } from './text-array.js'
 
 export type WireFormat = 'xml' | 'json'
 
@@ -55,10 +56,10 @@ export async function saveProjectTexts(db: Db, mapping: number, texts: readonly 
       mapping,
       texts.map((text) => text.id),
       texts.map((text) => text.version),
-      texts.map((text) => text.xml),
-      texts.map((text) => text.json),
-      texts.map((text) => text.summaryXml),
-      texts.map((text) => text.summaryJson),
+      textArray(texts.map((text) => text.xml)),
+      textArray(texts.map((text) => text.json)),
+      textArray(texts.map((text) => text.summaryXml)),
+      textArray(texts.map((text) => text.summaryJson)),
     ],
   )
 }
@@ -84,8 +85,8 @@ export async function saveOrganisationTexts(
       mapping,
       texts.map((text) => text.id),
       texts.map((text) => text.version),
-      texts.map((text) => text.xml),
-      texts.map((text) => text.json),
+      textArray(texts.map((text) => text.xml)),
+      textArray(texts.map((text) => text.json)),
     ],
   )
 }
@@ -107,12 +108,13 @@ export function currentProjectText({ view, format }: WantedText, mapping: string
     )`
 }
 
-/** As `currentProjectText`, an array of the version and the text. */
+/** As `currentProjectText`, with its version: `version` and `text` of at most one row, to join `lateral`. */
 export function currentProjectRecord({ view, format }: WantedText, mapping: string): string {
   return `(
-      select array[w.version::text, w.${columns[view][format]}] from project_version v
+      select w.version::text as version, w.${columns[view][format]} as text from project_version v
         join wire_record w on w.project_id = v.project_id and w.version = v.version
       where v.project_id = p.id and w.mapping = ${mapping}
+      offset 0
     )`
 }
 

@@ -5,7 +5,7 @@ import { parseElement, type XmlLimits } from './reader.js'
 /** Element content as JSON would say it: text, or an object of the children (an array where a name repeats). */
 export type FieldValue = string | { readonly [name: string]: FieldValue | FieldValue[] }
 
-/** One small document as names and texts: its root's name and what the root holds. Attributes are dropped. */
+/** One small document as names and texts: its root's name and what the root holds. Attributes and prefixes are dropped. */
 export type Fields = { readonly root: string; readonly value: FieldValue }
 
 // Everything stays text as it came, in order: references are decoded below, CDATA is kept apart from them.
@@ -39,7 +39,7 @@ export function parseFields(source: Buffer, limits: XmlLimits): Fields {
   }
   for (const node of nodes) {
     const [name, content] = memberOf(node)
-    if (Array.isArray(content) && !isText(name)) return { root: name, value: toValue(content as Node[]) }
+    if (Array.isArray(content) && !isText(name)) return { root: localName(name), value: toValue(content as Node[]) }
   }
   throw new ServiceError('request-malformed', 'the document has no element')
 }
@@ -48,11 +48,12 @@ function toValue(nodes: readonly Node[]): FieldValue {
   const fields = Object.create(null) as Record<string, FieldValue | FieldValue[]>
   let hasChildren = false
   let text = ''
-  for (const node of nodes) {
-    const [name, content] = memberOf(node)
-    if (name === '#text') text += decodeReferences(String(content))
-    else if (name === '#cdata') for (const part of content as Node[]) text += String(memberOf(part)[1])
+  for (const node of withoutLayout(nodes)) {
+    const [member, content] = memberOf(node)
+    if (member === '#text') text += decodeReferences(String(content))
+    else if (member === '#cdata') for (const part of content as Node[]) text += String(memberOf(part)[1])
     else {
+      const name = localName(member)
       hasChildren = true
       const value = toValue(content as Node[])
       const earlier = fields[name]
@@ -61,6 +62,22 @@ function toValue(nodes: readonly Node[]): FieldValue {
     }
   }
   return hasChildren ? fields : text
+}
+
+// Blanks around the only CDATA section are a pretty-printer's, not part of a password.
+function withoutLayout(nodes: readonly Node[]): readonly Node[] {
+  const sections = nodes.filter((node) => '#cdata' in node)
+  const onlyBlanks = nodes.every((node) => '#cdata' in node || /^[ \t\r\n]*$/.test(String(node['#text'] ?? '-')))
+  return sections.length === 1 && onlyBlanks ? sections : nodes
+}
+
+// Names count without their prefix: the strict reader has seen that it is bound.
+function localName(name: string): string {
+  const local = name.slice(name.indexOf(':') + 1)
+  if (local === '__proto__') {
+    throw new ServiceError('request-malformed', 'the document uses an element name that is not accepted')
+  }
+  return local
 }
 
 function memberOf(node: Node): [name: string, content: unknown] {

@@ -46,6 +46,7 @@ async function fillIn(
   render: (ids: readonly number[]) => Promise<(readonly [id: number, text: string])[]>,
 ): Promise<string[]> {
   const missing = rows.filter((row) => row.text === undefined).map((row) => row.id)
-  const rendered = new Map(missing.length === 0 ? [] : await render(missing))
+  if (missing.length === 0) return rows.map((row) => row.text ?? '')
+  const rendered = new Map(await render(missing))
   return rows.flatMap((row) => row.text ?? rendered.get(row.id) ?? [])
 }

@@ -4,7 +4,7 @@ import type { Metrics } from '../../observability/metrics.js'
 /** `/metrics`, and the measuring of every request by its route; addresses that do not exist are one route. */
 export function metricsRoute(app: FastifyInstance, metrics: Metrics | undefined): void {
   if (!metrics) return
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
     metrics.observeRequest({
       method: request.method,
@@ -12,6 +12,7 @@ export function metricsRoute(app: FastifyInstance, metrics: Metrics | undefined)
       status: reply.statusCode,
       seconds: reply.elapsedTime / 1000,
     })
+    done()
   })
   app.get('/metrics', async (_request, reply) =>
     reply
