@@ -11,7 +11,11 @@ const missing = ownRedisMissing()
 async function connectionsOf({ url }: CampaignRedis): Promise<number> {
   const client = new Redis(url)
   try {
-    return String(await client.client('LIST')).trim().split('\n').length - 1
+    return (
+      String(await client.client('LIST'))
+        .trim()
+        .split('\n').length - 1
+    )
   } finally {
     client.disconnect()
   }

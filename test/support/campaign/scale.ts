@@ -37,6 +37,6 @@ export const scale = {
   /** Releases published while readers follow. */
   releases: scaled(20),
   plainReaders: 50,
-  /** Activities that a mapping bug makes invalid, with 20 notices each. */
-  invalidActivities: scaled(50_000),
+  /** Activities that a mapping bug makes invalid, with some 50 notices each: a million. */
+  invalidActivities: scaled(20_000),
 } as const

@@ -1,5 +1,5 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestProject } from 'vitest/node'
 import type { CampaignRow } from './record.js'
@@ -10,10 +10,11 @@ declare module 'vitest' {
   }
 }
 
-/** Gathers what the cases report and prints one table at the end. */
+/** Gathers what the cases report and prints one table at the end, in Markdown, with when and how it was made. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dir = await mkdtemp(path.join(tmpdir(), 'giving-campaign-'))
   const file = path.join(dir, 'rows.jsonl')
+  const began = performance.now()
   project.provide('campaignFile', file)
   return async () => {
     const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean)
@@ -24,7 +25,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
       '|---|---|---|---|',
       ...rows.map(({ name, engine, tried, outcome }) => `| ${name} | ${engine} | ${tried} | ${outcome} |`),
     ]
-    console.log(`\n${table.join('\n')}\n`)
+    const minutes = ((performance.now() - began) / 60_000).toFixed(1)
+    const how = `CAMPAIGN_SCALE=${process.env.CAMPAIGN_SCALE || 1}, ${availableParallelism()} cores, Node ${process.version}`
+    const heading = `Last run: ${new Date().toISOString().slice(0, 10)}, ${minutes} minutes, ${how}.`
+    console.log(`\n${heading}\n\n${table.join('\n')}\n`)
     await rm(dir, { recursive: true, force: true })
   }
 }
