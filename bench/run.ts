@@ -1,5 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { bench as api } from './api/bench.js'
+import { bench as assemble } from './assemble/bench.js'
+import { bench as changes } from './changes/bench.js'
 import { bench as donations } from './donations/bench.js'
 import { bench as mapping } from './mapping/bench.js'
 import { bench as render } from './render/bench.js'
@@ -12,7 +14,7 @@ import { Workshop } from './suite/workshop.js'
 import { bench as sync } from './sync/bench.js'
 
 /** `npm run bench -- [NAME...] [options]`: measures, prints every bar with its ratio, and tells by its exit code. */
-const benches: readonly Bench[] = [mapping, render, api, donations, sync]
+const benches: readonly Bench[] = [mapping, render, assemble, changes, api, donations, sync]
 
 process.exitCode = await main(process.argv.slice(2))
 

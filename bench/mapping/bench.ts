@@ -17,8 +17,9 @@ export const bench: Bench = {
   run,
 }
 
-async function run({ quick, workshop, progress }: BenchSetting): Promise<BenchResult> {
-  const projects = quick ? 300 : 1_000
+async function run(setting: BenchSetting): Promise<BenchResult> {
+  const { quick, workshop, progress } = setting
+  const projects = setting.projects ?? (quick ? 300 : 1_000)
   await using database = await workshop.seeded({ projects, size: 'small' })
   const ids = Array.from({ length: projects }, (_, index) => index + 1)
   const graphs = await database.store.snapshot((db) => projectGraphs(db, ids))

@@ -16,8 +16,9 @@ export const bench: Bench = {
 
 const stageNames: readonly RenderStage[] = ['read', 'map', 'check', 'xsd', 'feeds', 'store']
 
-async function run({ quick, workshop, progress }: BenchSetting): Promise<BenchResult> {
-  const projects = quick ? 1_500 : 6_000
+async function run(setting: BenchSetting): Promise<BenchResult> {
+  const { quick, workshop, progress } = setting
+  const projects = setting.projects ?? (quick ? 1_500 : 6_000)
   await using database = await workshop.seeded({ projects, size: 'small' })
   const { store } = database
   await prepareSqlXml(store)

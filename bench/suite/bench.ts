@@ -13,6 +13,8 @@ export type Bench = {
 export type BenchSetting = {
   /** Fewer rows and rounds: the ratios are less certain. */
   readonly quick: boolean
+  /** How many projects each bench takes instead of its own number: to try it out. */
+  readonly projects?: number
   /** `scale` only: up to a million projects. */
   readonly million: boolean
   /** `api` only: measure targets whose name has this text. */

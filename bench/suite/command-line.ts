@@ -6,6 +6,7 @@ export type Request = {
   readonly benches: readonly Bench[]
   readonly quick: boolean
   readonly million: boolean
+  readonly projects?: number
   readonly only?: string
   readonly data?: string
   /** Files to write besides what is printed. */
@@ -39,11 +40,18 @@ export function readCommandLine(args: readonly string[], known: readonly Bench[]
     benches,
     quick: values.quick ?? false,
     million: values.million ?? false,
+    ...(values.projects !== undefined && { projects: readProjects(values.projects) }),
     ...(values.only !== undefined && { only: values.only }),
     ...(values.data !== undefined && { data: values.data }),
     ...(values.json !== undefined && { json: values.json }),
     ...(values.markdown !== undefined && { markdown: values.markdown }),
   }
+}
+
+function readProjects(text: string): number {
+  const projects = /^[0-9]{1,7}$/.test(text) ? Number(text) : 0
+  if (projects < 100) throw new UsageError(`expected a whole number of projects from 100 on, got --projects ${text}`)
+  return projects
 }
 
 function parse(args: readonly string[]) {
@@ -55,6 +63,7 @@ function parse(args: readonly string[]) {
         help: { type: 'boolean', short: 'h' },
         quick: { type: 'boolean' },
         million: { type: 'boolean' },
+        projects: { type: 'string' },
         only: { type: 'string' },
         data: { type: 'string' },
         json: { type: 'string' },
@@ -84,6 +93,7 @@ ${list(false)}
 
 Options:
   --quick          fewer rows and rounds: about 2 minutes, ratios less certain
+  --projects N     N projects in each bench instead of its own number: to try it out
   --million        scale only: up to 1,000,000 projects
   --only TEXT      api only: targets whose name has the text
   --data FOLDER    api only: the seeded database stays there for the next time

@@ -1,48 +1,89 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
 import { openStore } from '../../src/store/store.js'
-import { runProgram } from './child.js'
 import { peakMemoryMiB } from './memory.js'
 import { createBenchPublisher, openOfficialSchema, type Rendered } from './publisher.js'
 
-/** What a worker process is to do: whole runs, one after the other. */
-export type WorkerTask = {
+/** What a worker process works on. */
+export type WorkerOptions = {
   readonly url: string
   readonly feedsDir: string
+  /** `none`: neither our checks nor the schema's. */
   readonly checks: 'all' | 'none'
-  /** A run a day, from `at` on. */
-  readonly runs: readonly { readonly at: string; readonly force?: boolean; readonly publish?: boolean }[]
 }
+
+/** One run: everything stale is rendered, then published if asked for. */
+export type RunOrder = { readonly at: string; readonly force?: boolean; readonly publish?: boolean }
 
 export type WorkerRun = {
   readonly render: Rendered
   readonly publish?: { readonly seconds: number; readonly state: string }
+  /** The most memory that the process has had so far. */
+  readonly peakMiB: number
 }
 
-export type WorkerResult = { readonly runs: readonly WorkerRun[]; readonly peakMiB: number; readonly schema: boolean }
+/** A worker in a process of its own, which ends with its owner. */
+export type BenchWorker = AsyncDisposable & { run(order: RunOrder): Promise<WorkerRun> }
 
-/** Renders and publishes in a process of its own. */
-export async function runWorker(task: WorkerTask): Promise<WorkerResult> {
-  return await runProgram<WorkerResult>('bench/suite/worker.ts', task)
+/** Starts a worker process. */
+export function openProcess(options: WorkerOptions): BenchWorker {
+  const child = fork(import.meta.filename, [JSON.stringify(options)], {
+    execArgv: ['--import', path.resolve(import.meta.dirname, '../../test/support/register-typescript.mjs')],
+  })
+  return {
+    run: async (order) => {
+      const answer = nextMessage(child)
+      child.send(order)
+      return (await answer) as WorkerRun
+    },
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const ended = once(child, 'exit')
+      child.disconnect()
+      await ended
+    },
+  }
 }
 
-async function work({ url, feedsDir, checks, runs }: WorkerTask): Promise<WorkerResult> {
+async function nextMessage(child: ChildProcess): Promise<unknown> {
+  const ended = new AbortController()
+  try {
+    const [answer] = await Promise.race([
+      once(child, 'message', { signal: ended.signal }),
+      once(child, 'exit', { signal: ended.signal }).then(([code]) => {
+        throw new Error(`the worker process ended with ${code}`)
+      }),
+    ])
+    return answer
+  } finally {
+    ended.abort()
+  }
+}
+
+/** The process itself: does one run for each message, until its owner is gone. */
+async function serve({ url, feedsDir, checks }: WorkerOptions): Promise<void> {
   await using store = openStore({ url, max: 4, applicationName: 'bench worker' })
   const xsd = checks === 'all' ? await openOfficialSchema() : undefined
   const publisher = createBenchPublisher({ store, feedsDir, checks, xsd })
-  const done: WorkerRun[] = []
-  for (const { at, force, publish } of runs) {
+  const work = async ({ at, force, publish }: RunOrder): Promise<WorkerRun> => {
     const run = await publisher.begin(new Date(at), force)
     const render = await publisher.render(run)
-    if (!publish) done.push({ render })
-    else {
-      const { seconds, state } = await publisher.publish(run)
-      done.push({ render, publish: { seconds, state } })
-    }
+    if (!publish) return { render, peakMiB: peakMemoryMiB() }
+    const { seconds, state } = await publisher.publish(run)
+    return { render, publish: { seconds, state }, peakMiB: peakMemoryMiB() }
   }
+  process.on('message', (order: RunOrder) => {
+    work(order).then(
+      (result) => process.send?.(result),
+      (error) => {
+        process.stderr.write(`${error instanceof Error ? error.stack : error}\n`)
+        process.exit(1)
+      },
+    )
+  })
+  await once(process, 'disconnect')
   xsd?.dispose()
-  return { runs: done, peakMiB: peakMemoryMiB(), schema: xsd !== undefined }
 }
 
-if (process.argv[1] === import.meta.filename) {
-  const result = await work(JSON.parse(process.argv[2] ?? '') as WorkerTask)
-  process.stdout.write(`${JSON.stringify(result)}\n`)
-}
+if (process.argv[1] === import.meta.filename) await serve(JSON.parse(process.argv[2] ?? '') as WorkerOptions)

@@ -6,7 +6,8 @@ import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/store/emb
 import { migrate } from '../../src/store/migrate.js'
 import { seed } from '../../src/store/seed.js'
 import { openStore, type Store } from '../../src/store/store.js'
-import { baseUrl, currency, seededDay } from './settings.js'
+import { baseUrl, currency, firstRunAt, seededDay } from './settings.js'
+import { openProcess } from './worker.js'
 
 /** What to seed; the same always makes the same rows. */
 export type Rows = {
@@ -16,6 +17,10 @@ export type Rows = {
    * 60 months and everything else: about 29 KB.
    */
   readonly size: 'small' | 'varied'
+  /** Every project rendered as well, with every check, in a process of its own. */
+  readonly rendered?: boolean
+  /** No other bench will want the same: the database is used as it is, not cloned. */
+  readonly once?: boolean
 }
 
 /** A database of one bench's own; leaving its scope drops it. */
@@ -46,14 +51,24 @@ export class Workshop implements AsyncDisposable {
 
   /** A migrated database with seeded projects, vacuumed and analysed. Benches that ask for the same share the seeding. */
   async seeded(rows: Rows): Promise<BenchDatabase> {
-    const key = `seeded_${rows.size}_${rows.projects}`
-    let template = this.#templates.get(key)
-    if (!template) {
-      template = this.#seed(key, rows)
-      this.#templates.set(key, template)
-    }
     const name = `bench_${randomBytes(4).toString('hex')}`
+    if (rows.once) return await this.#use(await this.#make(name, rows))
+    const key = `${rows.rendered ? 'rendered' : 'seeded'}_${rows.size}_${rows.projects}`
+    const template = this.#templates.get(key) ?? this.#make(key, rows)
+    this.#templates.set(key, template)
     await this.#admin(`create database ${name} template ${await template} strategy file_copy`)
+    return await this.#use(name)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const server = await this.#server?.catch(() => undefined)
+    await server?.release()
+    if (server) await rm(server.clusterDir, { recursive: true, force: true })
+    const folder = await this.#folder
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+  }
+
+  async #use(name: string): Promise<BenchDatabase> {
     const url = await this.#urlOf(name)
     const store = openStore({ url, max: 4, applicationName: 'bench' })
     return {
@@ -66,12 +81,8 @@ export class Workshop implements AsyncDisposable {
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    const server = await this.#server?.catch(() => undefined)
-    await server?.release()
-    if (server) await rm(server.clusterDir, { recursive: true, force: true })
-    const folder = await this.#folder
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+  async #make(name: string, rows: Rows): Promise<string> {
+    return rows.rendered ? await this.#render(name, rows) : await this.#seed(name, rows)
   }
 
   async #seed(name: string, { projects, size }: Rows): Promise<string> {
@@ -89,6 +100,19 @@ export class Workshop implements AsyncDisposable {
       await store.db.query('delete from progress_report')
     }
     await store.db.query('vacuum analyze')
+    return name
+  }
+
+  async #render(name: string, { projects, size }: Rows): Promise<string> {
+    const database = await this.seeded({ projects, size })
+    this.#progress(`rendering ${projects} projects`)
+    {
+      await using worker = openProcess({ url: database.url, feedsDir: await this.folder('unused'), checks: 'all' })
+      await worker.run({ at: firstRunAt.toISOString() })
+    }
+    await database.store.db.query('vacuum analyze')
+    await database.store.close()
+    await this.#admin(`alter database ${new URL(database.url).pathname.slice(1)} rename to ${name}`)
     return name
   }
 

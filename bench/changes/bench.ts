@@ -1,0 +1,92 @@
+import { readdir, readlink, stat } from 'node:fs/promises'
+import path from 'node:path'
+import type { Store } from '../../src/store/store.js'
+import { atMost, type Bench, type BenchResult, type BenchSetting } from '../suite/bench.js'
+import { openProcess } from '../suite/worker.js'
+
+/** A full build, then a day with few changes, then days without: what a daily export costs once it is established. */
+export const bench: Bench = {
+  name: 'changes',
+  about: 'a day with 1% of the projects changed, and a day without changes, beside the first build of everything',
+  byDefault: true,
+  run,
+}
+
+async function run(setting: BenchSetting): Promise<BenchResult> {
+  const { quick, workshop, progress } = setting
+  const projects = setting.projects ?? (quick ? 5_000 : 100_000)
+  await using database = await workshop.seeded({ projects, size: 'small', once: true })
+  const { store, url } = database
+  const feedsDir = await workshop.folder('changes')
+  await using worker = openProcess({ url, feedsDir, checks: 'all' })
+  // One UTC day throughout: what time alone changes is not what is measured here.
+  const build = async (what: string, hour: number) => {
+    progress(`${projects} projects: ${what}`)
+    return await worker.run({ at: `2026-11-21T0${hour}:00:00Z`, publish: true })
+  }
+  const full = await build('everything', 1)
+  // Seeded projects are in the order of their ids: the changed ones are spread over every file.
+  await store.db.query(`update project set title = title || '.' where id % 100 = 7`)
+  const changed = await build('1% changed', 2)
+  const before = await fingerprintOf(feedsDir)
+  const quiet = [await build('no changes', 3), await build('no changes', 4), await build('no changes', 5)]
+  const untouched = before === (await fingerprintOf(feedsDir))
+  // The best of three: another process at work is no part of it.
+  const [still] = quiet.toSorted((a, b) => seconds(a) - seconds(b))
+  if (!still?.publish || !changed.publish || !full.publish) throw new Error('a run did not publish')
+  if (changed.render.rendered !== Math.floor(projects / 100))
+    throw new Error(`${changed.render.rendered} were rendered`)
+  const row = (name: string, one: typeof full) => [
+    name,
+    String(one.render.rendered),
+    one.render.seconds.toFixed(2),
+    (one.publish?.seconds ?? 0).toFixed(2),
+    one.publish?.state ?? '',
+  ]
+  return {
+    tables: [
+      {
+        title: `${projects} projects, ${await megabytesOf(store)} MB, checks on`,
+        columns: ['', 'rendered', 'rendering, s', 'publishing, s', 'outcome'],
+        rows: [row('everything', full), row('1% changed', changed), row('no changes', still)],
+      },
+    ],
+    bars: [
+      atMost(0.03, 'rendering of 1% changed, of rendering everything', changed.render.seconds / full.render.seconds),
+      atMost(
+        1,
+        'assembling after 1% changed, of assembling everything',
+        changed.publish.seconds / full.publish.seconds,
+      ),
+      atMost(0.02, 'a day without changes, of a full build', seconds(still) / seconds(full)),
+      atMost(0, 'files touched by three days without changes', untouched ? 0 : 1),
+    ],
+    notes: [
+      'Publishing is all that follows rendering: assembling, guards, syncing, the switch, and the bulk files of the API, ' +
+        'which are made once a UTC day and so only with everything.',
+    ],
+  }
+}
+
+function seconds(run: { readonly render: { seconds: number }; readonly publish?: { seconds: number } }): number {
+  return run.render.seconds + (run.publish?.seconds ?? 0)
+}
+
+async function megabytesOf({ db }: Store): Promise<string> {
+  const { rows } = await db.query<{ bytes: string }>('select sum(bytes)::text as bytes from rendering')
+  return (Number(rows[0]?.bytes ?? 0) / 1e6).toFixed(0)
+}
+
+/** Every path under the folder with what would tell that it was touched. */
+async function fingerprintOf(folder: string): Promise<string> {
+  const lines: string[] = []
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const file = path.join(entry.parentPath, entry.name)
+    if (entry.isSymbolicLink()) lines.push(`${file} ${await readlink(file)}`)
+    else if (entry.isFile()) {
+      const { ino, size, mtimeMs } = await stat(file)
+      lines.push(`${file} ${ino} ${size} ${mtimeMs}`)
+    }
+  }
+  return lines.sort().join('\n')
+}
