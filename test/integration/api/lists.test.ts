@@ -1,3 +1,6 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Db } from '../../../src/store/connection.js'
@@ -366,36 +369,61 @@ describe('reads', async () => {
   })
 
   describe('a walk through the list', () => {
-    it('sees each project exactly once while others come and end', async () => {
-      const from = 100_000
-      const stable = Array.from({ length: 1_000 }, (_, index) => from + index * 10)
-      await insertProjects(
-        store.db,
-        stable.map((id) => ({ id })),
-      )
-      const other = openStore({ url, max: 1, applicationName: 'another writer' })
-      let walking = true
-      const disturb = async () => {
-        for (let n = 0; walking; n++) {
-          await insertProjects(other.db, [{ id: from + (n % 1_000) * 10 + 1 + (Math.floor(n / 1_000) % 9) }])
-          await other.db.query('update project set active = not active where id = $1', [from + ((n * 7) % 1_000) * 10])
-        }
-      }
-      const disturbing = disturb()
+    const walk = async (list: string, from: number): Promise<number[]> => {
       const seen: number[] = []
       for (let next: number | undefined = from; next !== undefined; ) {
-        const answer = await app.inject(`${projects}/all/projects.xml?api_key=${api.apiKey}&nextProjectId=${next}`)
+        const answer = await app.inject(`${projects}/${list}?api_key=${api.apiKey}&nextProjectId=${next}`)
         const { children } = parseElement(answer.body)
         const idOf = (element: (typeof children)[number]) => element.children.find(({ name }) => name === 'id')?.text
         seen.push(...children.filter(({ name }) => name === 'project').map((element) => Number(idOf(element))))
         const cursor = children.find(({ name }) => name === 'nextProjectId')?.text
         next = cursor === undefined ? undefined : Number(cursor)
       }
-      walking = false
-      await disturbing
-      await other.close()
-      expect(seen.length).toBe(new Set(seen).size)
-      expect(seen.filter((id) => id % 10 === 0)).toEqual(stable)
+      return seen
+    }
+
+    it('sees each project exactly once while another process inserts and deactivates projects', async () => {
+      const from = 100_000
+      const stable = Array.from({ length: 1_000 }, (_, index) => from + index * 10)
+      const turned = stable.map((id) => id + 5)
+      await insertProjects(
+        store.db,
+        [...stable, ...turned].map((id) => ({ id })),
+      )
+      const disturber = await startDisturber({ url, from, projects: 1_000 })
+      const [all, active] = [await walk('all/projects.xml', from), await walk('all/projects/active/summary.xml', from)]
+      const written = await disturber.end()
+
+      expect(written.inserted).toBeGreaterThan(0)
+      expect(written.turned).toBeGreaterThan(0)
+      for (const seen of [all, active]) {
+        expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b))
+        expect(seen.filter((id) => id % 10 === 0)).toEqual(stable)
+      }
+      expect(all.filter((id) => id % 10 === 5)).toEqual(turned)
     })
   })
 })
+
+/** Starts `list-disturber.ts`; resolves when it has written for the first time. `end` tells how much it wrote. */
+async function startDisturber(options: { url: string; from: number; projects: number }) {
+  const support = path.resolve(import.meta.dirname, '../../support')
+  const child = fork(path.join(support, 'list-disturber.ts'), [JSON.stringify(options)], {
+    execArgv: ['--import', path.join(support, 'register-typescript.mjs')],
+  })
+  const told = async () => {
+    const [message] = await Promise.race([
+      once(child, 'message'),
+      once(child, 'exit').then(([code]) => Promise.reject(new Error(`the other process ended with ${code}`))),
+    ])
+    return message
+  }
+  await told()
+  return {
+    end: async () => {
+      const written = told()
+      child.send('end')
+      return (await written) as { readonly inserted: number; readonly turned: number }
+    },
+  }
+}

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildBulkFiles } from '../../../src/publishing/bulk-files.js'
@@ -66,6 +67,24 @@ describe('every read', async () => {
       expect((await get(url, { 'if-none-match': etag }, query)).statusCode).toBe(304)
       expect((await get(url, { 'if-none-match': `"x", W/${etag}` }, query)).statusCode).toBe(304)
       expect((await get(url, { 'if-none-match': etag, accept: 'application/json' }, query)).statusCode).toBe(200)
+    })
+
+    it('answers in gzip to those who ask for it, unless the answer is small', async () => {
+      const plain = await get(url, {}, query)
+      for (const method of ['GET', 'HEAD'] as const) {
+        const answer = await get(url, { 'accept-encoding': 'gzip, deflate, br' }, query, method)
+        const small = plain.rawPayload.length < 1_024
+        expect(answer.headers['content-encoding']).toBe(small ? undefined : 'gzip')
+        expect(answer.headers.vary).toBe('Accept, Accept-Encoding')
+        if (method === 'HEAD') continue
+        expect(answer.headers['content-length']).toBe(String(answer.rawPayload.length))
+        expect((small ? answer.rawPayload : gunzipSync(answer.rawPayload)).toString()).toBe(plain.body)
+        expect(answer.headers.etag === plain.headers.etag).toBe(small)
+        for (const etag of [plain.headers.etag, answer.headers.etag]) {
+          const again = { 'accept-encoding': 'gzip', 'if-none-match': String(etag) }
+          expect((await get(url, again, query)).statusCode).toBe(304)
+        }
+      }
     })
 
     it('answers 401 without a key', async () => {
