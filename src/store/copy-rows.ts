@@ -6,13 +6,14 @@ const headerBytes = 19
 
 /**
  * Rows of `copy (...) to stdout (format binary)` as their raw fields, a batch per chunk received; the caller's
- * connection is busy until the last one. Fields are views into the chunk: use or copy them before asking for more.
- * The binary format is used because the text format escapes backslashes and line breaks.
+ * connection is busy until the last one, and lost when not all are taken. Fields are views into the chunk: use or copy
+ * them before asking for more. The binary format is used because the text format escapes backslashes and line breaks.
  */
 export async function* copyRows(client: Connection, sql: string): AsyncGenerator<Buffer[][]> {
   const stream = client.query(copyTo(sql))
   let pending: Buffer = Buffer.alloc(0)
   let headerSeen = false
+  let ended = false
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
@@ -25,14 +26,25 @@ export async function* copyRows(client: Connection, sql: string): AsyncGenerator
       if (rows.length > 0) yield rows
       pending = rest
     }
+    ended = true
   } catch (error) {
     throw toStoreError(error)
   } finally {
     stream.destroy()
+    if (!ended) cut(client)
   }
   // The trailer: a field count of -1.
   if (pending.length !== 2 || pending.readInt16BE(0) !== -1)
     throw new Error('the COPY stream ended in the middle of a row')
+}
+
+/**
+ * Ends the connection of a COPY that was left before its end: the server would go on sending, and the next statement,
+ * even a rollback, would wait behind it for ever.
+ */
+function cut(client: Connection): void {
+  const { connection } = client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }
+  connection.stream.destroy()
 }
 
 function cutRows(data: Buffer): { rows: Buffer[][]; rest: Buffer } {

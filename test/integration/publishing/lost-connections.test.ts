@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createReleaseReader } from '../../../src/publishing/releases.js'
+import { copyRows } from '../../../src/store/copy-rows.js'
 import { openStore, type Store } from '../../../src/store/store.js'
 import { type TestApi, testApi } from '../../support/api.js'
 import { insertProjects } from '../../support/catalogue.js'
@@ -62,6 +63,18 @@ describe('a connection that is lost', () => {
       await db.query('select 1')
     })
     await expect(work).rejects.toMatchObject(unavailable)
+    expect((await store.db.query('select 1')).rowCount).toBe(1)
+  })
+})
+
+describe('a COPY that is left before its end', () => {
+  it('takes its connection with it, and nothing waits behind it', async () => {
+    const left = new Error('the disk is full')
+    const work = store.snapshot(async (_db, client) => {
+      const sql = `copy (select repeat('x', 1000) from generate_series(1, 20000)) to stdout (format binary)`
+      for await (const rows of copyRows(client, sql)) if (rows.length > 0) throw left
+    })
+    await expect(work).rejects.toBe(left)
     expect((await store.db.query('select 1')).rowCount).toBe(1)
   })
 })

@@ -11,7 +11,7 @@ import { type Publisher, testPublisher } from '../../support/publishing.js'
 let database: TestDatabase
 const small = path.join(tmpdir(), `giving-small-${process.pid}`)
 
-// A file system of two megabytes, where this user may make one.
+// A file system of a few megabytes, where this user may make one.
 const mount = (options: string) => spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', small]).status === 0
 let mounted = false
 
@@ -19,10 +19,11 @@ beforeAll(async () => {
   database = await testDatabase()
   await insertProjects(
     database.store.db,
-    Array.from({ length: 20 }, (_, index) => ({ id: index + 1 })),
+    // More than a COPY sends at once: the disk is full while rows are still on their way.
+    Array.from({ length: 300 }, (_, index) => ({ id: index + 1 })),
   )
   await mkdir(small, { recursive: true })
-  mounted = process.getuid?.() === 0 && mount('size=2m')
+  mounted = process.getuid?.() === 0 && mount('size=8m')
 })
 
 afterAll(async () => {
