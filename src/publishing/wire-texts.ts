@@ -1,4 +1,5 @@
-import { organisationGraphs, projectGraphs } from '../store/project-graphs.js'
+import { organisationGraphs } from '../store/organisation-graphs.js'
+import { projectGraphs } from '../store/project-graphs.js'
 import type { Store } from '../store/store.js'
 import {
   type OrganisationTexts,
@@ -9,16 +10,16 @@ import {
 import { organizationMapping, organizationTexts } from '../wire/organization.js'
 import { projectMapping, projectTexts } from '../wire/project.js'
 
-/** Renders the records of these projects from one snapshot and keeps them for later reads; deleted ones are left out. */
+/** Renders the records of these projects and keeps them for later reads; deleted ones are left out. */
 export async function renderProjectTexts(store: Store, ids: readonly number[]): Promise<ProjectTexts[]> {
-  const texts = (await store.snapshot((db) => projectGraphs(db, ids))).map(projectTexts)
+  const texts = (await projectGraphs(store.db, ids)).map(projectTexts)
   await saveProjectTexts(store.db, projectMapping, texts)
   return texts
 }
 
 /** As `renderProjectTexts`, of organisations. */
 export async function renderOrganisationTexts(store: Store, ids: readonly number[]): Promise<OrganisationTexts[]> {
-  const texts = (await store.snapshot((db) => organisationGraphs(db, ids))).map(organizationTexts)
+  const texts = (await organisationGraphs(store.db, ids)).map(organizationTexts)
   await saveOrganisationTexts(store.db, organizationMapping, texts)
   return texts
 }

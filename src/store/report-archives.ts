@@ -1,6 +1,6 @@
 import type { ProgressReport } from '../domain/project.js'
 import type { Db } from './connection.js'
-import { reportsByIds } from './project-graphs.js'
+import { reportsByIds } from './progress-reports.js'
 
 /** Reports of an archive of the feed of all reports; the newest ones, in none yet, are in the feed itself. */
 export const archiveSize = 100

@@ -19,11 +19,15 @@ import type { RecordKind } from './record.js'
 /** The verdict of the official schemas; holds WebAssembly memory until disposed. */
 export type XsdValidator = {
   /**
-   * Checks records given as text and returns the notices of each, in order. Any number may be given; they are checked
-   * in batches of at most 100, because libxml2 keeps the memory that its largest document took. `namespaces` are
-   * prefixes that the records use and their document declares.
+   * Checks records given as text (a buffer holds UTF-8) and returns the notices of each, in order. Any number may be
+   * given; they are checked in batches of at most 100 and a quarter of a megabyte, because libxml2 keeps the memory that its
+   * largest document took. `namespaces` are prefixes that the records use and their document declares.
    */
-  validate(records: readonly string[], kind: RecordKind, namespaces?: Readonly<Record<string, string>>): Notice[][]
+  validate(
+    records: readonly (string | Buffer)[],
+    kind: RecordKind,
+    namespaces?: Readonly<Record<string, string>>,
+  ): Notice[][]
   dispose(): void
 }
 
@@ -41,7 +45,8 @@ const schemaFiles = {
 } as const
 const includedFiles = ['iati-common.xsd', 'xml.xsd'] as const
 
-const batchSize = 100
+const mostRecords = 100
+const mostBytes = 250_000
 // Records are foreign data: nothing outside the text may be loaded.
 const options = { option: ParseOption.XML_PARSE_NO_XXE | ParseOption.XML_PARSE_NONET | ParseOption.XML_PARSE_BIG_LINES }
 
@@ -66,11 +71,9 @@ export async function createXsdValidator(directory: string): Promise<XsdValidato
   const schemas = loadSchemas(files, directory)
   return {
     validate(records, kind, namespaces = {}) {
-      const notices: Notice[][] = []
-      for (let start = 0; start < records.length; start += batchSize) {
-        notices.push(...validateBatch(schemas[kind], records.slice(start, start + batchSize), kind, namespaces))
-      }
-      return notices
+      return batchesOf(records.map((record) => (typeof record === 'string' ? Buffer.from(record) : record))).flatMap(
+        (batch) => validateBatch(schemas[kind], batch, kind, namespaces),
+      )
     },
     dispose() {
       schemas.activity.dispose()
@@ -114,9 +117,26 @@ function loadSchemas(files: Record<string, Uint8Array>, directory: string): Reco
   }
 }
 
+function batchesOf(records: readonly Buffer[]): Buffer[][] {
+  const batches: Buffer[][] = []
+  let batch: Buffer[] = []
+  let bytes = 0
+  for (const record of records) {
+    if (batch.length >= mostRecords || (batch.length > 0 && bytes + record.length > mostBytes)) {
+      batches.push(batch)
+      batch = []
+      bytes = 0
+    }
+    batch.push(record)
+    bytes += record.length
+  }
+  if (batch.length > 0) batches.push(batch)
+  return batches
+}
+
 function validateBatch(
   schema: LibxmlValidator,
-  records: readonly string[],
+  records: readonly Buffer[],
   kind: RecordKind,
   namespaces: Readonly<Record<string, string>>,
 ): Notice[][] {
@@ -126,10 +146,8 @@ function validateBatch(
     .join('')
   let document: XmlDocument | undefined
   try {
-    document = XmlDocument.fromString(
-      `<${root} version="${standardVersion}"${declared}>${records.join('')}</${root}>`,
-      options,
-    )
+    const open = Buffer.from(`<${root} version="${standardVersion}"${declared}>`)
+    document = XmlDocument.fromBuffer(Buffer.concat([open, ...records, Buffer.from(`</${root}>`)]), options)
     schema.validate(document)
     return records.map(() => [])
   } catch (error) {
