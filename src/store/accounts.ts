@@ -1,4 +1,4 @@
-import { createHash, randomInt, randomUUID } from 'node:crypto'
+import { hash, randomInt, randomUUID } from 'node:crypto'
 import { ServiceError } from '../domain/errors.js'
 import { type Db, sqlState } from './connection.js'
 
@@ -16,7 +16,12 @@ export type ApiKey = { readonly id: number; readonly accountId: number }
 
 /** SHA-256 of a key or token: the only form in which the database knows it. Letter case and blanks around do not count. */
 export function secretHash(secret: string): Buffer {
-  return createHash('sha256').update(secret.trim().toLowerCase()).digest()
+  return Buffer.from(secretDigest(secret), 'base64')
+}
+
+/** `secretHash` as text (base64). */
+export function secretDigest(secret: string): string {
+  return hash('sha256', secret.trim().toLowerCase(), 'base64')
 }
 
 /** Stores a new account and returns its id; throws `request-invalid` when the e-mail is taken (letter case ignored). */

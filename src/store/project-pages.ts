@@ -35,10 +35,11 @@ export type PageTexts = { readonly body: string; readonly versions: string }
 /** Page size whose statements are prepared; others are rare and planned each time. */
 export const usualLimit = 10
 
+// Columns that are not asked for are not there: each costs as much to describe as to read.
 type PageRow = {
-  scope_known: boolean
-  number_found: number | null
-  modified_until: Date | null
+  scope_known?: boolean
+  number_found?: number
+  modified_until?: Date | null
   next_id: number | null
   missing: string | null
   versions: string | null
@@ -54,13 +55,13 @@ export async function selectProjectPage(db: Db, page: PageQuery): Promise<Projec
   const { rows } = await db.query<PageRow>(text, values, statementName(page))
   const [row] = rows
   return {
-    scopeKnown: row?.scope_known ?? false,
+    scopeKnown: row?.scope_known ?? true,
     records: row?.missing
       ? { ids: row.missing.split(',').map(Number) }
       : { body: row?.body ?? '', versions: row?.versions ?? '' },
     ...(row && row.next_id !== null && { nextProjectId: row.next_id }),
-    ...(row && row.number_found !== null && { numberFound: row.number_found }),
-    ...(row && row.modified_until !== null && { modifiedUntil: row.modified_until }),
+    ...(row?.number_found !== undefined && { numberFound: row.number_found }),
+    ...(row?.modified_until && { modifiedUntil: row.modified_until }),
   }
 }
 
@@ -81,7 +82,8 @@ export async function selectProjectIds(
   return { ids: row?.ids ?? '', ...(row?.modified_until && { modifiedUntil: row.modified_until }) }
 }
 
-type Row = { id: number; active: boolean; version: string | null; text: string | null }
+type Row = { id: number } & OneRow
+type OneRow = { active: boolean; version: string | null; text: string | null }
 
 /** The projects with these ids in the order of the ids; unknown ids are left out. */
 export async function selectProjectRows(db: Db, ids: readonly number[], text: WantedText): Promise<ProjectRow[]> {
@@ -98,14 +100,14 @@ export async function selectProjectRows(db: Db, ids: readonly number[], text: Wa
 
 /** One project; undefined when it is unknown. */
 export async function findProjectRow(db: Db, id: number, text: WantedText): Promise<ProjectRow | undefined> {
-  const { rows } = await db.query<Row>(
-    `select p.id, p.active, r.version, r.text
+  const { rows } = await db.query<OneRow>(
+    `select p.active, r.version, r.text
       from project p left join lateral ${currentProjectRecord(text, '$2')} r on true
       where p.id = $1`,
     [id, text.mapping],
     `project-${text.view}-${text.format}`,
   )
-  return rows[0] && toProjectRow(rows[0])
+  return rows[0] && toProjectRow({ id, ...rows[0] })
 }
 
 function toProjectRow({ id, active, version, text }: Row): ProjectRow {
@@ -118,7 +120,7 @@ function selectionSql({ scope, activeOnly, modifiedSince }: ProjectSelection, va
   const conditions = activeOnly ? ['p.active'] : []
   let source = 'project p'
   let key = 'p.id'
-  let known = 'true'
+  let known: string | undefined
   if (scope.of === 'country') {
     source = 'project_country s join project p on p.id = s.project_id'
     key = 's.project_id'
@@ -157,13 +159,16 @@ function pageStatement(page: PageQuery): { text: string; values: unknown[] } {
   const values: unknown[] = [page.from, page.text.mapping]
   const { source, key, known, conditions } = selectionSql(page, values)
   const limit = Math.trunc(page.limit)
+  const extra = [
+    known && `${known} as scope_known,`,
+    page.count && `(select count(*) from ${source} where ${conditions}) as number_found,`,
+    page.modifiedSince && `${changesKnownUntil} as modified_until,`,
+  ]
   const onPage = `filter (where position <= ${limit})`
   return {
     values,
     text: `
-  select ${known} as scope_known,
-    ${page.count ? `(select count(*) from ${source} where ${conditions})` : 'null::bigint'} as number_found,
-    ${page.modifiedSince ? changesKnownUntil : 'null::timestamptz'} as modified_until, t.*
+  select ${extra.filter(Boolean).join(' ')} t.*
   from (
     select max(id) filter (where position > ${limit}) as next_id,
       case when bool_or(text is null) ${onPage} then string_agg(id::text, ',' order by id) ${onPage} end as missing,

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../domain/errors.js'
 import type { Grant } from '../../store/account-administration.js'
-import { type ApiKey, findKey, secretHash } from '../../store/accounts.js'
+import { type ApiKey, findKey, secretDigest } from '../../store/accounts.js'
 import { type Caller, findCaller } from '../../store/callers.js'
 import type { Store } from '../../store/store.js'
 import type { ApiDeps } from '../deps.js'
@@ -25,11 +25,10 @@ export function createAuthentication(
   const remembered = new Map<string, { key: ApiKey; until: number }>()
   const authenticate = async (text: string | undefined) => {
     if (isAbsent(text)) throw new ServiceError('key-missing', 'the query parameter api_key is missing')
-    const hash = secretHash(text)
-    const name = hash.toString('base64')
+    const name = secretDigest(text)
     const known = remembered.get(name)
     if (known && known.until > monotonicMs()) return known.key
-    const key = await findKey(store.db, hash)
+    const key = await findKey(store.db, Buffer.from(name, 'base64'))
     if (!key) {
       remembered.delete(name)
       throw unknownKey(text)
@@ -39,7 +38,7 @@ export function createAuthentication(
     return key
   }
   return Object.assign(authenticate, {
-    remembers: (text: string) => remembered.has(secretHash(text).toString('base64')),
+    remembers: (text: string) => remembered.has(secretDigest(text)),
   })
 }
 
