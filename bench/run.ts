@@ -4,7 +4,9 @@ import { bench as assemble } from './assemble/bench.js'
 import { bench as changes } from './changes/bench.js'
 import { bench as donations } from './donations/bench.js'
 import { bench as mapping } from './mapping/bench.js'
+import { bench as peer } from './peer/bench.js'
 import { bench as render } from './render/bench.js'
+import { bench as scale } from './scale/bench.js'
 import { type Bench, type BenchSetting, isHeld } from './suite/bench.js'
 import { type Request, readCommandLine, UsageError, usage } from './suite/command-line.js'
 import { type Display, openDisplay } from './suite/display.js'
@@ -12,9 +14,10 @@ import { describeMachine, machineLine } from './suite/machine.js'
 import { type BenchReport, barLine, type SuiteReport, tableLines, toJson, toMarkdown } from './suite/report.js'
 import { Workshop } from './suite/workshop.js'
 import { bench as sync } from './sync/bench.js'
+import { bench as validate } from './validate/bench.js'
 
 /** `npm run bench -- [NAME...] [options]`: measures, prints every bar with its ratio, and tells by its exit code. */
-const benches: readonly Bench[] = [mapping, render, assemble, changes, api, donations, sync]
+const benches: readonly Bench[] = [mapping, render, assemble, changes, peer, validate, scale, api, donations, sync]
 
 process.exitCode = await main(process.argv.slice(2))
 

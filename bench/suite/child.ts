@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
+import { peakMemoryOf } from './memory.js'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
@@ -10,21 +11,43 @@ const root = path.resolve(import.meta.dirname, '../..')
  * last line of its output. Its errors go to ours.
  */
 export async function runProgram<T>(file: string, argument: unknown): Promise<T> {
-  const output = await runNode([file, JSON.stringify(argument)])
+  const { output } = await runNode([file, JSON.stringify(argument)])
   return JSON.parse(output.trim().split('\n').at(-1) ?? '') as T
 }
 
-/** Runs Node on our sources; resolves to what it printed. Throws when it fails. */
+export type NodeOptions = {
+  readonly environment?: NodeJS.ProcessEnv
+  /** Exit codes that are no failure; 0 when not given. */
+  readonly codes?: readonly number[]
+}
+
+export type NodeResult = {
+  readonly output: string
+  readonly seconds: number
+  /** As seen from outside, every 20 ms; undefined where there is no /proc. */
+  readonly peakMiB: number | undefined
+}
+
+/** Runs Node on our sources to its end. Throws when it fails. */
 export async function runNode(
   args: readonly string[],
-  { environment = {}, codes = [0] }: { environment?: NodeJS.ProcessEnv; codes?: readonly number[] } = {},
-): Promise<string> {
+  { environment = {}, codes = [0] }: NodeOptions = {},
+): Promise<NodeResult> {
+  const began = performance.now()
   const child = spawn(process.execPath, ['--import', './test/support/register-typescript.mjs', ...args], {
     cwd: root,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
-  if (!codes.includes(code as number)) throw new Error(`${args[0]} ended with ${code}`)
-  return output
+  let peakMiB: number | undefined
+  const watching = setInterval(() => {
+    peakMiB = peakMemoryOf(child.pid ?? 0) ?? peakMiB
+  }, 20)
+  try {
+    const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
+    if (!codes.includes(code as number)) throw new Error(`${args.join(' ')} ended with ${code}`)
+    return { output, seconds: (performance.now() - began) / 1000, peakMiB }
+  } finally {
+    clearInterval(watching)
+  }
 }

@@ -2,16 +2,20 @@ import { readFileSync } from 'node:fs'
 
 const MiB = 2 ** 20
 
+/** The most memory that a process of this machine has had, in MiB; undefined where there is no /proc. */
+export function peakMemoryOf(pid: number | 'self'): number | undefined {
+  try {
+    const [, kibibytes] = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+    return kibibytes === undefined ? undefined : (Number(kibibytes) * 1024) / MiB
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * The most memory that this process has had, in MiB. On Linux from /proc: `maxRSS` starts there with what the parent
  * had when it made the process.
  */
 export function peakMemoryMiB(): number {
-  try {
-    const [, kibibytes] = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
-    if (kibibytes !== undefined) return (Number(kibibytes) * 1024) / MiB
-  } catch {
-    // No /proc: another system.
-  }
-  return (process.resourceUsage().maxRSS * 1024) / MiB
+  return peakMemoryOf('self') ?? (process.resourceUsage().maxRSS * 1024) / MiB
 }

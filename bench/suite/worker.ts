@@ -19,6 +19,8 @@ export type RunOrder = { readonly at: string; readonly force?: boolean; readonly
 export type WorkerRun = {
   readonly render: Rendered
   readonly publish?: { readonly seconds: number; readonly state: string }
+  /** Processor time of the process during the run, all threads together. */
+  readonly cpuSeconds: number
   /** The most memory that the process has had so far. */
   readonly peakMiB: number
 }
@@ -67,11 +69,16 @@ async function serve({ url, feedsDir, checks }: WorkerOptions): Promise<void> {
   const xsd = checks === 'all' ? await openOfficialSchema() : undefined
   const publisher = createBenchPublisher({ store, feedsDir, checks, xsd })
   const work = async ({ at, force, publish }: RunOrder): Promise<WorkerRun> => {
+    const cpuBefore = process.cpuUsage()
+    const used = () => {
+      const { user, system } = process.cpuUsage(cpuBefore)
+      return { cpuSeconds: (user + system) / 1e6, peakMiB: peakMemoryMiB() }
+    }
     const run = await publisher.begin(new Date(at), force)
     const render = await publisher.render(run)
-    if (!publish) return { render, peakMiB: peakMemoryMiB() }
+    if (!publish) return { render, ...used() }
     const { seconds, state } = await publisher.publish(run)
-    return { render, publish: { seconds, state }, peakMiB: peakMemoryMiB() }
+    return { render, publish: { seconds, state }, ...used() }
   }
   process.on('message', (order: RunOrder) => {
     work(order).then(

@@ -1,0 +1,36 @@
+import { writeFile } from 'node:fs/promises'
+import { create } from 'xmlbuilder2'
+import { isoInstantOf } from '../../src/domain/dates.js'
+import { newIdentifier, toActivity } from '../../src/feeds/iati/activity.js'
+import { projectGraphs } from '../../src/store/project-graphs.js'
+import { openStore } from '../../src/store/store.js'
+import { addTo } from '../mapping/peers.js'
+import { peakMemoryMiB } from '../suite/memory.js'
+import { firstRunAt, mapping, seededDay } from '../suite/settings.js'
+
+/** What the process is told: a database with projects 1 to `projects`, and where the file goes. */
+export type XmlBuilder2Task = { readonly url: string; readonly projects: number; readonly file: string }
+
+export type XmlBuilder2Result = { readonly seconds: number; readonly bytes: number; readonly peakMiB: number }
+
+/** The whole file as xmlbuilder2's documentation makes one: one tree, then `end`. It checks and stores nothing. */
+async function publish({ url, projects, file }: XmlBuilder2Task): Promise<XmlBuilder2Result> {
+  await using store = openStore({ url, max: 1, applicationName: 'bench xmlbuilder2' })
+  const began = performance.now()
+  const document = create({ version: '1.0', encoding: 'UTF-8' })
+  const root = document.ele('iati-activities', { version: '2.03', 'generated-datetime': isoInstantOf(firstRunAt) })
+  const batch = 100
+  for (let from = 1; from <= projects; from += batch) {
+    const ids = Array.from({ length: Math.min(batch, projects - from + 1) }, (_, index) => from + index)
+    for (const graph of await store.snapshot((db) => projectGraphs(db, ids))) {
+      addTo(root, toActivity(graph, mapping, seededDay, newIdentifier(mapping, graph.project.id)).element)
+    }
+  }
+  const text = document.end()
+  await writeFile(file, text)
+  const seconds = (performance.now() - began) / 1000
+  return { seconds, bytes: Buffer.byteLength(text), peakMiB: peakMemoryMiB() }
+}
+
+const result = await publish(JSON.parse(process.argv[2] ?? '') as XmlBuilder2Task)
+process.stdout.write(`${JSON.stringify(result)}\n`)
