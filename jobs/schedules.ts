@@ -122,16 +122,22 @@ export async function installScheduler(queue: JobQueue, schedule: Schedule, log:
 }
 
 /**
- * Installs the scheduler in force again when it is gone from the queue, or has stood still since an instant at least
+ * Installs the schedulers again when one is gone from the queue, or has stood still since an instant at least
  * `graceSeconds` ago. Returns whether that was necessary.
  */
 export async function restoreScheduler(deps: ScheduleDeps, queue: JobQueue, graceSeconds: number): Promise<boolean> {
   const schedule = await findSchedule(deps.store.db, publishSchedule)
   if (!schedule) return false
-  const found = await queue.findScheduler(publishSchedule)
   const limit = deps.clock().getTime() - graceSeconds * 1000
-  if (found && (found.next?.getTime() ?? Number.POSITIVE_INFINITY) > limit) return false
-  await installScheduler(queue, schedule, deps.log)
-  deps.log.warn({ was: found ? 'standing still' : 'gone' }, 'the publication scheduler was restored in the queue')
-  return true
+  for (const [name, event] of [
+    [publishSchedule, 'the publication scheduler was restored in the queue'],
+    [maintenanceName, 'the maintenance scheduler was restored in the queue'],
+  ] as const) {
+    const found = await queue.findScheduler(name)
+    if (found && (found.next?.getTime() ?? Number.POSITIVE_INFINITY) > limit) continue
+    await installScheduler(queue, schedule, deps.log)
+    deps.log.warn({ was: found ? 'standing still' : 'gone' }, event)
+    return true
+  }
+  return false
 }

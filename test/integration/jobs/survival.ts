@@ -6,6 +6,7 @@ import { publish } from '../../../jobs/publish.js'
 import { createOwner } from '../../../jobs/run-deps.js'
 import { waitForRun } from '../../../jobs/wait-for-run.js'
 import { claimRun } from '../../../src/store/run-leases.js'
+import { runNumbers } from '../../../src/store/run-numbers.js'
 import { createRun, getRun } from '../../../src/store/runs.js'
 import type { Store } from '../../../src/store/store.js'
 import { testDatabase } from '../../support/database.js'
@@ -252,6 +253,27 @@ export function describeSurvival(name: string, open: (databaseUrl: string) => Pr
       expect(await getRun(world.store.db, id)).toMatchObject({ state: 'published' })
     })
 
+    test('lets the watchdog enter an instant that the queue never brought: once, and counted', async () => {
+      await begin(0)
+      const watchdog = { pattern: '* * * * * *', graceSeconds: 2 }
+      await Promise.all([1, 2, 3].map(() => world.startWorker({ watchdog })))
+      // The ledger hears of a schedule that the queue knows nothing of, due three minutes ago.
+      const due = new Date(Math.floor(Date.now() / 60_000 - 3) * 60_000)
+      const expression = `${due.getUTCMinutes()} ${due.getUTCHours()} * * *`
+      await world.store.db.query('update schedule set expression = $1, adopted_at = $2 where name = $3', [
+        expression,
+        new Date(due.getTime() - 60_000),
+        'publish',
+      ])
+      const run = await world.until(async () => (await world.runs()).find(({ finishedAt }) => finishedAt))
+      expect(run).toMatchObject({ trigger: 'watchdog', state: 'published', due: { at: due } })
+      await world.until(async () => world.logged('a scheduled publication had been missed, it runs now').length > 0)
+      // Another round of each worker's watchdog.
+      await sleep(1500)
+      expect(await world.runs()).toHaveLength(1)
+      expect((await runNumbers(world.store.db)).watchdog).toBe(1)
+    })
+
     test('notices a scheduler that was deleted behind its back, and runs what was missed once', async () => {
       await begin(0)
       await world.startWorker({ schedule: '* * * * * *', watchdog: { pattern: '* * * * * *', graceSeconds: 2 } })
@@ -262,6 +284,8 @@ export function describeSurvival(name: string, open: (databaseUrl: string) => Pr
       const restored = clock()
       await world.until(async () => (await world.runs()).some(({ due }) => due && due.at > restored))
       expect(await world.count('committed where times > 1')).toBe(0)
+      expect(await queue.removeSchedulersExcept('publish')).toEqual(['maintenance'])
+      await world.until(async () => (await queue.findScheduler('maintenance')) !== undefined)
     })
   })
 }

@@ -20,7 +20,7 @@ const takeoverLimitMs = 15_000
 /**
  * Kills whoever works on a publication, at random moments of each of its parts, again and again. Meanwhile the release
  * that was live is served whole, another process finishes the run, and nothing is left behind. First with a lock of
- * 4 s, so that many kills fit, then with the default.
+ * 3 s, so that many kills fit, then with the default.
  */
 export async function killAtRandomMoments(
   engine: CampaignRow['engine'],
@@ -33,7 +33,7 @@ export async function killAtRandomMoments(
     Array.from({ length: 400 }, (_, index) => ({ id: index + 1 })),
   )
   const api = await fleet.start('api', { LOG_LEVEL: 'info' })
-  const quick = await killRepeatedly(engine, fleet, store, { lockSeconds: 4, kills: scale.kills, api })
+  const quick = await killRepeatedly(engine, fleet, store, { lockSeconds: 3, kills: scale.kills, api })
   report(engine, 'kill -9 at a random moment of a publication', quick)
   const slow = await killRepeatedly(engine, fleet, store, { lockSeconds: 10, kills: scale.killsWithDefaults, api })
   report(engine, 'the same with the default lock of 10 s', slow)
