@@ -8,7 +8,10 @@ import {
   boolean,
   dateTime,
   decimal,
+  type FieldText,
+  fieldTexts,
   integer,
+  joinFields,
   list,
   money,
   record,
@@ -85,12 +88,7 @@ function projectFields(graph: ProjectGraph): WireRecord {
 
 /** The summary record (wire contract 3.2) in both formats; without amounts of money given. */
 export function projectSummary(graph: ProjectGraph): WireText {
-  return wireText('project', summaryFields(graph))
-}
-
-function summaryFields(graph: ProjectGraph): WireRecord {
-  const fields = new Map(projectFields(graph).fields.map((field) => [field.name, field.value]))
-  return record(summaryNames.map((name) => [name, fields.get(name)]))
+  return summaryOf(fieldTexts(projectFields(graph)))
 }
 
 const summaryNames = [
@@ -98,9 +96,18 @@ const summaryNames = [
   ...['imageLink', 'donationOptions', 'themes', 'countries', 'type'],
 ] as const
 
+function summaryOf(fields: readonly FieldText[]): WireText {
+  const byName = new Map(fields.map((field) => [field.name, field]))
+  return joinFields(
+    'project',
+    summaryNames.flatMap((name) => byName.get(name) ?? []),
+  )
+}
+
 /** Everything that is kept of a project's version for later reads. */
 export function projectTexts(graph: ProjectGraph) {
-  const [full, summary] = [projectRecord(graph), projectSummary(graph)]
+  const fields = fieldTexts(projectFields(graph))
+  const [full, summary] = [joinFields('project', fields), summaryOf(fields)]
   return {
     id: graph.project.id,
     version: graph.version,

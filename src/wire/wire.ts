@@ -1,6 +1,5 @@
 import { type Decimal, fromMinorUnits, toMinorUnits } from '../domain/money.js'
-import { type Element, element, textElement } from '../xml/element.js'
-import { legalText, writeElement } from '../xml/writer.js'
+import { enclose, escapeText, legalText } from '../xml/writer.js'
 
 /** The two formats of the API. */
 export type Format = 'xml' | 'json'
@@ -70,14 +69,13 @@ type FieldEntry = readonly [name: string, value: WireValue | undefined]
 
 /** A record of the fields that are present; a name that begins with `@` is an attribute in XML. */
 export function record(fields: readonly FieldEntry[], xmlOrder: WireRecord['xmlOrder'] = 'ascii'): WireRecord {
-  return {
-    kind: 'record',
-    xmlOrder,
-    fields: fields.flatMap(([name, value]) => {
-      if (value === undefined) return []
-      return name.startsWith('@') ? { name: name.slice(1), value, attribute: true } : { name, value, attribute: false }
-    }),
+  const present: WireField[] = []
+  for (const [name, value] of fields) {
+    if (value === undefined) continue
+    const attribute = name.startsWith('@')
+    present.push({ name: attribute ? name.slice(1) : name, value, attribute })
   }
+  return { kind: 'record', xmlOrder, fields: present }
 }
 
 /** A wrapper such as `<themes><theme>..</theme></themes>`; kept when it is empty (wire contract 1.5). */
@@ -90,27 +88,41 @@ export function wireText(name: string, value: WireRecord): WireText {
   return { xml: toXml(name, value), json: toJson(value) }
 }
 
-/** The value as one XML element, with open-and-close tags throughout. */
-export function toXml(name: string, value: WireRecord): string {
-  return toElements(name, value)
-    .map((item) => writeElement(item, { selfClose: false }))
-    .join('')
+/** One field in both formats, ready to be joined to others. */
+export type FieldText = { readonly name: string; readonly xml: string; readonly json: string }
+
+/** The fields of a record in both formats, so that several records can be made of them; attributes are not for this. */
+export function fieldTexts({ fields }: WireRecord): FieldText[] {
+  return fields.map(({ name, value }) => ({ name, xml: toXml(name, value), json: toMember(name, value) }))
 }
 
-function toElements(name: string, value: WireValue): Element[] {
-  if (value.kind === 'list') return value.values.flatMap((item) => toElements(name, item))
-  if (value.kind !== 'record') return [textElement(name, value.text)]
-  const attributes: Record<string, string> = {}
-  for (const field of value.fields) if (field.attribute) attributes[field.name] = scalarText(field.value)
-  const children = value.fields.filter((field) => !field.attribute)
-  if (value.xmlOrder === 'ascii') children.sort((a, b) => (a.name < b.name ? -1 : 1))
-  return [
-    element(
-      name,
-      attributes,
-      children.flatMap((field) => toElements(field.name, field.value)),
-    ),
-  ]
+/** A record of these fields, XML in ASCII order of their names. */
+export function joinFields(name: string, fields: readonly FieldText[]): WireText {
+  let members = ''
+  for (const { json } of fields) if (json !== '') members += members === '' ? json : `,${json}`
+  let content = ''
+  for (const { xml } of fields.toSorted(byName)) content += xml
+  return { xml: enclose(name, content), json: `{${members}}` }
+}
+
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : 1
+}
+
+/** The value as XML, with open-and-close tags throughout: an element, or one for each value of a list. */
+export function toXml(name: string, value: WireValue): string {
+  if (value.kind === 'list') return value.values.map((item) => toXml(name, item)).join('')
+  if (value.kind !== 'record') return enclose(name, escapeText(value.text))
+  let attributes: Record<string, string> | undefined
+  const children: WireField[] = []
+  for (const field of value.fields) {
+    if (field.attribute) attributes = { ...attributes, [field.name]: scalarText(field.value) }
+    else children.push(field)
+  }
+  if (value.xmlOrder === 'ascii') children.sort(byName)
+  let content = ''
+  for (const child of children) content += toXml(child.name, child.value)
+  return enclose(name, content, attributes)
 }
 
 function scalarText(value: WireValue): string {
@@ -123,8 +135,17 @@ export function toJson(value: WireValue): string {
   if (value.kind === 'string') return JSON.stringify(value.text)
   if (value.kind === 'list') return `[${value.values.map(toJson).join(',')}]`
   if (value.kind !== 'record') return value.text
-  const members = value.fields.filter((field) => field.value.kind !== 'list' || field.value.values.length > 0)
-  return `{${members.map((field) => `${JSON.stringify(field.name)}:${toJson(field.value)}`).join(',')}}`
+  let members = ''
+  for (const field of value.fields) {
+    const member = toMember(field.name, field.value)
+    if (member !== '') members += members === '' ? member : `,${member}`
+  }
+  return `{${members}}`
+}
+
+/** A member of an object; nothing for an empty list. */
+function toMember(name: string, value: WireValue): string {
+  return value.kind === 'list' && value.values.length === 0 ? '' : `"${name}":${toJson(value)}`
 }
 
 /** What every XML answer begins with (wire contract 1.4). */

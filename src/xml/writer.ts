@@ -44,6 +44,14 @@ function writeAttributes(attributes: Attributes): string {
 }
 
 /**
+ * An element around content that is markup already, for texts that are put together from parts; always with both tags.
+ * What it makes must be well-formed: `content` comes from this writer or from `escapeText`.
+ */
+export function enclose(name: string, content: string, attributes?: Attributes): string {
+  return `<${name}${attributes ? writeAttributes(attributes) : ''}>${content}</${name}>`
+}
+
+/**
  * The element as text. IATI and Atom write an empty element as `<a/>`; the wire format wants `<a></a>`
  * (wire contract 1.4): `selfClose: false`.
  */
