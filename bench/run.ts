@@ -3,6 +3,7 @@ import { bench as api } from './api/bench.js'
 import { bench as assemble } from './assemble/bench.js'
 import { bench as changes } from './changes/bench.js'
 import { bench as donations } from './donations/bench.js'
+import { bench as downloads } from './downloads/bench.js'
 import { bench as mapping } from './mapping/bench.js'
 import { bench as peer } from './peer/bench.js'
 import { bench as render } from './render/bench.js'
@@ -17,7 +18,19 @@ import { bench as sync } from './sync/bench.js'
 import { bench as validate } from './validate/bench.js'
 
 /** `npm run bench -- [NAME...] [options]`: measures, prints every bar with its ratio, and tells by its exit code. */
-const benches: readonly Bench[] = [mapping, render, assemble, changes, peer, validate, scale, api, donations, sync]
+const benches: readonly Bench[] = [
+  mapping,
+  render,
+  assemble,
+  changes,
+  peer,
+  validate,
+  downloads,
+  scale,
+  api,
+  donations,
+  sync,
+]
 
 process.exitCode = await main(process.argv.slice(2))
 

@@ -1,0 +1,146 @@
+import { realpath, stat } from 'node:fs/promises'
+import { Agent, get } from 'node:http'
+import path from 'node:path'
+import autocannon from 'autocannon'
+import { createApiUser } from '../../src/api/operations/create-api-user.js'
+import { createPasswordHashing } from '../../src/api/passwords.js'
+import type { Store } from '../../src/store/store.js'
+import { atLeast, type Bench, type BenchResult, type BenchSetting } from '../suite/bench.js'
+import { runNode } from '../suite/child.js'
+import { type Contender, contest, rate, secondsOf, speedRatio } from '../suite/contest.js'
+import { baseUrl, currency, mapping } from '../suite/settings.js'
+import { type RunningServer, startBareServer, startGiving } from './servers.js'
+
+/** Readers of a large feed, served by the process that publishes it, beside bare streams over the same files. */
+export const bench: Bench = {
+  name: 'downloads',
+  about: '64 readers of a feed of 20 MB, beside node:http with createReadStream on the same files',
+  byDefault: true,
+  run,
+}
+
+const readers = 64
+const address = '/iati/activities.xml'
+
+async function run(setting: BenchSetting): Promise<BenchResult> {
+  const { quick, workshop, progress } = setting
+  const projects = setting.projects ?? 2_500
+  await using database = await workshop.seeded({ projects, size: 'small', rendered: true })
+  // One file, larger than a segment grows by itself.
+  await database.store.db.query('update rendering set segment = 1')
+  const apiKey = await makeApiKey(database.store)
+  const dataDir = await workshop.folder('downloads')
+  const environment = {
+    DATABASE_URL: database.url,
+    GIVING_DATA_DIR: dataDir,
+    BASE_URL: baseUrl,
+    REPORTING_ORG_REF: mapping.reportingOrg.ref,
+    REPORTING_ORG_NAME: mapping.reportingOrg.name,
+    REPORTING_ORG_TYPE: mapping.reportingOrg.type,
+    DEFAULT_CURRENCY: currency,
+    LOG_LEVEL: 'warn',
+  }
+  progress('publishing the feed')
+  await using giving = await startGiving(environment, address)
+  const file = path.join(await realpath(path.join(dataDir, 'feeds/current')), address)
+  await using bare = await startBareServer(file)
+  const sizes = { identity: (await stat(file)).size, gzip: (await stat(`${file}.gz`)).size }
+
+  const rounds = quick ? 3 : 7
+  const rows: string[][] = []
+  const bars = []
+  for (const encoding of ['identity', 'gzip'] as const) {
+    // A twin is a tenth of its file: more of them make rounds of a similar length.
+    const each = encoding === 'identity' ? 1 : 4
+    const contender = (name: string, { url }: RunningServer): Contender => ({
+      name: `${name}, ${encoding}`,
+      run: () => secondsOf(() => download(url + address, { encoding, each, bytes: sizes[encoding] })),
+    })
+    const contenders = [contender('ours', giving), contender('node:http', bare)]
+    const measured = await contest(contenders, { rounds, progress })
+    const [ours, floor] = measured
+    const megabytes = (readers * each * sizes[encoding]) / 1e6
+    for (const one of measured)
+      rows.push([one.name, rate(megabytes, one.seconds), rate(readers * each, one.seconds, 1)])
+    bars.push(atLeast(0.9, `downloads, ${encoding}, of node:http with createReadStream`, speedRatio(ours, floor)))
+  }
+  const reads = await apiDuringPublication({ url: giving.url, apiKey, environment, progress })
+  return {
+    tables: [
+      {
+        title:
+          `${readers} readers at a time of ${(sizes.identity / 1e6).toFixed(1)} MB, gzip ${(sizes.gzip / 1e6).toFixed(1)} MB; ` +
+          'server, floor and readers share the machine; median (spread)',
+        columns: ['', 'MB/s', 'downloads/s'],
+        rows,
+      },
+      {
+        title: 'A list page of the API, 10 connections, while the same process publishes',
+        columns: ['', 'requests/s', 'median, ms', 'p99, ms', 'longest, ms'],
+        rows: reads,
+      },
+    ],
+    bars,
+  }
+}
+
+async function makeApiKey(store: Store): Promise<string> {
+  const passwords = createPasswordHashing({ memoryCost: 8, timeCost: 1, parallelism: 1 })
+  const user = { email: 'bench@example.org', password: 'seven grey herons wade', tokenTimeoutSeconds: 36_000 }
+  return (await createApiUser({ store, passwords, clock: () => new Date() }, user)).apiKey
+}
+
+type Download = { readonly encoding: 'identity' | 'gzip'; readonly each: number; readonly bytes: number }
+
+/** Every reader downloads the file `each` times, one after the other. Throws when one gets too little. */
+async function download(url: string, { encoding, each, bytes }: Download): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: readers })
+  const once = () =>
+    new Promise<number>((resolve, reject) => {
+      get(url, { agent, headers: { 'accept-encoding': encoding } }, (response) => {
+        let length = 0
+        response.on('data', (chunk: Buffer) => {
+          length += chunk.length
+        })
+        response.on('end', () => resolve(response.statusCode === 200 ? length : 0)).on('error', reject)
+      }).on('error', reject)
+    })
+  try {
+    await Promise.all(
+      Array.from({ length: readers }, async () => {
+        for (let time = 0; time < each; time++) {
+          const length = await once()
+          if (length !== bytes) throw new Error(`expected ${bytes} bytes from ${url}, got ${length}`)
+        }
+      }),
+    )
+  } finally {
+    agent.destroy()
+  }
+}
+
+type Publication = {
+  readonly url: string
+  readonly apiKey: string
+  readonly environment: NodeJS.ProcessEnv
+  progress(what: string): void
+}
+
+/** Reads while nothing else goes on, and while the process renders and publishes everything again. */
+async function apiDuringPublication({ url, apiKey, environment, progress }: Publication): Promise<string[][]> {
+  const page = `${url}/api/public/projectservice/all/projects.json?api_key=${apiKey}&nextProjectId=`
+  const load = async (name: string, until: Promise<unknown>) => {
+    progress(`API reads, ${name}`)
+    const { requests, latency, non2xx, errors } = await new Promise<autocannon.Result>((resolve, reject) => {
+      const options = { url: `${page}1`, connections: 10, duration: 300 }
+      const running = autocannon(options, (error, result) => (error ? reject(error) : resolve(result)))
+      until.then(() => running.stop(), reject)
+    })
+    if (non2xx + errors > 0) throw new Error(`${non2xx + errors} requests failed, ${name}`)
+    return [name, requests.average.toFixed(0), ...[latency.p50, latency.p99, latency.max].map((ms) => ms.toFixed(0))]
+  }
+  const quiet = await load('quiet', new Promise((resolve) => setTimeout(resolve, 3_000)))
+  // Entered by another process, done by the worker of this one: everything is rendered and published again.
+  const publication = runNode(['src/cli.ts', 'publish', '--wait', '--force'], { environment, codes: [0] })
+  return [quiet, await load('during a publication of everything', publication)]
+}
