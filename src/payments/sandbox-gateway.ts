@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../domain/dates.js'
-import { enterCharge, enterRefund, findCharge, type SandboxCharge } from '../store/sandbox-ledger.js'
+import { type ChargeEntry, enterCharges, enterRefund, findCharge, type SandboxCharge } from '../store/sandbox-ledger.js'
 import type { Store } from '../store/store.js'
+import { together } from '../store/together.js'
 import { declineOf } from './declines.js'
 import { type Charge, type ChargeOutcome, type Gateway, GatewayRefusal } from './gateway.js'
 import { scenarioOf, slowMs } from './sandbox-scenarios.js'
@@ -11,9 +12,10 @@ import { scenarioOf, slowMs } from './sandbox-scenarios.js'
  * it has charged stands in its own tables, which only this file's functions and `giving ledger check` read.
  */
 export function createSandboxGateway({ store, clock }: { readonly store: Store; readonly clock: Clock }): Gateway {
+  const entries = together((charges: readonly ChargeEntry[]) => enterCharges(store.db, charges))
   const enter = async (charge: Charge, declineCode: number | undefined): Promise<ChargeOutcome> => {
     const { reference, amount, currency } = charge
-    return toOutcome(await enterCharge(store.db, { reference, amount, currency, declineCode, at: clock() }))
+    return toOutcome(await entries({ reference, amount, currency, declineCode, at: clock() }))
   }
   return {
     name: 'sandbox',

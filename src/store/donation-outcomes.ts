@@ -63,30 +63,33 @@ const settle = `
   ), sums as (
     select project_id, sum(amount) as amount, count(*)::integer as count from settled group by project_id
   ), locked as (
-    select id from project where id in (select project_id from sums) order by id for no key update
+    select p.id, s.amount, s.count from project p join sums s on s.project_id = p.id order by p.id for no key update of p
   ), totals as (
-    update project p set funding = p.funding + s.amount, number_of_donations = p.number_of_donations + s.count,
-      remaining = case when p.goal is null then p.remaining else greatest(p.goal - p.funding - s.amount, 0) end
-    from locked l join sums s on s.project_id = l.id where p.id = l.id
-    returning p.id, p.goal, p.remaining, p.funding - s.amount as funding_before,
-      p.number_of_donations - s.count as count_before, p.project_link, p.progress_report_link
-  ), answer as (
-    select s.id, s.project_id, s.receipt_number, s.settled_at, jsonb_strip_nulls(jsonb_build_object(
-      'funding', (t.funding_before + sum(s.amount) over so_far)::text, 'goal', t.goal::text,
-      'remaining', case when t.goal is null then t.remaining
-        else greatest(t.goal - t.funding_before - sum(s.amount) over so_far, 0) end::text,
-      'numberOfDonations', t.count_before + count(*) over so_far,
-      'projectLink', t.project_link, 'progressReportLink', t.progress_report_link)) as details
+    update project p set funding = p.funding + l.amount, number_of_donations = p.number_of_donations + l.count,
+      remaining = case when p.goal is null then p.remaining else greatest(p.goal - p.funding - l.amount, 0) end
+    from locked l where p.id = l.id
+    returning p.id, p.goal, p.remaining, p.funding - l.amount as funding_before,
+      p.number_of_donations - l.count as count_before, p.project_link, p.progress_report_link
+  ), counted as (
+    select s.id, s.project_id, s.funder_id, s.amount, s.fee, s.currency, s.receipt_number, s.settled_at, s.day,
+      t.goal, t.remaining, t.funding_before, t.count_before, t.project_link, t.progress_report_link
     from settled s join totals t on t.id = s.project_id
-    window so_far as (partition by s.project_id order by s.id)
+  ), answer as (
+    select c.id, c.project_id, c.receipt_number, c.settled_at, jsonb_strip_nulls(jsonb_build_object(
+      'funding', (c.funding_before + sum(c.amount) over so_far)::text, 'goal', c.goal::text,
+      'remaining', case when c.goal is null then c.remaining
+        else greatest(c.goal - c.funding_before - sum(c.amount) over so_far, 0) end::text,
+      'numberOfDonations', c.count_before + count(*) over so_far,
+      'projectLink', c.project_link, 'progressReportLink', c.progress_report_link)) as details
+    from counted c
+    window so_far as (partition by c.project_id order by c.id)
   ), months as (
     insert into donation_month (project_id, month, currency, kind, source, funder_id, amount, count, last_on, itemised)
-    select s.project_id, date_trunc('month', s.day)::date, s.currency, part.kind, 'local', s.funder_id,
-      sum(part.amount), count(*), max(s.day), sum(part.amount)
-    from settled s join totals t on t.id = s.project_id,
-      lateral (values ('fee', s.fee), ('gift', s.amount)) part (kind, amount)
+    select c.project_id, date_trunc('month', c.day)::date, c.currency, part.kind, 'local', c.funder_id,
+      sum(part.amount), count(*), max(c.day), sum(part.amount)
+    from counted c, lateral (values ('fee', c.fee), ('gift', c.amount)) part (kind, amount)
     where part.amount > 0
-    group by 1, 2, 3, 4, s.funder_id order by 1, 2, 4
+    group by 1, 2, 3, 4, c.funder_id order by 1, 2, 4
     on conflict (project_id, month, currency, kind, source, funder_id) do update set
       amount = donation_month.amount + excluded.amount, count = donation_month.count + excluded.count,
       last_on = greatest(donation_month.last_on, excluded.last_on),

@@ -12,33 +12,50 @@ export type SandboxCharge = {
 
 type Row = { id: number; amount: string; currency: string; decline_code: number | null }
 
+/** A charge as the gateway is asked for it. */
+export type ChargeEntry = {
+  readonly reference: string
+  readonly amount: Decimal
+  readonly currency: string
+  readonly declineCode: number | undefined
+  readonly at: Date
+}
+
 /**
- * Enters a charge, or finds the one that this reference already has: one reference is charged once. Its commit is not
+ * Enters charges, or finds the ones that their references already have: one reference is charged once. The commit is not
  * waited for: the settlement's commit comes after it and takes it along, and a charge that is lost with the whole
  * database was never answered.
  */
-export async function enterCharge(
-  db: Db,
-  charge: {
-    readonly reference: string
-    readonly amount: Decimal
-    readonly currency: string
-    readonly declineCode: number | undefined
-    readonly at: Date
-  },
-): Promise<SandboxCharge> {
-  const { rows } = await db.query<Row>(
-    `with unhurried as (select set_config('synchronous_commit', 'off', true))
-      insert into sandbox_charge (reference, amount, currency, decline_code, charged_at)
-      select $1, $2, $3, $4::integer, $5 from unhurried
-      on conflict (reference) do nothing returning id, amount, currency, decline_code`,
-    [charge.reference, charge.amount, charge.currency, charge.declineCode, charge.at],
-    'enter-sandbox-charge',
+export async function enterCharges(db: Db, charges: readonly ChargeEntry[]): Promise<SandboxCharge[]> {
+  const references = charges.map(({ reference }) => reference)
+  const { rows } = await db.query<Row & { reference: string }>(
+    enterAll,
+    [
+      references,
+      charges.map(({ amount }) => amount),
+      charges.map(({ currency }) => currency),
+      charges.map(({ declineCode }) => declineCode ?? null),
+      charges.map(({ at }) => at),
+    ],
+    'enter-sandbox-charges',
   )
-  const entered = rows[0] ? toCharge(rows[0]) : await findCharge(db, charge.reference)
-  if (!entered) throw new Error(`the sandbox charge ${charge.reference} vanished`)
-  return entered
+  const entered = new Map(rows.map((row) => [row.reference, toCharge(row)]))
+  return await Promise.all(
+    references.map(async (reference) => {
+      const charge = entered.get(reference) ?? (await findCharge(db, reference))
+      if (!charge) throw new Error(`the sandbox charge ${reference} vanished`)
+      return charge
+    }),
+  )
 }
+
+const enterAll = `
+  with unhurried as (select set_config('synchronous_commit', 'off', true))
+  insert into sandbox_charge (reference, amount, currency, decline_code, charged_at)
+  select g.* from unhurried,
+    unnest($1::text[], $2::numeric[], $3::text[], $4::integer[], $5::timestamptz[]) as g
+  order by 1
+  on conflict (reference) do nothing returning reference, id, amount, currency, decline_code`
 
 /** The charge with this reference. */
 export async function findCharge(db: Db, reference: string): Promise<SandboxCharge | undefined> {
@@ -71,6 +88,14 @@ export async function enterRefund(
     [refund.reference, refund.chargeReference, refund.amount, refund.at],
   )
   return rows[0]?.id
+}
+
+/** Removes the charges, and their refunds, whose references `query` selects: of donations that are removed too. */
+export async function forgetSandboxCharges(db: Db, query: string): Promise<void> {
+  await db.query(
+    `delete from sandbox_refund where charge_id in (select id from sandbox_charge where reference in (${query}))`,
+  )
+  await db.query(`delete from sandbox_charge where reference in (${query})`)
 }
 
 function toCharge(row: Row): SandboxCharge {

@@ -3,6 +3,7 @@ import { ServiceError } from '../domain/errors.js'
 import { type CurrencyCode, minorUnitExponent } from '../domain/money.js'
 import { themeDefaults } from '../domain/theme-sectors.js'
 import type { Db } from './connection.js'
+import { forgetSandboxCharges } from './sandbox-ledger.js'
 import {
   createMonths,
   insertDisbursements,
@@ -132,6 +133,7 @@ export async function neverSeeded(db: Db): Promise<boolean> {
 export async function resetDemo(store: Store): Promise<{ readonly projects: number; readonly organisations: number }> {
   return await store.transaction(async (db) => {
     const ofDemo = `in (select id from project where source = 'demo')`
+    await forgetSandboxCharges(db, `select reference from donation where project_id ${ofDemo}`)
     await db.query(`delete from donation where project_id ${ofDemo}`)
     await db.query(`delete from disbursement where project_id ${ofDemo}`)
     await db.query(`delete from published_identifier where project_id ${ofDemo}`)

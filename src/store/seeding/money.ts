@@ -32,8 +32,9 @@ export const insertMonths = [
    from seed_plan p cross join seed_setting s, generate_series(0, p.months - 1, 7) k,
      lateral (select s.first_id + ${pick(key, 412, 's.organisations')} as funder_id) f
    where ${pick('p.id', 413, 8)} = 0 and ${pick(key, 414, 3)} = 0 and f.funder_id is distinct from p.organisation_id`,
+  // Refunds in part: no donation counts less for them.
   `insert into seed_month
-   select m.project_id, m.k, m.month, 'refund', null, r.amount, 1, m.last_on
+   select m.project_id, m.k, m.month, 'refund', null, r.amount, 0, m.last_on
    from seed_month m cross join seed_setting s,
      lateral (select -round(m.amount * (5 + ${pick(gift, 420, 20)}) / 100, s.places) as amount) r
    where m.kind = 'gift' and m.funder_id is null and ${pick(gift, 421, 25)} = 0 and r.amount < 0`,
