@@ -29,10 +29,13 @@ export type OrganisationRow = {
   countries: Country[] | null
 }
 
-/** SQL: the organisation whose id is `id` (SQL too) as JSON with its parts; null when there is none. */
+/**
+ * SQL: the organisation whose id is `id` (SQL too) as JSON with its parts; null when there is none. The bridge id goes as
+ * text: it has 64 bits, and a number of JSON only 53.
+ */
 export const organisationJson = (id: string): string => `(
   select to_json(t) from (
-    select o.id, o.bridge_id, o.name, o.ein, o.address_line1, o.address_line2, o.city, o.state, o.postal, o.country_code,
+    select o.id, o.bridge_id::text, o.name, o.ein, o.address_line1, o.address_line2, o.city, o.state, o.postal, o.country_code,
         o.country_name, o.url, o.logo_url, o.mission, o.org_ref, o.org_type,
         coalesce(o.stated_total_projects, (select count(*) from project p where p.organisation_id = o.id))
           as total_projects,
