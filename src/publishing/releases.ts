@@ -48,17 +48,21 @@ export function createReleaseReader(feedsDir: string): ReleaseReader {
 
   const byId = async (id: string): Promise<ReadableRelease | undefined> => {
     if (!isReleaseId(id)) return undefined
-    const known = cache.get(id)
-    if (known) return await stillThere(await known, path.join(folder.releases, id))
-    const opened = openRelease(path.join(folder.releases, id), id)
-    cache.set(id, opened)
-    for (const oldest of cache.keys()) {
-      if (cache.size <= cachedReleases) break
-      cache.delete(oldest)
-    }
+    const directory = path.join(folder.releases, id)
     try {
-      return await opened
+      const known = cache.get(id)
+      if (known) return await stillThere(await known, directory)
+      const opened = openRelease(directory, id)
+      cache.set(id, opened)
+      const release = await opened
+      // Only now: releases that do not exist displace none that does.
+      for (const oldest of cache.keys()) {
+        if (cache.size <= cachedReleases) break
+        cache.delete(oldest)
+      }
+      return release
     } catch (error) {
+      // Whoever waits for the same release is told the same.
       cache.delete(id)
       if (isErrno(error, 'ENOENT')) return undefined
       throw error

@@ -204,6 +204,12 @@ describe('published files', async () => {
     expect(answer.body.toString()).toContain('<error_response><error_code>404</error_code>')
   })
 
+  it('of a release that is unknown are 404 for everyone who asks at the same time', async () => {
+    const url = '/feeds/releases/20261119T020000Z-8/iati/activities.xml'
+    const answers = await Promise.all(Array.from({ length: 10 }, () => fetchPath(url)))
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(404))
+  })
+
   it('may be carried by an empty file', async () => {
     const answer = await fetchPath('/iati/organisations.xml')
     expect([answer.status, answer.headers['content-length']]).toEqual([200, '0'])
