@@ -1,6 +1,6 @@
 import type { Donation, ProjectTotals } from '../domain/donation.js'
 import type { CurrencyCode, Decimal } from '../domain/money.js'
-import type { Db } from './connection.js'
+import { type Db, isDataError, sqlState } from './connection.js'
 import { type DonationRow, donationColumns, toDonation } from './donation-rows.js'
 
 /** A donation that is about to be paid; nothing of it names the donor but `donor`. */
@@ -33,11 +33,11 @@ export type DonationIntent = {
 /**
  * Records intents, who gives, and their first events, in one statement that is durable when it returns; gives the
  * donations' ids in the order of the intents. Undefined: the project takes no donations, or the idempotency key is
- * taken.
+ * taken. What the database itself says of values that it refuses may quote a donor, so its words are not passed on.
  */
 export async function recordIntents(db: Db, intents: readonly DonationIntent[]): Promise<(number | undefined)[]> {
   const column = <T>(value: (intent: DonationIntent) => T) => intents.map(value)
-  const { rows } = await db.query<{ id: number; reference: string }>(
+  const written = db.query<{ id: number; reference: string }>(
     insertIntents,
     [
       ...[column((i) => i.projectId), column((i) => i.amount), column((i) => i.addon), column((i) => i.fee)],
@@ -54,6 +54,9 @@ export async function recordIntents(db: Db, intents: readonly DonationIntent[]):
     ],
     'record-donation-intents',
   )
+  const { rows } = await written.catch((error: unknown) => {
+    throw isDataError(error) ? new Error(`the database refused a donation with SQLSTATE ${sqlState(error)}`) : error
+  })
   const ids = new Map(rows.map((row) => [row.reference, row.id]))
   return intents.map(({ reference }) => ids.get(reference))
 }

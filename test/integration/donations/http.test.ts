@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { recordGrant } from '../../../src/store/account-administration.js'
 import { eraseDonor } from '../../../src/store/donors.js'
@@ -252,6 +253,37 @@ describe('the donation operations', async () => {
     expect((await store.db.query('select funding, number_of_donations from project where id = 2045')).rows).toEqual(
       before,
     )
+  })
+
+  it('keep a note and a partner code only for accounts that were granted them', async () => {
+    const { rows } = await store.db.query<{ id: number }>('select id from account where email = $1', [testUser.email])
+    const kept = async () => {
+      const transactionId = `tx-${randomUUID()}`
+      const request = { transactionId, noteToOrganization: 'for the pump', partnerCode: 'P-7' }
+      expect((await donate(request)).statusCode).toBe(200)
+      const found = await store.db.query(
+        `select d.partner_code as code, p.details ->> 'noteToOrganization' as note
+          from donation d join donor p on p.donation_id = d.id where d.transaction_id = $1`,
+        [transactionId],
+      )
+      return found.rows[0]
+    }
+    expect(await kept()).toEqual({ code: null, note: null })
+    for (const grant of ['donation-notes', 'partner-codes'] as const) {
+      await recordGrant(store.db, rows[0]?.id ?? 0, grant, api.now)
+    }
+    expect(await kept()).toEqual({ code: 'P-7', note: 'for the pump' })
+    expect((await donate({ noteToOrganization: 'x'.repeat(256) })).body).toContain('donation.noteToOrganization')
+  })
+
+  it('that the database refuses name nobody in the log', async () => {
+    await store.db.query(`alter table donor add constraint refused check (email <> 'findme2@example.org')`)
+    const answer = await donate({ email: 'findme2@example.org' }, { lastname: 'Findmetoo' })
+    await store.db.query('alter table donor drop constraint refused')
+    expect(answer.statusCode).toBe(500)
+    expect(answer.body).not.toMatch(/findme/i)
+    expect(JSON.stringify(api.log)).toContain('the database refused a donation with SQLSTATE 23514')
+    expect(JSON.stringify(api.log)).not.toMatch(/findme2|Findmetoo/)
   })
 
   it('are POST only', async () => {
