@@ -5,14 +5,15 @@ import type { Format } from '../wire/wire.js'
 /** Media types of the two formats, without parameters: old clients compare the whole header (wire contract 1.1). */
 export const mediaTypes: Readonly<Record<Format, string>> = { xml: 'application/xml', json: 'application/json' }
 
-// The suffix of a request's path is gone before routing; this is where it is remembered.
-const suffixes = new WeakMap<IncomingMessage, Format>()
+// The suffix of a request's path is gone before routing; the request remembers it (a WeakMap costs more than routing).
+const suffixFormat = Symbol('format that the path ends in')
+type Suffixed = IncomingMessage & { [suffixFormat]?: Format }
 
 /**
  * The URL that is routed: under `/api/` without trailing or doubled slashes and without the `.json` or `.xml`, in any
  * letter case, that overrides `Accept` (wire contract 1.1); anything else is returned as it came.
  */
-export function rewriteApiUrl(request: IncomingMessage): string {
+export function rewriteApiUrl(request: Suffixed): string {
   const url = originForm(request.url ?? '/')
   if (!underApi.test(url)) return url
   const queryStart = url.search(/[?#]/)
@@ -21,7 +22,7 @@ export function rewriteApiUrl(request: IncomingMessage): string {
   if (path.includes('//')) path = path.replace(/\/{2,}/g, '/')
   const suffix = formatSuffix.exec(path)
   if (suffix) {
-    suffixes.set(request, suffix[1]?.toLowerCase() === 'json' ? 'json' : 'xml')
+    request[suffixFormat] = suffix[1]?.toLowerCase() === 'json' ? 'json' : 'xml'
     path = withoutTrailingSlashes(path.slice(0, suffix.index))
   }
   return path + query
@@ -48,10 +49,10 @@ function withoutTrailingSlashes(path: string): string {
  * that ask for XML.
  */
 export function responseFormat(
-  request: { readonly raw: IncomingMessage; readonly headers: IncomingHttpHeaders },
+  request: { readonly raw: Suffixed; readonly headers: IncomingHttpHeaders },
   alsoXml: readonly string[] = [],
 ): Format {
-  const suffix = suffixes.get(request.raw)
+  const suffix = request.raw[suffixFormat]
   if (suffix) return suffix
   const open = bodyFormat(request.headers) ?? 'xml'
   const accept = request.headers.accept
