@@ -1,0 +1,59 @@
+import { beforeAll, expect, it } from 'vitest'
+import { createPublication } from '../../../src/publishing/create-publication.js'
+import type { RunHandle } from '../../../src/publishing/publication.js'
+import { createRun } from '../../../src/store/runs.js'
+import type { Store } from '../../../src/store/store.js'
+import { insertProjects } from '../../support/catalogue.js'
+import { testDatabase } from '../../support/database.js'
+import { type Publisher, testPublisher } from '../../support/publishing.js'
+
+const projects = 150
+const shard = { fromId: 1, toId: projects }
+
+let store: Store
+let publisher: Publisher
+let run: RunHandle
+
+beforeAll(async () => {
+  store = (await testDatabase()).store
+  await insertProjects(
+    store.db,
+    Array.from({ length: projects }, (_, index) => ({ id: index + 1 })),
+  )
+  publisher = await testPublisher(store)
+  const { id } = await createRun(store.db, { trigger: 'manual', at: publisher.now })
+  run = { id, startedAt: publisher.now, force: false }
+})
+
+const rendered = async () =>
+  (await store.db.query<{ id: number }>('select project_id as id from rendering order by project_id')).rows.map(
+    ({ id }) => id,
+  )
+const render = (signal = new AbortController().signal) =>
+  createPublication(publisher.deps).renderShard(run, shard, { signal })
+
+it('a shard whose texts cannot be stored fails with all that it was doing, and keeps the batches before', async () => {
+  await store.db.query('alter table rendering add constraint full_disk check (project_id <> 100)')
+  await expect(render()).rejects.toThrow('full_disk')
+  const { rows } = await store.db.query(
+    `select query from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`,
+  )
+  expect(rows).toEqual([])
+  const kept = await rendered()
+  expect(kept.length).toBeGreaterThan(0)
+  expect(kept).toEqual(Array.from(kept, (_, index) => index + 1))
+  expect(kept.length).toBeLessThan(100)
+})
+
+it('an interrupted shard stops between two batches and says so', async () => {
+  await expect(render(AbortSignal.abort())).rejects.toMatchObject({ code: 'aborted' })
+})
+
+it('the same shard again does what is left, each project once', async () => {
+  const before = (await rendered()).length
+  await store.db.query('alter table rendering drop constraint full_disk')
+  expect((await render()).rendered).toBe(projects - before)
+  expect(await rendered()).toHaveLength(projects)
+  expect((await render()).rendered).toBe(0)
+})
