@@ -21,7 +21,10 @@ export type WrittenFile = {
  */
 export type WriteOptions = { readonly twin?: boolean; readonly stamp?: string }
 
-/** Chunks smaller than this are gathered before they are hashed, compressed and written. */
+/**
+ * Chunks smaller than this are gathered before they are hashed, compressed and written; what is compressed comes in
+ * pieces of it, for each is a step of its own between threads.
+ */
 const gatherBytes = 256 * 1024
 
 /**
@@ -65,7 +68,7 @@ export class Draft implements AsyncDisposable {
       const content = stamp === undefined ? undefined : createHash('sha256')
       let bytes = 0
       const identity = createWriteStream(target, { flags: 'wx', flush: true })
-      const gzip = createGzip({ level: constants.Z_BEST_SPEED })
+      const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: gatherBytes })
       let gzipBytes = 0
       const twin = withTwin
         ? pipeline(

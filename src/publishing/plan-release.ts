@@ -127,12 +127,14 @@ export function isSameContent(release: Manifest, plan: ReleasePlan): boolean {
 
 async function* activityFile(client: Connection, segment: number, generated: IsoInstant): AsyncGenerator<Buffer> {
   const { head, tail } = iatiEnvelope('iati-activities', generated)
-  const lineBreak = Buffer.from('\n')
   yield Buffer.from(head)
-  for await (const rows of copyRows(client, copySegmentSql(segment))) {
-    for (const [text] of rows) {
-      if (text) yield Buffer.concat([text, lineBreak])
-    }
-  }
+  for await (const rows of copyRows(client, copySegmentSql(segment))) yield linesOf(rows)
   yield Buffer.from(tail)
+}
+
+const lineBreak = Buffer.from('\n')
+
+/** The texts of the rows, each on a line of its own, in one buffer: every step that it takes to the disk costs once. */
+function linesOf(rows: readonly (readonly Buffer[])[]): Buffer {
+  return Buffer.concat(rows.flatMap(([text]) => (text ? [text, lineBreak] : [])))
 }

@@ -3,6 +3,8 @@ import { type Connection, toStoreError } from './connection.js'
 
 // "PGCOPY\n\377\r\n\0", 4 bytes of flags, 4 bytes of header extension length.
 const headerBytes = 19
+// What is taken from the server while the reader is busy with what it has.
+const readAheadBytes = 512 * 1024
 
 /**
  * Rows of `copy (...) to stdout (format binary)` as their raw fields, a batch per chunk received; the caller's
@@ -10,7 +12,7 @@ const headerBytes = 19
  * them before asking for more. The binary format is used because the text format escapes backslashes and line breaks.
  */
 export async function* copyRows(client: Connection, sql: string): AsyncGenerator<Buffer[][]> {
-  const stream = client.query(copyTo(sql))
+  const stream = client.query(copyTo(sql, { highWaterMark: readAheadBytes }))
   let pending: Buffer = Buffer.alloc(0)
   let headerSeen = false
   let ended = false
