@@ -93,7 +93,12 @@ async function runBench(bench: Bench, setting: BenchSetting): Promise<BenchRepor
     const result = await bench.run(setting)
     return { name, about, seconds: seconds(), ...result }
   } catch (failure) {
-    const error = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure)
-    return { name, about, seconds: seconds(), bars: [], error }
+    return { name, about, seconds: seconds(), bars: [], error: describeFailure(failure) }
   }
+}
+
+/** Where giving things back failed too, what went wrong first. */
+function describeFailure(failure: unknown): string {
+  if (!(failure instanceof Error)) return String(failure)
+  return 'suppressed' in failure ? describeFailure(failure.suppressed) : (failure.stack ?? failure.message)
 }

@@ -40,10 +40,11 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
     DEFAULT_CURRENCY: currency,
     LOG_LEVEL: 'warn',
   }
+  const program = await workshop.program()
   progress('publishing the feed')
-  await using giving = await startGiving(environment, address)
+  await using giving = await startGiving(program, environment, address)
   const file = path.join(await realpath(path.join(dataDir, 'feeds/current')), address)
-  await using bare = await startBareServer(file)
+  await using bare = await startBareServer(program, file)
   const sizes = { identity: (await stat(file)).size, gzip: (await stat(`${file}.gz`)).size }
 
   const rounds = quick ? 3 : 7
@@ -64,7 +65,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
       rows.push([one.name, rate(megabytes, one.seconds), rate(readers * each, one.seconds, 1)])
     bars.push(atLeast(0.9, `downloads, ${encoding}, of node:http with createReadStream`, speedRatio(ours, floor)))
   }
-  const reads = await apiDuringPublication({ url: giving.url, apiKey, environment, progress })
+  const reads = await apiDuringPublication({ program, url: giving.url, apiKey, environment, progress })
   return {
     tables: [
       {
@@ -120,6 +121,7 @@ async function download(url: string, { encoding, each, bytes }: Download): Promi
 }
 
 type Publication = {
+  readonly program: string
   readonly url: string
   readonly apiKey: string
   readonly environment: NodeJS.ProcessEnv
@@ -127,7 +129,7 @@ type Publication = {
 }
 
 /** Reads while nothing else goes on, and while the process renders and publishes everything again. */
-async function apiDuringPublication({ url, apiKey, environment, progress }: Publication): Promise<string[][]> {
+async function apiDuringPublication({ program, url, apiKey, environment, progress }: Publication): Promise<string[][]> {
   const page = `${url}/api/public/projectservice/all/projects.json?api_key=${apiKey}&nextProjectId=`
   const load = async (name: string, until: Promise<unknown>) => {
     progress(`API reads, ${name}`)
@@ -141,6 +143,6 @@ async function apiDuringPublication({ url, apiKey, environment, progress }: Publ
   }
   const quiet = await load('quiet', new Promise((resolve) => setTimeout(resolve, 3_000)))
   // Entered by another process, done by the worker of this one: everything is rendered and published again.
-  const publication = runNode(['src/cli.ts', 'publish', '--wait', '--force'], { environment, codes: [0] })
+  const publication = runNode(program, ['src/cli.js', 'publish', '--wait', '--force'], { environment, codes: [0] })
   return [quiet, await load('during a publication of everything', publication)]
 }

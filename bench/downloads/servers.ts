@@ -2,18 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-
-const root = path.resolve(import.meta.dirname, '../..')
 
 /** A server in a process of its own, which ends with its owner. */
 export type RunningServer = AsyncDisposable & { readonly url: string }
 
 /** node:http with createReadStream over a file and its twin. */
-export async function startBareServer(file: string): Promise<RunningServer> {
-  const child = start(['bench/downloads/bare-server.ts', file], {})
+export async function startBareServer(program: string, file: string): Promise<RunningServer> {
+  const child = start(program, ['bench/downloads/bare-server.js', file], {})
   if (!child.stdout) throw new Error('the bare server has no output')
   const [port] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
   return {
@@ -26,9 +23,13 @@ export async function startBareServer(file: string): Promise<RunningServer> {
 }
 
 /** `giving start`, API and worker in one process; ready when `address` answers 200. */
-export async function startGiving(environment: NodeJS.ProcessEnv, address: string): Promise<RunningServer> {
+export async function startGiving(
+  program: string,
+  environment: NodeJS.ProcessEnv,
+  address: string,
+): Promise<RunningServer> {
   const port = await freePort()
-  const child = start(['src/cli.ts', 'start'], { ...environment, HOST: '127.0.0.1', PORT: String(port) })
+  const child = start(program, ['src/cli.js', 'start'], { ...environment, HOST: '127.0.0.1', PORT: String(port) })
   child.stdout?.resume()
   const url = `http://127.0.0.1:${port}`
   const stop = async () => {
@@ -46,9 +47,9 @@ export async function startGiving(environment: NodeJS.ProcessEnv, address: strin
   throw new Error(`giving start does not serve ${address}`)
 }
 
-function start(args: readonly string[], environment: NodeJS.ProcessEnv): ChildProcess {
-  return spawn(process.execPath, ['--import', './test/support/register-typescript.mjs', ...args], {
-    cwd: root,
+function start(program: string, args: readonly string[], environment: NodeJS.ProcessEnv): ChildProcess {
+  return spawn(process.execPath, [...args], {
+    cwd: program,
     env: { ...process.env, ...environment },
     stdio: ['pipe', 'pipe', 'ignore'],
   })

@@ -5,7 +5,7 @@ import { atMost, type Bench, type BenchResult, type BenchSetting, median } from 
 import { runProgram } from '../suite/child.js'
 import { spread } from '../suite/contest.js'
 import { firstRunAt } from '../suite/settings.js'
-import { openProcess, type WorkerRun } from '../suite/worker.js'
+import type { WorkerRun } from '../suite/worker.js'
 import type { XmlBuilder2Result, XmlBuilder2Task } from './with-xmlbuilder2.js'
 
 /** The same projects from rows to a file, by ours and by the tool that a user would pick, each in its own process. */
@@ -29,7 +29,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
     progress(`ours: round ${round}`)
     const feedsDir = await workshop.folder('peer')
     {
-      await using worker = openProcess({ url, feedsDir, checks: 'all' })
+      await using worker = await workshop.worker(url, feedsDir)
       await forgetPublications(store)
       all.push(await worker.run({ at: firstRunAt.toISOString(), publish: true }))
       await store.db.query(`update project set title = title || '.' where id % $1 = 0`, [
@@ -41,20 +41,19 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
     progress(`xmlbuilder2: round ${round}`)
     const file = path.join(feedsDir, 'xmlbuilder2.xml')
     const task: XmlBuilder2Task = { url, projects, file }
-    theirs.push(await runProgram<XmlBuilder2Result>('bench/peer/with-xmlbuilder2.ts', task))
+    theirs.push(await runProgram<XmlBuilder2Result>(await workshop.program(), 'bench/peer/with-xmlbuilder2.js', task))
     await rm(feedsDir, { recursive: true })
   }
-  const wall = (run: WorkerRun) => run.render.seconds + (run.publish?.seconds ?? 0)
   const peak = (runs: readonly { peakMiB: number }[]) =>
     `${Math.max(...runs.map(({ peakMiB }) => peakMiB)).toFixed(0)} MiB`
   const row = (name: string, runs: readonly WorkerRun[]) => [
     name,
-    spread(runs.map(wall)),
+    spread(runs.map(({ seconds }) => seconds)),
     spread(runs.map(({ cpuSeconds }) => cpuSeconds)),
     String(median(runs.map(({ render }) => render.rendered))),
     peak(runs),
   ]
-  const per6000 = (published / projects) * median(all.map(wall))
+  const per6000 = (published / projects) * median(all.map(({ seconds }) => seconds))
   const count = median(some.map(({ render }) => render.rendered))
   return {
     tables: [
@@ -84,7 +83,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
     ],
     bars: [
       atMost(2, 'rows to a released file, every check on, per 6,000 activities', per6000, 's'),
-      atMost(3, `${count} changes in ${projects}, every check on`, median(some.map(wall)), 's'),
+      atMost(3, `${count} changes in ${projects}, every check on`, median(some.map(({ seconds }) => seconds)), 's'),
     ],
     notes: [
       'Ours reads, maps, checks by our rules and the official schema, stores, assembles, compresses, syncs and switches, and makes ' +

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { atMost, type Bench, type BenchResult, type BenchSetting } from '../suite/bench.js'
 import { firstRunAt } from '../suite/settings.js'
-import { openProcess, type WorkerRun } from '../suite/worker.js'
+import type { WorkerRun } from '../suite/worker.js'
 
 /** A first build of everything at growing sizes: time per project and memory must stay. */
 export const bench: Bench = {
@@ -11,14 +11,16 @@ export const bench: Bench = {
   run,
 }
 
-async function run({ quick, million, workshop, progress, say }: BenchSetting): Promise<BenchResult> {
-  const sizes = quick ? [1_000, 5_000] : [10_000, 100_000, ...(million ? [1_000_000] : [])]
+async function run(setting: BenchSetting): Promise<BenchResult> {
+  const { quick, million, workshop, progress, say } = setting
+  const small = setting.projects ?? (quick ? 1_000 : 10_000)
+  const sizes = [small, small * 10, ...(million ? [small * 100] : [])]
   const rows: string[][] = []
   const runs: { readonly perProject: number; readonly peakMB: number }[] = []
   for (const projects of sizes) {
     const { build, bytes } = await buildOnce(projects, { workshop, progress })
     const renderMs = (build.render.seconds * 1000) / projects
-    const publishMs = ((build.publish?.seconds ?? 0) * 1000) / projects
+    const publishMs = (build.seconds * 1000) / projects - renderMs
     const peakMB = (build.peakMiB * 2 ** 20) / 1e6
     runs.push({ perProject: renderMs + publishMs, peakMB })
     rows.push([
@@ -55,7 +57,7 @@ async function buildOnce(
   await using database = await workshop.seeded({ projects, size: 'varied', once: true })
   const feedsDir = await workshop.folder('scale')
   try {
-    await using worker = openProcess({ url: database.url, feedsDir, checks: 'all' })
+    await using worker = await workshop.worker(database.url, feedsDir)
     progress(`building ${projects} projects`)
     const build = await worker.run({ at: firstRunAt.toISOString(), publish: true })
     if (build.render.rendered !== projects) throw new Error(`${build.render.rendered} of ${projects} were rendered`)

@@ -1,17 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { peakMemoryOf } from './memory.js'
 
-const root = path.resolve(import.meta.dirname, '../..')
-
 /**
- * Runs a program of this repository in a process of its own with one JSON argument; resolves to the JSON that is the
+ * Runs a file of the transpiled program in a process of its own with one JSON argument; resolves to the JSON that is the
  * last line of its output. Its errors go to ours.
  */
-export async function runProgram<T>(file: string, argument: unknown): Promise<T> {
-  const { output } = await runNode([file, JSON.stringify(argument)])
+export async function runProgram<T>(program: string, file: string, argument: unknown): Promise<T> {
+  const { output } = await runNode(program, [file, JSON.stringify(argument)])
   return JSON.parse(output.trim().split('\n').at(-1) ?? '') as T
 }
 
@@ -28,14 +25,15 @@ export type NodeResult = {
   readonly peakMiB: number | undefined
 }
 
-/** Runs Node on our sources to its end. Throws when it fails. */
+/** Runs Node in the folder of the transpiled program to its end. Throws when it fails. */
 export async function runNode(
+  program: string,
   args: readonly string[],
   { environment = {}, codes = [0] }: NodeOptions = {},
 ): Promise<NodeResult> {
   const began = performance.now()
-  const child = spawn(process.execPath, ['--import', './test/support/register-typescript.mjs', ...args], {
-    cwd: root,
+  const child = spawn(process.execPath, [...args], {
+    cwd: program,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

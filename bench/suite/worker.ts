@@ -3,10 +3,12 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { openStore } from '../../src/store/store.js'
 import { peakMemoryMiB } from './memory.js'
-import { createBenchPublisher, openOfficialSchema, type Rendered } from './publisher.js'
+import { createBenchPublisher, openOfficialSchema, type Published, type Rendered } from './publisher.js'
 
 /** What a worker process works on. */
 export type WorkerOptions = {
+  /** Folder with the official schemas; undefined: there are none. */
+  readonly standardDir: string | undefined
   readonly url: string
   readonly feedsDir: string
   /** `none`: neither our checks nor the schema's. */
@@ -18,7 +20,9 @@ export type RunOrder = { readonly at: string; readonly force?: boolean; readonly
 
 export type WorkerRun = {
   readonly render: Rendered
-  readonly publish?: { readonly seconds: number; readonly state: string }
+  readonly publish?: Published
+  /** Of everything together. */
+  readonly seconds: number
   /** Processor time of the process during the run, all threads together. */
   readonly cpuSeconds: number
   /** The most memory that the process has had so far. */
@@ -28,11 +32,9 @@ export type WorkerRun = {
 /** A worker in a process of its own, which ends with its owner. */
 export type BenchWorker = AsyncDisposable & { run(order: RunOrder): Promise<WorkerRun> }
 
-/** Starts a worker process. */
-export function openProcess(options: WorkerOptions): BenchWorker {
-  const child = fork(import.meta.filename, [JSON.stringify(options)], {
-    execArgv: ['--import', path.resolve(import.meta.dirname, '../../test/support/register-typescript.mjs')],
-  })
+/** Starts a worker process of the transpiled program. */
+export function openProcess(program: string, options: WorkerOptions): BenchWorker {
+  const child = fork(path.join(program, 'bench/suite/worker.js'), [JSON.stringify(options)], { execArgv: [] })
   return {
     run: async (order) => {
       const answer = nextMessage(child)
@@ -64,9 +66,9 @@ async function nextMessage(child: ChildProcess): Promise<unknown> {
 }
 
 /** The process itself: does one run for each message, until its owner is gone. */
-async function serve({ url, feedsDir, checks }: WorkerOptions): Promise<void> {
+async function serve({ url, feedsDir, checks, standardDir }: WorkerOptions): Promise<void> {
   await using store = openStore({ url, max: 4, applicationName: 'bench worker' })
-  const xsd = checks === 'all' ? await openOfficialSchema() : undefined
+  const xsd = checks === 'all' ? await openOfficialSchema(standardDir) : undefined
   const publisher = createBenchPublisher({ store, feedsDir, checks, xsd })
   const work = async ({ at, force, publish }: RunOrder): Promise<WorkerRun> => {
     const cpuBefore = process.cpuUsage()
@@ -76,9 +78,10 @@ async function serve({ url, feedsDir, checks }: WorkerOptions): Promise<void> {
     }
     const run = await publisher.begin(new Date(at), force)
     const render = await publisher.render(run)
-    if (!publish) return { render, ...used() }
-    const { seconds, state } = await publisher.publish(run)
-    return { render, publish: { seconds, state }, ...used() }
+    if (!publish) return { render, seconds: render.seconds, ...used() }
+    const published = await publisher.publish(run)
+    const seconds = render.seconds + published.releaseSeconds + published.bulkSeconds
+    return { render, publish: published, seconds, ...used() }
   }
   process.on('message', (order: RunOrder) => {
     work(order).then(

@@ -6,8 +6,10 @@ import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/store/emb
 import { migrate } from '../../src/store/migrate.js'
 import { seed } from '../../src/store/seed.js'
 import { openStore, type Store } from '../../src/store/store.js'
+import { transpileProgram } from './program.js'
+import { officialDirectory } from './publisher.js'
 import { baseUrl, currency, firstRunAt, seededDay } from './settings.js'
-import { openProcess } from './worker.js'
+import { type BenchWorker, openProcess } from './worker.js'
 
 /** What to seed; the same always makes the same rows. */
 export type Rows = {
@@ -34,6 +36,7 @@ export class Workshop implements AsyncDisposable {
   readonly #progress: (what: string) => void
   #folder: Promise<string> | undefined
   #server: Promise<EmbeddedPostgres> | undefined
+  #program: Promise<string> | undefined
   /** Seeded databases that others are cloned from, by what is in them. */
   readonly #templates = new Map<string, Promise<string>>()
 
@@ -47,6 +50,17 @@ export class Workshop implements AsyncDisposable {
     const folder = path.join(await this.#folder, `${name}-${randomBytes(4).toString('hex')}`)
     await mkdir(folder)
     return folder
+  }
+
+  /** The folder of the transpiled program; processes of their own start from it. */
+  program(): Promise<string> {
+    this.#program ??= transpileProgram()
+    return this.#program
+  }
+
+  /** A worker in a process of its own, with every check. */
+  async worker(url: string, feedsDir: string): Promise<BenchWorker> {
+    return openProcess(await this.program(), { url, feedsDir, checks: 'all', standardDir: officialDirectory() })
   }
 
   /** A migrated database with seeded projects, vacuumed and analysed. Benches that ask for the same share the seeding. */
@@ -64,6 +78,8 @@ export class Workshop implements AsyncDisposable {
     const server = await this.#server?.catch(() => undefined)
     await server?.release()
     if (server) await rm(server.clusterDir, { recursive: true, force: true })
+    const program = await this.#program?.catch(() => undefined)
+    if (program !== undefined) await rm(program, { recursive: true, force: true })
     const folder = await this.#folder
     if (folder !== undefined) await rm(folder, { recursive: true, force: true })
   }
@@ -107,7 +123,7 @@ export class Workshop implements AsyncDisposable {
     const database = await this.seeded({ projects, size })
     this.#progress(`rendering ${projects} projects`)
     {
-      await using worker = openProcess({ url: database.url, feedsDir: await this.folder('unused'), checks: 'all' })
+      await using worker = await this.worker(database.url, await this.folder('unused'))
       await worker.run({ at: firstRunAt.toISOString() })
     }
     await database.store.db.query('vacuum analyze')

@@ -39,7 +39,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
     for (const { name, environment, runs } of variants) {
       progress(`giving validate, ${name}: ${round === 0 ? 'warm-up' : `round ${round}`}`)
       const options = { environment: { ...environment, GIVING_DATA_DIR: folder }, codes: [0, 1] }
-      const result = await runNode(['src/cli.ts', 'validate', '--json', file], options)
+      const result = await runNode(await workshop.program(), ['src/cli.js', 'validate', '--json', file], options)
       const [report] = JSON.parse(result.output) as { records?: number }[]
       if (report?.records !== projects) throw new Error(`${report?.records} of ${projects} activities were checked`)
       if (round > 0) runs.push(result)
