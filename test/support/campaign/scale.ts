@@ -15,17 +15,17 @@ export const scale = {
   /** Kill -9 at random moments. */
   kills: scaled(50),
   /** The same with the default lock of 10 s, where each takeover takes that long. */
-  killsWithDefaults: scaled(3),
+  killsWithDefaults: scaled(2),
   /** Seconds of starting, stopping and killing workers under a schedule; once with two of them, once with four. */
   scheduleSeconds: Math.max(10, scaled(30)),
   /** Five processes starting at the same moment. */
   simultaneousStarts: scaled(50),
   /** The same with cold processes on an empty database. */
-  coldStarts: scaled(3),
+  coldStarts: scaled(2),
   /** Everything down at a due instant. */
-  missedInstants: scaled(4),
+  missedInstants: scaled(3),
   /** The schedule changed and the workers restarted one after the other. */
-  scheduleChanges: scaled(6),
+  scheduleChanges: scaled(4),
   /** The scheduler deleted behind the workers' backs, in each way that it can be. */
   lostSchedulers: scaled(2),
   /** Publications at instants of a clock that jumps, also backwards. */
