@@ -1,6 +1,7 @@
 import { rename } from 'node:fs/promises'
 import path from 'node:path'
 import { ServiceError } from '../domain/errors.js'
+import { loadCarried, missingFromCarried, settleIdentifiers } from '../store/published-identifiers.js'
 import {
   findRelease,
   findReleases,
@@ -11,7 +12,6 @@ import {
   recordLiveRelease,
   recordReleaseEvent,
 } from '../store/releases.js'
-import { loadCarried, missingFromCarried, settleIdentifiers } from '../store/renderings.js'
 import type { PublicationDeps } from './publication.js'
 import { tidy } from './publish-release.js'
 import { underPublishingLock } from './publishing-lock.js'

@@ -4,6 +4,7 @@ import { iatiEnvelope } from '../feeds/iati/envelope.js'
 import type { Connection, Db } from '../store/connection.js'
 import { copyRows } from '../store/copy-rows.js'
 import { findFact } from '../store/facts.js'
+import { vanishedIdentifiers } from '../store/published-identifiers.js'
 import {
   copySegmentSql,
   heldRenderings,
@@ -11,7 +12,6 @@ import {
   listSegments,
   reportFeedsFingerprint,
   unbalancedRenderings,
-  vanishedIdentifiers,
 } from '../store/renderings.js'
 import { bulkActivities } from './bulk-activities.js'
 import type { Dataset } from './dataset.js'

@@ -1,6 +1,7 @@
 import { ServiceError } from '../domain/errors.js'
+import { promiseIdentifiers } from '../store/published-identifiers.js'
 import { findRelease, forgetHeldReleases, recordHeldRelease, recordLiveRelease } from '../store/releases.js'
-import { assignSegments, promiseIdentifiers } from '../store/renderings.js'
+import { assignSegments } from '../store/renderings.js'
 import { assignReportPlaces } from '../store/report-archives.js'
 import { Draft } from './draft.js'
 import { holdReason } from './guards.js'

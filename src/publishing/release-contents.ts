@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { ServiceError } from '../domain/errors.js'
-import type { CarriedIdentifier } from '../store/renderings.js'
+import type { CarriedIdentifier } from '../store/published-identifiers.js'
 import type { ReadableRelease } from './releases.js'
 
 /** One activity of a published file: its identifier, and a hash of everything but `last-updated-datetime`. */
