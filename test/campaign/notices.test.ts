@@ -9,9 +9,9 @@ import { scale } from '../support/campaign/scale.js'
 import { testDatabase } from '../support/database.js'
 
 // Each month of money is a notice or more.
-const months = 20
-// A worker that has published as many valid activities has needed most of this already.
-const mostMegabytes = 800
+const months = 50
+// A worker has half of this already after a first publication of valid activities; all notices together would not fit.
+const mostMegabytes = 1000
 
 test('a mapping that makes every activity invalid many times over holds the release, in bounded memory', async () => {
   const { store, url } = await testDatabase()
