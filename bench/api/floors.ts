@@ -8,7 +8,9 @@ import { openStore } from '../../src/store/store.js'
  * whose one named statement returns the same page as ready text. Prints its ports as JSON; ends with its input.
  */
 const [databaseUrl = '', poolSize = '10'] = process.argv.slice(2)
-const store = openStore({ url: databaseUrl, max: Number(poolSize), applicationName: 'bench floors' })
+// Each statement has the time limit that the API gives its own.
+const pool = openStore({ url: databaseUrl, max: Number(poolSize), applicationName: 'bench floors' })
+const store = pool.answeringWithin(10_000)
 
 const one = async (name: string, text: string, value: number): Promise<string> => {
   const { rows } = await store.db.query<{ text: string }>(text, [value], name)
@@ -54,5 +56,5 @@ process.stdin.on('end', async () => {
   bare.closeAllConnections()
   bare.close()
   await app.close()
-  await store.close()
+  await pool.close()
 })
