@@ -143,6 +143,9 @@ async function apiDuringPublication({ program, url, apiKey, environment, progres
   }
   const quiet = await load('quiet', new Promise((resolve) => setTimeout(resolve, 3_000)))
   // Entered by another process, done by the worker of this one: everything is rendered and published again.
-  const publication = runNode(program, ['src/cli.js', 'publish', '--wait', '--force'], { environment, codes: [0] })
+  const publication = runNode(program, ['src/cli.js', 'publish', '--wait', '--force', '--json'], {
+    environment,
+    codes: [0],
+  })
   return [quiet, await load('during a publication of everything', publication)]
 }
