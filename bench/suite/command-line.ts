@@ -28,7 +28,7 @@ export function readCommandLine(args: readonly string[], known: readonly Bench[]
   }
   const isWanted = ({ name, byDefault }: Bench) => {
     if (positionals.includes(name)) return true
-    // Scale takes half an hour and more: it is never meant by accident.
+    // Scale takes long, and much disk: it is never meant by accident.
     if (positionals.includes('all')) return name !== 'scale'
     return positionals.length === 0 && byDefault
   }
@@ -92,7 +92,7 @@ By name only (all: every bench but scale):
 ${list(false)}
 
 Options:
-  --quick          fewer rows and rounds: about 2 minutes, ratios less certain
+  --quick          fewer rows and rounds: a few minutes, ratios less certain
   --projects N     N projects in each bench instead of its own number: to try it out
   --million        scale only: up to 1,000,000 projects
   --only TEXT      api only: targets whose name has the text
