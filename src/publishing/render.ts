@@ -86,8 +86,10 @@ function nextSize(rendered: readonly RenderedProject[]): number {
   return Math.min(mostBatch, Math.max(leastBatch, Math.round((rendered.length * batchBytes) / (bytes + 1))))
 }
 
+/** What was checked by other schemas, or by none, is checked again: a pull of the official ones reaches every activity. */
 function staleCriteria(deps: PublicationDeps, run: RunHandle): StaleCriteria {
-  return { inputKey: inputKey(deps.mapping), day: isoDateOf(run.startedAt), force: run.force }
+  const key = [inputKey(deps.mapping), ...(deps.xsd ? [deps.xsd.version] : [])].join('+')
+  return { inputKey: key, day: isoDateOf(run.startedAt), force: run.force }
 }
 
 type Batch = { readonly projects: readonly StaleProject[]; readonly graphs: readonly ProjectGraph[] }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
@@ -18,6 +19,8 @@ import type { RecordKind } from './record.js'
 
 /** The verdict of the official schemas; holds WebAssembly memory until disposed. */
 export type XsdValidator = {
+  /** Names the schemas by their content. */
+  readonly version: string
   /**
    * Checks records given as text (a buffer holds UTF-8) and returns the notices of each, in order. Any number may be
    * given; they are checked in batches of at most 100 and a quarter of a megabyte, because libxml2 keeps the memory that its
@@ -69,7 +72,10 @@ export async function createXsdValidator(directory: string): Promise<XsdValidato
     files[name] = text
   })
   const schemas = loadSchemas(files, directory)
+  const version = createHash('sha256')
+  for (const name of names) version.update(files[name] ?? '')
   return {
+    version: version.digest('hex').slice(0, 16),
     validate(records, kind, namespaces = {}) {
       return batchesOf(records.map((record) => (typeof record === 'string' ? Buffer.from(record) : record))).flatMap(
         (batch) => validateBatch(schemas[kind], batch, kind, namespaces),

@@ -1,6 +1,6 @@
 import { themeDefaults } from '../../domain/theme-sectors.js'
 import { oneOf, pick, textArray } from './sql.js'
-import { organisationKinds, syllables } from './words.js'
+import { organisationKinds, syllables, worldwide } from './words.js'
 
 export const themeIds = Object.keys(themeDefaults).sort()
 
@@ -14,7 +14,8 @@ export function placeName(index: string): string {
 
 /** Regions, countries and themes; what is already there stays as it is. $1 countries as JSON, $2 themes as JSON. */
 export const insertReferences = [
-  `insert into region (name) select distinct region from json_to_recordset($1::json) as c(region text) order by 1
+  `insert into region (name)
+   select region from json_to_recordset($1::json) as c(region text) union select '${worldwide}' order by 1
    on conflict (name) do nothing`,
   `insert into country (code, name, region_name)
    select code, name, region from json_to_recordset($1::json) as c(code text, name text, region text) order by code

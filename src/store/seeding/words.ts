@@ -15,6 +15,9 @@ const middleEast = 'Middle East'
 const north = 'North America'
 const europe = 'Europe and Russia'
 
+/** A region of its own, without a country: platforms have at least seven regions, and clients rely on it. */
+export const worldwide = 'Worldwide'
+
 function country(
   code: string,
   alpha3: string,

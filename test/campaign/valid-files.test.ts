@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it } from 'vitest'
+import { isoDateOf, isoInstantOf } from '../../src/domain/dates.js'
+import { seed } from '../../src/store/seed.js'
+import { importFiles } from '../../src/sync/import.js'
+import { createXsdValidator, validateFile } from '../../src/validation/index.js'
+import { day, mappingConfig } from '../support/builders.js'
+import { testDatabase } from '../support/database.js'
+import { officialStandard } from '../support/official-standard.js'
+import { testPublisher } from '../support/publishing.js'
+
+const samples = path.resolve(import.meta.dirname, '../../../shared/samples/projects.xml')
+const hasSamples = existsSync(samples)
+if (!hasSamples) console.warn('skipped: 50 real records: ../shared/samples/projects.xml is not here')
+const standard = officialStandard('the official schema over 10,000 seeded projects')
+
+it('publishes 10,000 seeded projects and the real records without an error or a warning in any file', async () => {
+  const { store } = await testDatabase()
+  const { currency, baseUrl } = mappingConfig
+  const publisher = await testPublisher(store)
+  await seed(store, { projects: 10_000, source: 'local', firstId: 1_000_001, today: day('2026-11-20'), currency, baseUrl })
+  if (hasSamples) await importFiles(store, [samples], { source: 'import', clock: () => publisher.now, currency })
+  const run = await publisher.publish()
+  expect([run.state, run.held]).toEqual(['published', 0])
+
+  const xsd = standard ? await createXsdValidator(standard) : undefined
+  const context = {
+    today: isoDateOf(publisher.now),
+    now: isoInstantOf(publisher.now),
+    reportingOrgRef: mappingConfig.reportingOrg.ref,
+  }
+  const release = await publisher.live()
+  let activities = 0
+  for (const { path: address, records } of release.manifest.files) {
+    if (!/^\/iati\/[a-z]+(-\d+)?\.xml$/.test(address)) continue
+    const file = await release.find(address)
+    const report = await validateFile(file?.identity.path ?? '', { context, ...(xsd && { xsd }) })
+    const { errors, warnings } = report.summary
+    expect([address, report.complete, report.records, errors, warnings]).toEqual([address, true, records, 0, 0])
+    if (address.startsWith('/iati/activities')) activities += report.records
+  }
+  xsd?.dispose()
+  expect(activities).toBe(10_000 + (hasSamples ? 50 : 0))
+})
