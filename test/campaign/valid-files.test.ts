@@ -19,7 +19,14 @@ it('publishes 10,000 seeded projects and the real records without an error or a 
   const { store } = await testDatabase()
   const { currency, baseUrl } = mappingConfig
   const publisher = await testPublisher(store)
-  await seed(store, { projects: 10_000, source: 'local', firstId: 1_000_001, today: day('2026-11-20'), currency, baseUrl })
+  await seed(store, {
+    projects: 10_000,
+    source: 'local',
+    firstId: 1_000_001,
+    today: day('2026-11-20'),
+    currency,
+    baseUrl,
+  })
   if (hasSamples) await importFiles(store, [samples], { source: 'import', clock: () => publisher.now, currency })
   const run = await publisher.publish()
   expect([run.state, run.held]).toEqual(['published', 0])
