@@ -8,6 +8,7 @@ import { refuseOtherCurrency } from '../store/stated-totals.js'
 import type { Store } from '../store/store.js'
 import { type ImportProblem, type ImportSummary, ImportTally } from './import-summary.js'
 import { parseProjectRecord } from './project-record.js'
+import { BatchLimit } from './record-batches.js'
 import { type ReadProgress, readRecords } from './record-files.js'
 import { recordHash } from './record-hash.js'
 
@@ -27,9 +28,6 @@ export type ImportOptions = {
   /** Between two batches, an aborted import stops with `aborted`; what is written stays. */
   readonly signal?: AbortSignal
 }
-
-// Records a transaction.
-const batchSize = 100
 
 type BatchEntry = { readonly file: string; readonly line: number; readonly hashed: HashedRecord }
 
@@ -55,6 +53,7 @@ export async function importFiles(
   for (const file of files) {
     // A map, so that of a record repeated within a batch the last one wins.
     let batch = new Map<number, BatchEntry>()
+    const limit = new BatchLimit()
     const flush = async () => {
       if (options.signal?.aborted) throw new ServiceError('aborted', 'the import was interrupted')
       if (batch.size > 0) await writeBatch(store, [...batch.values()], write, tally)
@@ -82,7 +81,7 @@ export async function importFiles(
       if (batch.delete(record.id)) tally.repeated++
       const hash = recordHash(record, write.photoConsent)
       batch.set(record.id, { ...where, hashed: { record, hash, cumulativeTo: cumulativeTo(record, today) } })
-      if (batch.size >= batchSize) await flush()
+      if ('value' in item && limit.add(item.value)) await flush()
     }
     await flush()
   }

@@ -1,5 +1,7 @@
 import { ServiceError } from '../domain/errors.js'
 import { countPresent, countVanished, deactivateMirrored, listVanished } from '../store/upstream-projects.js'
+import type { Element } from '../xml/element.js'
+import { inBatches } from './record-batches.js'
 import { readProjectRecords, writePage } from './sync-records.js'
 import type { Checkpoint, Notice, SyncSession } from './sync-session.js'
 import { idOf, type Page, projectPage, readDownloadLink, readPage, unusable } from './upstream-documents.js'
@@ -142,19 +144,12 @@ export async function takeBulk(session: SyncSession, understandsSince: boolean):
   if (link === undefined) return await session.move(walk)
   try {
     const { chunks, modified } = await client.stream(link, signal)
-    let batch: WireValue[] = []
-    let met = 0
     const skip = session.at.cursor
-    const flush = async () => {
-      if (batch.length > 0) await writePage(session, readProjectRecords(batch, session), { ...session.at, cursor: met })
-      batch = []
+    let met = skip
+    for await (const batch of inBatches(recordsAfter(cutXmlRecords(toBuffers(chunks)), skip))) {
+      met += batch.length
+      await writePage(session, readProjectRecords(batch, session), { ...session.at, cursor: met })
     }
-    for await (const element of cutXmlRecords(toBuffers(chunks))) {
-      if (++met <= skip) continue
-      batch.push(fromElement(element))
-      if (batch.length >= pageSize) await flush()
-    }
-    await flush()
     const made = modified ?? new Date(clock().getTime() - bulkAgeMs)
     // Where changes cannot be asked for, only the walk tells what the file misses.
     await session.move(understandsSince ? { ...walk, since: new Date(made.getTime() - overlapMs).toISOString() } : walk)
@@ -163,6 +158,12 @@ export async function takeBulk(session: SyncSession, understandsSince: boolean):
     if (!(error instanceof ServiceError) || !brokenBulk.has(error.code)) throw error
     await session.move(walk, { counts: {}, notices: [bulkNotice('bulk file of projects', error)] })
   }
+}
+
+/** The records of a file from the one after `skip` on. */
+export async function* recordsAfter(elements: AsyncIterable<Element>, skip: number): AsyncGenerator<WireValue> {
+  let met = 0
+  for await (const element of elements) if (++met > skip) yield fromElement(element)
 }
 
 export const brokenBulk: ReadonlySet<string> = new Set([

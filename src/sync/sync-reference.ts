@@ -2,10 +2,11 @@ import { ServiceError } from '../domain/errors.js'
 import { upsertRegions, upsertThemes, writeOrganisations } from '../store/catalogue-parts.js'
 import type { OrganisationRecord } from '../store/catalogue-record.js'
 import { parseOrganisationRecord } from './project-record.js'
-import { accept, brokenBulk, bulkNotice, findBulkLink, pageSize, toBuffers } from './sync-projects.js'
+import { inBatches } from './record-batches.js'
+import { accept, brokenBulk, bulkNotice, findBulkLink, pageSize, recordsAfter, toBuffers } from './sync-projects.js'
 import type { Checkpoint, Notice, SyncSession } from './sync-session.js'
 import { idOf, organisationPage, readList, readPage, unusable } from './upstream-documents.js'
-import { fromElement, type WireObject, type WireValue } from './wire-value.js'
+import type { WireObject, WireValue } from './wire-value.js'
 import { cutXmlRecords } from './xml-records.js'
 
 const organisationService = '/public/orgservice/all/organizations'
@@ -68,14 +69,9 @@ async function takeOrganisationFile(session: SyncSession): Promise<void> {
   if (link === undefined) return await session.move(afterwards(at))
   try {
     const { chunks } = await client.stream(link, signal)
-    let batch: WireValue[] = []
-    for await (const element of cutXmlRecords(toBuffers(chunks), { list: 'organizations', record: 'organization' })) {
-      batch.push(fromElement(element))
-      if (batch.length < pageSize) continue
-      await writeBatch(session, batch, at)
-      batch = []
-    }
-    await writeBatch(session, batch, afterwards(at))
+    const organisations = cutXmlRecords(toBuffers(chunks), { list: 'organizations', record: 'organization' })
+    for await (const batch of inBatches(recordsAfter(organisations, 0))) await writeBatch(session, batch, at)
+    await session.move(afterwards(at))
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof ServiceError) || !brokenBulk.has(error.code)) throw error
