@@ -163,7 +163,7 @@ export function describeSurvival(name: string, open: (databaseUrl: string) => Pr
     test('takes up a run that the queue knows nothing of, once its lease is dead', async () => {
       await begin(3)
       const { id } = await createRun(world.store.db, { trigger: 'manual', at: clock() })
-      const lease = { runId: id, attempt: 0, owner: 'a worker of yesterday', seconds: 1 }
+      const lease = { runId: id, attempt: 0, owner: 'a worker of yesterday', seconds: 4 }
       expect(await claimRun(world.store.db, lease, clock())).toMatchObject({ kind: 'claimed', attempt: 1 })
       await world.startWorker()
       expect((await getRun(world.store.db, id)).owner).toBe('a worker of yesterday')
