@@ -21,26 +21,26 @@ export type Theme = {
 
 export type Organisation = {
   readonly id: number
-  readonly bridgeId?: string
+  readonly bridgeId?: string | undefined
   readonly name: string
-  readonly ein?: string
-  readonly addressLine1?: string
-  readonly addressLine2?: string
-  readonly city?: string
-  readonly state?: string
-  readonly postal?: string
+  readonly ein?: string | undefined
+  readonly addressLine1?: string | undefined
+  readonly addressLine2?: string | undefined
+  readonly city?: string | undefined
+  readonly state?: string | undefined
+  readonly postal?: string | undefined
   /** Country of the address. */
-  readonly countryCode?: string
-  readonly countryName?: string
-  readonly url?: string
-  readonly logoUrl?: string
-  readonly mission?: string
+  readonly countryCode?: string | undefined
+  readonly countryName?: string | undefined
+  readonly url?: string | undefined
+  readonly logoUrl?: string | undefined
+  readonly mission?: string | undefined
   readonly totalProjects: number
   readonly activeProjects: number
   /** Its own IATI organisation identifier, where it has one. */
-  readonly orgRef?: string
+  readonly orgRef?: string | undefined
   /** Code of IATI OrganisationType. */
-  readonly orgType?: string
+  readonly orgType?: string | undefined
   readonly themes: readonly Theme[]
   /** Where it works. */
   readonly countries: readonly Country[]
@@ -48,23 +48,23 @@ export type Organisation = {
 
 /** Six renditions of one picture; the order of the keys is the order of the wire format. */
 export type PhotoRenditions = {
-  readonly small?: string
-  readonly thumbnail?: string
-  readonly medium?: string
-  readonly large?: string
-  readonly extraLarge?: string
-  readonly original?: string
+  readonly small?: string | undefined
+  readonly thumbnail?: string | undefined
+  readonly medium?: string | undefined
+  readonly large?: string | undefined
+  readonly extraLarge?: string | undefined
+  readonly original?: string | undefined
 }
 
 /** A picture of the gallery; position 0 is the project's main image (wire id 0). */
 export type Photo = {
   readonly position: number
   readonly wireId: number
-  readonly title?: string
+  readonly title?: string | undefined
   readonly renditions: PhotoRenditions
   /** People shown have agreed to worldwide publication. */
   readonly consent: boolean
-  readonly takenOn?: IsoDate
+  readonly takenOn?: IsoDate | undefined
 }
 
 export type DonationOption = { readonly amount: Decimal; readonly description?: string }
@@ -78,7 +78,7 @@ export type DonationMonth = {
   readonly currency: CurrencyCode
   readonly kind: MoneyKind
   readonly source: RowSource
-  readonly funder?: FunderOrganisation
+  readonly funder?: FunderOrganisation | undefined
   readonly amount: Decimal
   readonly count: number
   /** The last day of the month on which money moved. */
@@ -89,9 +89,9 @@ export type DonationMonth = {
 export type FunderOrganisation = {
   readonly id: number
   readonly name: string
-  readonly ein?: string
-  readonly orgRef?: string
-  readonly orgType?: string
+  readonly ein?: string | undefined
+  readonly orgRef?: string | undefined
+  readonly orgType?: string | undefined
 }
 
 export type Disbursement = {
@@ -100,7 +100,7 @@ export type Disbursement = {
   readonly amount: Decimal
   readonly currency: CurrencyCode
   /** Absent: paid to the project's own organisation. */
-  readonly receiver?: FunderOrganisation
+  readonly receiver?: FunderOrganisation | undefined
 }
 
 /** A payout that has been agreed on; a disbursement of the same reference fulfils it. */
@@ -134,47 +134,47 @@ export type Project = {
   readonly paused: boolean
   readonly type: string
   readonly title: string
-  readonly summary?: string
-  readonly need?: string
-  readonly longTermImpact?: string
-  readonly activities?: string
-  readonly notice?: string
-  readonly additionalDocumentation?: string
-  readonly contactName?: string
-  readonly contactTitle?: string
-  readonly contactAddress?: string
-  readonly contactAddress2?: string
-  readonly contactCity?: string
-  readonly contactState?: string
-  readonly contactPostal?: string
-  readonly contactCountry?: string
-  readonly contactUrl?: string
-  readonly projectLink?: string
-  readonly progressReportLink?: string
-  readonly themeName?: string
-  readonly countryName?: string
-  readonly countryCode?: string
-  readonly regionName?: string
-  readonly goal?: Decimal
+  readonly summary?: string | undefined
+  readonly need?: string | undefined
+  readonly longTermImpact?: string | undefined
+  readonly activities?: string | undefined
+  readonly notice?: string | undefined
+  readonly additionalDocumentation?: string | undefined
+  readonly contactName?: string | undefined
+  readonly contactTitle?: string | undefined
+  readonly contactAddress?: string | undefined
+  readonly contactAddress2?: string | undefined
+  readonly contactCity?: string | undefined
+  readonly contactState?: string | undefined
+  readonly contactPostal?: string | undefined
+  readonly contactCountry?: string | undefined
+  readonly contactUrl?: string | undefined
+  readonly projectLink?: string | undefined
+  readonly progressReportLink?: string | undefined
+  readonly themeName?: string | undefined
+  readonly countryName?: string | undefined
+  readonly countryCode?: string | undefined
+  readonly regionName?: string | undefined
+  readonly goal?: Decimal | undefined
   /** The goal as it was when the store first saw one. */
-  readonly originalGoal?: Decimal
+  readonly originalGoal?: Decimal | undefined
   readonly funding: Decimal
-  readonly remaining?: Decimal
+  readonly remaining?: Decimal | undefined
   readonly numberOfDonations: number
-  readonly numberOfReports?: number
-  readonly dateOfMostRecentReport?: Date
-  readonly imageLink?: string
-  readonly imageTitle?: string
-  readonly imageGallerySize?: number
-  readonly latitude?: Decimal
-  readonly longitude?: Decimal
-  readonly approvedDate?: Date
-  readonly modifiedDate?: Date
-  readonly deadline?: IsoDate
+  readonly numberOfReports?: number | undefined
+  readonly dateOfMostRecentReport?: Date | undefined
+  readonly imageLink?: string | undefined
+  readonly imageTitle?: string | undefined
+  readonly imageGallerySize?: number | undefined
+  readonly latitude?: Decimal | undefined
+  readonly longitude?: Decimal | undefined
+  readonly approvedDate?: Date | undefined
+  readonly modifiedDate?: Date | undefined
+  readonly deadline?: IsoDate | undefined
   /** The emergency that the project answers to (glidenumber.net). */
-  readonly glideNumber?: string
+  readonly glideNumber?: string | undefined
   /** The populated place that latitude and longitude stand for. */
-  readonly locationName?: string
+  readonly locationName?: string | undefined
   readonly locationPrecision: 'point' | 'country'
   /** The UTC day this store first saw the project. */
   readonly firstSeenOn: IsoDate
@@ -184,7 +184,7 @@ export type Project = {
 /** A project with everything that its published texts are made from; lists are in their stable order. */
 export type ProjectGraph = {
   readonly project: Project
-  readonly organisation?: Organisation
+  readonly organisation?: Organisation | undefined
   readonly countries: readonly ProjectCountry[]
   readonly themes: readonly Theme[]
   /** By month, currency, kind, source, funder. */

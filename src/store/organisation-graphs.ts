@@ -1,6 +1,5 @@
 import type { Country, Organisation, Theme } from '../domain/project.js'
 import type { Db } from './connection.js'
-import { present } from './present.js'
 
 /** A theme's columns. */
 export type ThemeRow = { id: string; name: string; sector_code: string | null; humanitarian: boolean }
@@ -66,7 +65,6 @@ export async function organisationGraphs(
 }
 
 export function toOrganisation(row: OrganisationRow): Organisation {
-  const p = present(row)
   return {
     id: row.id,
     name: row.name,
@@ -74,20 +72,20 @@ export function toOrganisation(row: OrganisationRow): Organisation {
     activeProjects: row.active_projects,
     themes: (row.themes ?? []).map(toTheme),
     countries: (row.countries ?? []).map(toCountry),
-    ...(p.bridge_id && { bridgeId: p.bridge_id }),
-    ...(p.ein && { ein: p.ein }),
-    ...(p.address_line1 && { addressLine1: p.address_line1 }),
-    ...(p.address_line2 && { addressLine2: p.address_line2 }),
-    ...(p.city && { city: p.city }),
-    ...(p.state && { state: p.state }),
-    ...(p.postal && { postal: p.postal }),
-    ...(p.country_code && { countryCode: p.country_code }),
-    ...(p.country_name && { countryName: p.country_name }),
-    ...(p.url && { url: p.url }),
-    ...(p.logo_url && { logoUrl: p.logo_url }),
-    ...(p.mission && { mission: p.mission }),
-    ...(p.org_ref && { orgRef: p.org_ref }),
-    ...(p.org_type && { orgType: p.org_type }),
+    bridgeId: row.bridge_id || undefined,
+    ein: row.ein || undefined,
+    addressLine1: row.address_line1 || undefined,
+    addressLine2: row.address_line2 || undefined,
+    city: row.city || undefined,
+    state: row.state || undefined,
+    postal: row.postal || undefined,
+    countryCode: row.country_code || undefined,
+    countryName: row.country_name || undefined,
+    url: row.url || undefined,
+    logoUrl: row.logo_url || undefined,
+    mission: row.mission || undefined,
+    orgRef: row.org_ref || undefined,
+    orgType: row.org_type || undefined,
   }
 }
 

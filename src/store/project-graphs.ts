@@ -10,15 +10,17 @@ const rowsOf = (query: string): string => `(select json_agg(t) from (${query}) t
 const party = `o.id as party_id, o.name as party_name, o.ein as party_ein, o.org_ref as party_ref,
   o.org_type as party_type`
 
-// Everything of a project in one row: a statement a batch costs one answer of the server, where one a table would cost
-// a dozen, and is a snapshot by itself. Amounts are text in JSON, whose numbers are not decimal.
-const selectGraphs = `
+// Everything of a project as one JSON text: a statement a batch costs one answer of the server, where one a table would
+// cost a dozen, and is a snapshot by itself; and a text goes to another thread for the price of its bytes. Amounts and
+// coordinates are text in it, since numbers of JSON are not decimal.
+const selectGraphs = `select g.id, row_to_json(g)::text as source from (
   select p.id, v.version, p.active, p.status, p.paused, p.type, p.title, p.summary, p.need,
     p.long_term_impact, p.activities, p.notice, p.additional_documentation, p.contact_name, p.contact_title,
     p.contact_address, p.contact_address2, p.contact_city, p.contact_state, p.contact_postal, p.contact_country,
     p.contact_url, p.project_link, p.progress_report_link, p.theme_name, p.country_name, p.country_code,
-    p.region_name, p.goal, p.original_goal, p.funding, p.remaining, p.number_of_donations, p.number_of_reports,
-    p.date_of_most_recent_report, p.image_link, p.image_title, p.image_gallery_size, p.latitude, p.longitude,
+    p.region_name, p.goal::text, p.original_goal::text, p.funding::text, p.remaining::text, p.number_of_donations, p.number_of_reports,
+    p.date_of_most_recent_report, p.image_link, p.image_title, p.image_gallery_size, p.latitude::text,
+    p.longitude::text,
     p.approved_date, p.modified_date, p.deadline, p.glide_number, p.location_name, p.location_precision,
     p.first_seen_on, p.source,
     ${organisationJson('p.organisation_id')} as organisation,
@@ -45,26 +47,33 @@ const selectGraphs = `
     ${rowsOf(`select ${reportColumns} from progress_report r where r.project_id = p.id
       order by r.published_at desc, r.id desc`)} as reports
   from project p join project_version v on v.project_id = p.id
-  where p.id = any ($1::bigint[])`
+  where p.id = any ($1::bigint[])) g`
+
+/** A project's rows, as yet unread: JSON that `toProjectGraph` understands. */
+export type GraphSource = string
 
 /**
  * Everything that the published texts of these projects are made from, in the order of the ids given; unknown ids are
  * left out. The parts agree: one statement reads them all.
  */
-export async function projectGraphs(db: Db, ids: readonly number[]): Promise<ProjectGraph[]> {
+export async function graphSources(db: Db, ids: readonly number[]): Promise<GraphSource[]> {
   if (ids.length === 0) return []
-  const { rows } = await db.query<ProjectRow & PartRows>(selectGraphs, [ids], 'project-graphs')
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  return ids.flatMap((id) => {
-    const row = byId.get(id)
-    return row ? toGraph(row) : []
-  })
+  const { rows } = await db.query<{ id: number; source: GraphSource }>(selectGraphs, [ids], 'project-graphs')
+  const byId = new Map(rows.map(({ id, source }) => [id, source]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
-function toGraph(row: ProjectRow & PartRows): ProjectGraph {
+/** As `graphSources`, read into graphs. */
+export async function projectGraphs(db: Db, ids: readonly number[]): Promise<ProjectGraph[]> {
+  return (await graphSources(db, ids)).map(toProjectGraph)
+}
+
+/** What `graphSources` read of one project. */
+export function toProjectGraph(source: GraphSource): ProjectGraph {
+  const row = JSON.parse(source) as ProjectRow & PartRows
   return {
     project: toProject(row),
-    ...(row.organisation && { organisation: toOrganisation(row.organisation) }),
+    organisation: row.organisation ? toOrganisation(row.organisation) : undefined,
     countries: (row.countries ?? []).map((one) => ({ ...toCountry(one), ...(one.share && { share: one.share }) })),
     themes: (row.themes ?? []).map(toTheme),
     months: (row.months ?? []).map(toMonth),
