@@ -24,9 +24,12 @@ export function sendDocument(
     .send(Buffer.from(document))
 }
 
+/** A document, one text after another: a long text is copied only once, into the bytes that are sent. */
+export type Pieces = readonly string[]
+
 /** What a read answers with. */
 export type ReadAnswer = {
-  readonly document: string
+  readonly document: string | Pieces
   /** Names this document among all that this address and format may ever give; undefined: its bytes are hashed. */
   readonly version?: string | undefined
   /** When it is not the format's own. */
@@ -49,7 +52,7 @@ export function sendRead(
   format: Format,
   { document, version, mediaType = mediaTypes[format], modifiedUntil }: ReadAnswer,
 ): FastifyReply | Promise<FastifyReply> {
-  const body = Buffer.from(document)
+  const body = typeof document === 'string' ? Buffer.from(document) : toBytes(document)
   const name = hash('sha1', version === undefined ? body : `${format} ${version}`, 'base64url')
   const compressed =
     body.length >= compressedFromBytes && preferredEncoding(request.headers['accept-encoding']) === 'gzip'
@@ -61,6 +64,15 @@ export function sendRead(
   if (hasAlready(request, name)) return reply.code(304).send()
   reply.header('content-type', mediaType)
   return compressed ? sendCompressed(reply, body) : reply.send(body)
+}
+
+function toBytes(pieces: Pieces): Buffer {
+  let length = 0
+  for (const piece of pieces) length += Buffer.byteLength(piece)
+  const bytes = Buffer.allocUnsafe(length)
+  let at = 0
+  for (const piece of pieces) at += bytes.write(piece, at)
+  return bytes
 }
 
 async function sendCompressed(reply: FastifyReply, body: Buffer): Promise<FastifyReply> {

@@ -15,6 +15,30 @@ export function createLog(level: Config['logLevel']): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: redacted.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
     },
-    pino.destination({ dest: 2, sync: true }),
+    writtenByTurn(pino.destination({ dest: 2, sync: true })),
   )
+}
+
+// A server under load logs many lines in a turn.
+const mostCharacters = 65_536
+
+/**
+ * Writes the lines of one turn of the event loop at once, at its end or when the process exits: each write to a file or
+ * pipe costs as much as making several lines.
+ */
+function writtenByTurn(destination: pino.DestinationStream): pino.DestinationStream {
+  let lines = ''
+  const flush = () => {
+    const written = lines
+    lines = ''
+    if (written !== '') destination.write(written)
+  }
+  process.on('exit', flush)
+  return {
+    write: (line: string) => {
+      if (lines === '') setImmediate(flush)
+      lines += line
+      if (lines.length > mostCharacters) flush()
+    },
+  }
 }

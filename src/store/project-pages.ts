@@ -37,6 +37,7 @@ export const usualLimit = 10
 
 // Columns that are not asked for are not there: each costs as much to describe as to read.
 type PageRow = {
+  first: number
   scope_known?: boolean
   number_found?: number
   modified_until?: Date | null
@@ -47,21 +48,30 @@ type PageRow = {
 }
 
 /**
- * One page from an inclusive lower bound on, in id order, in one round trip. Texts are given only when all of them were
- * made from the projects' current versions by the mapping asked for. They come joined: ten rows cost much more than one.
+ * The pages that begin at or after each of `from`, by what they begin at, in one round trip; of a list that is not shared
+ * only the first. Records are in id order. Texts are
+ * given only when all of a page's were made from the projects' current versions by the mapping asked for. They come
+ * joined: ten rows cost much more than one.
  */
-export async function selectProjectPage(db: Db, page: PageQuery): Promise<ProjectPageRows> {
-  const { text, values } = pageStatement(page)
+export async function selectProjectPages(
+  db: Db,
+  page: PageQuery,
+  from: readonly number[],
+): Promise<ReadonlyMap<number, ProjectPageRows>> {
+  const { text, values } = pageStatement(page, from)
   const { rows } = await db.query<PageRow>(text, values, statementName(page))
-  const [row] = rows
+  return new Map(rows.map((row) => [row.first, toPageRows(row)]))
+}
+
+function toPageRows(row: PageRow): ProjectPageRows {
   return {
-    scopeKnown: row?.scope_known ?? true,
-    records: row?.missing
+    scopeKnown: row.scope_known ?? true,
+    records: row.missing
       ? { ids: row.missing.split(',').map(Number) }
-      : { body: row?.body ?? '', versions: row?.versions ?? '' },
-    ...(row && row.next_id !== null && { nextProjectId: row.next_id }),
-    ...(row?.number_found !== undefined && { numberFound: row.number_found }),
-    ...(row?.modified_until && { modifiedUntil: row.modified_until }),
+      : { body: row.body ?? '', versions: row.versions ?? '' },
+    ...(row.next_id !== null && { nextProjectId: row.next_id }),
+    ...(row.number_found !== undefined && { numberFound: row.number_found }),
+    ...(row.modified_until && { modifiedUntil: row.modified_until }),
   }
 }
 
@@ -82,36 +92,31 @@ export async function selectProjectIds(
   return { ids: row?.ids ?? '', ...(row?.modified_until && { modifiedUntil: row.modified_until }) }
 }
 
-type Row = { id: number } & OneRow
-type OneRow = { active: boolean; version: string | null; text: string | null }
+type Row = { id: number; active: boolean; version: string | null; text: string | null }
 
-/** The projects with these ids in the order of the ids; unknown ids are left out. */
-export async function selectProjectRows(db: Db, ids: readonly number[], text: WantedText): Promise<ProjectRow[]> {
+/** The projects with these ids, by id; unknown ids are left out. */
+export async function findProjectRows(
+  db: Db,
+  ids: readonly number[],
+  text: WantedText,
+): Promise<ReadonlyMap<number, ProjectRow>> {
   const { rows } = await db.query<Row>(
     `select p.id, p.active, r.version, r.text
-      from unnest($1::bigint[]) with ordinality wanted (id, position) join project p on p.id = wanted.id
-        left join lateral ${currentProjectRecord(text, '$2')} r on true
-      order by wanted.position`,
+      from project p left join lateral ${currentProjectRecord(text, '$2')} r on true
+      where p.id = any (${hidden('$1::bigint[]')}::bigint[])`,
     [ids, text.mapping],
     `projects-by-ids-${text.view}-${text.format}`,
   )
-  return rows.map(toProjectRow)
-}
-
-/** One project; undefined when it is unknown. */
-export async function findProjectRow(db: Db, id: number, text: WantedText): Promise<ProjectRow | undefined> {
-  const { rows } = await db.query<OneRow>(
-    `select p.active, r.version, r.text
-      from project p left join lateral ${currentProjectRecord(text, '$2')} r on true
-      where p.id = $1`,
-    [id, text.mapping],
-    `project-${text.view}-${text.format}`,
-  )
-  return rows[0] && toProjectRow({ id, ...rows[0] })
+  return new Map(rows.map((row) => [row.id, toProjectRow(row)]))
 }
 
 function toProjectRow({ id, active, version, text }: Row): ProjectRow {
   return { id, active, ...(version !== null && { version }), ...(text !== null && { text }) }
+}
+
+// A planner that sees how long an array is plans anew for each, which takes longer than reading.
+function hidden(array: string): string {
+  return `(select ${array})`
 }
 
 /** Adds what the selection binds to `values`. `p` is the project, `key` its id where an index on the scope has it. */
@@ -143,20 +148,35 @@ function selectionSql({ scope, activeOnly, modifiedSince }: ProjectSelection, va
   return { source, key, known, conditions: conditions.length === 0 ? 'true' : conditions.join(' and ') }
 }
 
-type PageQuery = ProjectSelection & { from: number; limit: number; count: boolean; text: WantedText }
+/** Pages of one list; `count`: `numberFound` is wanted too. */
+export type PageQuery = ProjectSelection & {
+  readonly limit: number
+  readonly count: boolean
+  readonly text: WantedText
+}
 
-// Everything in the text of the statement but its parameters. Unnamed: planned for its very parameters, since a date
-// decides between two ways of reading, and a page size given as a parameter would be planned as a tenth of the table.
-function statementName({ scope, activeOnly, modifiedSince, limit, count, text }: PageQuery): string | undefined {
-  if (modifiedSince || limit !== usualLimit) return undefined
+/**
+ * Whether pages of this list may be read together, by a statement that is prepared. All others are planned for their very
+ * parameters, one page at a time: a date decides between two ways of reading, and a page size given as a parameter would
+ * be planned as a tenth of the table.
+ */
+export function isShared({ modifiedSince, limit }: PageQuery): boolean {
+  return modifiedSince === undefined && limit === usualLimit
+}
+
+// Everything in the text of the statement but its parameters.
+function statementName(page: PageQuery): string | undefined {
+  if (!isShared(page)) return undefined
+  const { scope, activeOnly, count, text } = page
   const counted = count ? '-counted' : ''
   return `projects-${scope.of}-${activeOnly ? 'active' : 'any'}-${text.view}-${text.format}${counted}`
 }
 
 // Of the row after the page only the id is wanted. Whether to count is not a parameter: the statement would be planned
 // anew for each value of it, which takes twice as long as the page.
-function pageStatement(page: PageQuery): { text: string; values: unknown[] } {
-  const values: unknown[] = [page.from, page.text.mapping]
+function pageStatement(page: PageQuery, from: readonly number[]): { text: string; values: unknown[] } {
+  const shared = isShared(page)
+  const values: unknown[] = [shared ? from : from[0], page.text.mapping]
   const { source, key, known, conditions } = selectionSql(page, values)
   const limit = Math.trunc(page.limit)
   const extra = [
@@ -168,8 +188,8 @@ function pageStatement(page: PageQuery): { text: string; values: unknown[] } {
   return {
     values,
     text: `
-  select ${extra.filter(Boolean).join(' ')} t.*
-  from (
+  select f.first, ${extra.filter(Boolean).join(' ')} t.*
+  from ${shared ? `unnest(${hidden('$1::bigint[]')})` : '(select $1::bigint)'} f (first) cross join lateral (
     select max(id) filter (where position > ${limit}) as next_id,
       case when bool_or(text is null) ${onPage} then string_agg(id::text, ',' order by id) ${onPage} end as missing,
       string_agg(id || ':' || version, ',' order by id) as versions,
@@ -177,7 +197,7 @@ function pageStatement(page: PageQuery): { text: string; values: unknown[] } {
     from (
         select id, row_number() over (order by id) as position
         from (
-          select ${key} as id from ${source} where ${key} >= $1 and ${conditions}
+          select ${key} as id from ${source} where ${key} >= f.first and ${conditions}
           order by ${key} limit ${limit + 1}
         ) page
       ) p

@@ -1,10 +1,11 @@
 import { ServiceError } from '../../domain/errors.js'
-import { findProjectRow, selectProjectRows } from '../../store/project-pages.js'
+import { findProjectRows } from '../../store/project-pages.js'
 import type { Store } from '../../store/store.js'
-import type { ProjectView, WireFormat } from '../../store/wire-records.js'
+import type { ProjectRow, ProjectView, WireFormat } from '../../store/wire-records.js'
 import { projectMapping } from '../../wire/project.js'
 import { joinRecords } from '../representations/project-list.js'
 import type { ListedPage } from './list-projects.js'
+import { createReadTogether } from './read-together.js'
 import { projectTextsOf, versionOf } from './ready-texts.js'
 
 /** Identifiers that one request may name; later ones are ignored (wire contract 4.5). */
@@ -22,25 +23,32 @@ export async function getProjectsByIds(
 ): Promise<Pick<ListedPage, 'page' | 'version'>> {
   const wanted = [...new Set(ids)].slice(0, maximumIds)
   const text = { view, format, mapping: projectMapping }
-  const rows = await selectProjectRows(store.db, wanted, text)
-  const active = rows.filter((row) => row.active)
-  if (active.length === 0) throw nothingLeft(wanted, rows.length)
+  const rows = await findProjectRows(store.db, wanted, text)
+  const active = wanted.flatMap((id) => rows.get(id) ?? []).filter((row) => row.active)
+  if (active.length === 0) throw nothingLeft(wanted, rows.size)
   const records = await projectTextsOf(store, text, active)
   const page = { records: joinRecords(format, records), numberFound: records.length }
   return { page, version: versionOf(view, active) }
 }
 
-/** One active project's record and, where it is known, what names it. Throws `not-found`, or `project-inactive` (wire contract 4.6). */
-export async function getProject(
-  store: Store,
-  { id, view, format }: { id: number } & Wanted,
-): Promise<{ readonly record: string; readonly version: string | undefined }> {
-  const text = { view, format, mapping: projectMapping }
-  const row = await findProjectRow(store.db, id, text)
-  if (!row?.active) throw nothingLeft([id], row ? 1 : 0)
-  const [record] = await projectTextsOf(store, text, [row])
-  if (record === undefined) throw nothingLeft([id], 0)
-  return { record, version: versionOf(view, [row]) }
+/** One active project's record and, where it is known, what names it. */
+export type SingleProject = { readonly record: string; readonly version: string | undefined }
+
+export type GetProject = (input: { readonly id: number } & Wanted) => Promise<SingleProject>
+
+const projectsTogether = 32
+
+/** Finds one active project. Throws `not-found`, or `project-inactive` (wire contract 4.6). */
+export function createProjectFinder(store: Store): GetProject {
+  const readTogether = createReadTogether<number, ProjectRow>(projectsTogether)
+  return async ({ id, view, format }) => {
+    const text = { view, format, mapping: projectMapping }
+    const row = await readTogether(`${view} ${format}`, id, (ids) => findProjectRows(store.db, ids, text))
+    if (!row?.active) throw nothingLeft([id], row ? 1 : 0)
+    const [record] = await projectTextsOf(store, text, [row])
+    if (record === undefined) throw nothingLeft([id], 0)
+    return { record, version: versionOf(view, [row]) }
+  }
 }
 
 /** The error of projects that cannot be shown: all of them inactive, or at least one never heard of. */

@@ -1,15 +1,19 @@
 import { ServiceError } from '../../domain/errors.js'
 import {
+  findProjectRows,
+  isShared,
+  type PageQuery,
+  type ProjectPageRows,
   type ProjectScope,
   type ProjectSelection,
   selectProjectIds,
-  selectProjectPage,
-  selectProjectRows,
+  selectProjectPages,
 } from '../../store/project-pages.js'
 import type { Store } from '../../store/store.js'
 import type { ProjectView, WireFormat } from '../../store/wire-records.js'
 import { projectMapping } from '../../wire/project.js'
 import { joinRecords, type ProjectPage } from '../representations/project-list.js'
+import { createReadTogether } from './read-together.js'
 import { projectTextsOf } from './ready-texts.js'
 
 /** Which page of which list; `nextProjectId` is an inclusive lower bound. */
@@ -29,6 +33,8 @@ export type ListedPage = {
   readonly modifiedUntil?: Date | undefined
 }
 
+// More would keep one connection busy while others idle, and fill the memory of the driver.
+const pagesTogether = 8
 const countRememberedMs = 1_000
 const countsRememberedMax = 1_000
 
@@ -39,6 +45,11 @@ const countsRememberedMax = 1_000
  */
 export function createProjectList(store: Store, monotonicMs: () => number = () => performance.now()): ListProjects {
   const counts = new Map<string, { found: number | undefined; againAt: number }>()
+  const readTogether = createReadTogether<number, ProjectPageRows>(pagesTogether)
+  const read = async (name: string, query: PageQuery, from: number) => {
+    const select = (all: readonly number[]) => selectProjectPages(store.db, query, all)
+    return isShared(query) ? await readTogether(name, from, select) : (await select([from])).get(from)
+  }
   return async (input) => {
     const { scope, activeOnly, modifiedSince, limit, view, format } = input
     const name = `${JSON.stringify(scope)} ${activeOnly}`
@@ -47,11 +58,9 @@ export function createProjectList(store: Store, monotonicMs: () => number = () =
     // Set before the answer is there, so that of many requests at once only one counts.
     if (known && count) known.againAt = monotonicMs() + countRememberedMs
     const text = { view, format, mapping: projectMapping }
-    const page = await selectProjectPage(store.db, {
-      ...{ scope, activeOnly, modifiedSince, limit, count, text },
-      from: input.nextProjectId,
-    })
-    if (!page.scopeKnown) throw unknownScope(scope)
+    const query = { scope, activeOnly, modifiedSince, limit, count, text }
+    const page = await read(`${name} ${count} ${view} ${format}`, query, input.nextProjectId)
+    if (!page?.scopeKnown) throw unknownScope(scope)
     if (page.numberFound !== undefined && !modifiedSince) {
       if (counts.size >= countsRememberedMax) counts.clear()
       counts.set(name, { found: page.numberFound, againAt: monotonicMs() + countRememberedMs })
@@ -63,8 +72,9 @@ export function createProjectList(store: Store, monotonicMs: () => number = () =
       const version = `${projectMapping} ${view} ${versions} ${numberFound} ${nextProjectId}`
       return { page: { records: body, numberFound, nextProjectId }, version, modifiedUntil }
     }
-    const rows = await selectProjectRows(store.db, page.records.ids, text)
-    const records = joinRecords(format, await projectTextsOf(store, text, rows))
+    const rows = await findProjectRows(store.db, page.records.ids, text)
+    const inOrder = page.records.ids.flatMap((id) => rows.get(id) ?? [])
+    const records = joinRecords(format, await projectTextsOf(store, text, inOrder))
     return { page: { records, numberFound, nextProjectId }, modifiedUntil }
   }
 }

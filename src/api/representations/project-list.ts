@@ -1,4 +1,5 @@
-import { type Format, integer, record, wireDocument, wireText, xmlDeclaration } from '../../wire/wire.js'
+import { type Format, integer, record, wireText, xmlDeclaration } from '../../wire/wire.js'
+import type { Pieces } from '../reply.js'
 
 /** A page of projects whose records are already texts in the wanted format (architecture 2.8). */
 export type ProjectPage = {
@@ -15,25 +16,28 @@ export function joinRecords(format: Format, records: readonly string[]): string 
   return records.join(format === 'json' ? ',' : '')
 }
 
-/** The list envelope (wire contract 4.3) as a whole document; `hasNext` and `nextProjectId` come together or not at all. */
-export function projectListDocument(format: Format, page: ProjectPage): string {
-  return format === 'xml' ? xmlDeclaration + listXml(page) : `{"projects":${listJson(page)}}`
+/**
+ * The list envelope (wire contract 4.3) as a whole document, in pieces; `hasNext` and `nextProjectId` come together or not
+ * at all.
+ */
+export function projectListDocument(format: Format, page: ProjectPage): Pieces {
+  return format === 'xml' ? listXml(page) : listJson(page)
 }
 
-function listXml({ records, numberFound, nextProjectId }: ProjectPage): string {
+function listXml({ records, numberFound, nextProjectId }: ProjectPage): Pieces {
   const next =
     nextProjectId === undefined ? '' : `<hasNext>true</hasNext><nextProjectId>${nextProjectId}</nextProjectId>`
-  return `<projects numberFound="${numberFound}">${next}${records}</projects>`
+  return [`${xmlDeclaration}<projects numberFound="${numberFound}">${next}`, records, '</projects>']
 }
 
-function listJson({ records, numberFound, nextProjectId }: ProjectPage): string {
+function listJson({ records, numberFound, nextProjectId }: ProjectPage): Pieces {
   const next = nextProjectId === undefined ? '' : `"hasNext":true,"nextProjectId":${nextProjectId},`
-  const projects = records === '' ? '' : `"project":[${records}],`
-  return `{${next}${projects}"numberFound":${numberFound}}`
+  const end = `"numberFound":${numberFound}}}`
+  return records === '' ? [`{"projects":{${next}${end}`] : [`{"projects":{${next}"project":[`, records, `],${end}`]
 }
 
 /** The list of ids alone, all at once (wire contract 4.4). */
-export function projectIdsDocument(format: Format, ids: readonly string[]): string {
+export function projectIdsDocument(format: Format, ids: readonly string[]): Pieces {
   return projectListDocument(format, {
     records: joinRecords(format, projectIdRecords(format, ids)),
     numberFound: ids.length,
@@ -46,6 +50,6 @@ function projectIdRecords(format: Format, ids: readonly string[]): string[] {
 }
 
 /** One project's document, from its ready text. */
-export function projectDocument(format: Format, text: string): string {
-  return wireDocument(format, 'project', { xml: text, json: text })
+export function projectDocument(format: Format, text: string): Pieces {
+  return format === 'xml' ? [xmlDeclaration, text] : ['{"project":', text, '}']
 }

@@ -5,7 +5,7 @@ import type { ProjectView } from '../../store/wire-records.js'
 import type { ApiDeps } from '../deps.js'
 import type { Authenticate } from '../operations/authenticate.js'
 import { getFeaturedProjects } from '../operations/get-featured-projects.js'
-import { getProject, getProjectsByIds, nothingLeft } from '../operations/get-projects-by-ids.js'
+import { createProjectFinder, getProjectsByIds, nothingLeft } from '../operations/get-projects-by-ids.js'
 import { createProjectList, listProjectIds } from '../operations/list-projects.js'
 import { idListOf, limitOf, modifiedSinceOf, parseCountryCode, pathId, pathText, wholeNumberOf } from '../query.js'
 import { imagesDocument } from '../representations/images.js'
@@ -59,6 +59,7 @@ export function projectRoutes(
 ): void {
   const read = createReads(app, authenticate)
   const listProjects = createProjectList(store)
+  const getProject = createProjectFinder(store)
   const tag = 'Projects'
 
   for (const { path, what, scopeOf } of scopes) {
@@ -122,7 +123,7 @@ export function projectRoutes(
 
     const one = { path: `${base}/projects/:projectId${suffix}`, tag, summary: `One project${title}` } as const
     read(one, async (request, format) => {
-      const { record, version } = await getProject(store, { id: pathId(request, 'projectId'), view, format })
+      const { record, version } = await getProject({ id: pathId(request, 'projectId'), view, format })
       return { document: projectDocument(format, record), version }
     })
   }

@@ -11,13 +11,15 @@ const golden = (name: string) => readFileSync(new URL(name, import.meta.url), 'u
 describe('documents of the API, byte for byte', () => {
   it.each(['xml', 'json'] as const)('writes a list page as the wire contract shows it (%s)', (format) => {
     const records = projectRecord(wellsForTara)[format]
-    expect(projectListDocument(format, { records, numberFound: 64, nextProjectId: 2061 })).toBe(
+    expect(projectListDocument(format, { records, numberFound: 64, nextProjectId: 2061 }).join('')).toBe(
       golden(`projects.${format}`),
     )
   })
 
   it.each(['xml', 'json'] as const)('writes the last page without hasNext and nextProjectId (%s)', (format) => {
-    expect(projectListDocument(format, { records: '', numberFound: 0 })).toBe(golden(`projects-none.${format}`))
+    expect(projectListDocument(format, { records: '', numberFound: 0 }).join('')).toBe(
+      golden(`projects-none.${format}`),
+    )
   })
 
   it.each(['xml', 'json'] as const)('writes a token (%s)', (format) => {
