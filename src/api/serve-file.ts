@@ -1,6 +1,4 @@
 import { open } from 'node:fs/promises'
-import { Readable } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -10,6 +8,7 @@ import { isUnchanged, validatorsOf, wantedRange } from './conditional.js'
 import { type Encoding, preferredEncoding } from './encoding.js'
 import { mediaTypes, responseFormat } from './negotiation.js'
 import { errorDocument } from './representations/error-response.js'
+import { type OpenPart, sendPart } from './send-part.js'
 
 const compress = promisify(gzip)
 
@@ -58,11 +57,12 @@ export async function serveFile(request: FastifyRequest, reply: FastifyReply, se
   if (range) {
     reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${file.identity.length}`)
   }
+  if (body instanceof Uint8Array) return reply.send(request.method === 'HEAD' ? undefined : body)
   if (request.method === 'HEAD') {
-    body.stream.destroy()
+    await body.handle.close()
     return reply.send()
   }
-  return reply.send(body.stream)
+  return sendPart(reply, body)
 }
 
 function sendUnsatisfiable(request: FastifyRequest, reply: FastifyReply, { file, release }: Served): FastifyReply {
@@ -82,38 +82,38 @@ function encodingOf(file: ServedFile, acceptEncoding: string | undefined): Encod
   return compressible ? preferredEncoding(acceptEncoding) : 'identity'
 }
 
-type Body = { readonly stream: Readable; readonly length: number }
-
 async function openBody(
   file: ServedFile,
   encoding: Encoding,
   range: { readonly start: number; readonly end: number } | undefined,
-): Promise<Body> {
+): Promise<OpenPart | Buffer> {
   if (encoding === 'gzip' && file.gzip) return await openPart(file.gzip)
-  if (encoding === 'gzip') {
-    const compressed = await compress(await buffer((await openPart(file.identity)).stream), { level: 6 })
-    return { stream: Readable.from([compressed]), length: compressed.length }
-  }
+  if (encoding === 'gzip') return await compress(await readPart(file.identity), { level: 6 })
   if (!range) return await openPart(file.identity)
   const { path, offset } = file.identity
   return await openPart({ path, offset: offset + range.start, length: range.end - range.start + 1 })
 }
 
+async function readPart(part: ByteRange): Promise<Buffer> {
+  const { handle, offset, length } = await openPart(part)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, offset)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
+
 /** Opens a part of a file and makes sure that it is all there: a response never ends short of its `Content-Length`. */
-async function openPart({ path, offset, length }: ByteRange): Promise<Body> {
+async function openPart(part: ByteRange): Promise<OpenPart> {
+  const { path, offset, length } = part
   const handle = await open(path)
   try {
     const { size } = await handle.stat()
-    if (size < offset + length) {
-      throw new ServiceError('release-corrupt', `${path} has ${size} bytes, expected at least ${offset + length}`)
-    }
-    if (length > 0) {
-      return { length, stream: handle.createReadStream({ start: offset, end: offset + length - 1, autoClose: true }) }
-    }
+    if (size >= offset + length) return { ...part, handle }
+    throw new ServiceError('release-corrupt', `${path} has ${size} bytes, expected at least ${offset + length}`)
   } catch (error) {
     await handle.close()
     throw error
   }
-  await handle.close()
-  return { length, stream: Readable.from([]) }
 }
