@@ -64,6 +64,8 @@ export const unusualMinorUnits: Readonly<Record<string, number>> = exponents
 
 /** The amount in units of 10^-places, rounded half away from zero. */
 export function toMinorUnits(amount: Decimal, places: number): bigint {
+  const few = fewMinorUnits(amount, places)
+  if (few !== undefined) return BigInt(few)
   const match = decimalPattern.exec(amount)
   if (!match) throw new TypeError(`not a decimal: ${amount}`)
   const [, sign = '', whole = '', fraction = ''] = match
@@ -71,6 +73,29 @@ export function toMinorUnits(amount: Decimal, places: number): bigint {
   let units = BigInt(whole + kept)
   if (fraction.charAt(places) >= '5') units += 1n
   return sign === '-' ? -units : units
+}
+
+// So many digits, with four more for the places, are whole numbers that a number holds exactly.
+const fewDigits = 11
+
+/** The same of an amount of few digits with no more decimals than `places`, as nearly all are; undefined for others. */
+function fewMinorUnits(amount: Decimal, places: number): number | undefined {
+  const negative = amount.startsWith('-')
+  const first = negative ? 1 : 0
+  const { length } = amount
+  if (length === first || length > first + fewDigits || places > 4) return undefined
+  let units = 0
+  let point = -1
+  for (let at = first; at < length; at++) {
+    const code = amount.charCodeAt(at)
+    if (code >= 48 && code <= 57) units = units * 10 + code - 48
+    else if (code === 46 && point < 0 && at > first && at + 1 < length) point = at
+    else return undefined
+  }
+  const missing = point < 0 ? places : places - (length - 1 - point)
+  if (missing < 0) return undefined
+  for (let more = 0; more < missing; more++) units *= 10
+  return negative ? -units : units
 }
 
 /** The decimal text of an amount in units of 10^-places. */

@@ -10,6 +10,8 @@ export type Element = {
   readonly text: string
   /** Line of the source document, when the element was read from one. */
   readonly line?: number
+  /** What the writer makes of it, kept by an element that stands in many places; see `prewritten`. */
+  readonly markup?: string
 }
 
 export type Attributes = Readonly<Record<string, string>>

@@ -42,8 +42,32 @@ export function escapeAttribute(value: string): string {
 
 function writeAttributes(attributes: Attributes): string {
   let out = ''
-  for (const name in attributes) out += ` ${name}="${escapeAttribute(attributes[name] ?? '')}"`
+  for (const name in attributes) out += attributeStart(name) + escapeAttribute(attributes[name] ?? '') + '"'
   return out
+}
+
+/** What is the same wherever an element has this name. */
+type Tags = { readonly start: string; readonly open: string; readonly close: string; readonly empty: string }
+
+// Names come from the standard and the wire format, a few hundred in all; those of foreign data are not kept.
+const mostNames = 2_000
+const tagsByName = new Map<string, Tags>()
+const attributeStarts = new Map<string, string>()
+
+function tagsOf(name: string): Tags {
+  const known = tagsByName.get(name)
+  if (known) return known
+  const tags = { start: `<${name}`, open: `<${name}>`, close: `</${name}>`, empty: `<${name}/>` }
+  if (tagsByName.size < mostNames) tagsByName.set(name, tags)
+  return tags
+}
+
+function attributeStart(name: string): string {
+  const known = attributeStarts.get(name)
+  if (known !== undefined) return known
+  const start = ` ${name}="`
+  if (attributeStarts.size < mostNames) attributeStarts.set(name, start)
+  return start
 }
 
 /**
@@ -51,25 +75,28 @@ function writeAttributes(attributes: Attributes): string {
  * What it makes must be well-formed: `content` comes from this writer or from `escapeText`.
  */
 export function enclose(name: string, content: string, attributes?: Attributes): string {
-  return `<${name}${attributes ? writeAttributes(attributes) : ''}>${content}</${name}>`
+  const tags = tagsOf(name)
+  const open = attributes ? `${tags.start}${writeAttributes(attributes)}>` : tags.open
+  return open + content + tags.close
 }
 
-/**
- * The element as text. IATI and Atom write an empty element as `<a/>`; the wire format wants `<a></a>`
- * (wire contract 1.4): `selfClose: false`.
- */
-export function writeElement(element: Element, options: { selfClose: boolean } = { selfClose: true }): string {
-  return write(element, options.selfClose)
+/** The same element with its text made once, for one that stands in many places of a document or of many. */
+export function prewritten(element: Element): Element {
+  return { ...element, markup: writeElement(element) }
 }
 
-function write(element: Element, selfClose: boolean): string {
-  const { name, children, text } = element
-  const open = `<${name}${writeAttributes(element.attributes)}`
+/** The element as text, an empty one as `<a/>`. */
+export function writeElement(element: Element): string {
+  if (element.markup !== undefined) return element.markup
+  const { children, text } = element
+  const tags = tagsOf(element.name)
+  const attributes = writeAttributes(element.attributes)
   if (children.length > 0) {
-    let inner = ''
-    for (const child of children) inner += write(child, selfClose)
-    return `${open}>${inner}</${name}>`
+    let out = attributes === '' ? tags.open : `${tags.start}${attributes}>`
+    for (const child of children) out += writeElement(child)
+    return out + tags.close
   }
-  if (text !== '') return `${open}>${escapeText(text)}</${name}>`
-  return selfClose ? `${open}/>` : `${open}></${name}>`
+  if (text === '') return attributes === '' ? tags.empty : `${tags.start}${attributes}/>`
+  const open = attributes === '' ? tags.open : `${tags.start}${attributes}>`
+  return open + escapeText(text) + tags.close
 }

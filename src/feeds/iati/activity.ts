@@ -2,6 +2,8 @@ import type { IsoDate } from '../../domain/dates.js'
 import type { Notice } from '../../domain/notice.js'
 import type { ProjectGraph } from '../../domain/project.js'
 import { type Element, element, textElement } from '../../xml/element.js'
+import { prewritten } from '../../xml/writer.js'
+import { absoluteUrl } from '../absolute-url.js'
 import { plainText } from '../plain-text.js'
 import { budgets } from './budgets.js'
 import { documentLinks } from './document-links.js'
@@ -10,7 +12,7 @@ import { humanitarianScope, isHumanitarian } from './humanitarian.js'
 import { activityDates, activityStatusElement, lifeCycle } from './life-cycle.js'
 import { Mapping, type MappingConfig } from './mapping.js'
 import { coded, narrated } from './narrative.js'
-import { implementingParty, participatingOrgs, reportingOrg } from './organisations.js'
+import { implementingParty, participatingOrgs, standingParties } from './organisations.js'
 import type { Party } from './party.js'
 import { plannedDisbursements } from './planned-disbursements.js'
 import { results } from './results.js'
@@ -27,6 +29,14 @@ export type MappedActivity = {
   readonly validUntil: IsoDate | undefined
   readonly totals: MoneyTotals
 }
+
+// Private development finance, as standard grants, for project-type interventions, untied.
+const defaults = [
+  coded('default-flow-type', '30'),
+  coded('default-finance-type', '110'),
+  coded('default-aid-type', 'C01'),
+  coded('default-tied-status', '5'),
+].map(prewritten)
 
 /** The identifier that a project is first published under; it never changes afterwards (IATI contract 3). */
 export function newIdentifier(config: MappingConfig, projectId: number): string {
@@ -63,7 +73,7 @@ export function toActivity(
     },
     [
       textElement('iati-identifier', identifier),
-      reportingOrg(mapping),
+      standingParties(config).reportingOrg,
       narrated('title', graph.project.title),
       ...descriptions(graph),
       ...participatingOrgs(graph, implementing, mapping),
@@ -77,10 +87,7 @@ export function toActivity(
       ...sectors(graph, mapping),
       ...tags(graph, mapping),
       humanitarianScope(graph),
-      coded('default-flow-type', '30'),
-      coded('default-finance-type', '110'),
-      coded('default-aid-type', 'C01'),
-      coded('default-tied-status', '5'),
+      ...defaults,
       ...budget,
       ...plannedDisbursements(graph, implementing, mapping),
       ...money.elements,
@@ -117,7 +124,13 @@ function descriptions({ project }: ProjectGraph): (Element | undefined)[] {
 function contactInfo({ project }: ProjectGraph, implementing: Party | undefined): Element | undefined {
   if (!implementing) return undefined
   const { projectLink } = project
-  const website =
-    projectLink && URL.canParse(projectLink) ? textElement('website', new URL(projectLink).href) : undefined
-  return element('contact-info', { type: '1' }, [narrated('organisation', implementing.name), website])
+  const website = projectLink && hrefOf(projectLink)
+  return element('contact-info', { type: '1' }, [
+    narrated('organisation', implementing.name),
+    website ? textElement('website', website) : undefined,
+  ])
+}
+
+function hrefOf(url: string): string | undefined {
+  return absoluteUrl(url) ?? (URL.canParse(url) ? new URL(url).href : undefined)
 }

@@ -1,22 +1,45 @@
 import type { FunderOrganisation, Organisation, ProjectGraph } from '../../domain/project.js'
 import { isActiveCode } from '../../standard/index.js'
-import { type Element, element } from '../../xml/element.js'
-import type { Mapping } from './mapping.js'
+import { type Attributes, type Element, element } from '../../xml/element.js'
+import { prewritten } from '../../xml/writer.js'
+import type { Mapping, MappingConfig } from './mapping.js'
 import { narrative } from './narrative.js'
 import type { Party } from './party.js'
 
 /** Code of OrganisationType for a group without identity. */
 const other = '90'
 
-/** The publisher as a party. */
-export function platformParty(mapping: Mapping): Party {
-  const { ref, name, type } = mapping.config.reportingOrg
-  return { ref, type, name }
+/** The parties of every activity: the publisher and the donating public; with the elements about them, made once. */
+type StandingParties = {
+  readonly platform: Party
+  readonly reportingOrg: Element
+  /** As `participating-org`: the public funds (1), the platform passes on (3). */
+  readonly funding: Element
+  readonly extending: Element
+  /** The public as `provider-org`. */
+  readonly donating: Element
 }
 
-/** The donating public: a group has no identifier, and no donor is ever named. */
-export function individualDonors(mapping: Mapping): Party {
-  return { type: other, name: `Individual donors through ${mapping.config.reportingOrg.name}` }
+const standing = new WeakMap<MappingConfig, StandingParties>()
+
+/** The parties that do not differ between a publisher's activities. */
+export function standingParties(config: MappingConfig): StandingParties {
+  const known = standing.get(config)
+  if (known) return known
+  const { ref, name, type } = config.reportingOrg
+  const platform = { ref, type, name }
+  // A group has no identifier, and no donor is ever named.
+  const donors = { type: other, name: `Individual donors through ${name}` }
+  const made = {
+    platform,
+    // The platform reports its own collecting and paying out, so it is no secondary reporter.
+    reportingOrg: prewritten(element('reporting-org', { ref, type, 'secondary-reporter': '0' }, [narrative(name)])),
+    funding: prewritten(partyElement('participating-org', donors, { role: '1' })),
+    extending: prewritten(partyElement('participating-org', platform, { role: '3' })),
+    donating: prewritten(partyElement('provider-org', donors)),
+  }
+  standing.set(config, made)
+  return made
 }
 
 /** An organisation that gave or received money. */
@@ -46,18 +69,11 @@ export function implementingParty(graph: ProjectGraph, mapping: Mapping): Party 
 }
 
 /** Attributes and narrative of an organisation reference. */
-export function partyElement(name: string, party: Party, attributes: Record<string, string> = {}): Element {
-  return element(
-    name,
-    { ...attributes, ...(party.ref && { ref: party.ref }), ...(party.type && { type: party.type }) },
-    [narrative(party.name)],
-  )
-}
-
-/** `reporting-org` [1]: the platform reports its own collecting and paying out, so it is no secondary reporter. */
-export function reportingOrg(mapping: Mapping): Element {
-  const { ref, name, type } = mapping.config.reportingOrg
-  return element('reporting-org', { ref, type, 'secondary-reporter': '0' }, [narrative(name)])
+export function partyElement(name: string, { ref, type, name: words }: Party, attributes?: Attributes): Element {
+  const all: Record<string, string> = { ...attributes }
+  if (ref) all.ref = ref
+  if (type) all.type = type
+  return element(name, all, [narrative(words)])
 }
 
 /** `participating-org` [1..*]: one element per organisation and role, by role, the public first, then by name. */
@@ -66,9 +82,9 @@ export function participatingOrgs(graph: ProjectGraph, implementing: Party | und
   for (const { funder } of graph.months) if (funder) funders.set(funder.id, funder)
   const funding = [...funders.values()].sort((a, b) => a.id - b.id).map((funder) => partyOf(funder, mapping))
   return [
-    partyElement('participating-org', individualDonors(mapping), { role: '1' }),
+    standingParties(mapping.config).funding,
     ...funding.map((party) => partyElement('participating-org', party, { role: '1' })),
-    partyElement('participating-org', platformParty(mapping), { role: '3' }),
+    standingParties(mapping.config).extending,
     ...(implementing ? [partyElement('participating-org', implementing, { role: '4' })] : []),
   ]
 }

@@ -2,7 +2,7 @@ import { fromMinorUnits, minorUnitExponent, toMinorUnits } from '../../domain/mo
 import type { PlannedPayout, ProjectGraph } from '../../domain/project.js'
 import { type Element, element, textElement } from '../../xml/element.js'
 import type { Mapping } from './mapping.js'
-import { partyElement, platformParty } from './organisations.js'
+import { partyElement, standingParties } from './organisations.js'
 import type { Party } from './party.js'
 
 /**
@@ -15,9 +15,13 @@ export function plannedDisbursements(graph: ProjectGraph, receiver: Party | unde
     graph.disbursements.filter((payout) => payout.disbursedOn <= mapping.day).map((payout) => payout.reference),
   )
   const open = graph.payoutPlan.filter((plan) => plan.plannedOn > mapping.day && !paid.has(plan.reference))
+  if (open.length === 0) return []
   for (const plan of open) mapping.changesOn(plan.plannedOn)
-  const provider = partyElement('provider-org', platformParty(mapping), { 'provider-activity-id': mapping.identifier })
-  return open.map((plan) => planned(plan, provider, receiver && partyElement('receiver-org', receiver)))
+  const provider = partyElement('provider-org', standingParties(mapping.config).platform, {
+    'provider-activity-id': mapping.identifier,
+  })
+  const partner = receiver && partyElement('receiver-org', receiver)
+  return open.map((plan) => planned(plan, provider, partner))
 }
 
 function planned({ plannedOn, amount, currency }: PlannedPayout, provider: Element, receiver: Element | undefined) {

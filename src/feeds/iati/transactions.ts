@@ -1,17 +1,11 @@
 import { type IsoDate, later, monthEnd } from '../../domain/dates.js'
-import {
-  type CurrencyCode,
-  fromMinorUnits,
-  minorUnitExponent,
-  parseCurrencyCode,
-  parseDecimal,
-  toMinorUnits,
-} from '../../domain/money.js'
+import { type CurrencyCode, fromMinorUnits, minorUnitExponent, toMinorUnits } from '../../domain/money.js'
 import type { DonationMonth, MoneyKind, ProjectGraph } from '../../domain/project.js'
 import { type Element, element, textElement } from '../../xml/element.js'
+import { prewritten } from '../../xml/writer.js'
 import type { Mapping } from './mapping.js'
 import { coded, narrated, worded } from './narrative.js'
-import { individualDonors, partyElement, partyOf, platformParty } from './organisations.js'
+import { partyElement, partyOf, standingParties } from './organisations.js'
 import type { Party } from './party.js'
 
 /** One line of money as it will be written; `amount` in minor units of its currency. */
@@ -33,11 +27,11 @@ type Line = {
 type Sides = { readonly donors: Element; readonly paying: Element; readonly collecting: Element }
 
 function sidesOf(mapping: Mapping): Sides {
-  const platform = platformParty(mapping)
+  const { donating, platform } = standingParties(mapping.config)
   return {
-    donors: partyElement('provider-org', individualDonors(mapping)),
-    paying: partyElement('provider-org', platform, { 'provider-activity-id': mapping.identifier }),
-    collecting: partyElement('receiver-org', platform, { 'receiver-activity-id': mapping.identifier }),
+    donors: donating,
+    paying: prewritten(partyElement('provider-org', platform, { 'provider-activity-id': mapping.identifier })),
+    collecting: prewritten(partyElement('receiver-org', platform, { 'receiver-activity-id': mapping.identifier })),
   }
 }
 
@@ -57,8 +51,7 @@ export function transactions(
   const lines = [...monthLines(graph, sides, mapping), ...payoutLines(graph, implementing, sides, mapping)]
     .filter((line) => line.amount !== 0n)
     .sort((a, b) => compare(a.date, b.date) || compare(a.type, b.type) || compare(a.ref, b.ref))
-  const elements = lines.map(transaction)
-  return { elements, totals: moneyOf(elements) }
+  return { elements: lines.map(transaction), totals: moneyOf(lines) }
 }
 
 function compare(a: string, b: string): number {
@@ -143,11 +136,14 @@ function describe({ first, count, lastOn }: MergedMonth): Element | undefined {
   }
 }
 
-const paidOut = worded('description', 'Payout to the implementing partner')
-const returned = worded('description', 'Money returned by the implementing partner')
+const paidOut = prewritten(worded('description', 'Payout to the implementing partner'))
+const returned = prewritten(worded('description', 'Money returned by the implementing partner'))
 
 function payoutLines(graph: ProjectGraph, implementing: Party | undefined, sides: Sides, mapping: Mapping): Line[] {
-  const partner = partyElement('receiver-org', implementing ?? { name: `Partner of project ${graph.project.id}` })
+  if (graph.disbursements.length === 0) return []
+  const partner = prewritten(
+    partyElement('receiver-org', implementing ?? { name: `Partner of project ${graph.project.id}` }),
+  )
   return graph.disbursements.flatMap((payout): Line[] => {
     if (payout.disbursedOn > mapping.day) {
       mapping.notice(
@@ -174,9 +170,9 @@ function payoutLines(graph: ProjectGraph, implementing: Party | undefined, sides
 }
 
 const types = {
-  '1': coded('transaction-type', '1'),
-  '3': coded('transaction-type', '3'),
-  '4': coded('transaction-type', '4'),
+  '1': prewritten(coded('transaction-type', '1')),
+  '3': prewritten(coded('transaction-type', '3')),
+  '4': prewritten(coded('transaction-type', '4')),
 } as const
 
 function transaction(line: Line): Element {
@@ -191,17 +187,12 @@ function transaction(line: Line): Element {
   ])
 }
 
-/** What the elements say, read back from them: what the release guard compares with the books must be what is written. */
-function moneyOf(elements: readonly Element[]): MoneyTotals {
+/** What is written, summed up: what the release guard compares with the books. */
+function moneyOf(lines: readonly Line[]): MoneyTotals {
   const totals: Record<string, { in: bigint; out: bigint }> = {}
-  for (const { children } of elements) {
-    const [type, , value] = children
-    const currency = parseCurrencyCode(value?.attributes.currency ?? '')
-    const amount = parseDecimal(value?.text ?? '')
-    if (!currency || !amount) continue
+  for (const { currency, type, amount } of lines) {
     totals[currency] ??= { in: 0n, out: 0n }
-    const side = type?.attributes.code === '1' ? 'in' : 'out'
-    totals[currency][side] += toMinorUnits(amount, minorUnitExponent(currency))
+    totals[currency][type === '1' ? 'in' : 'out'] += amount
   }
   return totals
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { create } from 'xmlbuilder2'
 import { type Element, element, textElement } from '../../../src/xml/element.js'
-import { escapeAttribute, escapeText, legalText, writeElement } from '../../../src/xml/writer.js'
+import { enclose, escapeAttribute, escapeText, legalText, prewritten, writeElement } from '../../../src/xml/writer.js'
 
 /** Any UTF-16 text: control characters, markup, line breaks and lone surrogates included. */
 const anyText = fc.oneof(
@@ -63,10 +63,16 @@ describe('the writer', () => {
     expect(legalText('a\u{1F30D}b\ud83cc\udf0dd')).toBe('a\u{1F30D}bcd')
   })
 
-  it('writes an empty element in the short form, or in the long one where clients need it', () => {
-    const empty = element('a', undefined, [element('b', undefined)])
-    expect(writeElement(empty)).toBe('<a><b/></a>')
-    expect(writeElement(empty, { selfClose: false })).toBe('<a><b></b></a>')
+  it('writes an empty element in the short form, and an enclosed one in the long form that clients need', () => {
+    expect(writeElement(element('a', undefined, [element('b', undefined)]))).toBe('<a><b/></a>')
+    expect(enclose('a', enclose('b', ''))).toBe('<a><b></b></a>')
+  })
+
+  it('writes a prewritten element as it was', () => {
+    const party = element('p', { ref: '"&' }, [textElement('n', 'a < b')])
+    expect(writeElement(element('a', undefined, [prewritten(party), prewritten(party)]))).toBe(
+      writeElement(element('a', undefined, [party, party])),
+    )
   })
 
   it('keeps the order of attributes and children', () => {
