@@ -12,8 +12,7 @@ import { assignSegments } from '../../src/store/renderings.js'
 import type { Store } from '../../src/store/store.js'
 import { atLeast, type Bench, type BenchResult, type BenchSetting } from '../suite/bench.js'
 import { type Contender, contest, rate, secondsOf, speedRatio, spread } from '../suite/contest.js'
-import { createBenchPublisher } from '../suite/publisher.js'
-import { firstRunAt } from '../suite/settings.js'
+import { firstRunAt, mapping } from '../suite/settings.js'
 
 /** Stored texts to synced, hashed activity files, beside COPY of the same rows to a plain file. */
 export const bench: Bench = {
@@ -84,17 +83,18 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
 async function assemble(store: Store, feedsDir: string, twin: boolean): Promise<number> {
   const folder = releaseFolder(feedsDir)
   await prepareFolder(folder)
-  const { deps } = createBenchPublisher({ store, feedsDir, checks: 'none' })
   const run = { id: 1, startedAt: firstRunAt, force: false }
   await using draft = await Draft.begin(folder, 'bench')
   return await store.snapshot(async (db, client) => {
-    const plan = await planRelease(deps, run, db, client, undefined)
+    const plan = await planRelease({ mapping }, run, db, client, undefined)
     if (plan.verdict !== 'build') throw new Error(`the plan is ${plan.verdict}`)
     return await secondsOf(async () => {
       for (const { path: address, content } of plan.datasets.filter(isActivityFile)) {
-        if (typeof content === 'string') continue
-        await draft.write(address, content({ client, locate: (one) => draft.locate(one) }), signal, { twin })
+        if (content.kind !== 'texts') continue
+        const { envelope } = content
+        await draft.write(address, content.texts(client), signal, { twin, ...(envelope && { envelope }) })
       }
+      await draft.synced()
     })
   })
 }

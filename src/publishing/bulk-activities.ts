@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import type { IsoInstant } from '../domain/dates.js'
 import type { NoticeSummary } from '../domain/notice.js'
 import { bulkActivitiesPath } from '../feeds/addresses.js'
-import { iatiEnvelope } from '../feeds/iati/envelope.js'
 import type { Dataset } from './dataset.js'
+import { stampedEnvelope } from './stamped-envelope.js'
 
 /**
  * The unsegmented copy of the activity files, in their order (architecture 2.6): the only file itself where there is one,
- * else their records in one envelope, read from the draft so that the store sends each text once.
+ * else their records in one envelope, copied from the files of the draft, whose twins need not be compressed again.
  */
 export function bulkActivities(segments: readonly Dataset[], generated: IsoInstant): Dataset {
   const [first] = segments
@@ -21,7 +19,7 @@ export function bulkActivities(segments: readonly Dataset[], generated: IsoInsta
       records: first.records,
       fingerprint: first.fingerprint,
       notices: first.notices,
-      content: first.path,
+      content: { kind: 'same', as: first.path },
     }
   }
   const fingerprint = createHash('sha256')
@@ -31,27 +29,12 @@ export function bulkActivities(segments: readonly Dataset[], generated: IsoInsta
     records: segments.reduce((sum, { records }) => sum + records, 0),
     fingerprint: fingerprint.digest('base64'),
     notices: segments.map(({ notices }) => notices).reduce(addNotices),
-    content: ({ locate }) =>
-      allRecords(
-        segments.map(({ path }) => locate(path)),
-        generated,
-      ),
+    content: {
+      kind: 'joined',
+      envelope: stampedEnvelope('iati-activities', generated),
+      parts: segments.map(({ path }) => path),
+    },
   }
-}
-
-async function* allRecords(files: readonly string[], generated: IsoInstant): AsyncGenerator<Buffer> {
-  // An instant has one length: whenever a segment was generated, its envelope takes as many bytes as this one.
-  const { head, tail } = iatiEnvelope('iati-activities', generated)
-  yield Buffer.from(head)
-  for (const file of files) {
-    const end = (await stat(file)).size - Buffer.byteLength(tail) - 1
-    yield* createReadStream(file, {
-      start: Buffer.byteLength(head),
-      end,
-      highWaterMark: 1 << 20,
-    }) as AsyncIterable<Buffer>
-  }
-  yield Buffer.from(tail)
 }
 
 function addNotices(a: NoticeSummary, b: NoticeSummary): NoticeSummary {

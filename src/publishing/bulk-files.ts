@@ -2,14 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isoDateOf, isoInstantOf } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
-import { type BulkFileName, bulkFileNames, bulkFingerprint, bulkTexts, idsWithoutText } from '../store/bulk-texts.js'
+import { type BulkFamily, type BulkFileName, bulkFingerprints, bulkTexts, idsWithoutText } from '../store/bulk-texts.js'
 import type { Connection, Db } from '../store/connection.js'
 import type { Store } from '../store/store.js'
 import { organizationMapping } from '../wire/organization.js'
 import { projectMapping } from '../wire/project.js'
 import { xmlDeclaration } from '../wire/wire.js'
 import { type BulkFile, type BulkSet, bulkAddress, bulkFolder, currentBulkSet } from './bulk-reader.js'
+import { inOneBatch } from './dataset.js'
 import { Draft } from './draft.js'
+import type { FileEnvelope } from './file-writer.js'
 import type { PublicationDeps, RunHandle, WorkOptions } from './publication.js'
 import { underPublishingLock } from './publishing-lock.js'
 import { newReleaseId, prepareFolder, runOfRelease, sweep, switchLiveRelease } from './release-folder.js'
@@ -38,14 +40,14 @@ export async function buildBulkFiles(
     const id = newReleaseId(run)
     await using draft = await Draft.begin(folder, id)
     const files = await deps.store.snapshot(async (db, client) => {
-      const written: BulkFile[] = []
-      for (const name of bulkFileNames) {
-        written.push(await writeBulkFile({ db, client, draft, run, before, signal }, name))
-      }
-      return written
+      const build = { db, client, draft, run, before, signal }
+      return [
+        ...(await writeFamily(build, 'project', projectMapping)),
+        ...(await writeFamily(build, 'organisation', organizationMapping)),
+      ]
     })
     const set: BulkSet = { id, token: randomBytes(20).toString('hex'), files }
-    await draft.write('/manifest.json', once(`${JSON.stringify(set, null, 2)}\n`), signal, { twin: false })
+    await draft.write('/manifest.json', inOneBatch(`${JSON.stringify(set, null, 2)}\n`), signal, { twin: false })
     refuseAborted(signal)
     await stillOurs()
     await draft.seal('releases')
@@ -85,41 +87,50 @@ type Build = {
   readonly signal: AbortSignal
 }
 
-async function writeBulkFile(build: Build, name: BulkFileName): Promise<BulkFile> {
-  const { db, client, draft, run, before, signal } = build
-  const mapping = name.startsWith('projects') ? projectMapping : organizationMapping
-  const { records, fingerprint } = await bulkFingerprint(db, name, mapping)
-  const known = before?.files.find((file) => file.name === name)
-  if (before && known?.fingerprint === fingerprint) {
-    await draft.carry(bulkAddress(name), before.id)
-    return known
+/** Writes the files of a family that changed, from one reading of the records, and carries over the others. */
+async function writeFamily(
+  { db, client, draft, run, before, signal }: Build,
+  family: BulkFamily,
+  mapping: number,
+): Promise<BulkFile[]> {
+  const wanted = await bulkFingerprints(db, family, mapping)
+  const known = (name: BulkFileName) => before?.files.find((file) => file.name === name)
+  const changed = wanted.filter(({ name, fingerprint }) => known(name)?.fingerprint !== fingerprint)
+  const names = changed.map(({ name }) => name)
+  const written =
+    changed.length === 0
+      ? []
+      : await draft.writeTogether(
+          changed.map(({ name, records }) => ({ address: bulkAddress(name), envelope: envelopeOf(name, records) })),
+          inLines(bulkTexts(client, family, names, mapping)),
+          signal,
+        )
+  const files: BulkFile[] = []
+  for (const one of wanted) {
+    const bytes = written[changed.indexOf(one)]
+    const same = known(one.name)
+    if (bytes) files.push({ ...one, ...bytes, lastModified: isoInstantOf(run.startedAt) })
+    else if (same && before) {
+      await draft.carry(bulkAddress(one.name), before.id)
+      files.push(same)
+    }
   }
-  const written = await draft.write(bulkAddress(name), bulkDocument(client, name, { mapping, records }), signal)
-  return { name, records, ...written, fingerprint, lastModified: isoInstantOf(run.startedAt) }
+  return files
 }
 
-async function* bulkDocument(
-  client: Connection,
-  name: BulkFileName,
-  { mapping, records }: { mapping: number; records: number },
-): AsyncGenerator<Buffer> {
-  const [root, open] = name.startsWith('projects')
-    ? ['projects', `<projects numberFound="${records}">`]
-    : ['organizations', '<organizations>']
-  const lineBreak = Buffer.from('\n')
-  yield Buffer.from(`${xmlDeclaration}${open}\n`)
-  for await (const texts of bulkTexts(client, name, mapping)) {
-    // Copies: the texts are views into a network buffer that is about to be reused.
-    for (const text of texts) yield Buffer.concat([text, lineBreak])
-  }
-  yield Buffer.from(`</${root}>\n`)
+function envelopeOf(name: BulkFileName, records: number): FileEnvelope {
+  return name.startsWith('projects')
+    ? { head: `${xmlDeclaration}<projects numberFound="${records}">\n`, tail: '</projects>\n' }
+    : { head: `${xmlDeclaration}<organizations>\n`, tail: '</organizations>\n' }
+}
+
+const lineBreak = Buffer.from('\n')
+
+async function* inLines(batches: AsyncIterable<Buffer[][]>): AsyncGenerator<Buffer[][]> {
+  for await (const batch of batches) yield batch.map((texts) => texts.flatMap((text) => [text, lineBreak]))
 }
 
 function refuseAborted(signal: AbortSignal): void {
   if (signal.aborted)
     throw new ServiceError('aborted', 'building the bulk files was interrupted; it will be done again')
-}
-
-async function* once(text: string): AsyncGenerator<Buffer> {
-  yield Buffer.from(text)
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { BulkFileName } from '../store/bulk-texts.js'
-import type { WrittenFile } from './draft.js'
+import type { WrittenFile } from './file-writer.js'
 import { isErrno, listReleaseIds, liveReleaseId, type ReleaseFolder, releaseFolder } from './release-folder.js'
 import type { ServedFile } from './releases.js'
 

@@ -1,31 +1,25 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
 import { copyFile, link, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { pipeline } from 'node:stream/promises'
-import { constants, createGzip } from 'node:zlib'
+import { ServiceError } from '../domain/errors.js'
+import { type FileEnvelope, FileWriter, type WrittenFile } from './file-writer.js'
+import { openRecords } from './joined-records.js'
+import { PiecePool } from './pieces.js'
 import { isErrno, makeDirectory, type ReleaseFolder, syncDirectory, toStorageError } from './release-folder.js'
 
-/** What was written: identity size and hash, size of the gzip twin. */
-export type WrittenFile = {
-  readonly bytes: number
-  readonly gzipBytes: number
-  readonly sha256: string
-  readonly contentSha256?: string
-}
+/** `twin: false` writes no gzip twin. */
+export type WriteOptions = { readonly twin?: boolean; readonly envelope?: FileEnvelope }
 
-/**
- * `twin: false` writes no gzip twin. `stamp` is text in the file's first characters that `contentSha256` leaves out: the
- * time at which it was generated.
- */
-export type WriteOptions = { readonly twin?: boolean; readonly stamp?: string }
+type NewFile = WriteOptions & { readonly address: string }
 
-/**
- * Chunks smaller than this are gathered before they are hashed, compressed and written; what is compressed comes in
- * pieces of it, for each is a step of its own between threads.
- */
-const gatherBytes = 256 * 1024
+/** Texts in the order of a file, a batch at a time; they may be overwritten when the next batch is asked for. */
+export type Texts = AsyncIterable<readonly Buffer[]>
+
+// Files that are on their way to the disk while others are written.
+const mostUnsynced = 4
+
+const noEnvelope: FileEnvelope = { head: '', tail: '' }
 
 /**
  * A release being written beside the live one. Nothing in it is visible; leaving its scope without `seal` removes it.
@@ -36,6 +30,9 @@ export class Draft implements AsyncDisposable {
   readonly #folder: ReleaseFolder
   readonly #path: string
   readonly #directories = new Set<string>()
+  readonly #pool = new PiecePool()
+  /** Each becomes what went wrong with a file, or undefined. */
+  readonly #unsynced: Promise<unknown>[] = []
   #sealed = false
 
   private constructor(folder: ReleaseFolder, id: string) {
@@ -53,60 +50,89 @@ export class Draft implements AsyncDisposable {
   }
 
   /**
-   * Writes a file and its gzip twin (level 1, one member: multi-member gzip breaks clients) from a stream of bytes,
-   * hashing on the way; both are synced to the disk.
+   * Writes a file and its gzip twin (level 1, one member: multi-member gzip breaks clients), hashing on the way. `synced`
+   * brings both to the disk.
    */
-  async write(
-    address: string,
-    chunks: AsyncIterable<Buffer>,
+  async write(address: string, texts: Texts, signal: AbortSignal, options: WriteOptions = {}): Promise<WrittenFile> {
+    const [written] = await this.writeTogether([{ address, ...options }], ofOneFile(texts), signal)
+    if (!written) throw new Error('a file was written')
+    return written
+  }
+
+  /** As `write`, of several files from one source: each batch has the texts of each file. */
+  async writeTogether(
+    files: readonly NewFile[],
+    batches: AsyncIterable<readonly (readonly Buffer[])[]>,
     signal: AbortSignal,
-    { twin: withTwin = true, stamp }: WriteOptions = {},
+  ): Promise<WrittenFile[]> {
+    return await this.#fill(files, signal, async (writers) => {
+      for await (const batch of batches) {
+        refuseAborted(signal)
+        for (const [index, texts] of batch.entries()) await writers[index]?.add(texts)
+      }
+    })
+  }
+
+  /**
+   * Writes a file with the records of files of this draft, which have envelopes of the same length; what is compressed
+   * already is copied.
+   */
+  async join(
+    address: string,
+    parts: readonly string[],
+    signal: AbortSignal,
+    envelope: FileEnvelope,
   ): Promise<WrittenFile> {
-    const target = await this.#prepare(address)
+    const [written] = await this.#fill([{ address, envelope }], signal, async ([writer]) => {
+      for (const part of parts) {
+        refuseAborted(signal)
+        await using records = await openRecords(this.locate(part), envelope)
+        await writer?.addPart(records.identity, records.deflated)
+      }
+    })
+    if (!written) throw new Error('a file was written')
+    return written
+  }
+
+  async #fill(
+    files: readonly NewFile[],
+    signal: AbortSignal,
+    fill: (writers: readonly FileWriter[]) => Promise<void>,
+  ): Promise<WrittenFile[]> {
+    const writers: FileWriter[] = []
+    let target = this.#path
     try {
-      const hash = createHash('sha256')
-      const content = stamp === undefined ? undefined : createHash('sha256')
-      let bytes = 0
-      const identity = createWriteStream(target, { flags: 'wx', flush: true })
-      const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: gatherBytes })
-      let gzipBytes = 0
-      const twin = withTwin
-        ? pipeline(
-            gzip,
-            async function* (compressed: AsyncIterable<Buffer>) {
-              for await (const chunk of compressed) {
-                gzipBytes += chunk.length
-                yield chunk
-              }
-            },
-            createWriteStream(`${target}.gz`, { flags: 'wx', flush: true }),
-            { signal },
-          )
-        : undefined
-      const main = pipeline(
-        gather(chunks),
-        async function* (gathered: AsyncIterable<Buffer>) {
-          for await (const chunk of gathered) {
-            hash.update(chunk)
-            content?.update(bytes === 0 ? without(chunk, stamp) : chunk)
-            bytes += chunk.length
-            if (twin && !gzip.write(chunk)) await Promise.race([once(gzip, 'drain'), twin])
-            yield chunk
-          }
-          gzip.end()
-        },
-        identity,
-        { signal },
-      ).catch((error: unknown) => {
-        gzip.destroy()
-        throw error
-      })
-      await Promise.all([main, twin])
-      const sha256 = hash.digest('hex')
-      return { bytes, gzipBytes, sha256, ...(content && { contentSha256: content.digest('hex') }) }
+      for (const { address, twin = true, envelope = noEnvelope } of files) {
+        if (this.#unsynced.length >= mostUnsynced) await this.#syncOldest()
+        target = await this.#prepare(address)
+        writers.push(await FileWriter.create(target, { twin, envelope, pool: this.#pool }))
+      }
+      // Not when the store answers: it may never do.
+      await unlessAborted(signal, fill(writers))
+      const written: WrittenFile[] = []
+      for (const writer of writers) {
+        written.push(await writer.end())
+        const synced = writer.sync().then(
+          () => undefined,
+          (error: unknown) => toStorageError(error, writer.target),
+        )
+        this.#unsynced.push(synced)
+      }
+      return written
     } catch (error) {
+      for (const writer of writers) await writer.close()
       throw toStorageError(error, target)
     }
+  }
+
+  /** Waits until every file is on the disk. */
+  async synced(): Promise<void> {
+    while (this.#unsynced.length > 0) await this.#syncOldest()
+  }
+
+  async #syncOldest(): Promise<void> {
+    const failure = await this.#unsynced.shift()
+    if (failure !== undefined) throw failure
   }
 
   /** Takes a file and its twin over from a release unchanged: a hard link where the file system has them. */
@@ -136,8 +162,9 @@ export class Draft implements AsyncDisposable {
     }
   }
 
-  /** Syncs every directory of the draft and moves it to its final place, ready to be made live. */
+  /** Syncs everything in the draft and moves it to its final place, ready to be made live. */
   async seal(place: 'releases' | 'held'): Promise<void> {
+    await this.synced()
     try {
       for (const directory of this.#directories) await syncDirectory(directory)
       const target = path.join(this.#folder[place], this.id)
@@ -152,6 +179,8 @@ export class Draft implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#unsynced)
+    this.#pool.close()
     if (!this.#sealed) await rm(this.#path, { recursive: true, force: true })
   }
 
@@ -178,30 +207,34 @@ export class Draft implements AsyncDisposable {
   }
 }
 
-function without(chunk: Buffer, stamp = ''): Buffer {
-  const at = stamp === '' ? -1 : chunk.indexOf(stamp)
-  return at < 0 ? chunk : Buffer.concat([chunk.subarray(0, at), chunk.subarray(at + Buffer.byteLength(stamp))])
-}
-
-async function* gather(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-  let waiting: Buffer[] = []
-  let size = 0
-  for await (const chunk of chunks) {
-    waiting.push(chunk)
-    size += chunk.length
-    if (size < gatherBytes) continue
-    yield waiting.length === 1 ? chunk : Buffer.concat(waiting, size)
-    waiting = []
-    size = 0
-  }
-  if (size > 0) yield Buffer.concat(waiting, size)
-}
-
 async function syncFile(file: string): Promise<void> {
   const handle = await open(file, 'r+')
   try {
     await handle.sync()
   } finally {
     await handle.close()
+  }
+}
+
+async function* ofOneFile(texts: Texts): AsyncGenerator<readonly (readonly Buffer[])[]> {
+  for await (const batch of texts) yield [batch]
+}
+
+function refuseAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw new ServiceError('aborted', 'writing files was interrupted; it will be done again')
+}
+
+/** What the work becomes; on the signal it is no longer waited for. Throws `aborted`. */
+async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const stop = new AbortController()
+  const aborted = once(signal, 'abort', { signal: stop.signal }).then(() => refuseAborted(signal))
+  aborted.catch(() => undefined)
+  work.catch(() => undefined)
+  try {
+    refuseAborted(signal)
+    await Promise.race([work, aborted])
+    return await work
+  } finally {
+    stop.abort()
   }
 }

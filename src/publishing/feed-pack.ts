@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises'
 import path from 'node:path'
 import { isoInstantOf } from '../domain/dates.js'
 import { projectFeedPath } from '../feeds/addresses.js'
+import type { Texts } from './draft.js'
 
 /**
  * The feeds of all projects are one file, with an index of fixed-size entries beside it in project id order: a million
@@ -33,32 +34,33 @@ export type PackEntry = {
   readonly sha256: string
 }
 
-/** Turns the feeds into pack bytes; `onIndex` receives each feed's entry of the binary index, in the same order. */
+/** Turns the feeds into batches of pack bytes and of the binary index, in the same order. */
 export async function* packFeeds(
   feeds: AsyncIterable<readonly PackedFeed[]>,
-  onIndex: (entry: Buffer) => Promise<void>,
-): AsyncGenerator<Buffer> {
+): AsyncGenerator<readonly [pack: readonly Buffer[], index: readonly Buffer[]]> {
   let offset = 0
   for await (const batch of feeds) {
-    for (const feed of batch) {
-      const entry = Buffer.alloc(entryBytes)
-      entry.writeBigUInt64BE(BigInt(feed.projectId), 0)
-      entry.writeBigUInt64BE(BigInt(offset), 8)
-      entry.writeUInt32BE(feed.text.length, 16)
-      entry.writeUInt32BE(feed.entries, 20)
-      entry.writeBigUInt64BE(BigInt(feed.changedAt), 24)
-      createHash('sha256').update(feed.text).digest().copy(entry, 32)
-      await onIndex(entry)
+    const entries = Buffer.alloc(entryBytes * batch.length)
+    batch.forEach((feed, index) => {
+      const at = index * entryBytes
+      entries.writeBigUInt64BE(BigInt(feed.projectId), at)
+      entries.writeBigUInt64BE(BigInt(offset), at + 8)
+      entries.writeUInt32BE(feed.text.length, at + 16)
+      entries.writeUInt32BE(feed.entries, at + 20)
+      entries.writeBigUInt64BE(BigInt(feed.changedAt), at + 24)
+      createHash('sha256')
+        .update(feed.text)
+        .digest()
+        .copy(entries, at + 32)
       offset += feed.text.length
-      // A copy: the text is a view into a network buffer that is about to be reused.
-      yield Buffer.from(feed.text)
-    }
+    })
+    yield [batch.map(({ text }) => text), [entries]]
   }
 }
 
 /** The public listing of a pack, a JSON array with a line per feed, made from its binary index. */
-export async function* listPackedFeeds(indexPath: string): AsyncGenerator<Buffer> {
-  yield Buffer.from('[')
+export async function* listPackedFeeds(indexPath: string): Texts {
+  yield [Buffer.from('[')]
   let first = true
   // The chunk size is a multiple of the entry's, so no entry is ever cut.
   for await (const chunk of createReadStream(indexPath, {
@@ -69,9 +71,9 @@ export async function* listPackedFeeds(indexPath: string): AsyncGenerator<Buffer
       lines += `${first ? '' : ','}\n${listingLine(chunk.subarray(at, at + entryBytes))}`
       first = false
     }
-    yield Buffer.from(lines)
+    yield [Buffer.from(lines)]
   }
-  yield Buffer.from('\n]\n')
+  yield [Buffer.from('\n]\n')]
 }
 
 function listingLine(entry: Buffer): string {

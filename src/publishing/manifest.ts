@@ -50,8 +50,11 @@ export type Manifest = {
   /** Releases before this one, newest first; readable while they are kept. */
   readonly previousReleases?: readonly { readonly release: string; readonly manifest: string }[]
   readonly publisher: { readonly ref: string; readonly name: string }
-  /** The publisher's own record in the organisation file: its content's hash, and when it last changed. */
-  readonly publisherRecord?: { readonly hash: string; readonly lastUpdated: IsoInstant }
+  /**
+   * The publisher's own record in the organisation file: its content's hash, and when it last changed. `inputs` names
+   * everything that the file was made from, so that the next run need not make it to know whether it would change.
+   */
+  readonly publisherRecord?: { readonly hash: string; readonly lastUpdated: IsoInstant; readonly inputs?: string }
   readonly files: readonly ManifestFile[]
   /** Feeds at `/feeds/projects/{id}/reports.atom`; `index` is the file of this release that lists them with hashes. */
   readonly projectFeeds: { readonly count: number; readonly index: string }

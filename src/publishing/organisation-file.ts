@@ -4,8 +4,7 @@ import { ServiceError } from '../domain/errors.js'
 import type { Decimal } from '../domain/money.js'
 import { hasError, type Notice, type NoticeSummary } from '../domain/notice.js'
 import { organisationsPath } from '../feeds/addresses.js'
-import { iatiEnvelope } from '../feeds/iati/envelope.js'
-import type { MappingConfig } from '../feeds/iati/mapping.js'
+import { inputKey, type MappingConfig } from '../feeds/iati/mapping.js'
 import {
   type Partner,
   recipientOrgBudget,
@@ -19,6 +18,7 @@ import {
   type MoneyScope,
   moneyByYear,
   type PartnerRow,
+  partnerTexts,
   plannedByPartner,
   publishedPartners,
 } from '../store/organisation-file.js'
@@ -26,19 +26,21 @@ import { validateOrganisation } from '../validation/index.js'
 import type { Element } from '../xml/element.js'
 import { writeElement } from '../xml/writer.js'
 import type { Dataset } from './dataset.js'
+import type { Texts } from './draft.js'
 import type { Manifest } from './manifest.js'
 import type { PublicationDeps, RunHandle } from './publication.js'
+import { stampedEnvelope } from './stamped-envelope.js'
 
 /** The file, and what the manifest keeps of the publisher's own record. */
 export type OrganisationFile = { readonly dataset: Dataset; readonly publisherRecord: Manifest['publisherRecord'] }
 
 /**
- * The organisation file: the publisher's record, then one for each partner with a real identifier. It is made twice, once
- * to know whether it changed and once to be written, and never held in memory. An invalid publisher's record stops the
+ * The organisation file: the publisher's record, then one for each partner with a real identifier. Where anything that it
+ * is made from changed, it is made twice, once to know its hash and once to be written, and never held in memory. An invalid publisher's record stops the
  * run, for it can only be a wrong configuration; an invalid partner's is left out.
  */
 export async function organisationFile(
-  deps: PublicationDeps,
+  deps: Pick<PublicationDeps, 'mapping'>,
   run: RunHandle,
   db: Db,
   client: Connection,
@@ -47,11 +49,11 @@ export async function organisationFile(
   const config = deps.mapping
   const day = isoDateOf(run.startedAt)
   const publisher = publisherText(config, await figures(db, config, day), day)
-  const first = await read(client, config, day, publisher)
+  const inputs = await hashOfInputs(client, config, day, publisher)
+  const first = unchanged(live, inputs) ?? (await read(client, config, day, publisher))
   const generated = isoInstantOf(run.startedAt)
   const same = live?.publisherRecord?.hash === first.publisherHash ? live.publisherRecord : undefined
-  const publisherRecord = { hash: first.publisherHash, lastUpdated: same?.lastUpdated ?? generated }
-  const { head, tail } = iatiEnvelope('iati-organisations', generated)
+  const publisherRecord = { hash: first.publisherHash, lastUpdated: same?.lastUpdated ?? generated, inputs }
   return {
     publisherRecord,
     dataset: {
@@ -60,13 +62,18 @@ export async function organisationFile(
       records: first.records,
       fingerprint: first.hash,
       notices: first.notices,
-      content: async function* ({ client: connection }) {
-        yield Buffer.from(`${head}${openTag}last-updated-datetime="${publisherRecord.lastUpdated}" `)
-        yield Buffer.from(publisher.before.slice(openTag.length))
-        for await (const budget of recipientBudgets(connection, config, day)) yield Buffer.from(budget)
-        yield Buffer.from(`${publisher.after}\n`)
-        for await (const { text } of partners(connection, config, day)) if (text) yield Buffer.from(`${text}\n`)
-        yield Buffer.from(tail)
+      content: {
+        kind: 'texts',
+        envelope: stampedEnvelope('iati-organisations', generated),
+        texts: async function* (connection): Texts {
+          yield [Buffer.from(`${openTag}last-updated-datetime="${publisherRecord.lastUpdated}" `)]
+          yield [Buffer.from(publisher.before.slice(openTag.length))]
+          for await (const budget of recipientBudgets(connection, config, day)) yield [Buffer.from(budget)]
+          yield [Buffer.from(`${publisher.after}\n`)]
+          for await (const { record, identifier } of partners(connection, config)) {
+            if (!first.invalid.has(identifier)) yield [Buffer.from(`${writeElement(record)}\n`)]
+          }
+        },
       },
     },
   }
@@ -118,6 +125,31 @@ type Reading = {
   readonly hash: string
   readonly records: number
   readonly notices: NoticeSummary
+  /** Identifiers of partners whose records must stay out. */
+  readonly invalid: ReadonlySet<string>
+}
+
+/** A name for everything that the file is made from. */
+async function hashOfInputs(
+  client: Connection,
+  config: MappingConfig,
+  day: IsoDate,
+  { before, after }: PublisherText,
+): Promise<string> {
+  const hash = createHash('md5').update(`${inputKey(config)}\n${before}\n${after}\n`)
+  for await (const texts of partnerTexts(client, scopeOf(config, day))) {
+    for (const text of texts) hash.update(text).update('\n')
+  }
+  return hash.digest('hex')
+}
+
+/** What the live release says of the file, when it was made from the same. */
+function unchanged(live: Manifest | undefined, inputs: string): Reading | undefined {
+  const file = live?.files.find(({ path }) => path === organisationsPath)
+  if (!file || live?.publisherRecord?.inputs !== inputs) return undefined
+  const { fingerprint, records, notices } = file
+  // It is carried over, not made: whoever is invalid is not in it.
+  return { publisherHash: live.publisherRecord.hash, hash: fingerprint, records, notices, invalid: new Set() }
 }
 
 /** Makes everything once, for its hashes, its number and what the checks find. */
@@ -134,17 +166,22 @@ async function read(
   const byCode: Record<string, number> = {}
   const count = { error: 0, warning: 0, info: 0 }
   let records = 1
-  for await (const { text, findings } of partners(client, config, day)) {
+  const invalid = new Set<string>()
+  for await (const { record, identifier } of partners(client, config)) {
+    const findings = check(record, config, day)
     for (const { code, severity } of findings) {
       byCode[code] = (byCode[code] ?? 0) + 1
       count[severity] += 1
     }
-    if (!text) continue
-    hash.update('\n').update(text)
+    if (hasError(findings)) {
+      invalid.add(identifier)
+      continue
+    }
+    hash.update('\n').update(writeElement(record))
     records += 1
   }
   const notices = { errors: count.error, warnings: count.warning, infos: count.info, byCode }
-  return { publisherHash, hash: hash.digest('hex'), records, notices }
+  return { publisherHash, hash: hash.digest('hex'), records, notices, invalid }
 }
 
 async function* recipientBudgets(client: Connection, config: MappingConfig, day: IsoDate): AsyncGenerator<string> {
@@ -154,20 +191,18 @@ async function* recipientBudgets(client: Connection, config: MappingConfig, day:
   }
 }
 
-/** The records of partners; `text` is absent for one that is invalid or has the identifier of the one before it. */
+/** The records of partners, one for each identifier. */
 async function* partners(
   client: Connection,
   config: MappingConfig,
-  day: IsoDate,
-): AsyncGenerator<{ readonly text?: string; readonly findings: readonly Notice[] }> {
+): AsyncGenerator<{ readonly record: Element; readonly identifier: string }> {
   let last: string | undefined
   for await (const row of publishedPartners(client)) {
     const record = toPartnerOrganisation(toPartner(row), config)
     const identifier = record?.children[0]?.text
-    if (!record || identifier === last) continue
+    if (!record || identifier === undefined || identifier === last) continue
     last = identifier
-    const findings = check(record, config, day)
-    yield hasError(findings) ? { findings } : { text: writeElement(record), findings }
+    yield { record, identifier }
   }
 }
 

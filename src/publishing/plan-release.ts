@@ -1,6 +1,5 @@
-import { type IsoInstant, isoDateOf, isoInstantOf } from '../domain/dates.js'
+import { isoDateOf, isoInstantOf } from '../domain/dates.js'
 import { activitiesPath, projectFeedIndexPath } from '../feeds/addresses.js'
-import { iatiEnvelope } from '../feeds/iati/envelope.js'
 import type { Connection, Db } from '../store/connection.js'
 import { copyRows } from '../store/copy-rows.js'
 import { findFact } from '../store/facts.js'
@@ -15,11 +14,13 @@ import {
 } from '../store/renderings.js'
 import { bulkActivities } from './bulk-activities.js'
 import type { Dataset } from './dataset.js'
+import type { Texts } from './draft.js'
 import type { Manifest } from './manifest.js'
 import { organisationFile } from './organisation-file.js'
 import type { PublicationDeps, RunHandle } from './publication.js'
 import type { ReadableRelease } from './releases.js'
 import { reportDatasets } from './report-datasets.js'
+import { stampedEnvelope } from './stamped-envelope.js'
 
 const xmlMediaType = 'application/xml; charset=utf-8'
 // Named in the manifest; the count is exact.
@@ -48,7 +49,7 @@ export type PlanResult =
 
 /** Looks at everything rendered and decides what the release would hold, without writing anything. */
 export async function planRelease(
-  deps: PublicationDeps,
+  deps: Pick<PublicationDeps, 'mapping'>,
   run: RunHandle,
   db: Db,
   client: Connection,
@@ -74,6 +75,7 @@ export async function planRelease(
   const generated = isoInstantOf(run.startedAt)
   const feeds = await reportFeedsFingerprint(db)
   const organisations = await organisationFile(deps, run, db, client, live?.manifest)
+  const envelope = stampedEnvelope('iati-activities', generated)
   const activityFiles = segments.map(
     (segment): Dataset => ({
       path: activitiesPath(segment.segment),
@@ -81,7 +83,11 @@ export async function planRelease(
       records: segment.activities,
       fingerprint: segment.fingerprint,
       notices: { errors: 0, warnings: segment.warnings, infos: segment.infos, byCode: segment.noticeCounts },
-      content: ({ client }) => activityFile(client, segment.segment, generated),
+      content: {
+        kind: 'texts',
+        envelope,
+        texts: (connection) => textsOfSegment(connection, segment.segment),
+      },
     }),
   )
   const datasets: Dataset[] = [
@@ -125,16 +131,11 @@ export function isSameContent(release: Manifest, plan: ReleasePlan): boolean {
   )
 }
 
-async function* activityFile(client: Connection, segment: number, generated: IsoInstant): AsyncGenerator<Buffer> {
-  const { head, tail } = iatiEnvelope('iati-activities', generated)
-  yield Buffer.from(head)
-  for await (const rows of copyRows(client, copySegmentSql(segment))) yield linesOf(rows)
-  yield Buffer.from(tail)
-}
-
 const lineBreak = Buffer.from('\n')
 
-/** The texts of the rows, each on a line of its own, in one buffer: every step that it takes to the disk costs once. */
-function linesOf(rows: readonly (readonly Buffer[])[]): Buffer {
-  return Buffer.concat(rows.flatMap(([text]) => (text ? [text, lineBreak] : [])))
+/** The texts of a segment, each on a line of its own. */
+async function* textsOfSegment(client: Connection, segment: number): Texts {
+  for await (const rows of copyRows(client, copySegmentSql(segment))) {
+    yield rows.flatMap(([text]) => (text ? [text, lineBreak] : []))
+  }
 }

@@ -4,7 +4,8 @@ import { type FeedConfig, recentReportFeed, reportArchive } from '../feeds/atom/
 import { inputKey, type MappingConfig } from '../feeds/iati/mapping.js'
 import type { Db } from '../store/connection.js'
 import { archivedReports, currentReports, listReportArchives } from '../store/report-archives.js'
-import { type Dataset, noNotices } from './dataset.js'
+import { type Dataset, inOneBatch, noNotices } from './dataset.js'
+import type { Texts } from './draft.js'
 
 const mediaType = 'application/atom+xml; charset=utf-8'
 
@@ -26,7 +27,7 @@ export async function reportDatasets(mapping: MappingConfig, db: Db): Promise<Da
       records: feed.entries,
       fingerprint: md5(feed.text),
       notices: noNotices,
-      content: () => once(feed.text),
+      content: { kind: 'texts', texts: () => inOneBatch(feed.text) },
     },
     ...archives.map(({ archive, reports, digest }, index): Dataset => {
       const previous = archives[index - 1]?.archive
@@ -36,24 +37,15 @@ export async function reportDatasets(mapping: MappingConfig, db: Db): Promise<Da
         records: reports,
         fingerprint: md5([made, digest, archive, previous].join(' ')),
         notices: noNotices,
-        content: () => archiveText(db, config, archive, previous),
+        content: { kind: 'texts', texts: () => archiveText(db, config, archive, previous) },
       }
     }),
   ]
 }
 
-async function* archiveText(
-  db: Db,
-  config: FeedConfig,
-  archive: number,
-  previous: number | undefined,
-): AsyncGenerator<Buffer> {
+async function* archiveText(db: Db, config: FeedConfig, archive: number, previous: number | undefined): Texts {
   const feed = reportArchive(await archivedReports(db, archive), config, archive, previous)
-  if (feed) yield Buffer.from(feed.text)
-}
-
-async function* once(text: string): AsyncGenerator<Buffer> {
-  yield Buffer.from(text)
+  if (feed) yield [Buffer.from(feed.text)]
 }
 
 function md5(text: string): string {

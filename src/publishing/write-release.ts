@@ -1,13 +1,12 @@
-import { once as onceEvent } from 'node:events'
-import { PassThrough } from 'node:stream'
 import { isoInstantOf } from '../domain/dates.js'
 import { manifestPath, projectFeedIndexPath } from '../feeds/addresses.js'
 import type { Connection } from '../store/connection.js'
 import { copyRows } from '../store/copy-rows.js'
 import { copyReportFeedsSql } from '../store/renderings.js'
-import { noNotices } from './dataset.js'
+import { type DatasetContent, inOneBatch, noNotices } from './dataset.js'
 import type { Draft } from './draft.js'
 import { listPackedFeeds, packAddress, packFeeds, packIndexAddress } from './feed-pack.js'
+import type { WrittenFile } from './file-writer.js'
 import type { Manifest, ManifestFile } from './manifest.js'
 import type { ReleasePlan } from './plan-release.js'
 import type { Progress, PublicationDeps, RunHandle } from './publication.js'
@@ -37,19 +36,17 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
     onProgress('assemble', files.length, steps)
     const before = liveFiles.get(dataset.path)
     const immutablePath = `/feeds/releases/${draft.id}${dataset.path}`
-    const { path, mediaType, records, fingerprint, notices } = dataset
+    const { path, mediaType, records, fingerprint, notices, content } = dataset
     if (live && before?.fingerprint === fingerprint) {
       await draft.carry(path, live.id)
       files.push({ ...before, immutablePath, notices })
-    } else if (typeof dataset.content === 'string') {
-      const same = files.find((file) => file.path === dataset.content)
-      if (!same) throw new Error(`${path} is the same file as ${dataset.content}, which is not written before it`)
-      await draft.alias(dataset.content, path)
+    } else if (content.kind === 'same') {
+      const same = files.find((file) => file.path === content.as)
+      if (!same) throw new Error(`${path} is the same file as ${content.as}, which is not written before it`)
+      await draft.alias(content.as, path)
       files.push({ ...same, path, immutablePath })
     } else {
-      const stamp = path.startsWith('/iati/') ? { stamp: ` generated-datetime="${generated}"` } : {}
-      const chunks = dataset.content({ client: build.client, locate: (address) => draft.locate(address) })
-      const written = await draft.write(path, chunks, signal, stamp)
+      const written = await writeContent(build, path, content)
       files.push({ path, immutablePath, mediaType, records, ...written, lastModified: generated, fingerprint, notices })
     }
   }
@@ -67,9 +64,20 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
     held: plan.held,
     totals: plan.totals,
   }
-  const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
-  await draft.write('/manifest.json', once(text), signal, { twin: false })
+  const text = `${JSON.stringify(manifest, null, 2)}\n`
+  await draft.write('/manifest.json', inOneBatch(text), signal, { twin: false })
+  await draft.synced()
   return manifest
+}
+
+async function writeContent(
+  { draft, client, signal }: Build,
+  path: string,
+  content: Exclude<DatasetContent, { kind: 'same' }>,
+): Promise<WrittenFile> {
+  if (content.kind === 'joined') return await draft.join(path, content.parts, signal, content.envelope)
+  const { envelope } = content
+  return await draft.write(path, content.texts(client), signal, envelope && { envelope })
 }
 
 // As many as a reader may want to go back.
@@ -93,14 +101,8 @@ async function writeProjectFeeds(
     return { ...before, immutablePath }
   }
   // The index is written while the pack is, the listing from the index: nothing of either is gathered in memory.
-  const index = new PassThrough()
-  const pack = packFeeds(packedFeeds(build.client), async (entry) => {
-    if (!index.write(entry)) await onceEvent(index, 'drain')
-  })
-  await Promise.all([
-    draft.write(packAddress, endAfter(pack, index), signal, { twin: false }),
-    draft.write(packIndexAddress, index, signal, { twin: false }),
-  ])
+  const packed = [packAddress, packIndexAddress].map((address) => ({ address, twin: false }))
+  await draft.writeTogether(packed, packFeeds(packedFeeds(build.client)), signal)
   const written = await draft.write(projectFeedIndexPath, listPackedFeeds(draft.locate(packIndexAddress)), signal)
   return {
     path: projectFeedIndexPath,
@@ -118,16 +120,6 @@ async function* packedFeeds(client: Connection) {
   for await (const rows of copyRows(client, copyReportFeedsSql)) yield rows.map(toPackedFeed)
 }
 
-async function* endAfter(chunks: AsyncIterable<Buffer>, index: PassThrough): AsyncGenerator<Buffer> {
-  try {
-    yield* chunks
-    index.end()
-  } catch (error) {
-    index.destroy(error instanceof Error ? error : new Error(String(error)))
-    throw error
-  }
-}
-
 function toPackedFeed([id, text, entries, changedAt]: readonly Buffer[]) {
   if (!id || !text || !entries || !changedAt) throw new Error('a report feed row has four columns')
   return {
@@ -136,8 +128,4 @@ function toPackedFeed([id, text, entries, changedAt]: readonly Buffer[]) {
     entries: entries.readInt32BE(0),
     changedAt: Number(changedAt.readBigInt64BE(0)),
   }
-}
-
-async function* once(buffer: Buffer): AsyncGenerator<Buffer> {
-  yield buffer
 }

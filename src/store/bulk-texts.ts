@@ -13,52 +13,72 @@ export const bulkFileNames = [
 
 export type BulkFileName = (typeof bulkFileNames)[number]
 
-/** SQL of each file's rows: `id`, and `w` with the stored text and its version. */
-const sources: Readonly<Record<BulkFileName, string>> = {
-  projects: projects('true'),
-  'projects-active': projects('p.active'),
-  organizations: organisations('true'),
-  'organizations-active': organisations(organisationKinds.active),
-  'organizations-vetted': organisations(organisationKinds.vetted),
+/** Whose records a file holds. */
+export type BulkFamily = 'project' | 'organisation'
+
+/** The files of a family, each with the SQL that says which records are in it. */
+const files: Readonly<Record<BulkFamily, Readonly<Partial<Record<BulkFileName, string>>>>> = {
+  project: { projects: 'true', 'projects-active': 'p.active' },
+  organisation: {
+    organizations: 'true',
+    'organizations-active': organisationKinds.active,
+    'organizations-vetted': organisationKinds.vetted,
+  },
 }
 
-function projects(condition: string): string {
-  return `project p join wire_record w on w.project_id = p.id where ${condition}`
+/** SQL of a family's stored texts. */
+const sources: Readonly<Record<BulkFamily, { readonly from: string; readonly key: string }>> = {
+  project: { from: 'project p join wire_record w on w.project_id = p.id', key: 'p.id' },
+  organisation: { from: 'organisation o join organisation_record w on w.organisation_id = o.id', key: 'o.id' },
 }
-
-function organisations(condition: string): string {
-  return `organisation o join organisation_record w on w.organisation_id = o.id where ${condition}`
-}
-
-const keyOf = (name: BulkFileName) => (name.startsWith('projects') ? 'p.id' : 'o.id')
 
 /** How many records a file would have, and a name for exactly these versions of them. */
-export async function bulkFingerprint(
-  db: Db,
-  name: BulkFileName,
-  mapping: number,
-): Promise<{ readonly records: number; readonly fingerprint: string }> {
-  const key = keyOf(name)
-  const { rows } = await db.query<{ records: number; fingerprint: string | null }>(
-    `select count(*) as records, md5(string_agg(${key} || ':' || w.version, ',' order by ${key})) as fingerprint
-      from ${sources[name]} and w.mapping = $1`,
+export type BulkFingerprint = { readonly name: BulkFileName; readonly records: number; readonly fingerprint: string }
+
+/** The fingerprints of all files of a family. */
+export async function bulkFingerprints(db: Db, family: BulkFamily, mapping: number): Promise<BulkFingerprint[]> {
+  const { from, key } = sources[family]
+  const names = bulkFileNames.filter((name) => name in files[family])
+  const columns = names.flatMap((name, index) => [
+    `count(*) filter (where ${files[family][name]}) as records_${index}`,
+    `md5(string_agg(${key} || ':' || w.version, ',' order by ${key}) filter (where ${files[family][name]})) as hash_${index}`,
+  ])
+  const { rows } = await db.query<Record<string, number | string | null>>(
+    `select ${columns.join(', ')} from ${from} where w.mapping = $1`,
     [mapping],
   )
-  return { records: rows[0]?.records ?? 0, fingerprint: `${mapping}-${rows[0]?.fingerprint ?? 'none'}` }
+  return names.map((name, index) => ({
+    name,
+    records: Number(rows[0]?.[`records_${index}`] ?? 0),
+    fingerprint: `${mapping}-${rows[0]?.[`hash_${index}`] ?? 'none'}`,
+  }))
 }
 
-/** The records as XML texts in id order, a batch a chunk; each is a view into a buffer that is about to be reused. */
-export async function* bulkTexts(client: Connection, name: BulkFileName, mapping: number): AsyncGenerator<Buffer[]> {
+/**
+ * The records of files of one family as XML texts in id order: a batch has the texts of each file. All are read at once;
+ * each is a view into a buffer that is about to be reused.
+ */
+export async function* bulkTexts(
+  client: Connection,
+  family: BulkFamily,
+  names: readonly BulkFileName[],
+  mapping: number,
+): AsyncGenerator<Buffer[][]> {
+  const { from, key } = sources[family]
+  const conditions = names.map((name) => `(${files[family][name] ?? 'false'})`)
   const sql = `copy (
-    select w.xml from ${sources[name]} and w.mapping = ${Math.trunc(mapping)} order by ${keyOf(name)}
+    select w.xml, ${conditions.join(', ')} from ${from}
+      where w.mapping = ${Math.trunc(mapping)} and (${conditions.join(' or ')}) order by ${key}
   ) to stdout (format binary)`
-  for await (const rows of copyRows(client, sql)) yield rows.flatMap(([text]) => text ?? [])
+  for await (const rows of copyRows(client, sql)) {
+    yield names.map((_, file) => rows.flatMap(([text, ...isIn]) => (text && isIn[file]?.[0] === 1 ? [text] : [])))
+  }
 }
 
 /** Ids above `after`, ascending, of projects or organisations without a text of their current version. */
 export async function idsWithoutText(
   db: Db,
-  of: 'project' | 'organisation',
+  of: BulkFamily,
   { after, limit, mapping }: { after: number; limit: number; mapping: number },
 ): Promise<number[]> {
   const table = of === 'project' ? 'wire_record' : 'organisation_record'

@@ -1,10 +1,8 @@
-import { to as copyTo } from 'pg-copy-streams'
+import type pg from 'pg'
 import { type Connection, toStoreError } from './connection.js'
 
 // "PGCOPY\n\377\r\n\0", 4 bytes of flags, 4 bytes of header extension length.
 const headerBytes = 19
-// What is taken from the server while the reader is busy with what it has.
-const readAheadBytes = 512 * 1024
 
 /**
  * Rows of `copy (...) to stdout (format binary)` as their raw fields, a batch per chunk received; the caller's
@@ -12,32 +10,93 @@ const readAheadBytes = 512 * 1024
  * them before asking for more. The binary format is used because the text format escapes backslashes and line breaks.
  */
 export async function* copyRows(client: Connection, sql: string): AsyncGenerator<Buffer[][]> {
-  const stream = client.query(copyTo(sql, { highWaterMark: readAheadBytes }))
-  let pending: Buffer = Buffer.alloc(0)
-  let headerSeen = false
+  const copy = client.query(new CopyOut(sql))
   let ended = false
   try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
-      if (!headerSeen) {
-        if (pending.length < headerBytes) continue
-        pending = pending.subarray(headerBytes + pending.readUInt32BE(headerBytes - 4))
-        headerSeen = true
-      }
-      const { rows, rest } = cutRows(pending)
+    for (;;) {
+      const rows = await copy.next()
+      if (rows === undefined) break
       if (rows.length > 0) yield rows
-      pending = rest
     }
     ended = true
   } catch (error) {
     throw toStoreError(error)
   } finally {
-    stream.destroy()
     if (!ended) cut(client)
   }
-  // The trailer: a field count of -1.
-  if (pending.length !== 2 || pending.readInt16BE(0) !== -1)
-    throw new Error('the COPY stream ended in the middle of a row')
+}
+
+type Wire = { readonly stream: { pause(): void; resume(): void; destroy(): void } }
+
+/**
+ * A COPY as the driver's own parser finds it. The server sends a message per row; those of one chunk from the socket are
+ * a batch, and the socket rests until it was taken: nothing is copied, nothing piles up.
+ */
+class CopyOut implements pg.Submittable {
+  readonly #sql: string
+  #socket: Wire['stream'] | undefined
+  #rows: Buffer[][] = []
+  #state: 'head' | 'rows' | 'trailer' | 'ended' = 'head'
+  #failure: unknown
+  #wake: (() => void) | undefined
+
+  constructor(sql: string) {
+    this.#sql = sql
+  }
+
+  /** The next batch; undefined after the last. Throws what the server or the connection said. */
+  async next(): Promise<Buffer[][] | undefined> {
+    while (this.#rows.length === 0 && this.#state !== 'ended' && this.#failure === undefined) {
+      this.#socket?.resume()
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+    if (this.#rows.length > 0) return this.#rows.splice(0)
+    if (this.#failure !== undefined) throw this.#failure
+    return undefined
+  }
+
+  submit(connection: pg.Connection): void {
+    this.#socket = (connection as unknown as Wire).stream
+    connection.query(this.#sql)
+  }
+
+  handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
+    let at = 0
+    if (this.#state === 'head') {
+      at = headerBytes + chunk.readUInt32BE(headerBytes - 4)
+      this.#state = 'rows'
+      if (at === chunk.length) return
+    }
+    const fieldCount = chunk.readInt16BE(at)
+    if (fieldCount < 0) {
+      this.#state = 'trailer'
+      return
+    }
+    if (this.#rows.length === 0) {
+      this.#socket?.pause()
+      // The parser goes on to the end of its chunk first.
+      process.nextTick(() => this.#wake?.())
+    }
+    this.#rows.push(fieldsOf(chunk, at + 2, fieldCount))
+  }
+
+  handleCommandComplete(): void {}
+
+  handleReadyForQuery(): void {
+    if (this.#state !== 'trailer') this.#failure ??= new Error('the COPY stream ended before its last row')
+    this.#state = 'ended'
+    this.#socket?.resume()
+    this.#wake?.()
+  }
+
+  handleError(error: unknown): void {
+    this.#failure = error
+    // The server's answer to it is still to come.
+    this.#socket?.resume()
+    this.#wake?.()
+  }
 }
 
 /**
@@ -45,32 +104,18 @@ export async function* copyRows(client: Connection, sql: string): AsyncGenerator
  * even a rollback, would wait behind it for ever.
  */
 function cut(client: Connection): void {
-  const { connection } = client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }
+  const { connection } = client as unknown as { readonly connection: Wire }
   connection.stream.destroy()
 }
 
-function cutRows(data: Buffer): { rows: Buffer[][]; rest: Buffer } {
-  const rows: Buffer[][] = []
-  let at = 0
-  while (data.length - at >= 2) {
-    const fieldCount = data.readInt16BE(at)
-    if (fieldCount < 0) break
-    const fields: Buffer[] = []
-    let cursor = at + 2
-    for (let field = 0; field < fieldCount; field++) {
-      if (data.length - cursor < 4) return { rows, rest: data.subarray(at) }
-      const length = data.readInt32BE(cursor)
-      cursor += 4
-      if (length < 0) {
-        fields.push(Buffer.alloc(0))
-        continue
-      }
-      if (data.length - cursor < length) return { rows, rest: data.subarray(at) }
-      fields.push(data.subarray(cursor, cursor + length))
-      cursor += length
-    }
-    rows.push(fields)
-    at = cursor
+function fieldsOf(row: Buffer, start: number, count: number): Buffer[] {
+  const fields: Buffer[] = []
+  let at = start
+  for (let field = 0; field < count; field++) {
+    const length = row.readInt32BE(at)
+    at += 4
+    fields.push(row.subarray(at, at + Math.max(length, 0)))
+    at += Math.max(length, 0)
   }
-  return { rows, rest: data.subarray(at) }
+  return fields
 }

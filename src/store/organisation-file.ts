@@ -60,24 +60,30 @@ const withRef = '(o.org_ref is not null or o.ein is not null)'
 
 /** Organisations with an identifier and a published activity, in the order of identifiers. */
 export async function* publishedPartners(client: Connection): AsyncGenerator<PartnerRow> {
-  yield* jsonRows<PartnerRow>(
-    client,
-    `select json_build_object(${partnerColumns})::text from organisation o
-      where ${withRef} and exists (
-        select from project p join rendering r on r.project_id = p.id
-        where p.organisation_id = o.id and r.text is not null)
-      order by ${refOrder}`,
-  )
+  for await (const texts of jsonTexts(client, partnersSql)) yield* texts.map(toRow<PartnerRow>)
 }
 
 /** Planned payouts to organisations with an identifier by year, in the order of identifiers, then years. */
-export async function* plannedByPartner(
-  client: Connection,
-  { currency, day, last }: MoneyScope,
-): AsyncGenerator<PartnerBudgetRow> {
-  yield* jsonRows<PartnerBudgetRow>(
-    client,
-    `select json_build_object(${partnerColumns}, 'year', b.year, 'amount', b.amount::text)::text
+export async function* plannedByPartner(client: Connection, scope: MoneyScope): AsyncGenerator<PartnerBudgetRow> {
+  for await (const texts of jsonTexts(client, plannedSql(scope))) yield* texts.map(toRow<PartnerBudgetRow>)
+}
+
+/** Everything that `publishedPartners` and `plannedByPartner` return, as it stands: to see whether any of it changed. */
+export async function* partnerTexts(client: Connection, scope: MoneyScope): AsyncGenerator<readonly Buffer[]> {
+  yield* jsonTexts(client, partnersSql)
+  yield* jsonTexts(client, plannedSql(scope))
+}
+
+const partnersSql = `
+  select json_build_object(${partnerColumns})::text from organisation o
+    where ${withRef} and exists (
+      select from project p join rendering r on r.project_id = p.id
+      where p.organisation_id = o.id and r.text is not null)
+    order by ${refOrder}`
+
+function plannedSql({ currency, day, last }: MoneyScope): string {
+  return `
+    select json_build_object(${partnerColumns}, 'year', b.year, 'amount', b.amount::text)::text
       from (
         select p.organisation_id, extract(year from pp.planned_on)::integer as year,
             sum(round(pp.amount, ${minorUnitExponent(currency)})) as amount
@@ -87,12 +93,15 @@ export async function* plannedByPartner(
           group by 1, 2) b
         join organisation o on o.id = b.organisation_id
       where ${withRef}
-      order by ${refOrder}, b.year`,
-  )
+      order by ${refOrder}, b.year`
 }
 
-async function* jsonRows<Row>(client: Connection, select: string): AsyncGenerator<Row> {
+async function* jsonTexts(client: Connection, select: string): AsyncGenerator<Buffer[]> {
   for await (const rows of copyRows(client, `copy (${select}) to stdout (format binary)`)) {
-    for (const [text] of rows) if (text) yield JSON.parse(text.toString('utf8')) as Row
+    yield rows.flatMap(([text]) => text ?? [])
   }
+}
+
+function toRow<Row>(text: Buffer): Row {
+  return JSON.parse(text.toString('utf8')) as Row
 }

@@ -8,7 +8,7 @@ const segmentBytes = 12_000_000
 
 /**
  * Gives every publishable activity without a segment its segment, for ever: the last one while it has room, then new
- * ones, in id order.
+ * ones, in id order. `materialized`: where the last one ends is asked once, not for every activity.
  */
 export async function assignSegments(db: Db): Promise<void> {
   await db.query(
@@ -17,7 +17,7 @@ export async function assignSegments(db: Db): Promise<void> {
       ), room as (
         select segment, (select coalesce(sum(bytes), 0) from rendering r where r.segment = last.segment) as bytes
           from last
-      ), base as (
+      ), base as materialized (
         select case when bytes >= $1 then segment + 1 else segment end as segment,
           case when bytes >= $1 then 0 else bytes end as bytes from room
       ), fresh as (

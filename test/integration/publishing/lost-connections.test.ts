@@ -103,7 +103,9 @@ describe('publishing', () => {
     expect(await publisher.publish()).toMatchObject({ state: 'published' })
     const before = await publisher.live()
     await database.store.db.query(`update project set title = 'Newer' where id = 1`)
-    const terminate = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 2946065308`
+    // Of this database only: others of the server belong to tests that run beside this one.
+    const terminate = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 2946065308
+      and database = (select oid from pg_database where datname = current_database())`
     const cutting = (async () => {
       for (let tries = 0; tries < 1000; tries++) {
         if ((await database.store.db.query(terminate)).rowCount > 0) return true
