@@ -1,8 +1,8 @@
-import type { RenderStage } from '../../src/publishing/publication.js'
+import type { RenderStage } from '../../src/publishing/stages.js'
 import type { Store } from '../../src/store/store.js'
 import { atLeast, type Bench, type BenchResult, type BenchSetting, median } from '../suite/bench.js'
 import { type Contender, contest, rate, secondsOf, speedRatio } from '../suite/contest.js'
-import { createBenchPublisher, openOfficialSchema, type Rendered } from '../suite/publisher.js'
+import { type BenchPublisher, officialDirectory, openBenchPublisher, type Rendered } from '../suite/publisher.js'
 import { firstRunAt } from '../suite/settings.js'
 import { prepareSqlXml, renderBySqlXml } from './sql-xml.js'
 
@@ -22,10 +22,11 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   await using database = await workshop.seeded({ projects, size: 'small' })
   const { store } = database
   await prepareSqlXml(store)
-  using xsd = disposable(await openOfficialSchema())
+  const standardDir = officialDirectory()
   const feedsDir = await workshop.folder('render')
-  const contender = (name: string, checks: 'all' | 'none', rendered: Rendered[]): Contender => {
-    const publisher = createBenchPublisher({ store, feedsDir, checks, xsd: xsd.value })
+  await using withoutChecks = await openBenchPublisher({ store, feedsDir, checks: 'none', standardDir })
+  await using withChecks = await openBenchPublisher({ store, feedsDir, checks: 'all', standardDir })
+  const contender = (name: string, publisher: BenchPublisher, rendered: Rendered[]): Contender => {
     return {
       name,
       run: async () => {
@@ -40,8 +41,8 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   const [unchecked, checked]: [Rendered[], Rendered[]] = [[], []]
   const measured = await contest(
     [
-      contender('ours, checks off', 'none', unchecked),
-      contender('ours, checks on', 'all', checked),
+      contender('ours, checks off', withoutChecks, unchecked),
+      contender('ours, checks on', withChecks, checked),
       {
         name: 'PostgreSQL SQL/XML',
         run: async () => {
@@ -81,7 +82,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
     ],
     notes: [
       `SQL/XML is one statement into an ordinary table. Ours also stores hashes, verdicts, money and notices, the API's records ` +
-        `in XML and JSON, and the time until which a text holds. The official schema is ${xsd.value ? 'asked' : 'NOT there: its check is left out'}.`,
+        `in XML and JSON, and the time until which a text holds. The official schema is ${standardDir ? 'asked' : 'NOT there: its check is left out'}.`,
       'Where stages overlap, their shares can add up to more than the whole; the rest is then 0.',
     ],
   }
@@ -103,10 +104,4 @@ function shares(rounds: readonly Rendered[], projects: number): string[] {
   const stages = stageNames.map((stage) => median(rounds.map((round) => round.stages[stage] ?? 0)))
   const rest = Math.max(0, whole - stages.reduce((sum, ms) => sum + ms, 0))
   return [...stages, rest].map((ms) => `${((ms * 1000) / projects).toFixed(0)} (${((100 * ms) / whole).toFixed(0)}%)`)
-}
-
-function disposable<T extends { dispose(): void }>(
-  value: T | undefined,
-): Disposable & { readonly value: T | undefined } {
-  return { value, [Symbol.dispose]: () => value?.dispose() }
 }

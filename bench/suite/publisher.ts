@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildBulkFiles } from '../../src/publishing/bulk-files.js'
 import { createPublication } from '../../src/publishing/create-publication.js'
-import type { PublicationDeps, PublishOutcome, RenderStage, RunHandle } from '../../src/publishing/publication.js'
+import type { PublicationDeps, PublishOutcome, RunHandle } from '../../src/publishing/publication.js'
 import { publishRelease } from '../../src/publishing/publish-release.js'
+import { openRenderThreads } from '../../src/publishing/render-threads.js'
+import type { RenderStage, StageListener } from '../../src/publishing/stages.js'
 import { createRun } from '../../src/store/runs.js'
 import type { Store } from '../../src/store/store.js'
-import { createXsdValidator, type XsdValidator } from '../../src/validation/index.js'
 import { mapping } from './settings.js'
 
 /** Milliseconds by stage. */
@@ -22,7 +24,7 @@ export type Published = {
 }
 
 /** The product's own publication, wired as `giving` wires it, with a clock that stands still. */
-export type BenchPublisher = {
+export type BenchPublisher = AsyncDisposable & {
   readonly deps: PublicationDeps
   /** Enters a run of that time. */
   begin(at: Date, force?: boolean): Promise<RunHandle>
@@ -35,27 +37,34 @@ export type BenchPublisherOptions = {
   readonly feedsDir: string
   /** `none`: neither our checks nor the schema's. */
   readonly checks: 'all' | 'none'
-  readonly xsd?: XsdValidator | undefined
+  /** Folder with the official schemas; undefined: there are none. */
+  readonly standardDir: string | undefined
 }
 
 const { signal } = new AbortController()
 
-/** Wires a publisher. */
-export function createBenchPublisher({ store, feedsDir, checks, xsd }: BenchPublisherOptions): BenchPublisher {
+const uncheckedProgram = new URL(`./unchecked-thread${path.extname(import.meta.url)}`, import.meta.url)
+
+/** Wires a publisher, with as many rendering threads as a worker has when nothing is configured. */
+export async function openBenchPublisher(options: BenchPublisherOptions): Promise<BenchPublisher> {
+  const { store, feedsDir, checks, standardDir } = options
   const stages: Stages = {}
   const time = { now: new Date(0) }
+  const onStage: StageListener = (stage, ms) => {
+    stages[stage] = (stages[stage] ?? 0) + ms
+  }
+  const renderer = await openRenderThreads({
+    ...{ mapping, onStage, threads: 2 },
+    ...(checks === 'all' ? { standardDir } : { program: uncheckedProgram }),
+  })
   const deps: PublicationDeps = {
-    ...{ store, mapping, feedsDir, keepReleases: 3, maxLossPercent: 5 },
+    ...{ store, mapping, renderer, feedsDir, keepReleases: 3, maxLossPercent: 5, onStage },
     clock: () => time.now,
-    onStage: (stage, ms) => {
-      stages[stage] = (stages[stage] ?? 0) + ms
-    },
-    ...(checks === 'none' && { check: () => [] }),
-    ...(checks === 'all' && xsd && { xsd }),
   }
   const publication = createPublication(deps)
   return {
     deps,
+    [Symbol.asyncDispose]: () => renderer.close(),
     begin: async (at, force = false) => {
       time.now = at
       const { id } = await createRun(store.db, { trigger: 'manual', at, force })
@@ -89,9 +98,4 @@ export function createBenchPublisher({ store, feedsDir, checks, xsd }: BenchPubl
 export function officialDirectory(): string | undefined {
   const directory = process.env.IATI_STANDARD_DIR ?? fileURLToPath(new URL('../../../shared/iati', import.meta.url))
   return existsSync(directory) ? directory : undefined
-}
-
-/** The official schema, where its files are. */
-export async function openOfficialSchema(directory = officialDirectory()): Promise<XsdValidator | undefined> {
-  return directory === undefined ? undefined : await createXsdValidator(directory)
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { openStore } from '../../src/store/store.js'
 import { peakMemoryMiB } from './memory.js'
-import { createBenchPublisher, openOfficialSchema, type Published, type Rendered } from './publisher.js'
+import { openBenchPublisher, type Published, type Rendered } from './publisher.js'
 
 /** What a worker process works on. */
 export type WorkerOptions = {
@@ -68,8 +68,7 @@ async function nextMessage(child: ChildProcess): Promise<unknown> {
 /** The process itself: does one run for each message, until its owner is gone. */
 async function serve({ url, feedsDir, checks, standardDir }: WorkerOptions): Promise<void> {
   await using store = openStore({ url, max: 4, applicationName: 'bench worker' })
-  const xsd = checks === 'all' ? await openOfficialSchema(standardDir) : undefined
-  const publisher = createBenchPublisher({ store, feedsDir, checks, xsd })
+  await using publisher = await openBenchPublisher({ store, feedsDir, checks, standardDir })
   const work = async ({ at, force, publish }: RunOrder): Promise<WorkerRun> => {
     const cpuBefore = process.cpuUsage()
     const used = () => {
@@ -93,7 +92,6 @@ async function serve({ url, feedsDir, checks, standardDir }: WorkerOptions): Pro
     )
   })
   await once(process, 'disconnect')
-  xsd?.dispose()
 }
 
 if (process.argv[1] === import.meta.filename) await serve(JSON.parse(process.argv[2] ?? '') as WorkerOptions)

@@ -19,7 +19,7 @@ function pulledDirectory({ dataDir }: Pick<Config, 'dataDir'>): string {
 }
 
 /** Where the official files are: IATI_STANDARD_DIR, else what was pulled; undefined when there are none. */
-function officialDirectory(config: Pick<Config, 'dataDir' | 'standardDir'>): string | undefined {
+export function officialDirectory(config: Pick<Config, 'dataDir' | 'standardDir'>): string | undefined {
   const pulled = pulledDirectory(config)
   return config.standardDir ?? (existsSync(pulled) ? pulled : undefined)
 }
@@ -35,9 +35,14 @@ export async function openOfficialSchema(
   if (directory === undefined) return undefined
   const xsd = await createXsdValidator(directory)
   if (xsd) return xsd
+  throw schemaMissing(config, directory)
+}
+
+/** The folder that should hold the official schema does not. */
+export function schemaMissing(config: Pick<Config, 'standardDir'>, directory: string): ServiceError {
   const where = config.standardDir === undefined ? 'giving standard pull' : 'IATI_STANDARD_DIR'
   const message = `${where}: expected schemas/iati-activities-schema.xsd in ${directory}, found none`
-  throw new ServiceError('standard-missing', message)
+  return new ServiceError('standard-missing', message)
 }
 
 /** `giving standard pull`: exit code 0 done; a failure leaves the files that were there. Needs no database. */

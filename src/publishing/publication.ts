@@ -1,7 +1,8 @@
 import type { Clock } from '../domain/dates.js'
 import type { MappingConfig } from '../feeds/iati/mapping.js'
 import type { Store } from '../store/store.js'
-import type { validateActivity, XsdValidator } from '../validation/index.js'
+import type { Renderer } from './renderer.js'
+import type { StageListener } from './stages.js'
 
 /** A publication run as the work on it sees it. */
 export type RunHandle = {
@@ -29,12 +30,6 @@ export type WorkOptions = { readonly signal: AbortSignal; readonly onProgress?: 
 /** Steps of a publication that leave something behind; a process may die after any of them. */
 export type PublicationStep = 'rendered' | 'begun' | 'written' | 'promised' | 'sealed' | 'switched' | 'recorded'
 
-/**
- * What rendering a batch consists of. `map`: mapping and writing; `xsd`: the official schema; `feeds`: hashes, Atom feeds
- * and the API's records.
- */
-export type RenderStage = 'read' | 'map' | 'check' | 'xsd' | 'feeds' | 'store'
-
 /** The work of a publication, without any queue; every step may be repeated after a crash. */
 export type Publication = {
   /** Cuts the stale projects into shards of about `size`; [] when nothing is stale. */
@@ -53,13 +48,11 @@ export type PublicationDeps = {
   readonly maxLossPercent: number
   /** How long publishing waits for another holder of its lock before it takes the lock over; 10 s when not given. */
   readonly lockPatienceMs?: number
-  /** Checks every rendered batch by the official schema, when its files are there. */
-  readonly xsd?: XsdValidator
+  /** Makes the texts; when not given, one in this thread without the official schema. */
+  readonly renderer?: Renderer
   readonly clock: Clock
   /** Hears of every step as it is done; tests end the process there. */
   readonly onStep?: (step: PublicationStep) => void
   /** Hears how many milliseconds of rendering went into a stage; benches add them up. */
-  readonly onStage?: (stage: RenderStage, ms: number) => void
-  /** What checks a mapped activity; `validateActivity` when not given. A bench compares without. */
-  readonly check?: typeof validateActivity
+  readonly onStage?: StageListener
 }

@@ -5,15 +5,24 @@ import type { Notice } from '../domain/notice.js'
 import type { ProjectGraph } from '../domain/project.js'
 import { projectReportFeed } from '../feeds/atom/report-feed.js'
 import { newIdentifier, toActivity } from '../feeds/iati/activity.js'
+import type { MappingConfig } from '../feeds/iati/mapping.js'
 import type { MoneyTotals } from '../feeds/iati/transactions.js'
 import type { Rendering } from '../store/save-renderings.js'
 import type { StaleProject } from '../store/stale-projects.js'
 import type { ProjectTexts } from '../store/wire-records.js'
-import { validateActivity } from '../validation/index.js'
+import { validateActivity, type XsdValidator } from '../validation/index.js'
 import { projectTexts } from '../wire/project.js'
 import { writeElement } from '../xml/writer.js'
-import type { PublicationDeps, RunHandle } from './publication.js'
-import { startStage } from './stages.js'
+import { type StageListener, startStage } from './stages.js'
+
+/** What rendering reads besides projects. */
+export type RenderDeps = {
+  readonly mapping: MappingConfig
+  readonly xsd?: XsdValidator | undefined
+  /** What checks a mapped activity; `validateActivity` when not given. A bench compares without. */
+  readonly check?: typeof validateActivity | undefined
+  readonly onStage?: StageListener | undefined
+}
 
 // Findings stored with a rendering; the counts stay exact.
 const mostNotices = 20
@@ -37,26 +46,21 @@ export type MappedProject = {
 }
 
 /** What is stored of a project: its rendering and the API's records. */
-export type RenderedProject = { readonly rendering: Rendering; readonly record: ProjectTexts }
+export type RenderedProject = { readonly rendering: Rendering; readonly record: ProjectTexts<string | Buffer> }
 
 /** Makes every text of a project, and checks its activity. */
-export function mapProject(
-  deps: PublicationDeps,
-  run: RunHandle,
-  stale: StaleProject,
-  graph: ProjectGraph,
-): MappedProject {
+export function mapProject(deps: RenderDeps, startedAt: Date, stale: StaleProject, graph: ProjectGraph): MappedProject {
   const { check = validateActivity } = deps
-  const today = isoDateOf(run.startedAt)
+  const today = isoDateOf(startedAt)
   const identifier = stale.identifier ?? newIdentifier(deps.mapping, graph.project.id)
-  const mapping = startStage(deps, 'map')
+  const mapping = startStage(deps.onStage, 'map')
   const activity = toActivity(graph, deps.mapping, today, identifier)
   const text = Buffer.from(writeElement(activity.element))
   mapping?.()
-  const checking = startStage(deps, 'check')
+  const checking = startStage(deps.onStage, 'check')
   const found = check(activity.element, { today, reportingOrgRef: deps.mapping.reportingOrg.ref })
   checking?.()
-  const makingFeeds = startStage(deps, 'feeds')
+  const makingFeeds = startStage(deps.onStage, 'feeds')
   const feed = feedOf(deps, graph, stale)
   const record = projectTexts(graph)
   makingFeeds?.()
@@ -68,12 +72,12 @@ export function mapProject(
 
 /** The mapped project as it is stored, once the official schema has had its say. */
 export function toRendered(
-  deps: PublicationDeps,
-  run: RunHandle,
+  deps: RenderDeps,
+  startedAt: Date,
   mapped: MappedProject,
   schemaNotices: readonly Notice[],
 ): RenderedProject {
-  const hashing = startStage(deps, 'feeds')
+  const hashing = startStage(deps.onStage, 'feeds')
   const { stale, version, identifier, text, validUntil, totals, feed, record } = mapped
   const notices = [...mapped.notices, ...schemaNotices.map((notice) => ({ ...notice, subject: identifier }))]
   const count = (severity: Notice['severity']) => notices.filter((notice) => notice.severity === severity).length
@@ -89,7 +93,7 @@ export function toRendered(
     warnings: count('warning'),
     infos: count('info'),
     validUntil,
-    ...(errors === 0 && hash !== stale.contentHash ? { content: toContent(run, text, hash, totals) } : {}),
+    ...(errors === 0 && hash !== stale.contentHash ? { content: toContent(startedAt, text, hash, totals) } : {}),
     ...(feed && { feed }),
   }
   hashing?.()
@@ -103,12 +107,17 @@ export function bytesOf({ rendering: { content, feed }, record }: RenderedProjec
   return published + xml.length + json.length + summaryXml.length + summaryJson.length
 }
 
-function toContent(run: RunHandle, text: Buffer, hash: string, totals: MoneyTotals): NonNullable<Rendering['content']> {
+function toContent(
+  startedAt: Date,
+  text: Buffer,
+  hash: string,
+  totals: MoneyTotals,
+): NonNullable<Rendering['content']> {
   return {
-    text: withLastUpdated(text, run.startedAt),
+    text: withLastUpdated(text, startedAt),
     hash,
     money: moneyTexts(totals),
-    lastUpdatedAt: new Date(isoInstantOf(run.startedAt)),
+    lastUpdatedAt: new Date(isoInstantOf(startedAt)),
   }
 }
 
@@ -131,7 +140,7 @@ function moneyTexts(totals: MoneyTotals): Record<string, { in: string; out: stri
   )
 }
 
-function feedOf(deps: PublicationDeps, graph: ProjectGraph, stale: StaleProject): Rendering['feed'] {
+function feedOf(deps: RenderDeps, graph: ProjectGraph, stale: StaleProject): Rendering['feed'] {
   const { baseUrl, language, reportingOrg } = deps.mapping
   const feed = projectReportFeed(graph, { baseUrl, language, publisherName: reportingOrg.name })
   if (!feed) return stale.feedHash === undefined ? undefined : 'none'

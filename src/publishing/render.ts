@@ -1,21 +1,14 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isoDateOf } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
-import type { ProjectGraph } from '../domain/project.js'
 import { inputKey } from '../feeds/iati/mapping.js'
-import { projectGraphs } from '../store/project-graphs.js'
+import { graphSources } from '../store/project-graphs.js'
 import { saveRenderings } from '../store/save-renderings.js'
-import {
-  countStale,
-  planStaleRanges,
-  type StaleCriteria,
-  type StaleProject,
-  staleProjects,
-} from '../store/stale-projects.js'
+import { countStale, planStaleRanges, type StaleCriteria, staleProjects } from '../store/stale-projects.js'
 import { saveProjectTexts } from '../store/wire-records.js'
 import { projectMapping } from '../wire/project.js'
 import type { PublicationDeps, RenderCounts, RunHandle, Shard, WorkOptions } from './publication.js'
-import { bytesOf, mapProject, type RenderedProject, toRendered } from './render-project.js'
+import { bytesOf, type RenderedProject } from './render-project.js'
+import { createRenderer, type Renderer, type RenderSource } from './renderer.js'
 import { startStage } from './stages.js'
 
 /** Cuts the stale projects into shards of about `size`, in id order. */
@@ -24,9 +17,9 @@ export async function planShards(deps: PublicationDeps, run: RunHandle, size: nu
 }
 
 /**
- * Maps, checks and stores every stale project of the shard, a batch at a time. While one batch is mapped, the next is
- * read and the one before it is stored, in one transaction: an interruption loses at most two batches. Throws `aborted`
- * on the signal; when it returns or throws, nothing of it goes on.
+ * Renders and stores every stale project of the shard, a batch at a time: while the renderer works on some, the next is
+ * read and the one before them stored, in one transaction. An interruption loses what is in work. Throws `aborted` on
+ * the signal; when it returns or throws, nothing of it goes on.
  */
 export async function renderShard(
   deps: PublicationDeps,
@@ -34,6 +27,7 @@ export async function renderShard(
   shard: Shard,
   { signal, onProgress }: WorkOptions,
 ): Promise<RenderCounts> {
+  const renderer = rendererOf(deps)
   const stale = staleCriteria(deps, run)
   const expected = onProgress ? await countStale(deps.store.db, stale, shard) : 0
   const total = { rendered: 0, changed: 0, held: 0 }
@@ -48,23 +42,34 @@ export async function renderShard(
   let size = firstBatch
   let reading = beside(readBatch(deps, stale, shard, { after: shard.fromId - 1, limit: size }))
   let storing = Promise.resolve()
+  const inWork: Promise<RenderedProject[]>[] = []
+  const storeOldest = async (): Promise<void> => {
+    const rendered = (await inWork[0]) ?? []
+    inWork.shift()
+    size = nextSize(rendered)
+    await storing
+    storing = beside(store(rendered))
+  }
   try {
     for (;;) {
       if (signal.aborted) throw new ServiceError('aborted', 'rendering was interrupted; it will be continued')
       const batch = await reading
-      const last = batch.projects.at(-1)
-      if (!last) break
-      reading = beside(readBatch(deps, stale, shard, { after: last.projectId, limit: size }))
-      const rendered = await renderBatch(deps, run, batch)
-      size = nextSize(rendered)
-      await storing
-      storing = beside(store(rendered))
+      if (batch.lastId === undefined) break
+      reading = beside(readBatch(deps, stale, shard, { after: batch.lastId, limit: size }))
+      inWork.push(beside(renderer.render(batch.projects, run.startedAt)))
+      // One batch more than it works on, so that it never waits for the next.
+      while (inWork.length > renderer.width) await storeOldest()
     }
+    while (inWork.length > 0) await storeOldest()
     await storing
     return total
   } finally {
-    await Promise.allSettled([reading, storing])
+    await Promise.allSettled([reading, storing, ...inWork])
   }
+}
+
+function rendererOf(deps: PublicationDeps): Renderer {
+  return deps.renderer ?? createRenderer({ mapping: deps.mapping, onStage: deps.onStage })
 }
 
 /** The same promise; that it fails is noticed where it is awaited, not before. */
@@ -73,12 +78,11 @@ function beside<T>(work: Promise<T>): Promise<T> {
   return work
 }
 
-// Batches are small because three are in memory at a time, API and worker may share one event loop, and libxml2 keeps
-// the memory it has taken.
+// Batches are small because several are in memory at a time, and libxml2 keeps the memory it has taken.
 const firstBatch = 20
 const leastBatch = 10
 const mostBatch = 100
-const batchBytes = 1_000_000
+const batchBytes = 300_000
 
 /** How many projects like these make about `batchBytes` of text. */
 function nextSize(rendered: readonly RenderedProject[]): number {
@@ -88,47 +92,31 @@ function nextSize(rendered: readonly RenderedProject[]): number {
 
 /** What was checked by other schemas, or by none, is checked again: a pull of the official ones reaches every activity. */
 function staleCriteria(deps: PublicationDeps, run: RunHandle): StaleCriteria {
-  const key = [inputKey(deps.mapping), ...(deps.xsd ? [deps.xsd.version] : [])].join('+')
+  const { schemaVersion } = rendererOf(deps)
+  const key = schemaVersion === undefined ? inputKey(deps.mapping) : `${inputKey(deps.mapping)}+${schemaVersion}`
   return { inputKey: key, day: isoDateOf(run.startedAt), force: run.force }
 }
-
-type Batch = { readonly projects: readonly StaleProject[]; readonly graphs: readonly ProjectGraph[] }
 
 async function readBatch(
   deps: PublicationDeps,
   stale: StaleCriteria,
   shard: Shard,
   { after, limit }: { after: number; limit: number },
-): Promise<Batch> {
-  const reading = startStage(deps, 'read')
+): Promise<{ lastId: number | undefined; projects: RenderSource[] }> {
+  const reading = startStage(deps.onStage, 'read')
   const { db } = deps.store
-  const projects = await staleProjects(db, stale, shard, after, limit)
-  const graphs = await projectGraphs(
+  const found = await staleProjects(db, stale, shard, after, limit)
+  const sources = await graphSources(
     db,
-    projects.map((project) => project.projectId),
+    found.map(({ projectId }) => projectId),
   )
   reading?.()
-  return { projects, graphs }
-}
-
-async function renderBatch(deps: PublicationDeps, run: RunHandle, batch: Batch): Promise<RenderedProject[]> {
-  const byId = new Map(batch.projects.map((project) => [project.projectId, project]))
-  const mapped = []
-  for (const graph of batch.graphs) {
-    const stale = byId.get(graph.project.id)
-    if (stale) mapped.push(mapProject(deps, run, stale, graph))
-    // Between two projects the database's answers are taken, so that it goes on reading and storing; the run's lease is
-    // renewed, and requests are answered.
-    await nextTurn()
-  }
-  const checking = startStage(deps, 'xsd')
-  const verdicts = deps.xsd?.validate(
-    mapped.map(({ text }) => text),
-    'activity',
-  )
-  checking?.()
-  await nextTurn()
-  return mapped.map((one, index) => toRendered(deps, run, one, verdicts?.[index] ?? []))
+  // One that was deleted in between has no source.
+  const projects = found.flatMap((one) => {
+    const source = sources.get(one.projectId)
+    return source === undefined ? [] : [{ stale: one, source }]
+  })
+  return { lastId: found.at(-1)?.projectId, projects }
 }
 
 async function storeBatch(
@@ -137,7 +125,7 @@ async function storeBatch(
   stale: StaleCriteria,
   rendered: readonly RenderedProject[],
 ): Promise<void> {
-  const storing = startStage(deps, 'store')
+  const storing = startStage(deps.onStage, 'store')
   await deps.store.transaction(async (db) => {
     const renderings = rendered.map(({ rendering }) => rendering)
     await saveRenderings(db, renderings, stale.inputKey, run)

@@ -53,19 +53,22 @@ const selectGraphs = `select g.id, row_to_json(g)::text as source from (
 export type GraphSource = string
 
 /**
- * Everything that the published texts of these projects are made from, in the order of the ids given; unknown ids are
- * left out. The parts agree: one statement reads them all.
+ * Everything that the published texts of these projects are made from, by id; unknown ids are left out. The parts agree:
+ * one statement reads them all.
  */
-export async function graphSources(db: Db, ids: readonly number[]): Promise<GraphSource[]> {
-  if (ids.length === 0) return []
+export async function graphSources(db: Db, ids: readonly number[]): Promise<Map<number, GraphSource>> {
+  if (ids.length === 0) return new Map()
   const { rows } = await db.query<{ id: number; source: GraphSource }>(selectGraphs, [ids], 'project-graphs')
-  const byId = new Map(rows.map(({ id, source }) => [id, source]))
-  return ids.flatMap((id) => byId.get(id) ?? [])
+  return new Map(rows.map(({ id, source }) => [id, source]))
 }
 
-/** As `graphSources`, read into graphs. */
+/** As `graphSources`, read into graphs in the order of the ids given. */
 export async function projectGraphs(db: Db, ids: readonly number[]): Promise<ProjectGraph[]> {
-  return (await graphSources(db, ids)).map(toProjectGraph)
+  const sources = await graphSources(db, ids)
+  return ids.flatMap((id) => {
+    const source = sources.get(id)
+    return source === undefined ? [] : [toProjectGraph(source)]
+  })
 }
 
 /** What `graphSources` read of one project. */
