@@ -97,7 +97,7 @@ async function writeFamily(
   const known = (name: BulkFileName) => before?.files.find((file) => file.name === name)
   const changed = wanted.filter(({ name, fingerprint }) => known(name)?.fingerprint !== fingerprint)
   const names = changed.map(({ name }) => name)
-  const written =
+  const writing =
     changed.length === 0
       ? []
       : await draft.writeTogether(
@@ -107,7 +107,7 @@ async function writeFamily(
         )
   const files: BulkFile[] = []
   for (const one of wanted) {
-    const bytes = written[changed.indexOf(one)]
+    const bytes = await writing[changed.indexOf(one)]?.written
     const same = known(one.name)
     if (bytes) files.push({ ...one, ...bytes, lastModified: isoInstantOf(run.startedAt) })
     else if (same && before) {

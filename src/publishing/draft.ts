@@ -16,7 +16,10 @@ type NewFile = WriteOptions & { readonly address: string }
 /** Texts in the order of a file, a batch at a time; they may be overwritten when the next batch is asked for. */
 export type Texts = AsyncIterable<readonly Buffer[]>
 
-// Files that are on their way to the disk while others are written.
+/** A file whose texts were all taken: it is finished beside whatever comes next. */
+export type Writing = { readonly written: Promise<WrittenFile> }
+
+// Files that are finished and on their way to the disk while others are written.
 const mostUnsynced = 4
 
 const noEnvelope: FileEnvelope = { head: '', tail: '' }
@@ -31,6 +34,7 @@ export class Draft implements AsyncDisposable {
   readonly #path: string
   readonly #directories = new Set<string>()
   readonly #pool = new PiecePool()
+  readonly #written = new Map<string, Promise<WrittenFile>>()
   /** Each becomes what went wrong with a file, or undefined. */
   readonly #unsynced: Promise<unknown>[] = []
   #sealed = false
@@ -53,10 +57,10 @@ export class Draft implements AsyncDisposable {
    * Writes a file and its gzip twin (level 1, one member: multi-member gzip breaks clients), hashing on the way. `synced`
    * brings both to the disk.
    */
-  async write(address: string, texts: Texts, signal: AbortSignal, options: WriteOptions = {}): Promise<WrittenFile> {
-    const [written] = await this.writeTogether([{ address, ...options }], ofOneFile(texts), signal)
-    if (!written) throw new Error('a file was written')
-    return written
+  async write(address: string, texts: Texts, signal: AbortSignal, options: WriteOptions = {}): Promise<Writing> {
+    const [writing] = await this.writeTogether([{ address, ...options }], ofOneFile(texts), signal)
+    if (!writing) throw new Error('a file was written')
+    return writing
   }
 
   /** As `write`, of several files from one source: each batch has the texts of each file. */
@@ -64,7 +68,7 @@ export class Draft implements AsyncDisposable {
     files: readonly NewFile[],
     batches: AsyncIterable<readonly (readonly Buffer[])[]>,
     signal: AbortSignal,
-  ): Promise<WrittenFile[]> {
+  ): Promise<Writing[]> {
     return await this.#fill(files, signal, async (writers) => {
       for await (const batch of batches) {
         refuseAborted(signal)
@@ -77,28 +81,24 @@ export class Draft implements AsyncDisposable {
    * Writes a file with the records of files of this draft, which have envelopes of the same length; what is compressed
    * already is copied.
    */
-  async join(
-    address: string,
-    parts: readonly string[],
-    signal: AbortSignal,
-    envelope: FileEnvelope,
-  ): Promise<WrittenFile> {
-    const [written] = await this.#fill([{ address, envelope }], signal, async ([writer]) => {
+  async join(address: string, parts: readonly string[], signal: AbortSignal, envelope: FileEnvelope): Promise<Writing> {
+    const [writing] = await this.#fill([{ address, envelope }], signal, async ([writer]) => {
       for (const part of parts) {
+        await this.#written.get(part)
         refuseAborted(signal)
         await using records = await openRecords(this.locate(part), envelope)
         await writer?.addPart(records.identity, records.deflated)
       }
     })
-    if (!written) throw new Error('a file was written')
-    return written
+    if (!writing) throw new Error('a file was written')
+    return writing
   }
 
   async #fill(
     files: readonly NewFile[],
     signal: AbortSignal,
     fill: (writers: readonly FileWriter[]) => Promise<void>,
-  ): Promise<WrittenFile[]> {
+  ): Promise<Writing[]> {
     const writers: FileWriter[] = []
     let target = this.#path
     try {
@@ -109,20 +109,26 @@ export class Draft implements AsyncDisposable {
       }
       // Not when the store answers: it may never do.
       await unlessAborted(signal, fill(writers))
-      const written: WrittenFile[] = []
-      for (const writer of writers) {
-        written.push(await writer.end())
-        const synced = writer.sync().then(
-          () => undefined,
-          (error: unknown) => toStorageError(error, writer.target),
-        )
-        this.#unsynced.push(synced)
-      }
-      return written
     } catch (error) {
       for (const writer of writers) await writer.close()
       throw toStorageError(error, target)
     }
+    return writers.map((writer, index) => this.#finish(files[index]?.address ?? '', writer))
+  }
+
+  #finish(address: string, writer: FileWriter): Writing {
+    const written = writer.end().catch(async (error: unknown) => {
+      await writer.close()
+      throw toStorageError(error, writer.target)
+    })
+    const synced = written.then(() => writer.sync())
+    const failure = synced.then(
+      () => undefined,
+      (error: unknown) => toStorageError(error, writer.target),
+    )
+    this.#written.set(address, written)
+    this.#unsynced.push(failure)
+    return { written }
   }
 
   /** Waits until every file is on the disk. */

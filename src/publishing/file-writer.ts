@@ -22,7 +22,9 @@ export type FileEnvelope = { readonly head: string; readonly tail: string; reado
 export type FilePart = { readonly file: FileHandle; readonly start: number; readonly end: number }
 
 // Pieces of a file that are compressed and written while the next one is filled: enough for two cores.
-const mostSent = 3
+const mostSent = 4
+
+const nothing = Buffer.alloc(0)
 
 /**
  * A file and its gzip twin being written, piece by piece: hashed in order, compressed and written beside each other.
@@ -69,7 +71,7 @@ export class FileWriter {
     try {
       if (options.twin) twin = await open(`${target}.gz`, 'wx')
       const writer = new FileWriter(target, { identity, twin }, options)
-      await writer.#begin()
+      writer.#begin()
       return writer
     } catch (error) {
       await identity.close()
@@ -140,11 +142,13 @@ export class FileWriter {
     await Promise.all([this.#identity.close(), this.#twin?.close()])
   }
 
-  async #begin(): Promise<void> {
+  #begin(): void {
     const { head, stamp } = this.#envelope
-    await this.#writeIdentity(Buffer.from(head), Buffer.from(stamp === undefined ? head : head.replace(stamp, '')))
-    await this.#writeTwin(Promise.resolve(gzipHead))
-    if (head !== '') await this.#writeTwin(Promise.resolve(storedBlock(head)))
+    const content = stamp === undefined ? head : head.replace(stamp, '')
+    this.#promise(this.#writeIdentity(Buffer.from(head), Buffer.from(content)))
+    this.#promise(
+      this.#writeTwin(Promise.resolve(Buffer.concat([gzipHead, head === '' ? nothing : storedBlock(head)]))),
+    )
   }
 
   async #take(): Promise<Piece> {
@@ -164,10 +168,13 @@ export class FileWriter {
 
   /** Gives the piece back when the work on it is done. */
   #follow(piece: Piece, work: Promise<unknown>): void {
-    const done = work.then(() => this.#pool.give(piece))
-    // Whoever waits for the pieces hears of it.
-    done.catch(() => undefined)
-    this.#sent.push(done)
+    this.#promise(work.then(() => this.#pool.give(piece)))
+  }
+
+  /** Work that goes on beside the next; whoever waits for it hears of its failure. */
+  #promise(work: Promise<void>): void {
+    work.catch(() => undefined)
+    this.#sent.push(work)
   }
 
   #writeIdentity(bytes: Buffer, content = bytes): Promise<void> {

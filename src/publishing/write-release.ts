@@ -4,9 +4,8 @@ import type { Connection } from '../store/connection.js'
 import { copyRows } from '../store/copy-rows.js'
 import { copyReportFeedsSql } from '../store/renderings.js'
 import { type DatasetContent, inOneBatch, noNotices } from './dataset.js'
-import type { Draft } from './draft.js'
+import type { Draft, Writing } from './draft.js'
 import { listPackedFeeds, packAddress, packFeeds, packIndexAddress } from './feed-pack.js'
-import type { WrittenFile } from './file-writer.js'
 import type { Manifest, ManifestFile } from './manifest.js'
 import type { ReleasePlan } from './plan-release.js'
 import type { Progress, PublicationDeps, RunHandle } from './publication.js'
@@ -30,28 +29,37 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
   const { deps, run, draft, live, signal, onProgress } = build
   const generated = isoInstantOf(run.startedAt)
   const liveFiles = new Map(live?.manifest.files.map((file) => [file.path, file]))
-  const files: ManifestFile[] = []
+  // What the manifest says of each file, to be asked when all are being finished.
+  const entries = new Map<string, () => Promise<ManifestFile>>()
   const steps = plan.datasets.length + 1
   for (const dataset of plan.datasets) {
-    onProgress('assemble', files.length, steps)
+    onProgress('assemble', entries.size, steps)
     const before = liveFiles.get(dataset.path)
     const immutablePath = `/feeds/releases/${draft.id}${dataset.path}`
     const { path, mediaType, records, fingerprint, notices, content } = dataset
     if (live && before?.fingerprint === fingerprint) {
       await draft.carry(path, live.id)
-      files.push({ ...before, immutablePath, notices })
+      entries.set(path, async () => ({ ...before, immutablePath, notices }))
     } else if (content.kind === 'same') {
-      const same = files.find((file) => file.path === content.as)
+      const same = entries.get(content.as)
       if (!same) throw new Error(`${path} is the same file as ${content.as}, which is not written before it`)
       await draft.alias(content.as, path)
-      files.push({ ...same, path, immutablePath })
+      entries.set(path, async () => ({ ...(await same()), path, immutablePath }))
     } else {
-      const written = await writeContent(build, path, content)
-      files.push({ path, immutablePath, mediaType, records, ...written, lastModified: generated, fingerprint, notices })
+      const { written } = await writeContent(build, path, content)
+      const known = { path, immutablePath, mediaType, records }
+      entries.set(path, async () => ({
+        ...known,
+        ...(await written),
+        ...{ lastModified: generated, fingerprint, notices },
+      }))
     }
   }
-  onProgress('assemble', files.length, steps)
-  files.push(await writeProjectFeeds(build, plan, liveFiles.get(projectFeedIndexPath)))
+  onProgress('assemble', entries.size, steps)
+  const files: ManifestFile[] = []
+  const projectFeeds = await writeProjectFeeds(build, plan, liveFiles.get(projectFeedIndexPath))
+  for (const entry of entries.values()) files.push(await entry())
+  files.push(projectFeeds)
   const manifest: Manifest = {
     release: draft.id,
     run: run.id,
@@ -74,7 +82,7 @@ async function writeContent(
   { draft, client, signal }: Build,
   path: string,
   content: Exclude<DatasetContent, { kind: 'same' }>,
-): Promise<WrittenFile> {
+): Promise<Writing> {
   if (content.kind === 'joined') return await draft.join(path, content.parts, signal, content.envelope)
   const { envelope } = content
   return await draft.write(path, content.texts(client), signal, envelope && { envelope })
@@ -102,14 +110,15 @@ async function writeProjectFeeds(
   }
   // The index is written while the pack is, the listing from the index: nothing of either is gathered in memory.
   const packed = [packAddress, packIndexAddress].map((address) => ({ address, twin: false }))
-  await draft.writeTogether(packed, packFeeds(packedFeeds(build.client)), signal)
-  const written = await draft.write(projectFeedIndexPath, listPackedFeeds(draft.locate(packIndexAddress)), signal)
+  const packs = await draft.writeTogether(packed, packFeeds(packedFeeds(build.client)), signal)
+  await Promise.all(packs.map(({ written }) => written))
+  const listing = await draft.write(projectFeedIndexPath, listPackedFeeds(draft.locate(packIndexAddress)), signal)
   return {
     path: projectFeedIndexPath,
     immutablePath,
     mediaType: jsonMediaType,
     records: plan.feeds.count,
-    ...written,
+    ...(await listing.written),
     lastModified: isoInstantOf(build.run.startedAt),
     fingerprint: plan.feeds.fingerprint,
     notices: noNotices,

@@ -64,7 +64,7 @@ describe('a written file', () => {
     ['a little more', randomBytes(pieceBytes + 1)],
     ['several pieces', lines(120_000, 'record')],
   ])('of %s has a twin of one member, hashes and sizes that say the same', async (_name, records) => {
-    const written = await draft.write('/a/file.xml', cut(records, 7001), signal, { envelope })
+    const written = await (await draft.write('/a/file.xml', cut(records, 7001), signal, { envelope })).written
     const { identity, twin } = await filesOf('/a/file.xml')
     expect(identity.equals(Buffer.concat([Buffer.from(envelope.head), records, Buffer.from(envelope.tail)]))).toBe(true)
     expect(gunzipSync(twin).equals(identity)).toBe(true)
@@ -86,6 +86,7 @@ describe('a written file', () => {
     ] as const) {
       await draft.write(address, cut(records, size), signal)
     }
+    await draft.synced()
     const { twin } = await filesOf('/a.xml')
     expect((await filesOf('/b.xml')).twin.equals(twin)).toBe(true)
     expect((await filesOf('/c.xml')).twin.equals(twin)).toBe(true)
@@ -97,6 +98,7 @@ describe('a written file', () => {
         yield [[Buffer.from(`${index}\n`)], index % 2 ? [] : [Buffer.from('even\n')]]
     }
     await draft.writeTogether([{ address: '/all', twin: false }, { address: '/even' }], batches(), signal)
+    await draft.synced()
     expect((await readFile(draft.locate('/all'), 'utf8')).split('\n').length).toBe(1001)
     expect(gunzipSync((await filesOf('/even')).twin).toString()).toBe('even\n'.repeat(500))
     expect(await readdir(draft.locate('/'))).toEqual(['all', 'even', 'even.gz'])
@@ -131,7 +133,7 @@ describe('a joined file', () => {
   })
 
   it('has the records of its parts and the compressed ones of their twins', async () => {
-    const written = await draft.join('/all.xml', Object.keys(parts), signal, envelope)
+    const written = await (await draft.join('/all.xml', Object.keys(parts), signal, envelope)).written
     const { identity, twin } = await filesOf('/all.xml')
     expect(identity.equals(all)).toBe(true)
     expect(onlyStream(twin).equals(all)).toBe(true)
@@ -145,9 +147,11 @@ describe('a joined file', () => {
   })
 
   it('compresses again what an earlier version compressed in one go', async () => {
+    await draft.synced()
     const old = draft.locate('/1.xml.gz')
     await writeFile(old, gzipSync(await readFile(draft.locate('/1.xml')), { level: 1 }))
     await draft.join('/all.xml', Object.keys(parts), signal, envelope)
+    await draft.synced()
     const { twin } = await filesOf('/all.xml')
     expect(onlyStream(twin).equals(all)).toBe(true)
     expect(gunzipSync(twin).equals(all)).toBe(true)
