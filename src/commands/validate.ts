@@ -1,11 +1,17 @@
 import { stat } from 'node:fs/promises'
-import { type Environment, readConfig } from '../config/config.js'
+import { type Config, type Environment, readConfig } from '../config/config.js'
 import { isoDateOf, isoInstantOf } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
 import type { Notice } from '../domain/notice.js'
-import { type FileReport, readRegisteredOrganisations, validateFile, type XsdValidator } from '../validation/index.js'
+import {
+  type FileReport,
+  openThreadedXsd,
+  readRegisteredOrganisations,
+  type SchemaCheck,
+  validateFile,
+} from '../validation/index.js'
 import { type Output, progressDisplay } from './output.js'
-import { openOfficialSchema } from './standard.js'
+import { officialDirectory, openOfficialSchema, schemaMissing } from './standard.js'
 
 type Checked = { readonly file: string } & ({ readonly report: FileReport } | { readonly unusable: string })
 
@@ -20,7 +26,7 @@ export async function validateCommand(
   output: Output,
 ): Promise<number> {
   const { config } = readConfig(environment)
-  const xsd = await openOfficialSchema(config)
+  const xsd = await openSchemaFor(config, files)
   const registered = await readRegisteredOrganisations(config.standardDir)
   try {
     const checked: Checked[] = []
@@ -32,19 +38,37 @@ export async function validateCommand(
     if (output.json) output.line(JSON.stringify(checked.map(toJson)))
     return Math.max(...checked.map(exitCode))
   } finally {
-    xsd?.dispose()
+    await xsd?.dispose()
   }
+}
+
+// Smaller files are checked before a thread has started.
+const largeBytes = 4_000_000
+
+/** The official schema where it is configured: for a large file in a thread of its own. */
+async function openSchemaFor(config: Config, files: readonly string[]): Promise<SchemaCheck | undefined> {
+  const directory = officialDirectory(config)
+  if (directory === undefined) return undefined
+  const sizes = await Promise.all(files.map(sizeOf))
+  if (!sizes.some((size) => size !== undefined && size > largeBytes)) return await openOfficialSchema(config)
+  const xsd = await openThreadedXsd(directory)
+  if (xsd) return xsd
+  throw schemaMissing(config, directory)
+}
+
+async function sizeOf(file: string): Promise<number | undefined> {
+  return file === '-' ? undefined : (await stat(file).catch(() => undefined))?.size
 }
 
 async function check(
   file: string,
-  { xsd, registered }: { xsd: XsdValidator | undefined; registered: ReadonlySet<string> | undefined },
+  { xsd, registered }: { xsd: SchemaCheck | undefined; registered: ReadonlySet<string> | undefined },
   signal: AbortSignal,
   output: Output,
 ): Promise<Checked> {
   const progress = progressDisplay(output)
   try {
-    const size = file === '-' ? undefined : (await stat(file).catch(() => undefined))?.size
+    const size = await sizeOf(file)
     const now = new Date()
     const report = await validateFile(file, {
       context: {

@@ -44,6 +44,7 @@ export function collapse(text: string): string {
 const daysInMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 function isDate(value: string): boolean {
+  if (isCommonDate(value)) return true
   const match = datePattern.exec(value)
   if (!match) return false
   const [, year = '', month = '', day = '', zoneHour, zoneMinute] = match
@@ -52,6 +53,21 @@ function isDate(value: string): boolean {
   const leap = isLeapYear(Number(year.slice(-4)))
   const last = month === '02' && leap ? 29 : (daysInMonth[Number(month) - 1] ?? 0)
   return /[1-9]/.test(year) && day !== '00' && Number(day) <= last && isZone(zoneHour, zoneMinute)
+}
+
+/** Whether it is a day that every month has, of the years 1000 to 9999, without a zone: as nearly all dates are. */
+function isCommonDate(value: string): boolean {
+  if (value.length !== 10 || value[4] !== '-' || value[7] !== '-') return false
+  const month = digitAt(value, 5) * 10 + digitAt(value, 6)
+  const day = digitAt(value, 8) * 10 + digitAt(value, 9)
+  const year = digitAt(value, 0) + digitAt(value, 1) + digitAt(value, 2) + digitAt(value, 3)
+  return value[0] !== '0' && year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= 28
+}
+
+/** The digit there; NaN, which spoils every sum and comparison, for anything else. */
+function digitAt(text: string, at: number): number {
+  const digit = text.charCodeAt(at) - 48
+  return digit >= 0 && digit <= 9 ? digit : Number.NaN
 }
 
 function isLeapYear(year: number): boolean {

@@ -152,7 +152,8 @@ function checkChildren(element: Element, rule: ElementRule, findings: Findings):
 
 /** The slot of a child; a foreign one goes to the next wildcard. */
 function slotFor(child: Element, rule: ElementRule, at: number): Slot | undefined {
-  if (!isForeign(child)) return rule.slotOf.get(child.name)
+  const slot = rule.slotOf.get(child.name)
+  if ((slot && child.attributes.xmlns === undefined) || !isForeign(child)) return slot
   let last: Slot | undefined
   for (const slot of rule.slots) {
     if (slot.name !== '*') continue

@@ -11,7 +11,7 @@ import type { RecordKind } from './record.js'
 import { isForeign } from './structure.js'
 import { searchHiddenTags } from './tag-search.js'
 import type { RecordContext } from './view.js'
-import type { XsdValidator } from './xsd.js'
+import type { SchemaCheck } from './xsd.js'
 
 export type FileReport = {
   readonly kind: RecordKind
@@ -30,7 +30,7 @@ export type FileReport = {
 export type ValidateFileOptions = {
   readonly context: RecordContext
   /** Also asks the official schema. */
-  readonly xsd?: XsdValidator
+  readonly xsd?: Pick<SchemaCheck, 'validate'>
   /** Notices kept of each code (20); the counts stay exact. */
   readonly samplesPerCode?: number
   /** Called with every notice, kept or not. */
@@ -111,7 +111,7 @@ export async function validateFile(path: string, options: ValidateFileOptions): 
       onStrayText: (line) => file?.validator.strayText(line),
     })) {
       file?.validator.record(element)
-      file?.schema?.add(element)
+      await file?.schema?.add(element)
     }
   } catch (error) {
     // Before the root there is nothing to report about; a file system error is a failure wherever it comes.
@@ -123,7 +123,7 @@ export async function validateFile(path: string, options: ValidateFileOptions): 
     aboutFile('xml-unreadable', error.message, line === undefined ? undefined : Number(line))
   }
   if (!file) throw new ServiceError('input-unusable', `expected an IATI file, got one without any element: ${path}`)
-  file.schema?.flush()
+  await file.schema?.finish()
   if (bytes > mostBytes) aboutFile('file-too-large', `expected at most ${mostBytes} bytes, got ${bytes}`)
   const records = file.validator.finish()
   return { kind: file.kind, version: file.version, records, bytes, complete, ...log.report() }
@@ -138,38 +138,60 @@ function namespacesOf(attributes: Attributes): Record<string, string> {
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => name.startsWith('xmlns:')))
 }
 
-type Batch = { add(element: Element): void; flush(): void }
+type Batch = {
+  /** Resolves when the file may go on. */
+  add(element: Element): Promise<void> | undefined
+  finish(): Promise<void>
+}
 
-/** Gathers records for the official schema; its notices get the record's identifier and line. */
+// Batches that the schema may lag behind: it has work when the next is ready, and memory stays bounded.
+const mostBatches = 2
+
+/**
+ * Gathers records for the official schema; its notices get the record's identifier and line. They come batch by batch in
+ * the order of the file, at the same places however long the schema takes.
+ */
 function createBatch(
-  xsd: XsdValidator,
+  xsd: Pick<SchemaCheck, 'validate'>,
   kind: RecordKind,
   namespaces: Record<string, string>,
   note: (notice: Notice) => void,
 ): Batch {
-  let waiting: { subject: string; line: number | undefined; text: string }[] = []
+  type Waiting = { subject: string; line: number | undefined; text: string }[]
+  let waiting: Waiting = []
   let characters = 0
-  const flush = (): void => {
-    const batch = waiting
-    waiting = []
-    characters = 0
-    const verdicts = xsd.validate(
-      batch.map(({ text }) => text),
-      kind,
-      namespaces,
-    )
-    batch.forEach(({ subject, line }, index) => {
+  const asked: { batch: Waiting; verdicts: Promise<Notice[][]> }[] = []
+  const hear = async (): Promise<void> => {
+    const [oldest] = asked
+    if (!oldest) return
+    const verdicts = await oldest.verdicts
+    asked.shift()
+    oldest.batch.forEach(({ subject, line }, index) => {
       for (const notice of verdicts[index] ?? []) note({ ...notice, subject, ...(line !== undefined && { line }) })
     })
   }
+  const ask = (): void => {
+    const batch = waiting
+    waiting = []
+    characters = 0
+    const texts = batch.map(({ text }) => text)
+    const verdicts = (async () => await xsd.validate(texts, kind, namespaces))()
+    verdicts.catch(() => undefined)
+    asked.push({ batch, verdicts })
+  }
   return {
     add(element) {
-      if (isForeign(element)) return
+      if (isForeign(element)) return undefined
       const text = writeElement(element)
       waiting.push({ subject: identifierOf(element), line: element.line, text })
       characters += text.length
-      if (waiting.length >= batchSize || characters >= batchCharacters) flush()
+      if (waiting.length < batchSize && characters < batchCharacters) return undefined
+      ask()
+      return asked.length > mostBatches ? hear() : undefined
     },
-    flush,
+    async finish() {
+      if (waiting.length > 0) ask()
+      while (asked.length > 0) await hear()
+    },
   }
 }

@@ -34,6 +34,17 @@ export type XsdValidator = {
   dispose(): void
 }
 
+/** The same as a file's check asks it: in the thread of its caller or in one of its own. */
+export type SchemaCheck = {
+  /** The notices of each record, in order. */
+  validate(
+    records: readonly string[],
+    kind: RecordKind,
+    namespaces?: Readonly<Record<string, string>>,
+  ): Notice[][] | Promise<Notice[][]>
+  dispose(): void | Promise<void>
+}
+
 export const xsdNotices = {
   'xsd-invalid': {
     severity: 'error',

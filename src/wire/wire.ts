@@ -13,7 +13,12 @@ export type WireText = { readonly xml: string; readonly json: string }
  */
 export type WireValue = WireScalar | WireRecord | WireList
 
-export type WireScalar = { readonly kind: 'string' | 'number' | 'boolean'; readonly text: string }
+export type WireScalar = {
+  readonly kind: 'string' | 'number' | 'boolean'
+  readonly text: string
+  /** No format has to escape anything of it. */
+  readonly plain: boolean
+}
 
 /** Fields in the order of JSON. XML writes them in ASCII order of their names unless `xmlOrder` is `given`. */
 export type WireRecord = {
@@ -32,33 +37,37 @@ export type WireField = {
   readonly attribute: boolean
 }
 
+// What XML escapes or forbids, and JSON escapes; one search here saves three.
+const special = /[&<>"\\\u0000-\u001F\uD800-\uDFFF\uFFFE\uFFFF]/
+
 /** A text; characters that XML cannot hold are left out of both forms. */
 export function string(text: string): WireScalar {
-  return { kind: 'string', text: legalText(text) }
+  const plain = !special.test(text)
+  return { kind: 'string', text: plain ? text : legalText(text), plain }
 }
 
 /** A whole number, also as the decimal text of one that no JavaScript number can hold. */
 export function integer(value: number | string): WireScalar {
-  return { kind: 'number', text: String(value) }
+  return { kind: 'number', text: String(value), plain: true }
 }
 
 export function boolean(value: boolean): WireScalar {
-  return { kind: 'boolean', text: String(value) }
+  return { kind: 'boolean', text: String(value), plain: true }
 }
 
 /** An amount with two decimals: `8239.33`, `55000.00`. */
 export function money(amount: Decimal): WireScalar {
-  return { kind: 'number', text: fromMinorUnits(toMinorUnits(amount, 2), 2) }
+  return { kind: 'number', text: fromMinorUnits(toMinorUnits(amount, 2), 2), plain: true }
 }
 
 /** A decimal without trailing zeros: `13.5392`. */
 export function decimal(value: Decimal): WireScalar {
-  return { kind: 'number', text: value.includes('.') ? value.replace(/\.?0+$/, '') : value }
+  return { kind: 'number', text: value.includes('.') ? value.replace(/\.?0+$/, '') : value, plain: true }
 }
 
 /** An instant as `2026-10-02T08:00:00+00:00`: UTC, no fractions (wire contract 1.6). */
 export function dateTime(instant: Date): WireScalar {
-  return { kind: 'string', text: `${instant.toISOString().slice(0, 19)}+00:00` }
+  return { kind: 'string', text: `${instant.toISOString().slice(0, 19)}+00:00`, plain: true }
 }
 
 export function list(values: readonly WireValue[]): WireList {
@@ -112,7 +121,7 @@ function byName(a: { readonly name: string }, b: { readonly name: string }): num
 /** The value as XML, with open-and-close tags throughout: an element, or one for each value of a list. */
 export function toXml(name: string, value: WireValue): string {
   if (value.kind === 'list') return value.values.map((item) => toXml(name, item)).join('')
-  if (value.kind !== 'record') return enclose(name, escapeText(value.text))
+  if (value.kind !== 'record') return enclose(name, value.plain ? value.text : escapeText(value.text))
   let attributes: Record<string, string> | undefined
   const children: WireField[] = []
   for (const field of value.fields) {
@@ -132,7 +141,7 @@ function scalarText(value: WireValue): string {
 
 /** The value as JSON. */
 export function toJson(value: WireValue): string {
-  if (value.kind === 'string') return JSON.stringify(value.text)
+  if (value.kind === 'string') return value.plain ? `"${value.text}"` : JSON.stringify(value.text)
   if (value.kind === 'list') return `[${value.values.map(toJson).join(',')}]`
   if (value.kind !== 'record') return value.text
   let members = ''

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
 
-// A rendering thread that dies of its first batch.
+// A thread that says it is ready and dies of its first work.
 parentPort.on('message', () => process.exit(3))
-parentPort.postMessage({ kind: 'ready', schemaVersion: undefined })
+parentPort.postMessage({ kind: 'ready', schemaVersion: 'none', version: 'none' })

@@ -1,0 +1,74 @@
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { type ErrorCode, ServiceError } from '../domain/errors.js'
+import type { Notice } from '../domain/notice.js'
+import type { RecordKind } from './record.js'
+import type { SchemaCheck } from './xsd.js'
+
+export type SchemaRequest = {
+  readonly records: readonly string[]
+  readonly kind: RecordKind
+  readonly namespaces: Readonly<Record<string, string>> | undefined
+}
+
+export type SchemaReply =
+  | { readonly kind: 'ready'; readonly version: string | undefined }
+  | { readonly kind: 'checked'; readonly notices: Notice[][] }
+  | { readonly kind: 'failed'; readonly code: ErrorCode | undefined; readonly error: unknown }
+
+type Waiter = { resolve(reply: Exclude<SchemaReply, { kind: 'failed' }>): void; reject(error: unknown): void }
+
+// Beside this file and of its kind: sources run as they are too.
+const ownProgram = new URL(`./xsd-thread${extname(import.meta.url)}`, import.meta.url)
+
+/**
+ * The official schema in a thread of its own, for files whose check takes longer than a thread's start; undefined when
+ * its files are not in `directory/schemas`, `standard-missing` when they cannot be used. `program` is for tests.
+ */
+export async function openThreadedXsd(directory: string, program = ownProgram): Promise<SchemaCheck | undefined> {
+  const worker = new Worker(program, { workerData: directory, name: 'xsd' })
+  // The thread answers in the order of the questions.
+  const waiting: Waiter[] = []
+  let ended: Error | undefined
+  const end = (error: Error): void => {
+    ended ??= error
+    for (const { reject } of waiting.splice(0)) reject(ended)
+  }
+  worker.on('message', (reply: SchemaReply) => {
+    const waiter = waiting.shift()
+    if (reply.kind === 'failed') waiter?.reject(toError(reply))
+    else waiter?.resolve(reply)
+  })
+  worker.on('error', end)
+  worker.on('exit', (code) => end(new Error(`the thread of the official schema ended with ${code}`)))
+  const answer = () =>
+    new Promise<Exclude<SchemaReply, { kind: 'failed' }>>((resolve, reject) => {
+      if (ended) reject(ended)
+      else waiting.push({ resolve, reject })
+    })
+  const dispose = async () => void (await worker.terminate())
+
+  let ready: SchemaReply
+  try {
+    ready = await answer()
+  } catch (error) {
+    await dispose()
+    throw error
+  }
+  if (ready.kind === 'ready' && ready.version === undefined) {
+    await dispose()
+    return undefined
+  }
+  return {
+    validate: async (records, kind, namespaces) => {
+      worker.postMessage({ records, kind, namespaces } satisfies SchemaRequest)
+      const reply = await answer()
+      return reply.kind === 'checked' ? reply.notices : []
+    },
+    dispose,
+  }
+}
+
+function toError({ code, error }: Extract<SchemaReply, { kind: 'failed' }>): unknown {
+  return code !== undefined && error instanceof Error ? new ServiceError(code, error.message, { cause: error }) : error
+}
