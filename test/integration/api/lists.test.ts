@@ -345,7 +345,7 @@ describe('reads', async () => {
   })
 
   describe('one round trip', () => {
-    it('is all that a read takes once its records are there and the key is known', async () => {
+    const countingApi = async () => {
       const counted: string[] = []
       const db: Db = {
         query: async (text, ...rest) => {
@@ -361,7 +361,11 @@ describe('reads', async () => {
           return typeof member === 'function' ? member.bind(target) : member
         },
       })
-      const counting = await testApi(store, { store: watched })
+      return { ...(await testApi(store, { store: watched })), counted }
+    }
+
+    it('is all that a read takes once its records are there and the key is known', async () => {
+      const { counted, ...counting } = await countingApi()
       const requests = readRequests.filter(({ golden }) => !golden.startsWith('download'))
       for (const round of ['warm', 'counted']) {
         for (const { path, query } of requests) {
@@ -370,6 +374,26 @@ describe('reads', async () => {
           expect([path, answer.statusCode]).toEqual([path, 200])
           if (round === 'counted') expect([path, counted.length]).toEqual([path, 1])
         }
+      }
+    })
+
+    it('is shared by projects and by pages that are asked for at once, which are answered as if they were alone', async () => {
+      const { counted, ...counting } = await countingApi()
+      const { rows } = await store.db.query<{ id: number }>('select id from project order by id limit 6')
+      for (const pathOf of [
+        (id: number) => `${projects}/projects/${id}.json?`,
+        (id: number) => `${projects}/all/projects.xml?nextProjectId=${id}&`,
+        (id: number) => `${projects}/all/projects/active/summary.json?nextProjectId=${id}&`,
+      ]) {
+        const read = async (id: number) => {
+          const { statusCode, headers, body } = await counting.app.inject(`${pathOf(id)}api_key=${api.apiKey}`)
+          return { statusCode, etag: headers.etag, body }
+        }
+        const alone = []
+        for (const { id } of rows) alone.push(await read(id))
+        counted.length = 0
+        expect(await Promise.all(rows.map(({ id }) => read(id)))).toEqual(alone)
+        expect(counted.length).toBeLessThan(rows.length)
       }
     })
   })

@@ -1,0 +1,75 @@
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
+import { get, type IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { fastify, LogController } from 'fastify'
+import pino from 'pino'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type OpenPart, sendPart } from '../../../src/api/send-part.js'
+
+// Several buffers, and more than a connection holds for a reader who does not read; no two parts of it are alike.
+const content = Buffer.from(Array.from({ length: 3_000_000 }, (_, index) => index.toString(36)).join(' '))
+let folder: string
+let file: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'giving-part-'))
+  file = path.join(folder, 'file')
+  await writeFile(file, content)
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+/** A server that answers every request with one part of the file. */
+async function serving(offset: number, length: number) {
+  const log: string[] = []
+  const parts: OpenPart[] = []
+  const loggerInstance = pino({}, { write: (line: string) => void log.push(JSON.parse(line).msg) })
+  const app = fastify({ loggerInstance, logController: new LogController({ disableRequestLogging: true }) })
+  app.get('/', async (_request, reply) => {
+    const part = { path: file, offset, length, handle: await open(file) }
+    parts.push(part)
+    return sendPart(reply.header('content-length', String(length)).header('x-release', 'one'), part)
+  })
+  afterAll(() => app.close())
+  const url = await app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => 'listening' })
+  const answer = () =>
+    new Promise<IncomingMessage>((resolve, reject) => get(url, { agent: false }, resolve).on('error', reject))
+  return { app, answer, log, closed: () => parts.every(({ handle }) => handle.fd === -1) }
+}
+
+describe('a part of a file', () => {
+  it.each([
+    ['all of it', 0, content.length],
+    ['more than one buffer of it', 1_000, 600_000],
+    ['one byte', 5, 1],
+    ['nothing', 0, 0],
+  ])('arrives as it is: %s', async (_what, offset, length) => {
+    const { answer, closed } = await serving(offset, length)
+    const response = await answer()
+    expect(response.headers).toMatchObject({ 'content-length': String(length), 'x-release': 'one' })
+    expect((await buffer(response)).equals(content.subarray(offset, offset + length))).toBe(true)
+    await vi.waitFor(() => expect(closed()).toBe(true))
+  })
+
+  it('is not mixed up with the parts that others read at the same time', async () => {
+    const { answer } = await serving(0, content.length)
+    const bodies = await Promise.all(Array.from({ length: 4 }, async () => await buffer(await answer())))
+    expect(bodies.every((body) => body.equals(content))).toBe(true)
+  })
+
+  it('that is longer than the file cuts the connection, and is logged', async () => {
+    const { answer, log, closed } = await serving(0, content.length + 1)
+    await expect(buffer(await answer())).rejects.toThrow('aborted')
+    await vi.waitFor(() => expect(log).toEqual(['listening', 'a file could not be sent to its end']))
+    expect(closed()).toBe(true)
+  })
+
+  it('is closed when its reader goes away', async () => {
+    const { answer, log, closed } = await serving(0, content.length)
+    const response = await answer()
+    response.destroy()
+    await vi.waitFor(() => expect(log).toEqual(['listening', 'a reader went away before the end of a file']))
+    expect(closed()).toBe(true)
+  })
+})
