@@ -39,12 +39,16 @@ export type BulkFingerprint = { readonly name: BulkFileName; readonly records: n
 export async function bulkFingerprints(db: Db, family: BulkFamily, mapping: number): Promise<BulkFingerprint[]> {
   const { from, key } = sources[family]
   const names = bulkFileNames.filter((name) => name in files[family])
-  const columns = names.flatMap((name, index) => [
-    `count(*) filter (where ${files[family][name]}) as records_${index}`,
-    `md5(string_agg(${key} || ':' || w.version, ',' order by ${key}) filter (where ${files[family][name]})) as hash_${index}`,
+  const columns = names.flatMap((_, file) => [
+    `count(*) filter (where is_in_${file}) as records_${file}`,
+    `md5(string_agg(id || ':' || version, ',' order by id) filter (where is_in_${file})) as hash_${file}`,
   ])
+  const conditions = names.map((name, file) => `(${files[family][name]}) as is_in_${file}`)
+  // `offset 0`: what says whether a record is in a file is asked once.
   const { rows } = await db.query<Record<string, number | string | null>>(
-    `select ${columns.join(', ')} from ${from} where w.mapping = $1`,
+    `select ${columns.join(', ')} from (
+      select ${key} as id, w.version, ${conditions.join(', ')} from ${from} where w.mapping = $1 offset 0
+    ) as record`,
     [mapping],
   )
   return names.map((name, index) => ({
