@@ -148,6 +148,8 @@ export class Draft implements AsyncDisposable {
 
   /** Gives a file of this draft, and its twin, a second address. */
   async alias(address: string, second: string): Promise<void> {
+    // A copy, where there are no links, must have all of it.
+    await this.#written.get(address)
     await this.#link(this.locate(address), second)
   }
 
