@@ -6,7 +6,9 @@ import type { RecordKind } from './record.js'
 import type { SchemaCheck } from './xsd.js'
 
 export type SchemaRequest = {
-  readonly records: readonly string[]
+  /** All records in one block, which is handed over, and the length of each. */
+  readonly block: Uint8Array<ArrayBuffer>
+  readonly lengths: readonly number[]
   readonly kind: RecordKind
   readonly namespaces: Readonly<Record<string, string>> | undefined
 }
@@ -21,12 +23,15 @@ type Waiter = { resolve(reply: Exclude<SchemaReply, { kind: 'failed' }>): void; 
 // Beside this file and of its kind: sources run as they are too.
 const ownProgram = new URL(`./xsd-thread${extname(import.meta.url)}`, import.meta.url)
 
+// It makes little but what it is given.
+const resourceLimits = { maxYoungGenerationSizeMb: 8 }
+
 /**
  * The official schema in a thread of its own, for files whose check takes longer than a thread's start; undefined when
  * its files are not in `directory/schemas`, `standard-missing` when they cannot be used. `program` is for tests.
  */
 export async function openThreadedXsd(directory: string, program = ownProgram): Promise<SchemaCheck | undefined> {
-  const worker = new Worker(program, { workerData: directory, name: 'xsd' })
+  const worker = new Worker(program, { workerData: directory, name: 'xsd', resourceLimits })
   // The thread answers in the order of the questions.
   const waiting: Waiter[] = []
   let ended: Error | undefined
@@ -61,7 +66,14 @@ export async function openThreadedXsd(directory: string, program = ownProgram): 
   }
   return {
     validate: async (records, kind, namespaces) => {
-      worker.postMessage({ records, kind, namespaces } satisfies SchemaRequest)
+      const lengths = records.map((record) => record.length)
+      const block = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0))
+      let at = 0
+      for (const record of records) {
+        block.set(record, at)
+        at += record.length
+      }
+      worker.postMessage({ block, lengths, kind, namespaces } satisfies SchemaRequest, [block.buffer])
       const reply = await answer()
       return reply.kind === 'checked' ? reply.notices : []
     },

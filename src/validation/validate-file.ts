@@ -4,6 +4,7 @@ import type { Notice, NoticeSummary } from '../domain/notice.js'
 import type { Attributes, Element } from '../xml/element.js'
 import { streamElements } from '../xml/reader.js'
 import { writeElement } from '../xml/writer.js'
+import { detached } from './detached.js'
 import { createFileValidator, type FileValidator, fileNotices, kindOfRoot } from './file-validator.js'
 import { identifierOf } from './findings.js'
 import { noticeLog } from './notice-log.js'
@@ -44,7 +45,7 @@ export type ValidateFileOptions = {
 
 const batchSize = 100
 // What one batch takes must die young: with larger ones both libxml2's memory and the heap grow (280 MB at 1,000,000).
-const batchCharacters = 200_000
+const batchBytes = 100_000
 // The registry stopped here; the official validator answers 413 a little above.
 const mostBytes = 60_000_000
 
@@ -145,7 +146,7 @@ type Batch = {
 }
 
 // Batches that the schema may lag behind: it has work when the next is ready, and memory stays bounded.
-const mostBatches = 2
+const mostBatches = 1
 
 /**
  * Gathers records for the official schema; its notices get the record's identifier and line. They come batch by batch in
@@ -157,9 +158,9 @@ function createBatch(
   namespaces: Record<string, string>,
   note: (notice: Notice) => void,
 ): Batch {
-  type Waiting = { subject: string; line: number | undefined; text: string }[]
+  type Waiting = { subject: string; line: number | undefined; text: Buffer }[]
   let waiting: Waiting = []
-  let characters = 0
+  let bytes = 0
   const asked: { batch: Waiting; verdicts: Promise<Notice[][]> }[] = []
   const hear = async (): Promise<void> => {
     const [oldest] = asked
@@ -173,7 +174,7 @@ function createBatch(
   const ask = (): void => {
     const batch = waiting
     waiting = []
-    characters = 0
+    bytes = 0
     const texts = batch.map(({ text }) => text)
     const verdicts = (async () => await xsd.validate(texts, kind, namespaces))()
     verdicts.catch(() => undefined)
@@ -182,10 +183,11 @@ function createBatch(
   return {
     add(element) {
       if (isForeign(element)) return undefined
-      const text = writeElement(element)
-      waiting.push({ subject: identifierOf(element), line: element.line, text })
-      characters += text.length
-      if (waiting.length < batchSize && characters < batchCharacters) return undefined
+      // As bytes and detached: while a record waits, nothing that it was made from may be kept by it.
+      const text = Buffer.from(writeElement(element))
+      waiting.push({ subject: detached(identifierOf(element)), line: element.line, text })
+      bytes += text.length
+      if (waiting.length < batchSize && bytes < batchBytes) return undefined
       ask()
       return asked.length > mostBatches ? hear() : undefined
     },

@@ -13,8 +13,13 @@ const complain = (error: unknown) =>
 
 try {
   const xsd = await createXsdValidator(workerData as string)
-  port.on('message', ({ records, kind, namespaces }: SchemaRequest) => {
+  port.on('message', ({ block, lengths, kind, namespaces }: SchemaRequest) => {
     try {
+      let end = 0
+      const records = lengths.map((length) => {
+        end += length
+        return Buffer.from(block.buffer, end - length, length)
+      })
       say({ kind: 'checked', notices: xsd?.validate(records, kind, namespaces) ?? [] })
     } catch (error) {
       complain(error)

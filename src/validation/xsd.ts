@@ -36,9 +36,9 @@ export type XsdValidator = {
 
 /** The same as a file's check asks it: in the thread of its caller or in one of its own. */
 export type SchemaCheck = {
-  /** The notices of each record, in order. */
+  /** The notices of each record in UTF-8, in order. */
   validate(
-    records: readonly string[],
+    records: readonly Buffer[],
     kind: RecordKind,
     namespaces?: Readonly<Record<string, string>>,
   ): Notice[][] | Promise<Notice[][]>
