@@ -36,7 +36,8 @@ export type SingleProject = { readonly record: string; readonly version: string 
 
 export type GetProject = (input: { readonly id: number } & Wanted) => Promise<SingleProject>
 
-const projectsTogether = 32
+// Of more, the first would wait for the last: all are answered at once.
+const projectsTogether = 8
 
 /** Finds one active project. Throws `not-found`, or `project-inactive` (wire contract 4.6). */
 export function createProjectFinder(store: Store): GetProject {
