@@ -8,7 +8,9 @@ export const pieceBytes = 512 * 1024
 
 const deflateOptions = {
   level: constants.Z_BEST_SPEED,
-  chunkSize: 64 * 1024,
+  // After every write, so that a piece is one step in another thread.
+  flush: constants.Z_FULL_FLUSH,
+  chunkSize: 256 * 1024,
   // All of a piece's blocks are taken at once, however badly it compresses.
   readableHighWaterMark: 2 * pieceBytes,
 }
@@ -32,8 +34,7 @@ export class Piece {
     const deflate = (this.#deflate ??= createDeflateRaw(deflateOptions))
     return await new Promise((resolve, reject) => {
       deflate.once('error', reject)
-      deflate.write(this.content)
-      deflate.flush(constants.Z_FULL_FLUSH, () => {
+      deflate.write(this.content, () => {
         deflate.off('error', reject)
         resolve(deflate.read() as Buffer)
       })
