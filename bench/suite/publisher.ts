@@ -45,7 +45,7 @@ const { signal } = new AbortController()
 
 const uncheckedProgram = new URL(`./unchecked-thread${path.extname(import.meta.url)}`, import.meta.url)
 
-/** Wires a publisher, with as many rendering threads as a worker has when nothing is configured. */
+/** Wires a publisher, with one rendering thread as a worker has when nothing is configured. */
 export async function openBenchPublisher(options: BenchPublisherOptions): Promise<BenchPublisher> {
   const { store, feedsDir, checks, standardDir } = options
   const stages: Stages = {}
@@ -54,7 +54,7 @@ export async function openBenchPublisher(options: BenchPublisherOptions): Promis
     stages[stage] = (stages[stage] ?? 0) + ms
   }
   const renderer = await openRenderThreads({
-    ...{ mapping, onStage, threads: 2 },
+    ...{ mapping, onStage, threads: 1 },
     ...(checks === 'all' ? { standardDir } : { program: uncheckedProgram }),
   })
   const deps: PublicationDeps = {

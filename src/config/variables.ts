@@ -146,8 +146,8 @@ export const variables = {
     wholeNumber(0, 100),
   ),
   PUBLISH_RENDER_THREADS: variable(
-    'Threads of a worker that make and check texts; about 50 MB of memory each while they work.',
-    '2',
+    'Threads of a worker that make and check texts, about 50 MB of memory each; more than 1 pay from 4 cores.',
+    '1',
     wholeNumber(1, 32),
   ),
   IATI_STANDARD_DIR: variable(

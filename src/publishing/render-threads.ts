@@ -7,7 +7,7 @@ import type { RenderedProject } from './render-project.js'
 import type { Renderer, RenderSource } from './renderer.js'
 import type { StageListener } from './stages.js'
 
-/** Threads that render; they end with `close`, and all but one when there has been nothing to do for a second. */
+/** Threads that render; they end with `close`, and each when it has had nothing to do for a while. */
 export type RenderThreads = Renderer & { close(): Promise<void> }
 
 export type RenderThreadsOptions = {
@@ -28,7 +28,7 @@ type Thread = {
   /** Whether a batch is on its way to it or in work. */
   taken: boolean
   /** Whoever waits for its start. */
-  starting: Waiter<string | undefined> | undefined
+  starting: Waiter<void> | undefined
   /** Whoever waits for the batch that it works on. */
   working: Waiter<RenderedProject[]> | undefined
   resting: NodeJS.Timeout | undefined
@@ -37,20 +37,23 @@ type Thread = {
 // Beside this file and of its kind: sources run as they are too.
 const ownProgram = new URL(`./render-thread${extname(import.meta.url)}`, import.meta.url)
 
-const restMs = 1_000
+// Longer than the pause between two batches or shards: afterwards the memory is the release's.
+const restMs = 400
 
 // Batches are small and short-lived: half of the usual space for new objects costs no time and saves 30 MB a thread.
 const resourceLimits = { maxYoungGenerationSizeMb: 24 }
 
 /**
  * Starts the first thread, which proves that threads can start and that the official schema can be used (else
- * `standard-missing`); others follow when there is more work than it can do at a time. One that dies takes the batch with
- * it that it worked on: that rendering fails, and the next gets a new thread.
+ * `standard-missing`); others follow when there is more work than it can do at a time. One that starts later reads the
+ * schema as it is then: after a pull, the next run checks everything anew. One that dies takes the batch with it that it
+ * worked on: that rendering fails, and the next gets a new thread.
  */
 export async function openRenderThreads(options: RenderThreadsOptions): Promise<RenderThreads> {
   const threads = new Set<Thread>()
   const waiting: (() => void)[] = []
   let closed = false
+  let schemaVersion: string | undefined
 
   const start = (): Thread => {
     const { mapping, standardDir, onStage, program = ownProgram } = options
@@ -60,7 +63,8 @@ export async function openRenderThreads(options: RenderThreadsOptions): Promise<
     threads.add(thread)
     worker.on('message', (reply: RenderReply) => {
       if (reply.kind === 'ready') {
-        thread.starting?.resolve(reply.schemaVersion)
+        schemaVersion = reply.schemaVersion
+        thread.starting?.resolve()
         thread.starting = undefined
       } else if (reply.kind === 'unable') {
         lose(thread, toError(reply))
@@ -94,7 +98,6 @@ export async function openRenderThreads(options: RenderThreadsOptions): Promise<
     // Only work in progress keeps the process alive.
     thread.worker.unref()
     thread.resting = setTimeout(() => {
-      if (threads.size === 1) return
       threads.delete(thread)
       void thread.worker.terminate()
     }, restMs).unref()
@@ -118,14 +121,16 @@ export async function openRenderThreads(options: RenderThreadsOptions): Promise<
   }
 
   const first = start()
-  const schemaVersion = await new Promise<string | undefined>((resolve, reject) => {
+  await new Promise<void>((resolve, reject) => {
     first.starting = { resolve, reject }
   })
   free(first)
 
   return {
     width: options.threads,
-    schemaVersion,
+    get schemaVersion() {
+      return schemaVersion
+    },
     render: async (projects: readonly RenderSource[], startedAt: Date) => {
       const thread = await take()
       return await new Promise<RenderedProject[]>((resolve, reject) => {
