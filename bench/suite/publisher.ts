@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs'
-import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildBulkFiles } from '../../src/publishing/bulk-files.js'
 import { createPublication } from '../../src/publishing/create-publication.js'
 import type { PublicationDeps, PublishOutcome, RunHandle } from '../../src/publishing/publication.js'
 import { publishRelease } from '../../src/publishing/publish-release.js'
-import { openRenderThreads } from '../../src/publishing/render-threads.js'
 import type { RenderStage, StageListener } from '../../src/publishing/stages.js'
 import { createRun } from '../../src/store/runs.js'
 import type { Store } from '../../src/store/store.js'
+import { createXsdValidator } from '../../src/validation/index.js'
 import { mapping } from './settings.js'
 
 /** Milliseconds by stage. */
@@ -43,9 +42,7 @@ export type BenchPublisherOptions = {
 
 const { signal } = new AbortController()
 
-const uncheckedProgram = new URL(`./unchecked-thread${path.extname(import.meta.url)}`, import.meta.url)
-
-/** Wires a publisher, with one rendering thread as a worker has when nothing is configured. */
+/** Wires a publisher. */
 export async function openBenchPublisher(options: BenchPublisherOptions): Promise<BenchPublisher> {
   const { store, feedsDir, checks, standardDir } = options
   const stages: Stages = {}
@@ -53,18 +50,17 @@ export async function openBenchPublisher(options: BenchPublisherOptions): Promis
   const onStage: StageListener = (stage, ms) => {
     stages[stage] = (stages[stage] ?? 0) + ms
   }
-  const renderer = await openRenderThreads({
-    ...{ mapping, onStage, threads: 1 },
-    ...(checks === 'all' ? { standardDir } : { program: uncheckedProgram }),
-  })
+  const xsd = checks === 'all' && standardDir !== undefined ? await createXsdValidator(standardDir) : undefined
   const deps: PublicationDeps = {
-    ...{ store, mapping, renderer, feedsDir, keepReleases: 3, maxLossPercent: 5, onStage },
+    ...{ store, mapping, feedsDir, keepReleases: 3, maxLossPercent: 5, onStage },
+    ...(xsd && { xsd }),
+    ...(checks === 'none' && { check: () => [] }),
     clock: () => time.now,
   }
   const publication = createPublication(deps)
   return {
     deps,
-    [Symbol.asyncDispose]: () => renderer.close(),
+    [Symbol.asyncDispose]: async () => xsd?.dispose(),
     begin: async (at, force = false) => {
       time.now = at
       const { id } = await createRun(store.db, { trigger: 'manual', at, force })

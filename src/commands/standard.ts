@@ -10,7 +10,7 @@ import {
   readPulledStandard,
   type StandardDifference,
 } from '../standard/pulled.js'
-import { createXsdValidator, type XsdValidator } from '../validation/index.js'
+import { createXsdValidator, openThreadedXsd, type SchemaCheck, type XsdValidator } from '../validation/index.js'
 import { type Output, progressDisplay } from './output.js'
 
 /** Where pulled official files lie. */
@@ -19,7 +19,7 @@ function pulledDirectory({ dataDir }: Pick<Config, 'dataDir'>): string {
 }
 
 /** Where the official files are: IATI_STANDARD_DIR, else what was pulled; undefined when there are none. */
-export function officialDirectory(config: Pick<Config, 'dataDir' | 'standardDir'>): string | undefined {
+function officialDirectory(config: Pick<Config, 'dataDir' | 'standardDir'>): string | undefined {
   const pulled = pulledDirectory(config)
   return config.standardDir ?? (existsSync(pulled) ? pulled : undefined)
 }
@@ -28,21 +28,28 @@ export function officialDirectory(config: Pick<Config, 'dataDir' | 'standardDir'
  * The official schema, when IATI_STANDARD_DIR or `giving standard pull` has provided it; dispose of it when done. Throws
  * `standard-missing` when the folder does not have it.
  */
-export async function openOfficialSchema(
-  config: Pick<Config, 'dataDir' | 'standardDir'>,
-): Promise<XsdValidator | undefined> {
-  const directory = officialDirectory(config)
-  if (directory === undefined) return undefined
-  const xsd = await createXsdValidator(directory)
-  if (xsd) return xsd
-  throw schemaMissing(config, directory)
+export async function openOfficialSchema(config: SchemaConfig): Promise<XsdValidator | undefined> {
+  return await openSchema(config, createXsdValidator)
 }
 
-/** The folder that should hold the official schema does not. */
-export function schemaMissing(config: Pick<Config, 'standardDir'>, directory: string): ServiceError {
+/** The same in a thread of its own, for what is checked beside it. */
+export async function openThreadedSchema(config: SchemaConfig): Promise<SchemaCheck | undefined> {
+  return await openSchema(config, openThreadedXsd)
+}
+
+type SchemaConfig = Pick<Config, 'dataDir' | 'standardDir'>
+
+async function openSchema<Schema extends SchemaCheck>(
+  config: SchemaConfig,
+  open: (directory: string) => Promise<Schema | undefined>,
+): Promise<Schema | undefined> {
+  const directory = officialDirectory(config)
+  if (directory === undefined) return undefined
+  const xsd = await open(directory)
+  if (xsd) return xsd
   const where = config.standardDir === undefined ? 'giving standard pull' : 'IATI_STANDARD_DIR'
   const message = `${where}: expected schemas/iati-activities-schema.xsd in ${directory}, found none`
-  return new ServiceError('standard-missing', message)
+  throw new ServiceError('standard-missing', message)
 }
 
 /** `giving standard pull`: exit code 0 done; a failure leaves the files that were there. Needs no database. */

@@ -3,15 +3,9 @@ import { type Config, type Environment, readConfig } from '../config/config.js'
 import { isoDateOf, isoInstantOf } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
 import type { Notice } from '../domain/notice.js'
-import {
-  type FileReport,
-  openThreadedXsd,
-  readRegisteredOrganisations,
-  type SchemaCheck,
-  validateFile,
-} from '../validation/index.js'
+import { type FileReport, readRegisteredOrganisations, type SchemaCheck, validateFile } from '../validation/index.js'
 import { type Output, progressDisplay } from './output.js'
-import { officialDirectory, openOfficialSchema, schemaMissing } from './standard.js'
+import { openOfficialSchema, openThreadedSchema } from './standard.js'
 
 type Checked = { readonly file: string } & ({ readonly report: FileReport } | { readonly unusable: string })
 
@@ -47,13 +41,9 @@ const largeBytes = 4_000_000
 
 /** The official schema where it is configured: for a large file in a thread of its own. */
 async function openSchemaFor(config: Config, files: readonly string[]): Promise<SchemaCheck | undefined> {
-  const directory = officialDirectory(config)
-  if (directory === undefined) return undefined
   const sizes = await Promise.all(files.map(sizeOf))
-  if (!sizes.some((size) => size !== undefined && size > largeBytes)) return await openOfficialSchema(config)
-  const xsd = await openThreadedXsd(directory)
-  if (xsd) return xsd
-  throw schemaMissing(config, directory)
+  const large = sizes.some((size) => size !== undefined && size > largeBytes)
+  return await (large ? openThreadedSchema(config) : openOfficialSchema(config))
 }
 
 async function sizeOf(file: string): Promise<number | undefined> {

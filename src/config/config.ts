@@ -38,7 +38,6 @@ export type Config = {
     readonly timezone: string
     readonly keepReleases: number
     readonly maxLossPercent: number
-    readonly renderThreads: number
   }
   /** The platform that is mirrored; undefined: none. */
   readonly upstream: UpstreamConfig | undefined
@@ -156,7 +155,6 @@ function assemble(values: Values): { config: Config; secrets: Secrets } {
       timezone: required(values.PUBLISH_TIMEZONE),
       keepReleases: required(values.PUBLISH_KEEP_RELEASES),
       maxLossPercent: required(values.PUBLISH_MAX_LOSS_PERCENT),
-      renderThreads: required(values.PUBLISH_RENDER_THREADS),
     },
     upstream:
       values.UPSTREAM_URL === undefined

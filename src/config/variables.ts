@@ -145,11 +145,6 @@ export const variables = {
     '5',
     wholeNumber(0, 100),
   ),
-  PUBLISH_RENDER_THREADS: variable(
-    'Threads of a worker that make and check texts, about 50 MB of memory each; more than 1 pay from 4 cores.',
-    '1',
-    wholeNumber(1, 32),
-  ),
   IATI_STANDARD_DIR: variable(
     'Folder with the official IATI 2.03 files (schemas/*.xsd); when present every activity is also checked by the XSD.',
     undefined,

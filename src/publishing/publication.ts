@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/dates.js'
 import type { MappingConfig } from '../feeds/iati/mapping.js'
 import type { Store } from '../store/store.js'
-import type { Renderer } from './renderer.js'
+import type { validateActivity, XsdValidator } from '../validation/index.js'
 import type { StageListener } from './stages.js'
 
 /** A publication run as the work on it sees it. */
@@ -48,11 +48,13 @@ export type PublicationDeps = {
   readonly maxLossPercent: number
   /** How long publishing waits for another holder of its lock before it takes the lock over; 10 s when not given. */
   readonly lockPatienceMs?: number
-  /** Makes the texts; when not given, one in this thread without the official schema. */
-  readonly renderer?: Renderer
+  /** Checks every rendered batch by the official schema, when its files are there. */
+  readonly xsd?: XsdValidator
   readonly clock: Clock
   /** Hears of every step as it is done; tests end the process there. */
   readonly onStep?: (step: PublicationStep) => void
   /** Hears how many milliseconds of rendering went into a stage; benches add them up. */
   readonly onStage?: StageListener
+  /** What checks a mapped activity; `validateActivity` when not given. A bench compares without. */
+  readonly check?: typeof validateActivity
 }

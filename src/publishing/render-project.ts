@@ -5,24 +5,15 @@ import type { Notice } from '../domain/notice.js'
 import type { ProjectGraph } from '../domain/project.js'
 import { projectReportFeed } from '../feeds/atom/report-feed.js'
 import { newIdentifier, toActivity } from '../feeds/iati/activity.js'
-import type { MappingConfig } from '../feeds/iati/mapping.js'
 import type { MoneyTotals } from '../feeds/iati/transactions.js'
 import type { Rendering } from '../store/save-renderings.js'
 import type { StaleProject } from '../store/stale-projects.js'
 import type { ProjectTexts } from '../store/wire-records.js'
-import { validateActivity, type XsdValidator } from '../validation/index.js'
+import { validateActivity } from '../validation/index.js'
 import { projectTexts } from '../wire/project.js'
 import { writeElement } from '../xml/writer.js'
-import { type StageListener, startStage } from './stages.js'
-
-/** What rendering reads besides projects. */
-export type RenderDeps = {
-  readonly mapping: MappingConfig
-  readonly xsd?: XsdValidator | undefined
-  /** What checks a mapped activity; `validateActivity` when not given. A bench compares without. */
-  readonly check?: typeof validateActivity | undefined
-  readonly onStage?: StageListener | undefined
-}
+import type { PublicationDeps } from './publication.js'
+import { startStage } from './stages.js'
 
 // Findings stored with a rendering; the counts stay exact.
 const mostNotices = 20
@@ -46,10 +37,15 @@ export type MappedProject = {
 }
 
 /** What is stored of a project: its rendering and the API's records. */
-export type RenderedProject = { readonly rendering: Rendering; readonly record: ProjectTexts<string | Buffer> }
+export type RenderedProject = { readonly rendering: Rendering; readonly record: ProjectTexts }
 
 /** Makes every text of a project, and checks its activity. */
-export function mapProject(deps: RenderDeps, startedAt: Date, stale: StaleProject, graph: ProjectGraph): MappedProject {
+export function mapProject(
+  deps: PublicationDeps,
+  startedAt: Date,
+  stale: StaleProject,
+  graph: ProjectGraph,
+): MappedProject {
   const { check = validateActivity } = deps
   const today = isoDateOf(startedAt)
   const identifier = stale.identifier ?? newIdentifier(deps.mapping, graph.project.id)
@@ -72,7 +68,7 @@ export function mapProject(deps: RenderDeps, startedAt: Date, stale: StaleProjec
 
 /** The mapped project as it is stored, once the official schema has had its say. */
 export function toRendered(
-  deps: RenderDeps,
+  deps: PublicationDeps,
   startedAt: Date,
   mapped: MappedProject,
   schemaNotices: readonly Notice[],
@@ -140,7 +136,7 @@ function moneyTexts(totals: MoneyTotals): Record<string, { in: string; out: stri
   )
 }
 
-function feedOf(deps: RenderDeps, graph: ProjectGraph, stale: StaleProject): Rendering['feed'] {
+function feedOf(deps: PublicationDeps, graph: ProjectGraph, stale: StaleProject): Rendering['feed'] {
   const { baseUrl, language, reportingOrg } = deps.mapping
   const feed = projectReportFeed(graph, { baseUrl, language, publisherName: reportingOrg.name })
   if (!feed) return stale.feedHash === undefined ? undefined : 'none'

@@ -1,14 +1,20 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isoDateOf } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
 import { inputKey } from '../feeds/iati/mapping.js'
-import { graphSources } from '../store/project-graphs.js'
+import { type GraphSource, graphSources, toProjectGraph } from '../store/project-graphs.js'
 import { saveRenderings } from '../store/save-renderings.js'
-import { countStale, planStaleRanges, type StaleCriteria, staleProjects } from '../store/stale-projects.js'
+import {
+  countStale,
+  planStaleRanges,
+  type StaleCriteria,
+  type StaleProject,
+  staleProjects,
+} from '../store/stale-projects.js'
 import { saveProjectTexts } from '../store/wire-records.js'
 import { projectMapping } from '../wire/project.js'
 import type { PublicationDeps, RenderCounts, RunHandle, Shard, WorkOptions } from './publication.js'
-import { bytesOf, type RenderedProject } from './render-project.js'
-import { createRenderer, type Renderer, type RenderSource } from './renderer.js'
+import { bytesOf, mapProject, type RenderedProject, toRendered } from './render-project.js'
 import { startStage } from './stages.js'
 
 /** Cuts the stale projects into shards of about `size`, in id order. */
@@ -17,9 +23,9 @@ export async function planShards(deps: PublicationDeps, run: RunHandle, size: nu
 }
 
 /**
- * Renders and stores every stale project of the shard, a batch at a time: while the renderer works on some, the next is
- * read and the one before them stored, in one transaction. An interruption loses what is in work. Throws `aborted` on
- * the signal; when it returns or throws, nothing of it goes on.
+ * Maps, checks and stores every stale project of the shard, a batch at a time. While one batch is mapped, the next is
+ * read and the one before it is stored, in one transaction: an interruption loses at most two batches. Throws `aborted`
+ * on the signal; when it returns or throws, nothing of it goes on.
  */
 export async function renderShard(
   deps: PublicationDeps,
@@ -27,7 +33,6 @@ export async function renderShard(
   shard: Shard,
   { signal, onProgress }: WorkOptions,
 ): Promise<RenderCounts> {
-  const renderer = rendererOf(deps)
   const stale = staleCriteria(deps, run)
   const expected = onProgress ? await countStale(deps.store.db, stale, shard) : 0
   const total = { rendered: 0, changed: 0, held: 0 }
@@ -42,34 +47,22 @@ export async function renderShard(
   let size = firstBatch
   let reading = beside(readBatch(deps, stale, shard, { after: shard.fromId - 1, limit: size }))
   let storing = Promise.resolve()
-  const inWork: Promise<RenderedProject[]>[] = []
-  const storeOldest = async (): Promise<void> => {
-    const rendered = (await inWork[0]) ?? []
-    inWork.shift()
-    size = nextSize(rendered)
-    await storing
-    storing = beside(store(rendered))
-  }
   try {
     for (;;) {
       if (signal.aborted) throw new ServiceError('aborted', 'rendering was interrupted; it will be continued')
       const batch = await reading
       if (batch.lastId === undefined) break
       reading = beside(readBatch(deps, stale, shard, { after: batch.lastId, limit: size }))
-      inWork.push(beside(renderer.render(batch.projects, run.startedAt)))
-      // One batch more than it works on, so that it never waits for the next.
-      while (inWork.length > renderer.width) await storeOldest()
+      const rendered = await renderBatch(deps, run, batch.projects)
+      size = nextSize(rendered)
+      await storing
+      storing = beside(store(rendered))
     }
-    while (inWork.length > 0) await storeOldest()
     await storing
     return total
   } finally {
-    await Promise.allSettled([reading, storing, ...inWork])
+    await Promise.allSettled([reading, storing])
   }
-}
-
-function rendererOf(deps: PublicationDeps): Renderer {
-  return deps.renderer ?? createRenderer({ mapping: deps.mapping, onStage: deps.onStage })
 }
 
 /** The same promise; that it fails is noticed where it is awaited, not before. */
@@ -78,11 +71,12 @@ function beside<T>(work: Promise<T>): Promise<T> {
   return work
 }
 
-// Batches are small because several are in memory at a time, and libxml2 keeps the memory it has taken.
+// Batches are small because three are in memory at a time, API and worker may share one event loop, and libxml2 keeps the
+// memory it has taken.
 const firstBatch = 20
 const leastBatch = 10
 const mostBatch = 100
-const batchBytes = 300_000
+const batchBytes = 1_000_000
 
 /** How many projects like these make about `batchBytes` of text. */
 function nextSize(rendered: readonly RenderedProject[]): number {
@@ -92,10 +86,12 @@ function nextSize(rendered: readonly RenderedProject[]): number {
 
 /** What was checked by other schemas, or by none, is checked again: a pull of the official ones reaches every activity. */
 function staleCriteria(deps: PublicationDeps, run: RunHandle): StaleCriteria {
-  const { schemaVersion } = rendererOf(deps)
-  const key = schemaVersion === undefined ? inputKey(deps.mapping) : `${inputKey(deps.mapping)}+${schemaVersion}`
+  const key = [inputKey(deps.mapping), ...(deps.xsd ? [deps.xsd.version] : [])].join('+')
   return { inputKey: key, day: isoDateOf(run.startedAt), force: run.force }
 }
+
+/** A stale project and its rows. */
+type RenderSource = { readonly stale: StaleProject; readonly source: GraphSource }
 
 async function readBatch(
   deps: PublicationDeps,
@@ -117,6 +113,29 @@ async function readBatch(
     return source === undefined ? [] : [{ stale: one, source }]
   })
   return { lastId: found.at(-1)?.projectId, projects }
+}
+
+/** Makes and checks every text of the projects. */
+async function renderBatch(
+  deps: PublicationDeps,
+  run: RunHandle,
+  projects: readonly RenderSource[],
+): Promise<RenderedProject[]> {
+  const mapped = []
+  for (const { stale, source } of projects) {
+    mapped.push(mapProject(deps, run.startedAt, stale, toProjectGraph(source)))
+    // Between two projects the database's answers are taken, so that it goes on reading and storing; the run's lease is
+    // renewed, and requests are answered.
+    await nextTurn()
+  }
+  const checking = startStage(deps.onStage, 'xsd')
+  const verdicts = deps.xsd?.validate(
+    mapped.map(({ text }) => text),
+    'activity',
+  )
+  checking?.()
+  await nextTurn()
+  return mapped.map((one, index) => toRendered(deps, run.startedAt, one, verdicts?.[index] ?? []))
 }
 
 async function storeBatch(

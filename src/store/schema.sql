@@ -240,6 +240,8 @@ create table organisation_record (
   json text not null,
   constraint organisation_record_pkey PRIMARY KEY (organisation_id)
 );
+alter table organisation_record alter column "json" set storage external;
+alter table organisation_record alter column xml set storage external;
 
 create table organisation_theme (
   organisation_id bigint not null,
@@ -695,6 +697,10 @@ create table wire_record (
   summary_json text not null,
   constraint wire_record_pkey PRIMARY KEY (project_id)
 );
+alter table wire_record alter column "json" set storage external;
+alter table wire_record alter column summary_json set storage external;
+alter table wire_record alter column summary_xml set storage external;
+alter table wire_record alter column xml set storage external;
 
 -- References between tables
 

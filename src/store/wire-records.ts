@@ -20,14 +20,14 @@ export type ProjectRow = WireRow & { readonly active: boolean }
 /** Which stored text of a project a read wants; `mapping`: one made by another mapping is not current. */
 export type WantedText = { readonly view: ProjectView; readonly format: WireFormat; readonly mapping: number }
 
-/** The texts of one version of a project; as a buffer they are UTF-8. */
-export type ProjectTexts<Text extends string | Buffer = string> = {
+/** The texts of one version of a project. */
+export type ProjectTexts = {
   readonly id: number
   readonly version: number
-  readonly xml: Text
-  readonly json: Text
-  readonly summaryXml: Text
-  readonly summaryJson: Text
+  readonly xml: string
+  readonly json: string
+  readonly summaryXml: string
+  readonly summaryJson: string
 }
 
 /** The texts of one version of an organisation. */
@@ -39,11 +39,7 @@ export type OrganisationTexts = {
 }
 
 /** Keeps records for later reads; one whose project has moved on since is not kept. */
-export async function saveProjectTexts(
-  db: Db,
-  mapping: number,
-  texts: readonly ProjectTexts<string | Buffer>[],
-): Promise<void> {
+export async function saveProjectTexts(db: Db, mapping: number, texts: readonly ProjectTexts[]): Promise<void> {
   if (texts.length === 0) return
   await db.query(
     `insert into wire_record (project_id, version, mapping, xml, json, summary_xml, summary_json)

@@ -64,6 +64,8 @@ export async function openThreadedXsd(directory: string, program = ownProgram): 
     await dispose()
     return undefined
   }
+  // Only a question that waits for its answer keeps the process alive.
+  worker.unref()
   return {
     validate: async (records, kind, namespaces) => {
       const lengths = records.map((record) => record.length)
@@ -74,7 +76,9 @@ export async function openThreadedXsd(directory: string, program = ownProgram): 
         at += record.length
       }
       worker.postMessage({ block, lengths, kind, namespaces } satisfies SchemaRequest, [block.buffer])
+      worker.ref()
       const reply = await answer()
+      if (waiting.length === 0) worker.unref()
       return reply.kind === 'checked' ? reply.notices : []
     },
     dispose,

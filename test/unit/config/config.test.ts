@@ -114,7 +114,6 @@ describe('a variable', () => {
     ['PUBLISH_TIMEZONE', ['UTC', 'Europe/Dublin', 'America/New_York'], ['Dublin', 'UTC+25']],
     ['PUBLISH_KEEP_RELEASES', ['3', '1000'], ['2', '0', '1001']],
     ['PUBLISH_MAX_LOSS_PERCENT', ['0', '5', '100'], ['101', '5%', '-5', '2.5']],
-    ['PUBLISH_RENDER_THREADS', ['1', '2', '32'], ['0', '33', '1.5', 'all']],
     ['REPORTING_ORG_REF', ['US-EIN-123456789', 'GB-CHC-1234_5.6'], ['US EIN 1', 'US/EIN/1', 'X']],
     ['REPORTING_ORG_TYPE', ['21', '10'], ['2', '210', 'NGO']],
     ['DEFAULT_CURRENCY', ['EUR'], ['eur', 'EURO', '€']],
