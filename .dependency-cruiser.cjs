@@ -101,11 +101,7 @@ module.exports = {
       from: { path: '^jobs/' },
       to: { path: '^src/(api|commands|cli)' },
     },
-    onlyIn(
-      'pg|pg-copy-streams|pg-cursor',
-      '^src/store/',
-      'SQL and its driver stay in the store; export a function there.',
-    ),
+    onlyIn('pg', '^src/store/', 'SQL and its driver stay in the store; export a function there.'),
     onlyIn('fastify|@fastify', '^src/api/', 'HTTP stays in the API.'),
     onlyIn('bullmq|ioredis', '^jobs/', 'The queue stays in jobs.'),
     onlyIn('saxes|fast-xml-parser', '^src/xml/', 'XML is taken apart in src/xml only.'),
