@@ -10,5 +10,5 @@ export {
   isActiveCode,
   type Slot,
   standardOrigin,
-  standardVersion,
 } from './standard.js'
+export { standardVersion } from './version.js'

@@ -4,7 +4,8 @@ import { basename, dirname, join } from 'node:path'
 import { ServiceError } from '../domain/errors.js'
 import { createDownloader, type DownloadLimits, downloadDefaults, unavailable } from './download.js'
 import { activeCodesOf, type PulledStandard, pulledRecordName, schemaNames, schemaVersion } from './pulled.js'
-import { codeListNames, standardVersion } from './standard.js'
+import { codeListNames } from './standard.js'
+import { standardVersion } from './version.js'
 
 /** Where IATI publishes the files of version 2.03. */
 export const publicAddresses = {

@@ -8,6 +8,7 @@ import type {
   SimpleType,
   StructureFacts,
 } from './facts.js'
+import { standardVersion } from './version.js'
 
 /** A code list of the standard, looked up by code. */
 export type CodeList = {
@@ -69,8 +70,7 @@ const codeLists = new Map(
 /** The names of all code lists that {@link codeList} has, sorted. */
 export const codeListNames: readonly string[] = [...codeLists.keys()].sort()
 
-/** The version of the standard that this data describes, `2.03`. */
-export const standardVersion = structure.version
+if (structure.version !== standardVersion) throw new Error(`the standard's data is of version ${structure.version}`)
 
 /** Where the data comes from: repositories, commits, licences, hashes of the files read. */
 export const standardOrigin: OriginFacts = load<OriginFacts>('origin.json')

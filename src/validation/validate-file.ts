@@ -70,7 +70,7 @@ export async function validateFile(path: string, options: ValidateFileOptions): 
     aboutFile('record-tag-hidden', `expected no tag of a record in ${what}, got one`, line),
   )
   async function* chunks(): AsyncGenerator<Buffer> {
-    for await (const chunk of options.input ?? createReadStream(path, { highWaterMark: 262_144 })) {
+    for await (const chunk of options.input ?? createReadStream(path)) {
       if (signal?.aborted) throw new ServiceError('aborted', 'validation was interrupted')
       bytes += chunk.length
       hiddenTags.read(chunk)

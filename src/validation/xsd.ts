@@ -12,7 +12,7 @@ import {
 } from 'libxml2-wasm'
 import { ServiceError } from '../domain/errors.js'
 import type { Notice } from '../domain/notice.js'
-import { standardVersion } from '../standard/index.js'
+import { standardVersion } from '../standard/version.js'
 import { escapeAttribute } from '../xml/writer.js'
 import { quoted } from './findings.js'
 import type { RecordKind } from './record.js'
