@@ -1,6 +1,6 @@
 /**
- * What rendering a batch consists of. `map`: reading the rows, mapping and writing; `xsd`: the official schema; `feeds`:
- * hashes, Atom feeds and the API's records.
+ * What rendering a batch consists of. `map`: mapping and writing; `xsd`: the official schema; `feeds`: hashes,
+ * Atom feeds and the API's records.
  */
 export type RenderStage = 'read' | 'map' | 'check' | 'xsd' | 'feeds' | 'store'
 
