@@ -10,11 +10,15 @@ export const archiveSize = 100
  * A late report comes into the newest archive, so a complete one never takes another report in.
  */
 export async function assignReportPlaces(db: Db): Promise<void> {
+  // Both are asked once, before the first place is given: beside the inserting they would step over every row that the
+  // statement has made, for each one that it makes.
   await db.query(
-    `insert into report_place (report_id, place)
-      select r.id, last.place + row_number() over (order by r.published_at, r.id)
-      from progress_report r, (select coalesce(max(place), 0) as place from report_place) as last
-      where not exists (select from report_place p where p.report_id = r.id)`,
+    `with last as materialized (select coalesce(max(place), 0) as place from report_place),
+      fresh as materialized (
+        select r.id, r.published_at from progress_report r
+        where not exists (select from report_place p where p.report_id = r.id))
+      insert into report_place (report_id, place)
+      select f.id, last.place + row_number() over (order by f.published_at, f.id) from fresh f, last`,
   )
 }
 
