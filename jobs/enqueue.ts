@@ -1,5 +1,5 @@
 import type { Clock } from '../src/domain/dates.js'
-import { createRun } from '../src/store/runs.js'
+import { createRun } from '../src/store/runs/runs.js'
 import type { Store } from '../src/store/store.js'
 import type { JobQueue } from './queue.js'
 import { dispatchNext } from './settle.js'

@@ -1,6 +1,6 @@
 import type { ScheduledTask } from 'node-cron'
 import { schedule } from 'node-cron'
-import { pruneDatabase } from '../src/store/pruning.js'
+import { pruneDatabase } from '../src/store/runs/pruning.js'
 import type { RunDeps } from './run-deps.js'
 import { guarded, silentLogger } from './watchdog.js'
 

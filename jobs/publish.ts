@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beginPublishing, finishRun, type Lease, type LeasedRun, renewPublishing } from '../src/store/run-leases.js'
-import type { RunProgress } from '../src/store/runs.js'
+import {
+  beginPublishing,
+  finishRun,
+  type Lease,
+  type LeasedRun,
+  renewPublishing,
+} from '../src/store/runs/run-leases.js'
+import type { RunProgress } from '../src/store/runs/runs.js'
 import type { Attempt } from './queue.js'
 import type { JobCall } from './queue-worker.js'
 import { leaseOn, type RunDeps } from './run-deps.js'

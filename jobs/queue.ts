@@ -4,7 +4,7 @@ import type { Config, Secrets } from '../src/config/config.js'
 import { ServiceError } from '../src/domain/errors.js'
 import type { Schedule } from '../src/domain/schedule.js'
 import type { Log } from '../src/observability/log.js'
-import type { ShardRange } from '../src/store/run-leases.js'
+import type { ShardRange } from '../src/store/runs/run-leases.js'
 import { createEngine, type Engine, type EngineFlow, type EngineQueue, type QueueConnection } from './engine.js'
 import { closeSoon, type JobHandler, QueueWorker, toProcessor } from './queue-worker.js'
 

@@ -1,4 +1,9 @@
-import { recordShardCounts, recordShardProgress, renewRendering, type ShardRange } from '../src/store/run-leases.js'
+import {
+  recordShardCounts,
+  recordShardProgress,
+  renewRendering,
+  type ShardRange,
+} from '../src/store/runs/run-leases.js'
 import type { Attempt } from './queue.js'
 import type { JobCall } from './queue-worker.js'
 import { leaseOn } from './run-deps.js'

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import type { Clock } from '../src/domain/dates.js'
 import type { Log } from '../src/observability/log.js'
 import type { Publication } from '../src/publishing/publication.js'
-import type { Lease } from '../src/store/run-leases.js'
+import type { Lease } from '../src/store/runs/run-leases.js'
 import type { Store } from '../src/store/store.js'
 import type { Attempt } from './queue.js'
 

@@ -12,8 +12,15 @@ import {
   requeueDeadRun,
   requeueRun,
   reserveQueued,
-} from '../src/store/run-leases.js'
-import { createRun, getRun, isFinished, type RunProgress, type RunSummary, type RunTrigger } from '../src/store/runs.js'
+} from '../src/store/runs/run-leases.js'
+import {
+  createRun,
+  getRun,
+  isFinished,
+  type RunProgress,
+  type RunSummary,
+  type RunTrigger,
+} from '../src/store/runs/runs.js'
 import { publishAs } from './publish.js'
 import { leaseOn, type RunDeps } from './run-deps.js'
 import { underLease } from './under-lease.js'

@@ -1,8 +1,8 @@
 import type { Clock } from '../src/domain/dates.js'
 import { isDue, latestDue, nextDue, type Schedule } from '../src/domain/schedule.js'
 import type { Log } from '../src/observability/log.js'
-import { createRun, findLastDue, listDues, type RunTrigger } from '../src/store/runs.js'
-import { type AdoptedSchedule, adoptSchedule, findSchedule } from '../src/store/schedules.js'
+import { createRun, findLastDue, listDues, type RunTrigger } from '../src/store/runs/runs.js'
+import { type AdoptedSchedule, adoptSchedule, findSchedule } from '../src/store/runs/schedules.js'
 import type { Store } from '../src/store/store.js'
 import type { JobQueue } from './queue.js'
 

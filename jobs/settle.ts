@@ -1,5 +1,12 @@
 import { toServiceError } from '../src/domain/errors.js'
-import { failRun, type Lease, requeueRun, reserveQueued, suspendRun, takeNextQueued } from '../src/store/run-leases.js'
+import {
+  failRun,
+  type Lease,
+  requeueRun,
+  reserveQueued,
+  suspendRun,
+  takeNextQueued,
+} from '../src/store/runs/run-leases.js'
 import type { Attempt, JobQueue } from './queue.js'
 import type { JobCall } from './queue-worker.js'
 import type { RunDeps } from './run-deps.js'

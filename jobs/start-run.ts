@@ -1,4 +1,4 @@
-import { claimRun, recordShards, renewRendering, reserveQueued } from '../src/store/run-leases.js'
+import { claimRun, recordShards, renewRendering, reserveQueued } from '../src/store/runs/run-leases.js'
 import type { Attempt } from './queue.js'
 import type { JobCall } from './queue-worker.js'
 import { leaseOn } from './run-deps.js'

@@ -2,9 +2,9 @@ import type { UpstreamConfig } from '../src/config/config.js'
 import type { Clock } from '../src/domain/dates.js'
 import { isDue, latestDue, nextDue, type Schedule } from '../src/domain/schedule.js'
 import type { Log } from '../src/observability/log.js'
-import { adoptSchedule, findSchedule } from '../src/store/schedules.js'
+import { adoptSchedule, findSchedule } from '../src/store/runs/schedules.js'
+import { createSyncRun, findLastSyncDue, type SyncKind, type SyncTrigger } from '../src/store/runs/sync-runs.js'
 import type { Store } from '../src/store/store.js'
-import { createSyncRun, findLastSyncDue, type SyncKind, type SyncTrigger } from '../src/store/sync-runs.js'
 import type { JobQueue } from './queue.js'
 
 /** The schedules of syncs by their names in the ledger and in the queue, and what they enter. */

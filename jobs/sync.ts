@@ -4,7 +4,6 @@ import type { Clock } from '../src/domain/dates.js'
 import { ServiceError, toServiceError } from '../src/domain/errors.js'
 import type { CurrencyCode } from '../src/domain/money.js'
 import type { Log } from '../src/observability/log.js'
-import type { Store } from '../src/store/store.js'
 import {
   type ClaimedSync,
   claimSync,
@@ -19,7 +18,8 @@ import {
   type SyncLease,
   type SyncSummary,
   takeNextSync,
-} from '../src/store/sync-runs.js'
+} from '../src/store/runs/sync-runs.js'
+import type { Store } from '../src/store/store.js'
 import { runSync } from '../src/sync/sync.js'
 import type { SyncProgress } from '../src/sync/sync-session.js'
 import { type ClientOptions, UpstreamClient } from '../src/sync/upstream-client.js'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../src/domain/errors.js'
-import { getRun, isFinished, type RunProgress, type RunSummary } from '../src/store/runs.js'
+import { getRun, isFinished, type RunProgress, type RunSummary } from '../src/store/runs/runs.js'
 import type { Store } from '../src/store/store.js'
 
 export type WaitOptions = {

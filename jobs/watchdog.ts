@@ -1,7 +1,7 @@
 import { type ScheduledTask, schedule } from 'node-cron'
 import { toServiceError } from '../src/domain/errors.js'
 import type { Log } from '../src/observability/log.js'
-import { requeueDeadRun } from '../src/store/run-leases.js'
+import { requeueDeadRun } from '../src/store/runs/run-leases.js'
 import { enterMissedRun, restoreScheduler } from './schedules.js'
 import { dispatchNext, type QueuedDeps } from './settle.js'
 

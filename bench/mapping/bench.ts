@@ -1,6 +1,6 @@
 import type { ProjectGraph } from '../../src/domain/project.js'
 import { newIdentifier, toActivity } from '../../src/feeds/iati/activity.js'
-import { projectGraphs } from '../../src/store/project-graphs.js'
+import { projectGraphs } from '../../src/store/catalogue/project-graphs.js'
 import type { Element } from '../../src/xml/element.js'
 import { parseElement, recordLimits } from '../../src/xml/reader.js'
 import { writeElement } from '../../src/xml/writer.js'

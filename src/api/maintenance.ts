@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { isoInstantOf } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
-import { findMaintenance } from '../store/maintenance.js'
+import { findMaintenance } from '../store/access/maintenance.js'
 import { isApiRequest } from './api-path.js'
 import type { ApiDeps } from './deps.js'
 

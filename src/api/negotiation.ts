@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import Negotiator from 'negotiator'
-import type { Format } from '../wire/wire.js'
+import type { Format } from '../wire/write/wire.js'
 
 /** Media types of the two formats, without parameters: old clients compare the whole header (wire contract 1.1). */
 export const mediaTypes: Readonly<Record<Format, string>> = { xml: 'application/xml', json: 'application/json' }

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
-import type { Format } from '../wire/wire.js'
+import type { Format } from '../wire/write/wire.js'
 import { preferredEncoding } from './encoding.js'
 import { mediaTypes } from './negotiation.js'
 

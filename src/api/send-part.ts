@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { ServiceError } from '../domain/errors.js'
-import type { ByteRange } from '../publishing/releases.js'
+import type { ByteRange } from '../publishing/release/releases.js'
 
 /** A part of a file that is open. */
 export type OpenPart = ByteRange & { readonly handle: FileHandle }

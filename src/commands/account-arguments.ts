@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander'
 import type { Environment } from '../config/config.js'
-import { type Grant, grants } from '../store/account-administration.js'
+import { type Grant, grants } from '../store/access/account-administration.js'
 import { issueKeyCommand, listKeysCommand, revokeKeyCommand } from './keys.js'
 import { maintenanceCommand } from './maintenance.js'
 import type { Output } from './output.js'

@@ -10,7 +10,7 @@ import {
   toMinorUnits,
 } from '../domain/money.js'
 import { refundDonation } from '../payments/refund-donation.js'
-import { findDonationHistory, listDonations } from '../store/donations.js'
+import { findDonationHistory, listDonations } from '../store/donations/donations.js'
 import type { Output } from './output.js'
 import { openPayments } from './payments.js'
 import { openRuntime } from './runtime.js'

@@ -1,5 +1,5 @@
 import type { Environment } from '../config/config.js'
-import { eraseDonor } from '../store/donors.js'
+import { eraseDonor } from '../store/donations/donors.js'
 import type { Output } from './output.js'
 import { openRuntime } from './runtime.js'
 

@@ -1,6 +1,6 @@
 import type { Environment } from '../config/config.js'
-import { importFiles } from '../sync/import.js'
-import { type ImportSummary, importExitCode } from '../sync/import-summary.js'
+import { importFiles } from '../import/import.js'
+import { type ImportSummary, importExitCode } from '../import/import-summary.js'
 import { type Output, progressDisplay } from './output.js'
 import { openRuntime } from './runtime.js'
 

@@ -1,8 +1,8 @@
 import type { Environment } from '../config/config.js'
 import { isoInstantOf } from '../domain/dates.js'
-import { getAccountId } from '../store/account-administration.js'
-import { issueKey, secretHash } from '../store/accounts.js'
-import { listKeys, revokeKey } from '../store/api-keys.js'
+import { getAccountId } from '../store/access/account-administration.js'
+import { issueKey, secretHash } from '../store/access/accounts.js'
+import { listKeys, revokeKey } from '../store/access/api-keys.js'
 import type { Output } from './output.js'
 import { openRuntime } from './runtime.js'
 

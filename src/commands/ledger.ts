@@ -1,5 +1,5 @@
 import type { Environment } from '../config/config.js'
-import { ledgerBalances, ledgerDifferences } from '../store/ledger.js'
+import { ledgerBalances, ledgerDifferences } from '../store/donations/ledger.js'
 import type { Output } from './output.js'
 import { openRuntime } from './runtime.js'
 

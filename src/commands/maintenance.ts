@@ -1,6 +1,6 @@
 import type { Environment } from '../config/config.js'
 import { isoInstantOf } from '../domain/dates.js'
-import { endMaintenance, findMaintenance, recordMaintenance } from '../store/maintenance.js'
+import { endMaintenance, findMaintenance, recordMaintenance } from '../store/access/maintenance.js'
 import type { Output } from './output.js'
 import { openRuntime, type Runtime } from './runtime.js'
 

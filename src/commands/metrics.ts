@@ -1,7 +1,7 @@
 import { createMetrics, type LiveNumbers, type Metrics, type SharedNumbers } from '../observability/metrics.js'
 import { publicationHealth } from '../publishing/health.js'
-import { createReleaseReader } from '../publishing/releases.js'
-import { runNumbers } from '../store/run-numbers.js'
+import { createReleaseReader } from '../publishing/release/releases.js'
+import { runNumbers } from '../store/runs/run-numbers.js'
 import type { Runtime } from './runtime.js'
 
 /** The metrics of this process; what all processes share is looked up in the ledger and the live release. */

@@ -1,6 +1,6 @@
 import type { Payments } from '../payments/payments.js'
 import { createSandboxGateway } from '../payments/sandbox-gateway.js'
-import { createDonationBooks } from '../store/donation-books.js'
+import { createDonationBooks } from '../store/donations/donation-books.js'
 import type { Runtime } from './runtime.js'
 
 /** Payments as this runtime is configured. */

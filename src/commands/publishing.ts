@@ -1,6 +1,6 @@
 import { createPublication } from '../publishing/create-publication.js'
 import type { Publication } from '../publishing/publication.js'
-import { adoptLiveRun } from '../publishing/restored-database.js'
+import { adoptLiveRun } from '../publishing/release/restored-database.js'
 import { type Runtime, resolveMapping } from './runtime.js'
 import { openOfficialSchema } from './standard.js'
 

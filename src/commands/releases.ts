@@ -1,5 +1,5 @@
 import type { Environment } from '../config/config.js'
-import { diffReleases, type Named, type ReleaseDiff } from '../publishing/diff-releases.js'
+import { diffReleases, type Named, type ReleaseDiff } from '../publishing/release/diff-releases.js'
 import {
   approveRelease,
   getRelease,
@@ -7,7 +7,7 @@ import {
   listReleases,
   openAnyRelease,
   rollbackRelease,
-} from '../publishing/operate-releases.js'
+} from '../publishing/release/operate-releases.js'
 import type { Output } from './output.js'
 import { openRuntime, type Runtime } from './runtime.js'
 

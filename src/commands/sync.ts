@@ -3,7 +3,7 @@ import { createOwner } from '../../jobs/run-deps.js'
 import { dispatchSync, type SyncWork, syncInline, syncSettings, waitForSync } from '../../jobs/sync.js'
 import type { Environment } from '../config/config.js'
 import { ServiceError } from '../domain/errors.js'
-import { createSyncRun, listSyncNotices, listSyncRuns, type SyncSummary } from '../store/sync-runs.js'
+import { createSyncRun, listSyncNotices, listSyncRuns, type SyncSummary } from '../store/runs/sync-runs.js'
 import { type Output, progressDisplay } from './output.js'
 import { openRuntime, type Runtime } from './runtime.js'
 

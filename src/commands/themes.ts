@@ -1,7 +1,7 @@
 import type { Environment } from '../config/config.js'
 import { ServiceError } from '../domain/errors.js'
 import { codeName, isActiveCode } from '../standard/index.js'
-import { listThemes, mapTheme, type ThemeInUse } from '../store/themes.js'
+import { listThemes, mapTheme, type ThemeInUse } from '../store/catalogue/themes.js'
 import type { Output } from './output.js'
 import { openRuntime } from './runtime.js'
 

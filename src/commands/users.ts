@@ -12,7 +12,7 @@ import {
   listAccounts,
   recordGrant,
   withdrawGrant,
-} from '../store/account-administration.js'
+} from '../store/access/account-administration.js'
 import type { Output } from './output.js'
 import { openRuntime, type Runtime } from './runtime.js'
 

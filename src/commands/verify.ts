@@ -1,8 +1,8 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { ServiceError } from '../domain/errors.js'
+import { type SeenRelease, type Verification, verifyPublished } from '../publishing/verify/verify-published.js'
 import { type Output, progressDisplay } from './output.js'
-import { type SeenRelease, type Verification, verifyPublished } from './verify-published.js'
 
 type VerifyCommandOptions = {
   readonly maxAgeSeconds: number

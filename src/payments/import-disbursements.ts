@@ -3,7 +3,11 @@ import { CsvError, parse } from 'csv-parse'
 import { type IsoDate, parseIsoDate } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
 import { type CurrencyCode, minorUnitExponent, parseDecimal, signOf } from '../domain/money.js'
-import { type DisbursementOutcome, type DisbursementRecord, recordDisbursements } from '../store/disbursements.js'
+import {
+  type DisbursementOutcome,
+  type DisbursementRecord,
+  recordDisbursements,
+} from '../store/donations/disbursements.js'
 import type { Store } from '../store/store.js'
 
 /** A line that was not taken over, and why. */

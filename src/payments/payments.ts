@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/dates.js'
 import { type CurrencyCode, type Decimal, fromMinorUnits, minorUnitExponent, toMinorUnits } from '../domain/money.js'
-import type { DonationBooks } from '../store/donation-books.js'
+import type { DonationBooks } from '../store/donations/donation-books.js'
 import type { Store } from '../store/store.js'
 import type { Gateway } from './gateway.js'
 

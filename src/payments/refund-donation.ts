@@ -8,7 +8,7 @@ import {
   type RefundKind,
   recordRefundDone,
   recordRefundIntent,
-} from '../store/refunds.js'
+} from '../store/donations/refunds.js'
 import { GatewayRefusal, withTimeout } from './gateway.js'
 import { leaseSecondsOf, type Payments, sumOf } from './payments.js'
 

@@ -1,8 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../domain/dates.js'
-import { type ChargeEntry, enterCharges, enterRefund, findCharge, type SandboxCharge } from '../store/sandbox-ledger.js'
+import { together } from '../store/database/together.js'
+import {
+  type ChargeEntry,
+  enterCharges,
+  enterRefund,
+  findCharge,
+  type SandboxCharge,
+} from '../store/donations/sandbox-ledger.js'
 import type { Store } from '../store/store.js'
-import { together } from '../store/together.js'
 import { declineOf } from './declines.js'
 import { type Charge, type ChargeOutcome, type Gateway, GatewayRefusal } from './gateway.js'
 import { scenarioOf, slowMs } from './sandbox-scenarios.js'

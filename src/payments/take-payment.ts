@@ -3,8 +3,13 @@ import { isoDateOf } from '../domain/dates.js'
 import type { Decline, Donation } from '../domain/donation.js'
 import { ServiceError, toServiceError } from '../domain/errors.js'
 import type { Decimal } from '../domain/money.js'
-import { findEarlierDonation } from '../store/donation-intents.js'
-import { recordDeclined, recordFailed, recordLateChargeReturned, type Settlement } from '../store/donation-outcomes.js'
+import { findEarlierDonation } from '../store/donations/donation-intents.js'
+import {
+  recordDeclined,
+  recordFailed,
+  recordLateChargeReturned,
+  type Settlement,
+} from '../store/donations/donation-outcomes.js'
 import { type Charge, type ChargeOutcome, GatewayRefusal, withTimeout } from './gateway.js'
 import { type Payments, sameAmount, sumOf } from './payments.js'
 

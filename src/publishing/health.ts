@@ -1,11 +1,11 @@
 import type { Clock } from '../domain/dates.js'
 import { latestDue } from '../domain/schedule.js'
-import { findRelease, findStandingRollback, type ReleaseEvent } from '../store/releases.js'
-import { findLastGoodRun, listRuns, type RunSummary } from '../store/runs.js'
-import { findSchedule } from '../store/schedules.js'
+import { findRelease, findStandingRollback, type ReleaseEvent } from '../store/publication/releases.js'
+import { findLastGoodRun, listRuns, type RunSummary } from '../store/runs/runs.js'
+import { findSchedule } from '../store/runs/schedules.js'
 import type { Store } from '../store/store.js'
-import { largeFileWarnings } from './guards.js'
-import type { ReadableRelease, ReleaseReader } from './releases.js'
+import { largeFileWarnings } from './release/guards.js'
+import type { ReadableRelease, ReleaseReader } from './release/releases.js'
 
 /** What needs a person; the code is for machines, the message for that person. */
 export type Need = {

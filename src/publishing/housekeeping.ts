@@ -1,8 +1,8 @@
 import type { PublicationDeps } from './publication.js'
-import { tidy } from './publish-release.js'
-import { ifPublishingLockIsFree } from './publishing-lock.js'
-import { reconcile } from './reconcile.js'
-import { prepareFolder, releaseFolder } from './release-folder.js'
+import { tidy } from './release/publish-release.js'
+import { ifPublishingLockIsFree } from './release/publishing-lock.js'
+import { reconcile } from './release/reconcile.js'
+import { prepareFolder, releaseFolder } from './release/release-folder.js'
 
 /** Removes drafts of dead writers and releases that nobody needs any more, unless a publication is going on. */
 export async function keepHouse(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { ServiceError } from '../domain/errors.js'
-import { createPool, type Db, isRepeatable, type PoolOptions, toDb, toStoreError } from './connection.js'
+import { createPool, type Db, isRepeatable, type PoolOptions, toDb, toStoreError } from './database/connection.js'
 
 /**
  * The database: the only owner of its pool. SQL lives beside its aggregate (`projects.ts`, `runs.ts`, ...) in functions

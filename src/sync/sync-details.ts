@@ -1,15 +1,20 @@
 import { ServiceError } from '../domain/errors.js'
-import type { ImageRecord } from '../store/catalogue-record.js'
-import type { Db } from '../store/connection.js'
-import { type ReportRecord, replaceGalleries, replaceReports } from '../store/mirrored-details.js'
-import type { SyncCounts } from '../store/sync-runs.js'
-import { type DetailTask, deactivateMirrored, keepDetailKeys, listDetailTasks } from '../store/upstream-projects.js'
-import { parseImageRecord } from './project-record.js'
-import { readReportFeed } from './report-feeds.js'
+import type { ImageRecord, ReportRecord } from '../domain/record.js'
+import type { Db } from '../store/database/connection.js'
+import type { SyncCounts } from '../store/runs/sync-runs.js'
+import { replaceGalleries, replaceReports } from '../store/sync/mirrored-details.js'
+import {
+  type DetailTask,
+  deactivateMirrored,
+  keepDetailKeys,
+  listDetailTasks,
+} from '../store/sync/upstream-projects.js'
+import { parseImageRecord } from '../wire/read/project-record.js'
+import { readReportFeed } from '../wire/read/report-feeds.js'
+import { readList } from '../wire/read/upstream-documents.js'
+import type { WireObject } from '../wire/read/wire-value.js'
 import { accept } from './sync-projects.js'
 import type { Notice, SyncSession } from './sync-session.js'
-import { readList } from './upstream-documents.js'
-import type { WireObject } from './wire-value.js'
 
 // Projects whose details are fetched at a time and written in one transaction.
 const batchSize = 20

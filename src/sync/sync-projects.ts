@@ -1,12 +1,12 @@
 import { ServiceError } from '../domain/errors.js'
-import { countPresent, countVanished, deactivateMirrored, listVanished } from '../store/upstream-projects.js'
+import { countPresent, countVanished, deactivateMirrored, listVanished } from '../store/sync/upstream-projects.js'
+import { inBatches } from '../wire/read/record-batches.js'
+import { idOf, type Page, projectPage, readDownloadLink, readPage, unusable } from '../wire/read/upstream-documents.js'
+import { fromElement, type WireValue } from '../wire/read/wire-value.js'
+import { cutXmlRecords } from '../wire/read/xml-records.js'
 import type { Element } from '../xml/element.js'
-import { inBatches } from './record-batches.js'
 import { readProjectRecords, writePage } from './sync-records.js'
 import type { Checkpoint, Notice, SyncSession } from './sync-session.js'
-import { idOf, type Page, projectPage, readDownloadLink, readPage, unusable } from './upstream-documents.js'
-import { fromElement, type WireValue } from './wire-value.js'
-import { cutXmlRecords } from './xml-records.js'
 
 /** Both formats are read; JSON is the cheaper one. */
 export const accept = 'application/json, application/xml;q=0.9'

@@ -1,9 +1,9 @@
 import type { Clock } from '../domain/dates.js'
 import { type FieldProblem, ServiceError } from '../domain/errors.js'
 import type { CurrencyCode } from '../domain/money.js'
-import type { Db } from '../store/connection.js'
+import type { Db } from '../store/database/connection.js'
+import { advanceSync, type ClaimedSync, noCounts, recordSyncNotices, type SyncCounts } from '../store/runs/sync-runs.js'
 import type { Store } from '../store/store.js'
-import { advanceSync, type ClaimedSync, noCounts, recordSyncNotices, type SyncCounts } from '../store/sync-runs.js'
 import type { UpstreamClient } from './upstream-client.js'
 
 /** What a sync works with. */

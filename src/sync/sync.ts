@@ -1,12 +1,12 @@
 import { ServiceError } from '../domain/errors.js'
-import { refuseOtherCurrency } from '../store/stated-totals.js'
-import { findMirrorState, type SyncOutcome } from '../store/sync-runs.js'
-import { countPresent, findUnderstandsSince, recordUnderstandsSince } from '../store/upstream-projects.js'
+import { refuseOtherCurrency } from '../store/donations/stated-totals.js'
+import { findMirrorState, type SyncOutcome } from '../store/runs/sync-runs.js'
+import { countPresent, findUnderstandsSince, recordUnderstandsSince } from '../store/sync/upstream-projects.js'
+import { projectPage, readPage } from '../wire/read/upstream-documents.js'
 import { syncDetails } from './sync-details.js'
 import { accept, mirroredUntil, settleVanished, takeBulk, walkProjects } from './sync-projects.js'
 import { syncOrganisations, syncReference } from './sync-reference.js'
 import { type Checkpoint, type SyncDeps, SyncSession } from './sync-session.js'
-import { projectPage, readPage } from './upstream-documents.js'
 
 /**
  * Does a claimed sync, from its checkpoint on if it has one (docs/sync.md). The store is never half-written: each page

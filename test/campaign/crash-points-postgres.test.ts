@@ -1,4 +1,4 @@
-import { describeEveryCrashPoint } from '../support/campaign/crash-steps.js'
+import { describeEveryCrashPoint } from './support/crash-steps.js'
 
 describeEveryCrashPoint('PostgreSQL', async (url) => ({
   connection: { kind: 'postgres', url },

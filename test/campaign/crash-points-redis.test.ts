@@ -1,6 +1,6 @@
 import { test } from 'vitest'
-import { describeEveryCrashPoint } from '../support/campaign/crash-steps.js'
-import { ownRedisMissing, startCampaignRedis } from '../support/campaign/engines.js'
+import { describeEveryCrashPoint } from './support/crash-steps.js'
+import { ownRedisMissing, startCampaignRedis } from './support/engines.js'
 
 const missing = ownRedisMissing()
 if (missing === undefined) {

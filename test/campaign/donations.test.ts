@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { record } from '../support/campaign/record.js'
-import { scaled } from '../support/campaign/scale.js'
 import { testDatabase } from '../support/database.js'
 import { runCampaign } from '../support/donation-faults/campaign.js'
+import { record } from './support/record.js'
+import { scaled } from './support/scale.js'
 
 describe('donations while processes are killed, connections are cut and the gateway fails', async () => {
   const { store, url } = await testDatabase()

@@ -1,6 +1,6 @@
 import { test } from 'vitest'
-import { killAtRandomMoments } from '../support/campaign/kills.js'
 import { testDatabase } from '../support/database.js'
+import { killAtRandomMoments } from './support/kills.js'
 
 test('kill -9 at random moments, queue on PostgreSQL', async () => {
   const { store, url } = await testDatabase()

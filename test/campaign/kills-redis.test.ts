@@ -1,7 +1,7 @@
 import { test } from 'vitest'
-import { ownRedisMissing, startCampaignRedis } from '../support/campaign/engines.js'
-import { killAtRandomMoments } from '../support/campaign/kills.js'
 import { testDatabase } from '../support/database.js'
+import { ownRedisMissing, startCampaignRedis } from './support/engines.js'
+import { killAtRandomMoments } from './support/kills.js'
 
 const missing = ownRedisMissing()
 

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
-import { createReleaseReader } from '../../src/publishing/releases.js'
-import { seed } from '../../src/store/seed.js'
+import { createReleaseReader } from '../../src/publishing/release/releases.js'
+import { seed } from '../../src/store/seeding/seed.js'
 import { usd } from '../support/builders.js'
-import { askForRun, createFleet, runEnded } from '../support/campaign/fleet.js'
-import { record } from '../support/campaign/record.js'
-import { scale } from '../support/campaign/scale.js'
 import { testDatabase } from '../support/database.js'
+import { askForRun, createFleet, runEnded } from './support/fleet.js'
+import { record } from './support/record.js'
+import { scale } from './support/scale.js'
 
 // Each month of money is a notice or more.
 const months = 50

@@ -2,13 +2,13 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { openEmbeddedPostgres } from '../../src/store/embedded/index.js'
-import { findPostmaster } from '../../src/store/embedded/postmaster.js'
+import { openEmbeddedPostgres } from '../../src/embedded-postgres/index.js'
+import { findPostmaster } from '../../src/embedded-postgres/postmaster.js'
 import { openStore } from '../../src/store/store.js'
-import { askForRun, createFleet, runEnded, until } from '../support/campaign/fleet.js'
-import { duration, record, seeded } from '../support/campaign/record.js'
-import { scale } from '../support/campaign/scale.js'
 import { faultsOf } from '../support/published-folder.js'
+import { askForRun, createFleet, runEnded, until } from './support/fleet.js'
+import { duration, record, seeded } from './support/record.js'
+import { scale } from './support/scale.js'
 
 test('our own PostgreSQL killed under a running service', async () => {
   const random = seeded('own PostgreSQL killed')

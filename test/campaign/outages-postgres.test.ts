@@ -1,7 +1,7 @@
 import { test } from 'vitest'
-import { databaseFaults, surviveOutages } from '../support/campaign/outages.js'
-import { startCampaignPostgres } from '../support/campaign/postgres.js'
-import { scale } from '../support/campaign/scale.js'
+import { databaseFaults, surviveOutages } from './support/outages.js'
+import { startCampaignPostgres } from './support/postgres.js'
+import { scale } from './support/scale.js'
 
 test('outages of PostgreSQL, which has the queue too', async () => {
   const postgres = await startCampaignPostgres()

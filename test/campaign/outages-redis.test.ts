@@ -1,8 +1,8 @@
 import { test } from 'vitest'
-import { ownRedisMissing, startCampaignRedis } from '../support/campaign/engines.js'
-import { databaseFaults, redisFaults, surviveOutages } from '../support/campaign/outages.js'
-import { startCampaignPostgres } from '../support/campaign/postgres.js'
-import { scale } from '../support/campaign/scale.js'
+import { ownRedisMissing, startCampaignRedis } from './support/engines.js'
+import { databaseFaults, redisFaults, surviveOutages } from './support/outages.js'
+import { startCampaignPostgres } from './support/postgres.js'
+import { scale } from './support/scale.js'
 
 const missing = ownRedisMissing()
 

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { askForRun, createFleet, runEnded } from '../support/campaign/fleet.js'
-import { followReleases } from '../support/campaign/readers.js'
-import { record, seeded } from '../support/campaign/record.js'
-import { scale } from '../support/campaign/scale.js'
 import { testDatabase } from '../support/database.js'
 import { faultsOf } from '../support/published-folder.js'
 import { seedProjects } from '../support/seeded.js'
+import { askForRun, createFleet, runEnded } from './support/fleet.js'
+import { followReleases } from './support/readers.js'
+import { record, seeded } from './support/record.js'
+import { scale } from './support/scale.js'
 
 test('a fetcher and many readers follow releases: nothing torn, mixed or missing', async () => {
   const { store, url } = await testDatabase()

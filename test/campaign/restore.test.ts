@@ -3,15 +3,15 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { listMigrations, migrate, pendingMigrations } from '../../src/store/migrate.js'
+import { listMigrations, migrate, pendingMigrations } from '../../src/store/schema/migrate.js'
 import { openStore, type Store } from '../../src/store/store.js'
-import { askForRun, createFleet, type Fleet, type FleetProcess, runEnded, until } from '../support/campaign/fleet.js'
-import { record } from '../support/campaign/record.js'
 import { insertProjects } from '../support/catalogue.js'
 import { emptyDatabase } from '../support/database.js'
 import { installedPostgresMissing, startInstalledPostgres } from '../support/installed-postgres.js'
 import { faultsOf } from '../support/published-folder.js'
 import { seedProjects } from '../support/seeded.js'
+import { askForRun, createFleet, type Fleet, type FleetProcess, runEnded, until } from './support/fleet.js'
+import { record } from './support/record.js'
 
 const copy = (from: string, to: string) => expect(spawnSync('cp', ['-a', from, to]).status).toBe(0)
 

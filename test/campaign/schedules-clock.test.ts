@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
-import { publishByWanderingClock, scheduleByWanderingClock } from '../support/campaign/clocks.js'
 import { testDatabase } from '../support/database.js'
+import { publishByWanderingClock, scheduleByWanderingClock } from './support/clocks.js'
 
 describe('a clock that jumps', () => {
   test('over the ends of days, months and leap days, and back', async () => {

@@ -1,4 +1,5 @@
 import { describe, test } from 'vitest'
+import { testDatabase } from '../support/database.js'
 import {
   changeSchedules,
   loseScheduler,
@@ -6,8 +7,7 @@ import {
   type QueueSurgery,
   startCold,
   startTogether,
-} from '../support/campaign/schedules.js'
-import { testDatabase } from '../support/database.js'
+} from './support/schedules.js'
 
 const ofPublications = `queue = 'publish' and scheduler_id = 'publish'`
 

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, describe, test } from 'vitest'
-import { type CampaignRedis, ownRedisMissing, startCampaignRedis } from '../support/campaign/engines.js'
+import { testDatabase } from '../support/database.js'
+import { type CampaignRedis, ownRedisMissing, startCampaignRedis } from './support/engines.js'
 import {
   changeSchedules,
   loseScheduler,
@@ -8,8 +9,7 @@ import {
   type QueueSurgery,
   startCold,
   startTogether,
-} from '../support/campaign/schedules.js'
-import { testDatabase } from '../support/database.js'
+} from './support/schedules.js'
 
 const missing = ownRedisMissing()
 

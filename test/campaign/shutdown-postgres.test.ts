@@ -1,7 +1,7 @@
 import { test } from 'vitest'
-import { scale } from '../support/campaign/scale.js'
-import { stopAllInOne, stopApiAndWorker } from '../support/campaign/shutdowns.js'
 import { testDatabase } from '../support/database.js'
+import { scale } from './support/scale.js'
+import { stopAllInOne, stopApiAndWorker } from './support/shutdowns.js'
 
 test('SIGTERM of all in one under load, queue on PostgreSQL', async () => {
   await stopAllInOne({ engine: 'PostgreSQL', environment: {} }, Math.ceil(scale.shutdowns / 2))

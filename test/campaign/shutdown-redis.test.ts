@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis'
 import { test } from 'vitest'
-import { type CampaignRedis, ownRedisMissing, startCampaignRedis } from '../support/campaign/engines.js'
-import { scale } from '../support/campaign/scale.js'
-import { stopAllInOne, stopApiAndWorker } from '../support/campaign/shutdowns.js'
 import { testDatabase } from '../support/database.js'
+import { type CampaignRedis, ownRedisMissing, startCampaignRedis } from './support/engines.js'
+import { scale } from './support/scale.js'
+import { stopAllInOne, stopApiAndWorker } from './support/shutdowns.js'
 
 const missing = ownRedisMissing()
 

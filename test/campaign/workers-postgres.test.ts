@@ -1,6 +1,6 @@
 import { test } from 'vitest'
-import { comeAndGo } from '../support/campaign/workers.js'
 import { testDatabase } from '../support/database.js'
+import { comeAndGo } from './support/workers.js'
 
 test('workers and API processes that come and go under a schedule, queue on PostgreSQL', async () => {
   const { store, url } = await testDatabase()

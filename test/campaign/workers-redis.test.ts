@@ -1,7 +1,7 @@
 import { test } from 'vitest'
-import { ownRedisMissing, startCampaignRedis } from '../support/campaign/engines.js'
-import { comeAndGo } from '../support/campaign/workers.js'
 import { testDatabase } from '../support/database.js'
+import { ownRedisMissing, startCampaignRedis } from './support/engines.js'
+import { comeAndGo } from './support/workers.js'
 
 const missing = ownRedisMissing()
 

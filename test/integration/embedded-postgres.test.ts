@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/store/embedded/index.js'
-import { findPostmaster } from '../../src/store/embedded/postmaster.js'
+import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/embedded-postgres/index.js'
+import { findPostmaster } from '../../src/embedded-postgres/postmaster.js'
 import { buildLauncher, type LauncherProcess } from '../support/launcher-process.js'
 
 let launcher: Awaited<ReturnType<typeof buildLauncher>>

@@ -5,9 +5,9 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CurrencyCode } from '../../src/domain/money.js'
+import { type ImportOptions, importFiles } from '../../src/import/import.js'
+import { importExitCode } from '../../src/import/import-summary.js'
 import type { Store } from '../../src/store/store.js'
-import { type ImportOptions, importFiles } from '../../src/sync/import.js'
-import { importExitCode } from '../../src/sync/import-summary.js'
 import { testDatabase } from '../support/database.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { dumpSchema } from '../../src/store/dump-schema.js'
-import { listMigrations, migrate, pendingMigrations } from '../../src/store/migrate.js'
+import { dumpSchema } from '../../src/store/schema/dump-schema.js'
+import { listMigrations, migrate, pendingMigrations } from '../../src/store/schema/migrate.js'
 import { openStore, type Store } from '../../src/store/store.js'
 import { emptyDatabase, type TestDatabase, testDatabase } from '../support/database.js'
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
+import { textArray } from '../../src/store/database/text-array.js'
 import type { Store } from '../../src/store/store.js'
-import { textArray } from '../../src/store/text-array.js'
 import { testDatabase } from '../support/database.js'
 
 let store: Store

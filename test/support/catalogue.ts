@@ -1,4 +1,4 @@
-import type { Db } from '../../src/store/connection.js'
+import type { Db } from '../../src/store/database/connection.js'
 
 export type ProjectSeed = {
   readonly id: number

@@ -101,7 +101,7 @@ export async function newInstallation(environment: Record<string, string> = {}):
       )
       if (cluster) {
         // Opening and giving back stops a server whose owners were killed.
-        const { openEmbeddedPostgres } = await import('../../src/store/embedded/index.js')
+        const { openEmbeddedPostgres } = await import('../../src/embedded-postgres/index.js')
         await (await openEmbeddedPostgres({ dataDir })).release()
         await rm(cluster, { recursive: true, force: true })
       }

@@ -4,8 +4,8 @@ import type { CurrencyCode, Decimal } from '../../src/domain/money.js'
 import type { Gateway } from '../../src/payments/gateway.js'
 import type { Payments } from '../../src/payments/payments.js'
 import { createSandboxGateway } from '../../src/payments/sandbox-gateway.js'
-import type { Db } from '../../src/store/connection.js'
-import { createDonationBooks } from '../../src/store/donation-books.js'
+import type { Db } from '../../src/store/database/connection.js'
+import { createDonationBooks } from '../../src/store/donations/donation-books.js'
 import type { Store } from '../../src/store/store.js'
 
 export const usd = 'USD' as CurrencyCode

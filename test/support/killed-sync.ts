@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import path from 'node:path'
-import { createSyncRun, findSyncRun } from '../../src/store/sync-runs.js'
+import { createSyncRun, findSyncRun } from '../../src/store/runs/sync-runs.js'
 import { testDatabase } from './database.js'
 import { mirrorContents, sync, until } from './sync.js'
 import { aRecord, startUpstream, type TestUpstream } from './upstream-server.js'

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import type { Manifest } from '../../src/publishing/manifest.js'
-import { releaseFolder } from '../../src/publishing/release-folder.js'
-import { findLiveRelease } from '../../src/store/releases.js'
+import type { Manifest } from '../../src/publishing/release/manifest.js'
+import { releaseFolder } from '../../src/publishing/release/release-folder.js'
+import { findLiveRelease } from '../../src/store/publication/releases.js'
 import type { Store } from '../../src/store/store.js'
 
 /**

@@ -1,5 +1,5 @@
 import { isoDateOf } from '../../src/domain/dates.js'
-import { seed } from '../../src/store/seed.js'
+import { seed } from '../../src/store/seeding/seed.js'
 import type { Store } from '../../src/store/store.js'
 import { usd } from './builders.js'
 

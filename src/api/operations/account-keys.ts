@@ -1,5 +1,5 @@
-import { secretHash } from '../../store/accounts.js'
-import { issueKeyUpTo, revokeKey } from '../../store/api-keys.js'
+import { secretHash } from '../../store/access/accounts.js'
+import { issueKeyUpTo, revokeKey } from '../../store/access/api-keys.js'
 import { unknownKey } from './authenticate.js'
 import { type CredentialDeps, type Credentials, verifyCredentials } from './verify-credentials.js'
 

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../domain/errors.js'
-import type { Grant } from '../../store/account-administration.js'
-import { type ApiKey, findKey, secretDigest } from '../../store/accounts.js'
-import { type Caller, findCaller } from '../../store/callers.js'
+import type { Grant } from '../../store/access/account-administration.js'
+import { type ApiKey, findKey, secretDigest } from '../../store/access/accounts.js'
+import { type Caller, findCaller } from '../../store/access/callers.js'
 import type { Store } from '../../store/store.js'
 import type { ApiDeps } from '../deps.js'
 

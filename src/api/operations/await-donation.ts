@@ -3,7 +3,7 @@ import { ServiceError } from '../../domain/errors.js'
 import { type Charge, withTimeout } from '../../payments/gateway.js'
 import { leaseSecondsOf, type Payments } from '../../payments/payments.js'
 import { isChargeOf, type PaymentResult, pending, recordOutcome, takePayment } from '../../payments/take-payment.js'
-import { type EarlierDonation, findEarlierDonation, takeOverIntent } from '../../store/donation-intents.js'
+import { type EarlierDonation, findEarlierDonation, takeOverIntent } from '../../store/donations/donation-intents.js'
 
 const pollMs = 50
 const askEveryMs = 500

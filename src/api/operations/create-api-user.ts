@@ -1,5 +1,5 @@
 import { type FieldProblem, ServiceError } from '../../domain/errors.js'
-import { createAccount, issueKey } from '../../store/accounts.js'
+import { createAccount, issueKey } from '../../store/access/accounts.js'
 import type { ApiDeps } from '../deps.js'
 import { passwordProblem } from '../password-strength.js'
 

@@ -1,4 +1,4 @@
-import { findKey, issueToken, secretHash } from '../../store/accounts.js'
+import { findKey, issueToken, secretHash } from '../../store/access/accounts.js'
 import { unknownKey } from './authenticate.js'
 import { type CredentialDeps, type Credentials, verifyCredentials } from './verify-credentials.js'
 

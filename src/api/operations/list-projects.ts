@@ -8,10 +8,10 @@ import {
   type ProjectSelection,
   selectProjectIds,
   selectProjectPages,
-} from '../../store/project-pages.js'
+} from '../../store/reads/project-pages.js'
+import type { ProjectView, WireFormat } from '../../store/reads/wire-records.js'
 import type { Store } from '../../store/store.js'
-import type { ProjectView, WireFormat } from '../../store/wire-records.js'
-import { projectMapping } from '../../wire/project.js'
+import { projectMapping } from '../../wire/write/project.js'
 import { joinRecords, type ProjectPage } from '../representations/project-list.js'
 import { createReadTogether } from './read-together.js'
 import { projectTextsOf } from './ready-texts.js'

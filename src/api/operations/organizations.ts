@@ -3,10 +3,10 @@ import {
   findOrganisationRow,
   type OrganisationSelection,
   selectOrganisationPage,
-} from '../../store/organisation-pages.js'
+} from '../../store/reads/organisation-pages.js'
+import type { WireFormat } from '../../store/reads/wire-records.js'
 import type { Store } from '../../store/store.js'
-import type { WireFormat } from '../../store/wire-records.js'
-import { organizationMapping } from '../../wire/organization.js'
+import { organizationMapping } from '../../wire/write/organization.js'
 import type { OrganizationPage } from '../representations/organization-list.js'
 import { organisationTextsOf } from './ready-texts.js'
 

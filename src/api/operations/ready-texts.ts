@@ -1,7 +1,7 @@
-import { renderOrganisationTexts, renderProjectTexts } from '../../publishing/wire-texts.js'
+import { renderOrganisationTexts, renderProjectTexts } from '../../publishing/render/wire-texts.js'
+import type { ProjectTexts, ProjectView, WireFormat, WireRow } from '../../store/reads/wire-records.js'
 import type { Store } from '../../store/store.js'
-import type { ProjectTexts, ProjectView, WireFormat, WireRow } from '../../store/wire-records.js'
-import { projectMapping } from '../../wire/project.js'
+import { projectMapping } from '../../wire/write/project.js'
 
 /** A name for exactly these records in this view; undefined when not every row knows the version of its text. */
 export function versionOf(view: ProjectView, rows: readonly WireRow[]): string | undefined {

@@ -1,8 +1,8 @@
 import { ServiceError } from '../../domain/errors.js'
-import { searchProjects } from '../../store/project-search.js'
+import { searchProjects } from '../../store/reads/project-search.js'
+import type { ProjectView, WireFormat } from '../../store/reads/wire-records.js'
 import type { Store } from '../../store/store.js'
-import type { ProjectView, WireFormat } from '../../store/wire-records.js'
-import { projectMapping } from '../../wire/project.js'
+import { projectMapping } from '../../wire/write/project.js'
 import type { SearchResult } from '../representations/search.js'
 import { projectTextsOf } from './ready-texts.js'
 

@@ -5,7 +5,7 @@ import { type Decimal, fromMinorUnits, signOf, toMinorUnits } from '../../domain
 import type { Charge } from '../../payments/gateway.js'
 import { feeOf, leaseSecondsOf, type Payments, sumOf } from '../../payments/payments.js'
 import { type PaymentResult, takePayment } from '../../payments/take-payment.js'
-import { findDonationByKey, findDonationTarget } from '../../store/donation-intents.js'
+import { findDonationByKey, findDonationTarget } from '../../store/donations/donation-intents.js'
 import type { DonationAnswer } from '../representations/donation.js'
 import { awaitEarlierDonation } from './await-donation.js'
 import type { DonationRequest } from './donation-request.js'

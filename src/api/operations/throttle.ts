@@ -9,8 +9,8 @@ import {
   recordSignIn,
   type Subject,
   subjectOf,
-} from '../../store/attempts.js'
-import type { Db } from '../../store/connection.js'
+} from '../../store/access/attempts.js'
+import type { Db } from '../../store/database/connection.js'
 
 /** So many attempts are free; each further one doubles the wait, from a second up to the longest. */
 export type Allowance = { readonly free: number; readonly longestSeconds: number }

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../domain/errors.js'
-import { type Account, findAccount } from '../../store/accounts.js'
+import { type Account, findAccount } from '../../store/access/accounts.js'
 import type { ApiDeps } from '../deps.js'
 import { countFailure, countSuccess, refuseThrottled, signInOf } from './throttle.js'
 

@@ -1,4 +1,4 @@
-import { boolean, type Format, record, string, type WireValue, wireDocument, wireText } from '../../wire/wire.js'
+import { boolean, type Format, record, string, type WireValue, wireDocument, wireText } from '../../wire/write/wire.js'
 
 /** The answer to a new account: its e-mail as it was stored. */
 export function accountDocument(format: Format, email: string): string {

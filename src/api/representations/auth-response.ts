@@ -1,4 +1,4 @@
-import { type Format, record, string, wireDocument, wireText } from '../../wire/wire.js'
+import { type Format, record, string, wireDocument, wireText } from '../../wire/write/wire.js'
 
 /** The answer of the token operation (specification 2.2). */
 export function authDocument(format: Format, accessToken: string): string {

@@ -10,7 +10,7 @@ import {
   type WireRecord,
   wireDocument,
   wireText,
-} from '../../wire/wire.js'
+} from '../../wire/write/wire.js'
 
 /** Everything that the answer to a donation says (wire contract 6.3). */
 export type DonationAnswer = {

@@ -1,4 +1,4 @@
-import { type Format, record, string, wireDocument, wireText } from '../../wire/wire.js'
+import { type Format, record, string, wireDocument, wireText } from '../../wire/write/wire.js'
 
 /** The answer of a bulk download: only the address of the file, which is always XML (wire contract 4.4). */
 export function downloadDocument(format: Format, url: string): string {

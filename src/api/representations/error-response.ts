@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { type Format, integer, record, string, wireDocument, wireText, wrapper } from '../../wire/wire.js'
+import { type Format, integer, record, string, wireDocument, wireText, wrapper } from '../../wire/write/wire.js'
 
 /** One or more messages under one HTTP status (specification 7.1). */
 export type ErrorResponse = {

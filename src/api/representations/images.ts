@@ -1,6 +1,6 @@
-import type { Gallery } from '../../store/project-parts.js'
-import { imageLinks } from '../../wire/image.js'
-import { type Format, integer, list, record, string, wireDocument, wireText, wrapper } from '../../wire/wire.js'
+import type { Gallery } from '../../store/reads/project-parts.js'
+import { imageLinks } from '../../wire/write/image.js'
+import { type Format, integer, list, record, string, wireDocument, wireText, wrapper } from '../../wire/write/wire.js'
 
 /**
  * The image gallery (wire contract 4.7). Its first image is the main image, id 0, for a client drops the first one; here

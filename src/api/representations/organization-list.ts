@@ -1,4 +1,4 @@
-import { type Format, wireDocument } from '../../wire/wire.js'
+import { type Format, wireDocument } from '../../wire/write/wire.js'
 
 /** A page of organisations whose records are already texts in the wanted format. */
 export type OrganizationPage = {

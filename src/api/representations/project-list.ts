@@ -1,4 +1,4 @@
-import { type Format, integer, record, wireText, xmlDeclaration } from '../../wire/wire.js'
+import { type Format, integer, record, wireText, xmlDeclaration } from '../../wire/write/wire.js'
 import type { Pieces } from '../reply.js'
 
 /** A page of projects whose records are already texts in the wanted format (architecture 2.8). */

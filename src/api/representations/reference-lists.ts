@@ -1,4 +1,4 @@
-import type { RegionCounts, ThemeName } from '../../store/reference-lists.js'
+import type { RegionCounts, ThemeName } from '../../store/reads/reference-lists.js'
 import {
   type Format,
   integer,
@@ -9,7 +9,7 @@ import {
   wireDocument,
   wireText,
   wrapper,
-} from '../../wire/wire.js'
+} from '../../wire/write/wire.js'
 
 /** All themes; a client reads `id` and `name` by position and the root has no attributes (wire contract 1.4). */
 export function themesDocument(format: Format, themes: readonly ThemeName[]): string {

@@ -1,6 +1,6 @@
 import type { ProgressReport } from '../../domain/project.js'
-import type { ProjectReports } from '../../store/project-parts.js'
-import { dateTime, type Format } from '../../wire/wire.js'
+import type { ProjectReports } from '../../store/reads/project-parts.js'
+import { dateTime, type Format } from '../../wire/write/wire.js'
 import { type Element, element, textElement } from '../../xml/element.js'
 import { legalText, writeElement } from '../../xml/writer.js'
 

@@ -1,4 +1,13 @@
-import { boolean, type Format, integer, record, string, wireDocument, wireText, wrapper } from '../../wire/wire.js'
+import {
+  boolean,
+  type Format,
+  integer,
+  record,
+  string,
+  wireDocument,
+  wireText,
+  wrapper,
+} from '../../wire/write/wire.js'
 
 /** What was searched for and found; records are ready texts in the wanted format. */
 export type SearchResult = {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Format } from '../../wire/wire.js'
+import type { Format } from '../../wire/write/wire.js'
 import { responseFormat } from '../negotiation.js'
 import { inBothFormats, type Success } from '../openapi.js'
 import { sendDocument } from '../reply.js'

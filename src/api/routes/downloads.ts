@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../domain/errors.js'
-import { bulkPath } from '../../publishing/bulk-reader.js'
+import { bulkPath } from '../../publishing/bulk/bulk-reader.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere } from '../errors.js'
 import type { Authenticate } from '../operations/authenticate.js'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../domain/errors.js'
-import type { RunSummary } from '../../store/runs.js'
+import type { RunSummary } from '../../store/runs/runs.js'
 import type { ApiDeps } from '../deps.js'
 import { indexPage } from '../index-page.js'
 import { indexStyle } from '../index-style.js'

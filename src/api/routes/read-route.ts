@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Format } from '../../wire/wire.js'
+import type { Format } from '../../wire/write/wire.js'
 import { responseFormat } from '../negotiation.js'
 import type { Authenticate } from '../operations/authenticate.js'
 import { queryValue } from '../query.js'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify'
-import type { Caller } from '../../store/callers.js'
+import type { Caller } from '../../store/access/callers.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere, sendError } from '../errors.js'
 import { authenticateSecure } from '../operations/authenticate.js'

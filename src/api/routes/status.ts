@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { isoInstantOf } from '../../domain/dates.js'
-import type { RunSummary } from '../../store/runs.js'
+import type { RunSummary } from '../../store/runs/runs.js'
 import type { ApiDeps } from '../deps.js'
 
 /** Runs that `/feeds/status.json` tells of. */

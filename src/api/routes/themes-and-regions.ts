@@ -1,6 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../domain/errors.js'
-import { countProjectsByRegion, listRegions, listThemes, listThemesWithProjects } from '../../store/reference-lists.js'
+import {
+  countProjectsByRegion,
+  listRegions,
+  listThemes,
+  listThemesWithProjects,
+} from '../../store/reads/reference-lists.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere } from '../errors.js'
 import type { Authenticate } from '../operations/authenticate.js'

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { endToken } from '../../store/callers.js'
+import { endToken } from '../../store/access/callers.js'
 import type { ApiDeps } from '../deps.js'
 import type { Authenticate } from '../operations/authenticate.js'
 import { issueAccessToken } from '../operations/issue-access-token.js'

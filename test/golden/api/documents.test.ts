@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { authDocument } from '../../../src/api/representations/auth-response.js'
 import { errorDocument } from '../../../src/api/representations/error-response.js'
 import { projectListDocument } from '../../../src/api/representations/project-list.js'
-import { projectRecord } from '../../../src/wire/project.js'
+import { projectRecord } from '../../../src/wire/write/project.js'
 import { wellsForTara } from '../../support/wells-for-tara.js'
 
 const golden = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')

@@ -6,8 +6,8 @@ import {
   getAccountId,
   recordGrant,
   withdrawGrant,
-} from '../../../src/store/account-administration.js'
-import { listKeys, revokeKey } from '../../../src/store/api-keys.js'
+} from '../../../src/store/access/account-administration.js'
+import { listKeys, revokeKey } from '../../../src/store/access/api-keys.js'
 import { parseElement } from '../../../src/xml/reader.js'
 import { type TestApi, testApi, testConfig } from '../../support/api.js'
 import { testDatabase } from '../../support/database.js'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { endMaintenance, recordMaintenance } from '../../../src/store/maintenance.js'
+import { endMaintenance, recordMaintenance } from '../../../src/store/access/maintenance.js'
 import { openStore } from '../../../src/store/store.js'
 import { type TestApi, testApi } from '../../support/api.js'
 import { testDatabase } from '../../support/database.js'

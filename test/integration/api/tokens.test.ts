@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createApiUser } from '../../../src/api/operations/create-api-user.js'
-import { findKey, isTokenValid, secretHash } from '../../../src/store/accounts.js'
+import { findKey, isTokenValid, secretHash } from '../../../src/store/access/accounts.js'
 import { type TestApi, testApi, testUser } from '../../support/api.js'
 import { testDatabase } from '../../support/database.js'
 

@@ -10,8 +10,8 @@ import { importDisbursements } from '../../../src/payments/import-disbursements.
 import { refundDonation } from '../../../src/payments/refund-donation.js'
 import { createSandboxGateway } from '../../../src/payments/sandbox-gateway.js'
 import { settleOpen } from '../../../src/payments/settlement.js'
-import { findDonationHistory } from '../../../src/store/donations.js'
-import { ledgerBalances, ledgerDifferences } from '../../../src/store/ledger.js'
+import { findDonationHistory } from '../../../src/store/donations/donations.js'
+import { ledgerBalances, ledgerDifferences } from '../../../src/store/donations/ledger.js'
 import { testDatabase } from '../../support/database.js'
 import { donationRequest, insertDonationTargets, quick, testPayments, usd } from '../../support/donations.js'
 

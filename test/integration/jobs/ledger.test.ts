@@ -16,8 +16,8 @@ import {
   requeueDeadRun,
   requeueRun,
   takeNextQueued,
-} from '../../../src/store/run-leases.js'
-import { countRuns, createRun, findLastGoodRun, getRun, listRuns } from '../../../src/store/runs.js'
+} from '../../../src/store/runs/run-leases.js'
+import { countRuns, createRun, findLastGoodRun, getRun, listRuns } from '../../../src/store/runs/runs.js'
 import type { Store } from '../../../src/store/store.js'
 import { testDatabase } from '../../support/database.js'
 import { resetTables, tablePublication, turn } from '../../support/jobs/table-publication.js'

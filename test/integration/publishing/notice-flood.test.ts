@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { isoDateOf } from '../../../src/domain/dates.js'
-import { seed } from '../../../src/store/seed.js'
+import { seed } from '../../../src/store/seeding/seed.js'
 import { usd } from '../../support/builders.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { testPublisher } from '../../support/publishing.js'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { seed } from '../../../src/store/seed.js'
+import { seed } from '../../../src/store/seeding/seed.js'
 import type { Store } from '../../../src/store/store.js'
 import { createXsdValidator, validateFile } from '../../../src/validation/index.js'
 import { day, mappingConfig } from '../../support/builders.js'

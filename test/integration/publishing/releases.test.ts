@@ -1,16 +1,16 @@
 import { rename } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { diffReleases } from '../../../src/publishing/diff-releases.js'
+import { diffReleases } from '../../../src/publishing/release/diff-releases.js'
 import {
   approveRelease,
   getRelease,
   listReleases,
   openAnyRelease,
   rollbackRelease,
-} from '../../../src/publishing/operate-releases.js'
-import { releaseFolder, switchLiveRelease } from '../../../src/publishing/release-folder.js'
-import { findLiveRelease, recordReleaseEvent } from '../../../src/store/releases.js'
+} from '../../../src/publishing/release/operate-releases.js'
+import { releaseFolder, switchLiveRelease } from '../../../src/publishing/release/release-folder.js'
+import { findLiveRelease, recordReleaseEvent } from '../../../src/store/publication/releases.js'
 import { insertProjects } from '../../support/catalogue.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { createPublication } from '../../../src/publishing/create-publication.js'
 import type { RunHandle } from '../../../src/publishing/publication.js'
-import { createRun } from '../../../src/store/runs.js'
+import { createRun } from '../../../src/store/runs/runs.js'
 import type { Store } from '../../../src/store/store.js'
 import { insertProjects } from '../../support/catalogue.js'
 import { testDatabase } from '../../support/database.js'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { seed } from '../../../src/store/seed.js'
+import { seed } from '../../../src/store/seeding/seed.js'
 import type { Store } from '../../../src/store/store.js'
 import { day, mappingConfig } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'

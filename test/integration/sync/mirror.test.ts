@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { listSyncNotices } from '../../../src/store/runs/sync-runs.js'
 import type { Store } from '../../../src/store/store.js'
-import { listSyncNotices } from '../../../src/store/sync-runs.js'
 import { testDatabase } from '../../support/database.js'
 import { mirrorContents, sync } from '../../support/sync.js'
 import { aRecord, records, startUpstream, type TestUpstream, toXml } from '../../support/upstream-server.js'

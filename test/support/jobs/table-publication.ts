@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Publication } from '../../../src/publishing/publication.js'
-import type { Db } from '../../../src/store/connection.js'
+import type { Db } from '../../../src/store/database/connection.js'
 import type { Store } from '../../../src/store/store.js'
 
 /**

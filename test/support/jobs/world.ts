@@ -7,7 +7,7 @@ import { type JobQueue, openQueue, type QueueSettings } from '../../../jobs/queu
 import { startWorker, type Worker, type WorkerDeps } from '../../../jobs/worker.js'
 import { type Config, readConfig, Secrets } from '../../../src/config/config.js'
 import type { Log } from '../../../src/observability/log.js'
-import { listRuns, type RunSummary } from '../../../src/store/runs.js'
+import { listRuns, type RunSummary } from '../../../src/store/runs/runs.js'
 import { openStore, type Store } from '../../../src/store/store.js'
 import { resetTables, tablePublication } from './table-publication.js'
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { gunzipSync, gzipSync, inflateRawSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { Draft, type Texts } from '../../../src/publishing/draft.js'
-import { pieceBytes } from '../../../src/publishing/pieces.js'
-import { prepareFolder, releaseFolder } from '../../../src/publishing/release-folder.js'
+import { pieceBytes } from '../../../src/publishing/files/pieces.js'
+import { Draft, type Texts } from '../../../src/publishing/release/draft.js'
+import { prepareFolder, releaseFolder } from '../../../src/publishing/release/release-folder.js'
 
 const { signal } = new AbortController()
 const envelope = { head: '<all at="2026-11-21">\n', tail: '</all>\n', stamp: ' at="2026-11-21"' }

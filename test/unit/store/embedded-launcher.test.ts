@@ -9,12 +9,12 @@ import {
   openServerPrograms,
   removeLeftovers,
   repairLibraryLinks,
-} from '../../../src/store/embedded/binaries.js'
-import { reasonIn, toOpenError, toServerError } from '../../../src/store/embedded/failures.js'
-import { countLiveLeases, dropLease, takeLease } from '../../../src/store/embedded/leases.js'
-import { withLock } from '../../../src/store/embedded/lock.js'
-import { disarmStalePidFile, findPostmaster } from '../../../src/store/embedded/postmaster.js'
-import { findProcessIdentity, getOwnIdentity, isRunning } from '../../../src/store/embedded/process-identity.js'
+} from '../../../src/embedded-postgres/binaries.js'
+import { reasonIn, toOpenError, toServerError } from '../../../src/embedded-postgres/failures.js'
+import { countLiveLeases, dropLease, takeLease } from '../../../src/embedded-postgres/leases.js'
+import { withLock } from '../../../src/embedded-postgres/lock.js'
+import { disarmStalePidFile, findPostmaster } from '../../../src/embedded-postgres/postmaster.js'
+import { findProcessIdentity, getOwnIdentity, isRunning } from '../../../src/embedded-postgres/process-identity.js'
 
 /** Our process id with another start time: what a reused id looks like. */
 const reusedId = `${process.pid}-000000000000`

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../src/domain/errors.js'
-import { together } from '../../../src/store/together.js'
+import { together } from '../../../src/store/database/together.js'
 
 /** Doubles numbers; remembers which ones came together. */
 function doubling(failsWith: (items: readonly number[]) => Error | undefined = () => undefined) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutJsonRecords, type JsonCut, recordLimits } from '../../../src/sync/json-records.js'
+import { cutJsonRecords, type JsonCut, recordLimits } from '../../../src/wire/read/json-records.js'
 
 async function cut(
   document: string | Buffer,

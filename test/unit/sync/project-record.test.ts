@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { parseProjectRecord } from '../../../src/sync/project-record.js'
-import { recordHash } from '../../../src/sync/record-hash.js'
-import { fromElement, fromJsonText, type WireValue } from '../../../src/sync/wire-value.js'
+import { parseProjectRecord } from '../../../src/wire/read/project-record.js'
+import { recordHash } from '../../../src/wire/read/record-hash.js'
+import { fromElement, fromJsonText, type WireValue } from '../../../src/wire/read/wire-value.js'
 import { parseElement } from '../../../src/xml/reader.js'
 
 const least = { id: 7, active: true, status: 'active', title: 'Wells', funding: 12.5 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readReportFeed } from '../../../src/sync/report-feeds.js'
-import { projectPage, readDownloadLink, readList, readPage } from '../../../src/sync/upstream-documents.js'
+import { readReportFeed } from '../../../src/wire/read/report-feeds.js'
+import { projectPage, readDownloadLink, readList, readPage } from '../../../src/wire/read/upstream-documents.js'
 
 const page = (text: string) => readPage(Buffer.from(text), projectPage)
 

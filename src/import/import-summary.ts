@@ -1,0 +1,85 @@
+import type { FieldProblem } from '../domain/errors.js'
+import type { WriteOutcome } from '../store/catalogue/catalogue.js'
+
+/** One thing that is wrong with an input: where, what was expected, what came. */
+export type ImportProblem = FieldProblem & {
+  readonly file: string
+  readonly recordId?: string
+  readonly line?: number
+}
+
+/** What an import did; counts are exact, `problems` are the first 100 of them. */
+export type ImportSummary = {
+  readonly files: number
+  /** Files that could not be read to their end; what came before the damage is imported. */
+  readonly brokenFiles: number
+  /** Records met, whatever became of them. */
+  readonly records: number
+  readonly created: number
+  readonly changed: number
+  readonly unchanged: number
+  /** Records that a later one of the same id and batch replaced before it was written. */
+  readonly repeated: number
+  readonly refused: number
+  readonly problems: readonly ImportProblem[]
+}
+
+/** The exit code of an import: 0 all good, 1 something refused or broken, 2 nothing usable. */
+export function importExitCode(summary: ImportSummary): 0 | 1 | 2 {
+  if (summary.created + summary.changed + summary.unchanged === 0) return 2
+  return summary.refused + summary.brokenFiles > 0 ? 1 : 0
+}
+
+const maxProblems = 100
+
+/** Counts while an import runs. */
+export class ImportTally {
+  records = 0
+  repeated = 0
+  #files = 0
+  #brokenFiles = 0
+  #created = 0
+  #changed = 0
+  #unchanged = 0
+  #refused = 0
+  readonly #problems: ImportProblem[] = []
+
+  beginFile(): void {
+    this.#files++
+  }
+
+  breakFile(file: string, reason: string): void {
+    this.#brokenFiles++
+    this.#sample({ file, field: 'file', expected: 'a readable page of projects in XML or JSON', got: reason })
+  }
+
+  /** Counts one refused record, whatever the number of its problems. */
+  refuse(where: Omit<ImportProblem, keyof FieldProblem>, problems: readonly FieldProblem[]): void {
+    this.#refused++
+    for (const problem of problems) this.#sample({ ...where, ...problem })
+  }
+
+  write(outcome: WriteOutcome): void {
+    this.#created += outcome.created
+    this.#changed += outcome.changed
+    this.#unchanged += outcome.unchanged
+  }
+
+  summary(): ImportSummary {
+    return {
+      files: this.#files,
+      brokenFiles: this.#brokenFiles,
+      records: this.records,
+      created: this.#created,
+      changed: this.#changed,
+      unchanged: this.#unchanged,
+      repeated: this.repeated,
+      refused: this.#refused,
+      problems: this.#problems,
+    }
+  }
+
+  #sample(problem: ImportProblem): void {
+    if (this.#problems.length < maxProblems) this.#problems.push(problem)
+  }
+}

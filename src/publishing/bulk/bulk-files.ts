@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isoDateOf, isoInstantOf } from '../../domain/dates.js'
+import { ServiceError } from '../../domain/errors.js'
+import type { Connection, Db } from '../../store/database/connection.js'
+import {
+  type BulkFamily,
+  type BulkFileName,
+  bulkFingerprints,
+  bulkTexts,
+  idsWithoutText,
+} from '../../store/publication/bulk-texts.js'
+import type { Store } from '../../store/store.js'
+import { organizationMapping } from '../../wire/write/organization.js'
+import { projectMapping } from '../../wire/write/project.js'
+import { xmlDeclaration } from '../../wire/write/wire.js'
+import type { FileEnvelope } from '../files/file-writer.js'
+import type { PublicationDeps, RunHandle, WorkOptions } from '../publication.js'
+import { inOneBatch } from '../release/dataset.js'
+import { Draft } from '../release/draft.js'
+import { underPublishingLock } from '../release/publishing-lock.js'
+import { newReleaseId, prepareFolder, runOfRelease, sweep, switchLiveRelease } from '../release/release-folder.js'
+import { renderOrganisationTexts, renderProjectTexts } from '../render/wire-texts.js'
+import { type BulkFile, type BulkSet, bulkAddress, bulkFolder, currentBulkSet } from './bulk-reader.js'
+
+const batchSize = 100
+const lockPatienceMs = 10_000
+
+/**
+ * Builds the day's set of bulk files (wire contract 4.4): once a UTC day, or when the run is forced; a file whose records
+ * are the same is hard-linked. A set that was followed by another stays for 48 hours. Safe to repeat after a crash at
+ * any line. Throws `aborted` on the signal.
+ */
+export async function buildBulkFiles(
+  deps: Pick<PublicationDeps, 'store' | 'feedsDir' | 'clock'>,
+  run: RunHandle,
+  { signal }: Pick<WorkOptions, 'signal'>,
+): Promise<void> {
+  const folder = bulkFolder(deps.feedsDir)
+  await prepareFolder(folder)
+  const lock = { patienceMs: lockPatienceMs, then: 'take-over', signal } as const
+  await underPublishingLock(deps.store, lock, async (stillOurs) => {
+    const before = await currentBulkSet(folder)
+    if (before && (runOfRelease(before.id) >= run.id || (!run.force && isOfSameDay(before, run)))) return
+    await renderWhatIsMissing(deps.store, signal)
+    const id = newReleaseId(run)
+    await using draft = await Draft.begin(folder, id)
+    const files = await deps.store.snapshot(async (db, client) => {
+      const build = { db, client, draft, run, before, signal }
+      return [
+        ...(await writeFamily(build, 'project', projectMapping)),
+        ...(await writeFamily(build, 'organisation', organizationMapping)),
+      ]
+    })
+    const set: BulkSet = { id, token: randomBytes(20).toString('hex'), files }
+    await draft.write('/manifest.json', inOneBatch(`${JSON.stringify(set, null, 2)}\n`), signal, { twin: false })
+    refuseAborted(signal)
+    await stillOurs()
+    await draft.seal('releases')
+    await switchLiveRelease(folder, id)
+    await sweep(folder, { keep: 1, now: deps.clock(), needed: [] })
+  })
+}
+
+function isOfSameDay(set: BulkSet, run: RunHandle): boolean {
+  return set.id.startsWith(isoDateOf(run.startedAt).replaceAll('-', ''))
+}
+
+async function renderWhatIsMissing(store: Store, signal: AbortSignal): Promise<void> {
+  const work = [
+    { of: 'project', mapping: projectMapping, render: renderProjectTexts },
+    { of: 'organisation', mapping: organizationMapping, render: renderOrganisationTexts },
+  ] as const
+  for (const { of, mapping, render } of work) {
+    for (let after = 0; ; ) {
+      refuseAborted(signal)
+      const ids = await idsWithoutText(store.db, of, { after, limit: batchSize, mapping })
+      const last = ids.at(-1)
+      if (last === undefined) break
+      await render(store, ids)
+      after = last
+      await nextTurn()
+    }
+  }
+}
+
+type Build = {
+  readonly db: Db
+  readonly client: Connection
+  readonly draft: Draft
+  readonly run: RunHandle
+  readonly before: BulkSet | undefined
+  readonly signal: AbortSignal
+}
+
+/** Writes the files of a family that changed, from one reading of the records, and carries over the others. */
+async function writeFamily(
+  { db, client, draft, run, before, signal }: Build,
+  family: BulkFamily,
+  mapping: number,
+): Promise<BulkFile[]> {
+  const wanted = await bulkFingerprints(db, family, mapping)
+  const known = (name: BulkFileName) => before?.files.find((file) => file.name === name)
+  const changed = wanted.filter(({ name, fingerprint }) => known(name)?.fingerprint !== fingerprint)
+  const names = changed.map(({ name }) => name)
+  const writing =
+    changed.length === 0
+      ? []
+      : await draft.writeTogether(
+          changed.map(({ name, records }) => ({ address: bulkAddress(name), envelope: envelopeOf(name, records) })),
+          inLines(bulkTexts(client, family, names, mapping)),
+          signal,
+        )
+  const files: BulkFile[] = []
+  for (const one of wanted) {
+    const bytes = await writing[changed.indexOf(one)]?.written
+    const same = known(one.name)
+    if (bytes) files.push({ ...one, ...bytes, lastModified: isoInstantOf(run.startedAt) })
+    else if (same && before) {
+      await draft.carry(bulkAddress(one.name), before.id)
+      files.push(same)
+    }
+  }
+  return files
+}
+
+function envelopeOf(name: BulkFileName, records: number): FileEnvelope {
+  return name.startsWith('projects')
+    ? { head: `${xmlDeclaration}<projects numberFound="${records}">\n`, tail: '</projects>\n' }
+    : { head: `${xmlDeclaration}<organizations>\n`, tail: '</organizations>\n' }
+}
+
+const lineBreak = Buffer.from('\n')
+
+async function* inLines(batches: AsyncIterable<Buffer[][]>): AsyncGenerator<Buffer[][]> {
+  for await (const batch of batches) yield batch.map((texts) => texts.flatMap((text) => [text, lineBreak]))
+}
+
+function refuseAborted(signal: AbortSignal): void {
+  if (signal.aborted)
+    throw new ServiceError('aborted', 'building the bulk files was interrupted; it will be done again')
+}

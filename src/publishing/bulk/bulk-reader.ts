@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { BulkFileName } from '../../store/publication/bulk-texts.js'
+import type { WrittenFile } from '../files/file-writer.js'
+import { isErrno, listReleaseIds, liveReleaseId, type ReleaseFolder, releaseFolder } from '../release/release-folder.js'
+import type { ServedFile } from '../release/releases.js'
+
+/** The bulk files of one day; its addresses hold the token, which nobody can guess. */
+export type BulkSet = {
+  readonly id: string
+  readonly token: string
+  readonly files: readonly BulkFile[]
+}
+
+export type BulkFile = WrittenFile & {
+  readonly name: BulkFileName
+  readonly records: number
+  /** Names the records: equal fingerprints mean the same bytes. */
+  readonly fingerprint: string
+  /** When these bytes were first written. */
+  readonly lastModified: string
+}
+
+/** Finds bulk files on disk, where the publication laid them. */
+export type BulkReader = {
+  /** The newest set; undefined before the first. */
+  current(): Promise<BulkSet | undefined>
+  /** A file of a kept set by its address; undefined when there is none. */
+  find(token: string, fileName: string): Promise<{ readonly set: string; readonly file: ServedFile } | undefined>
+}
+
+/** Folder of the bulk files: sets of files, laid out as releases are. */
+export function bulkFolder(feedsDir: string): ReleaseFolder {
+  return releaseFolder(path.join(feedsDir, 'bulk'))
+}
+
+/** Inside a set's directory. */
+export function bulkAddress(name: BulkFileName): string {
+  return `/${name}.xml`
+}
+
+/** Public path of a file of a set. */
+export function bulkPath(set: BulkSet, name: BulkFileName): string {
+  return `/feeds/bulk/${set.token}${bulkAddress(name)}`
+}
+
+export function createBulkReader(feedsDir: string): BulkReader {
+  const folder = bulkFolder(feedsDir)
+  return {
+    current: async () => await currentBulkSet(folder),
+    find: async (token, fileName) => {
+      for (const id of await listReleaseIds(folder.releases)) {
+        const set = await readSet(folder, id)
+        if (set?.token !== token) continue
+        const file = set.files.find(({ name }) => `${name}.xml` === fileName)
+        return file && { set: id, file: toServed(path.join(folder.releases, id), file) }
+      }
+      return undefined
+    },
+  }
+}
+
+/** The newest set of a folder; undefined before the first. */
+export async function currentBulkSet(folder: ReleaseFolder): Promise<BulkSet | undefined> {
+  const id = await liveReleaseId(folder)
+  return id === undefined ? undefined : await readSet(folder, id)
+}
+
+async function readSet(folder: ReleaseFolder, id: string): Promise<BulkSet | undefined> {
+  try {
+    return JSON.parse(await readFile(path.join(folder.releases, id, 'manifest.json'), 'utf8')) as BulkSet
+  } catch (error) {
+    // Swept away since it was listed.
+    if (isErrno(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+function toServed(directory: string, file: BulkFile): ServedFile {
+  const place = path.join(directory, bulkAddress(file.name))
+  return {
+    mediaType: 'application/xml',
+    sha256: file.sha256,
+    lastModified: new Date(file.lastModified),
+    identity: { path: place, offset: 0, length: file.bytes },
+    gzip: { path: `${place}.gz`, offset: 0, length: file.gzipBytes },
+  }
+}

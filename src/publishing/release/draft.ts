@@ -1,0 +1,248 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { copyFile, link, open, rename, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { ServiceError } from '../../domain/errors.js'
+import { type FileEnvelope, FileWriter, type WrittenFile } from '../files/file-writer.js'
+import { openRecords } from '../files/joined-records.js'
+import { PiecePool } from '../files/pieces.js'
+import { isErrno, makeDirectory, type ReleaseFolder, syncDirectory, toStorageError } from './release-folder.js'
+
+/** `twin: false` writes no gzip twin. */
+export type WriteOptions = { readonly twin?: boolean; readonly envelope?: FileEnvelope }
+
+type NewFile = WriteOptions & { readonly address: string }
+
+/** Texts in the order of a file, a batch at a time; they may be overwritten when the next batch is asked for. */
+export type Texts = AsyncIterable<readonly Buffer[]>
+
+/** A file whose texts were all taken: it is finished beside whatever comes next. */
+export type Writing = { readonly written: Promise<WrittenFile> }
+
+// Files that are finished and on their way to the disk while others are written.
+const mostUnsynced = 4
+
+const noEnvelope: FileEnvelope = { head: '', tail: '' }
+
+/**
+ * A release being written beside the live one. Nothing in it is visible; leaving its scope without `seal` removes it.
+ * Throws `storage-failed` when the disk refuses.
+ */
+export class Draft implements AsyncDisposable {
+  readonly id: string
+  readonly #folder: ReleaseFolder
+  readonly #path: string
+  readonly #directories = new Set<string>()
+  readonly #pool = new PiecePool()
+  readonly #written = new Map<string, Promise<WrittenFile>>()
+  /** Each becomes what went wrong with a file, or undefined. */
+  readonly #unsynced: Promise<unknown>[] = []
+  #sealed = false
+
+  private constructor(folder: ReleaseFolder, id: string) {
+    this.id = id
+    this.#folder = folder
+    // A name of its own: a writer that was cut off, but lives, cannot write into its successor's draft.
+    this.#path = path.join(folder.drafts, `${id}.${process.pid}.${randomBytes(4).toString('hex')}`)
+  }
+
+  /** Begins an empty draft. */
+  static async begin(folder: ReleaseFolder, id: string): Promise<Draft> {
+    const draft = new Draft(folder, id)
+    await draft.#directory(draft.#path)
+    return draft
+  }
+
+  /**
+   * Writes a file and its gzip twin (level 1, one member: multi-member gzip breaks clients), hashing on the way. `synced`
+   * brings both to the disk.
+   */
+  async write(address: string, texts: Texts, signal: AbortSignal, options: WriteOptions = {}): Promise<Writing> {
+    const [writing] = await this.writeTogether([{ address, ...options }], ofOneFile(texts), signal)
+    if (!writing) throw new Error('a file was written')
+    return writing
+  }
+
+  /** As `write`, of several files from one source: each batch has the texts of each file. */
+  async writeTogether(
+    files: readonly NewFile[],
+    batches: AsyncIterable<readonly (readonly Buffer[])[]>,
+    signal: AbortSignal,
+  ): Promise<Writing[]> {
+    return await this.#fill(files, signal, async (writers) => {
+      for await (const batch of batches) {
+        refuseAborted(signal)
+        for (const [index, texts] of batch.entries()) await writers[index]?.add(texts)
+      }
+    })
+  }
+
+  /**
+   * Writes a file with the records of files of this draft, which have envelopes of the same length; what is compressed
+   * already is copied.
+   */
+  async join(address: string, parts: readonly string[], signal: AbortSignal, envelope: FileEnvelope): Promise<Writing> {
+    const [writing] = await this.#fill([{ address, envelope }], signal, async ([writer]) => {
+      for (const part of parts) {
+        await this.#written.get(part)
+        refuseAborted(signal)
+        await using records = await openRecords(this.locate(part), envelope)
+        await writer?.addPart(records.identity, records.deflated)
+      }
+    })
+    if (!writing) throw new Error('a file was written')
+    return writing
+  }
+
+  async #fill(
+    files: readonly NewFile[],
+    signal: AbortSignal,
+    fill: (writers: readonly FileWriter[]) => Promise<void>,
+  ): Promise<Writing[]> {
+    const writers: FileWriter[] = []
+    let target = this.#path
+    try {
+      for (const { address, twin = true, envelope = noEnvelope } of files) {
+        if (this.#unsynced.length >= mostUnsynced) await this.#syncOldest()
+        target = await this.#prepare(address)
+        writers.push(await FileWriter.create(target, { twin, envelope, pool: this.#pool }))
+      }
+      // Not when the store answers: it may never do.
+      await unlessAborted(signal, fill(writers))
+    } catch (error) {
+      for (const writer of writers) await writer.close()
+      throw toStorageError(error, target)
+    }
+    return writers.map((writer, index) => this.#finish(files[index]?.address ?? '', writer))
+  }
+
+  #finish(address: string, writer: FileWriter): Writing {
+    const written = writer.end().catch(async (error: unknown) => {
+      await writer.close()
+      throw toStorageError(error, writer.target)
+    })
+    const synced = written.then(() => writer.sync())
+    const failure = synced.then(
+      () => undefined,
+      (error: unknown) => toStorageError(error, writer.target),
+    )
+    this.#written.set(address, written)
+    this.#unsynced.push(failure)
+    return { written }
+  }
+
+  /** Waits until every file is on the disk. */
+  async synced(): Promise<void> {
+    while (this.#unsynced.length > 0) await this.#syncOldest()
+  }
+
+  async #syncOldest(): Promise<void> {
+    const failure = await this.#unsynced.shift()
+    if (failure !== undefined) throw failure
+  }
+
+  /** Takes a file and its twin over from a release unchanged: a hard link where the file system has them. */
+  async carry(address: string, from: string): Promise<void> {
+    await this.#link(path.join(this.#folder.releases, from, address), address)
+  }
+
+  /** Gives a file of this draft, and its twin, a second address. */
+  async alias(address: string, second: string): Promise<void> {
+    // A copy, where there are no links, must have all of it.
+    await this.#written.get(address)
+    await this.#link(this.locate(address), second)
+  }
+
+  async #link(original: string, address: string): Promise<void> {
+    const target = await this.#prepare(address)
+    for (const suffix of ['', '.gz']) {
+      const source = original + suffix
+      try {
+        await link(source, target + suffix).catch(async (error: unknown) => {
+          if (suffix === '.gz' && isErrno(error, 'ENOENT')) return
+          if (!isErrno(error, 'EXDEV', 'EPERM', 'ENOTSUP', 'EMLINK')) throw error
+          await copyFile(source, target + suffix)
+          await syncFile(target + suffix)
+        })
+      } catch (error) {
+        throw toStorageError(error, target)
+      }
+    }
+  }
+
+  /** Syncs everything in the draft and moves it to its final place, ready to be made live. */
+  async seal(place: 'releases' | 'held'): Promise<void> {
+    await this.synced()
+    try {
+      for (const directory of this.#directories) await syncDirectory(directory)
+      const target = path.join(this.#folder[place], this.id)
+      // A crash after an earlier seal of the same run left a complete directory; this one replaces it.
+      await rm(target, { recursive: true, force: true })
+      await rename(this.#path, target)
+      await syncDirectory(this.#folder[place])
+      this.#sealed = true
+    } catch (error) {
+      throw toStorageError(error, this.#path)
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#unsynced)
+    this.#pool.close()
+    if (!this.#sealed) await rm(this.#path, { recursive: true, force: true })
+  }
+
+  /** Where the file at an address of the draft is. */
+  locate(address: string): string {
+    return path.join(this.#path, address)
+  }
+
+  async #prepare(address: string): Promise<string> {
+    const target = this.locate(address)
+    await this.#directory(path.dirname(target))
+    return target
+  }
+
+  async #directory(directory: string): Promise<void> {
+    if (this.#directories.has(directory)) return
+    try {
+      await makeDirectory(directory)
+    } catch (error) {
+      throw toStorageError(error, directory)
+    }
+    // mkdir may have made parents inside the draft, whose entries need syncing too.
+    for (let one = directory; one.startsWith(this.#path); one = path.dirname(one)) this.#directories.add(one)
+  }
+}
+
+async function syncFile(file: string): Promise<void> {
+  const handle = await open(file, 'r+')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function* ofOneFile(texts: Texts): AsyncGenerator<readonly (readonly Buffer[])[]> {
+  for await (const batch of texts) yield [batch]
+}
+
+function refuseAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw new ServiceError('aborted', 'writing files was interrupted; it will be done again')
+}
+
+/** What the work becomes; on the signal it is no longer waited for. Throws `aborted`. */
+async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const stop = new AbortController()
+  const aborted = once(signal, 'abort', { signal: stop.signal }).then(() => refuseAborted(signal))
+  aborted.catch(() => undefined)
+  work.catch(() => undefined)
+  try {
+    refuseAborted(signal)
+    await Promise.race([work, aborted])
+    return await work
+  } finally {
+    stop.abort()
+  }
+}

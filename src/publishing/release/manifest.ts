@@ -1,0 +1,64 @@
+import type { IsoInstant } from '../../domain/dates.js'
+import type { NoticeSummary, Severity } from '../../domain/notice.js'
+
+/** One published file of a release. */
+export type ManifestFile = {
+  /** Its permanent address, such as `/iati/activities.xml`; always serves the live release. */
+  readonly path: string
+  /** Its immutable address, `/feeds/releases/{release}{path}`. */
+  readonly immutablePath: string
+  readonly mediaType: string
+  /** What it holds: activities, organisations or feed entries. */
+  readonly records: number
+  /** Size of the identity encoding, in bytes. */
+  readonly bytes: number
+  /** Size of the gzip twin, in bytes. */
+  readonly gzipBytes: number
+  /** SHA-256 of the identity bytes, hex. */
+  readonly sha256: string
+  /** The same without `generated-datetime`, which says nothing of the content; IATI files only. */
+  readonly contentSha256?: string
+  /** When these bytes were first published; a file carried over keeps it (architecture 2.6). */
+  readonly lastModified: IsoInstant
+  /** Names the records without their envelope: equal fingerprints mean that nothing changed and the file is carried over. */
+  readonly fingerprint: string
+  readonly notices: NoticeSummary
+}
+
+/** An activity whose newest rendering is invalid; its last valid text, if any, is what the file holds. */
+export type HeldActivity = {
+  readonly identifier: string
+  readonly projectId: number
+  /** Whether an earlier valid text stays in the feed. */
+  readonly stillPublished: boolean
+  /** The first few error notices. */
+  readonly notices: readonly {
+    readonly code: string
+    readonly severity: Severity
+    readonly path: string
+    readonly detail: string
+  }[]
+}
+
+/** What `/feeds/manifest.json` says: the whole of one release. */
+export type Manifest = {
+  readonly release: string
+  readonly run: number
+  /** The time of the run that made the release. */
+  readonly generated: IsoInstant
+  readonly previous?: string
+  /** Releases before this one, newest first; readable while they are kept. */
+  readonly previousReleases?: readonly { readonly release: string; readonly manifest: string }[]
+  readonly publisher: { readonly ref: string; readonly name: string }
+  /**
+   * The publisher's own record in the organisation file: its content's hash, and when it last changed. `inputs` names
+   * everything that the file was made from, so that the next run need not make it to know whether it would change.
+   */
+  readonly publisherRecord?: { readonly hash: string; readonly lastUpdated: IsoInstant; readonly inputs?: string }
+  readonly files: readonly ManifestFile[]
+  /** Feeds at `/feeds/projects/{id}/reports.atom`; `index` is the file of this release that lists them with hashes. */
+  readonly projectFeeds: { readonly count: number; readonly index: string }
+  readonly held: { readonly count: number; readonly sample: readonly HeldActivity[] }
+  /** What the guards compare from release to release; amounts by currency. */
+  readonly totals: { readonly activities: number; readonly money: Readonly<Record<string, string>> }
+}

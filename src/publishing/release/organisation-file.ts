@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto'
+import { type IsoDate, isoDateOf, isoInstantOf } from '../../domain/dates.js'
+import { ServiceError } from '../../domain/errors.js'
+import type { Decimal } from '../../domain/money.js'
+import { hasError, type Notice, type NoticeSummary } from '../../domain/notice.js'
+import { organisationsPath } from '../../feeds/addresses.js'
+import { inputKey, type MappingConfig } from '../../feeds/iati/mapping.js'
+import {
+  type Partner,
+  recipientOrgBudget,
+  toOrganisation,
+  toPartnerOrganisation,
+  type YearFigures,
+  yearsOfFile,
+} from '../../feeds/iati/organisation.js'
+import type { Connection, Db } from '../../store/database/connection.js'
+import {
+  type MoneyScope,
+  moneyByYear,
+  type PartnerRow,
+  partnerTexts,
+  plannedByPartner,
+  publishedPartners,
+} from '../../store/publication/organisation-file.js'
+import { validateOrganisation } from '../../validation/index.js'
+import type { Element } from '../../xml/element.js'
+import { writeElement } from '../../xml/writer.js'
+import type { PublicationDeps, RunHandle } from '../publication.js'
+import type { Dataset } from './dataset.js'
+import type { Texts } from './draft.js'
+import type { Manifest } from './manifest.js'
+import { stampedEnvelope } from './stamped-envelope.js'
+
+/** The file, and what the manifest keeps of the publisher's own record. */
+export type OrganisationFile = { readonly dataset: Dataset; readonly publisherRecord: Manifest['publisherRecord'] }
+
+/**
+ * The organisation file: the publisher's record, then one for each partner with a real identifier. Where anything that it
+ * is made from changed, it is made twice, once to know its hash and once to be written, and never held in memory. An invalid publisher's record stops the
+ * run, for it can only be a wrong configuration; an invalid partner's is left out.
+ */
+export async function organisationFile(
+  deps: Pick<PublicationDeps, 'mapping'>,
+  run: RunHandle,
+  db: Db,
+  client: Connection,
+  live: Manifest | undefined,
+): Promise<OrganisationFile> {
+  const config = deps.mapping
+  const day = isoDateOf(run.startedAt)
+  const publisher = publisherText(config, await figures(db, config, day), day)
+  const inputs = await hashOfInputs(client, config, day, publisher)
+  const first = unchanged(live, inputs) ?? (await read(client, config, day, publisher))
+  const generated = isoInstantOf(run.startedAt)
+  const same = live?.publisherRecord?.hash === first.publisherHash ? live.publisherRecord : undefined
+  const publisherRecord = { hash: first.publisherHash, lastUpdated: same?.lastUpdated ?? generated, inputs }
+  return {
+    publisherRecord,
+    dataset: {
+      path: organisationsPath,
+      mediaType: 'application/xml; charset=utf-8',
+      records: first.records,
+      fingerprint: first.hash,
+      notices: first.notices,
+      content: {
+        kind: 'texts',
+        envelope: stampedEnvelope('iati-organisations', generated),
+        texts: async function* (connection): Texts {
+          yield [Buffer.from(`${openTag}last-updated-datetime="${publisherRecord.lastUpdated}" `)]
+          yield [Buffer.from(publisher.before.slice(openTag.length))]
+          for await (const budget of recipientBudgets(connection, config, day)) yield [Buffer.from(budget)]
+          yield [Buffer.from(`${publisher.after}\n`)]
+          for await (const { record, identifier } of partners(connection, config)) {
+            if (!first.invalid.has(identifier)) yield [Buffer.from(`${writeElement(record)}\n`)]
+          }
+        },
+      },
+    },
+  }
+}
+
+const openTag = '<iati-organisation '
+
+async function figures(db: Db, config: MappingConfig, day: IsoDate): Promise<YearFigures[]> {
+  const { first, last } = yearsOfFile(day)
+  const money = await moneyByYear(db, scopeOf(config, day))
+  const sum = (year: number, kind: 'paid' | 'fees' | 'planned') =>
+    money.find((one) => one.year === year && one.kind === kind)?.amount ?? ('0' as Decimal)
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index).map((year) => ({
+    year,
+    paid: sum(year, 'paid'),
+    fees: sum(year, 'fees'),
+    planned: sum(year, 'planned'),
+  }))
+}
+
+function scopeOf({ currency }: MappingConfig, day: IsoDate): MoneyScope {
+  const { first, last } = yearsOfFile(day)
+  return { currency, day, first, last }
+}
+
+/** The publisher's record around the place of its recipient-org-budgets. */
+type PublisherText = { readonly before: string; readonly after: string }
+
+function publisherText(config: MappingConfig, years: readonly YearFigures[], day: IsoDate): PublisherText {
+  const organisation = toOrganisation(config, years, day)
+  const findings = check(organisation, config, day)
+  if (hasError(findings)) {
+    const reasons = findings.map((finding) => `${finding.path}: ${finding.detail}`).join('; ')
+    throw new ServiceError('configuration-invalid', `the reporting organisation is not valid IATI: ${reasons}`)
+  }
+  const text = writeElement(organisation)
+  const cut = Math.min(
+    ...['<total-expenditure>', '<document-link '].map((tag) => text.indexOf(tag)).filter((at) => at > 0),
+  )
+  return { before: text.slice(0, cut), after: text.slice(cut) }
+}
+
+function check(organisation: Element, config: MappingConfig, day: IsoDate): Notice[] {
+  return validateOrganisation(organisation, { today: day, reportingOrgRef: config.reportingOrg.ref })
+}
+
+type Reading = {
+  readonly publisherHash: string
+  readonly hash: string
+  readonly records: number
+  readonly notices: NoticeSummary
+  /** Identifiers of partners whose records must stay out. */
+  readonly invalid: ReadonlySet<string>
+}
+
+/** A name for everything that the file is made from. */
+async function hashOfInputs(
+  client: Connection,
+  config: MappingConfig,
+  day: IsoDate,
+  { before, after }: PublisherText,
+): Promise<string> {
+  const hash = createHash('md5').update(`${inputKey(config)}\n${before}\n${after}\n`)
+  for await (const texts of partnerTexts(client, scopeOf(config, day))) {
+    for (const text of texts) hash.update(text).update('\n')
+  }
+  return hash.digest('hex')
+}
+
+/** What the live release says of the file, when it was made from the same. */
+function unchanged(live: Manifest | undefined, inputs: string): Reading | undefined {
+  const file = live?.files.find(({ path }) => path === organisationsPath)
+  if (!file || live?.publisherRecord?.inputs !== inputs) return undefined
+  const { fingerprint, records, notices } = file
+  // It is carried over, not made: whoever is invalid is not in it.
+  return { publisherHash: live.publisherRecord.hash, hash: fingerprint, records, notices, invalid: new Set() }
+}
+
+/** Makes everything once, for its hashes, its number and what the checks find. */
+async function read(
+  client: Connection,
+  config: MappingConfig,
+  day: IsoDate,
+  publisher: PublisherText,
+): Promise<Reading> {
+  const hash = createHash('md5').update(publisher.before)
+  for await (const budget of recipientBudgets(client, config, day)) hash.update(budget)
+  hash.update(publisher.after)
+  const publisherHash = hash.copy().digest('hex')
+  const byCode: Record<string, number> = {}
+  const count = { error: 0, warning: 0, info: 0 }
+  let records = 1
+  const invalid = new Set<string>()
+  for await (const { record, identifier } of partners(client, config)) {
+    const findings = check(record, config, day)
+    for (const { code, severity } of findings) {
+      byCode[code] = (byCode[code] ?? 0) + 1
+      count[severity] += 1
+    }
+    if (hasError(findings)) {
+      invalid.add(identifier)
+      continue
+    }
+    hash.update('\n').update(writeElement(record))
+    records += 1
+  }
+  const notices = { errors: count.error, warnings: count.warning, infos: count.info, byCode }
+  return { publisherHash, hash: hash.digest('hex'), records, notices, invalid }
+}
+
+async function* recipientBudgets(client: Connection, config: MappingConfig, day: IsoDate): AsyncGenerator<string> {
+  for await (const row of plannedByPartner(client, scopeOf(config, day))) {
+    const budget = recipientOrgBudget(toPartner(row), { year: row.year, planned: row.amount }, config)
+    if (budget) yield writeElement(budget)
+  }
+}
+
+/** The records of partners, one for each identifier. */
+async function* partners(
+  client: Connection,
+  config: MappingConfig,
+): AsyncGenerator<{ readonly record: Element; readonly identifier: string }> {
+  let last: string | undefined
+  for await (const row of publishedPartners(client)) {
+    const record = toPartnerOrganisation(toPartner(row), config)
+    const identifier = record?.children[0]?.text
+    if (!record || identifier === undefined || identifier === last) continue
+    last = identifier
+    yield { record, identifier }
+  }
+}
+
+function toPartner({ name, ein, orgRef, url }: PartnerRow): Partner {
+  return { name, ...(ein !== null && { ein }), ...(orgRef !== null && { orgRef }), ...(url !== null && { url }) }
+}

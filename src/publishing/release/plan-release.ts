@@ -1,0 +1,141 @@
+import { isoDateOf, isoInstantOf } from '../../domain/dates.js'
+import { activitiesPath, projectFeedIndexPath } from '../../feeds/addresses.js'
+import type { Connection, Db } from '../../store/database/connection.js'
+import { copyRows } from '../../store/database/copy-rows.js'
+import { findFact } from '../../store/database/facts.js'
+import { vanishedIdentifiers } from '../../store/publication/published-identifiers.js'
+import {
+  copySegmentSql,
+  heldRenderings,
+  incomingMoney,
+  listSegments,
+  reportFeedsFingerprint,
+  unbalancedRenderings,
+} from '../../store/publication/renderings.js'
+import type { PublicationDeps, RunHandle } from '../publication.js'
+import { bulkActivities } from './bulk-activities.js'
+import type { Dataset } from './dataset.js'
+import type { Texts } from './draft.js'
+import type { Manifest } from './manifest.js'
+import { organisationFile } from './organisation-file.js'
+import type { ReadableRelease } from './releases.js'
+import { reportDatasets } from './report-datasets.js'
+import { stampedEnvelope } from './stamped-envelope.js'
+
+const xmlMediaType = 'application/xml; charset=utf-8'
+// Named in the manifest; the count is exact.
+const mostHeldNamed = 100
+
+/** A release that differs from the live one. */
+export type ReleasePlan = {
+  readonly verdict: 'build'
+  readonly datasets: readonly Dataset[]
+  readonly publisherRecord: Manifest['publisherRecord']
+  readonly feeds: { readonly count: number; readonly entries: number; readonly fingerprint: string }
+  readonly held: Manifest['held']
+  readonly totals: Manifest['totals']
+  readonly vanished: { readonly count: number; readonly sample: readonly string[] }
+  /** Activities whose transactions do not add up to the books. */
+  readonly unbalanced: { readonly count: number; readonly sample: readonly string[] }
+  /** A person removed data on purpose: smaller totals than the live release's are no reason to hold this one. */
+  readonly lossAccepted: boolean
+}
+
+/** What the snapshot calls for. */
+export type PlanResult =
+  | ReleasePlan
+  | { readonly verdict: 'unchanged'; readonly live: ReadableRelease; readonly held: Manifest['held'] }
+  | { readonly verdict: 'empty'; readonly reason: string; readonly held: Manifest['held'] }
+
+/** Looks at everything rendered and decides what the release would hold, without writing anything. */
+export async function planRelease(
+  deps: Pick<PublicationDeps, 'mapping'>,
+  run: RunHandle,
+  db: Db,
+  client: Connection,
+  live: ReadableRelease | undefined,
+): Promise<PlanResult> {
+  const heldRows = await heldRenderings(db, mostHeldNamed)
+  const held: Manifest['held'] = {
+    count: heldRows.count,
+    sample: heldRows.sample.map(({ identifier, projectId, stillPublished, notices }) => ({
+      identifier,
+      projectId,
+      stillPublished,
+      notices: notices
+        .filter((notice) => notice.severity === 'error')
+        .slice(0, 5)
+        .map(({ code, severity, path, detail }) => ({ code, severity, path, detail })),
+    })),
+  }
+  const segments = await listSegments(db)
+  if (segments.length === 0) {
+    return { verdict: 'empty', reason: emptyReason(held), held }
+  }
+  const generated = isoInstantOf(run.startedAt)
+  const feeds = await reportFeedsFingerprint(db)
+  const organisations = await organisationFile(deps, run, db, client, live?.manifest)
+  const envelope = stampedEnvelope('iati-activities', generated)
+  const activityFiles = segments.map(
+    (segment): Dataset => ({
+      path: activitiesPath(segment.segment),
+      mediaType: xmlMediaType,
+      records: segment.activities,
+      fingerprint: segment.fingerprint,
+      notices: { errors: 0, warnings: segment.warnings, infos: segment.infos, byCode: segment.noticeCounts },
+      content: {
+        kind: 'texts',
+        envelope,
+        texts: (connection) => textsOfSegment(connection, segment.segment),
+      },
+    }),
+  )
+  const datasets: Dataset[] = [
+    ...activityFiles,
+    bulkActivities(activityFiles, generated),
+    organisations.dataset,
+    ...(await reportDatasets(deps.mapping, db)),
+  ]
+  const plan: ReleasePlan = {
+    verdict: 'build',
+    datasets,
+    publisherRecord: organisations.publisherRecord,
+    feeds,
+    held,
+    totals: {
+      activities: segments.reduce((sum, segment) => sum + segment.activities, 0),
+      money: await incomingMoney(db),
+    },
+    vanished: await vanishedIdentifiers(db, 10),
+    unbalanced: await unbalancedRenderings(db, { sinceRun: live?.manifest.run ?? 0, day: isoDateOf(run.startedAt) }, 5),
+    lossAccepted: live !== undefined && (await findFact(db, 'loss-accepted-from')) === live.id,
+  }
+  return live && isSameContent(live.manifest, plan) ? { verdict: 'unchanged', live, held } : plan
+}
+
+/** Why there is nothing to publish, in one sentence. */
+function emptyReason({ count, sample }: Manifest['held']): string {
+  if (count === 0) return 'the store holds no project that can be published'
+  const codes = new Set(sample.flatMap(({ notices }) => notices.map(({ code }) => code)))
+  return `none of the ${count} activities is valid: ${[...codes].slice(0, 5).join(', ')}`
+}
+
+/** Whether a release holds exactly what is planned: the same files with the same records, the same held activities. */
+export function isSameContent(release: Manifest, plan: ReleasePlan): boolean {
+  const before = new Map(release.files.map((file) => [file.path, file.fingerprint]))
+  const after = [...plan.datasets, { path: projectFeedIndexPath, fingerprint: plan.feeds.fingerprint }]
+  return (
+    before.size === after.length &&
+    after.every(({ path, fingerprint }) => before.get(path) === fingerprint) &&
+    JSON.stringify(release.held) === JSON.stringify(plan.held)
+  )
+}
+
+const lineBreak = Buffer.from('\n')
+
+/** The texts of a segment, each on a line of its own. */
+async function* textsOfSegment(client: Connection, segment: number): Texts {
+  for await (const rows of copyRows(client, copySegmentSql(segment))) {
+    yield rows.flatMap(([text]) => (text ? [text, lineBreak] : []))
+  }
+}

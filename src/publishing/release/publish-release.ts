@@ -1,0 +1,188 @@
+import { ServiceError } from '../../domain/errors.js'
+import { promiseIdentifiers } from '../../store/publication/published-identifiers.js'
+import {
+  findRelease,
+  forgetHeldReleases,
+  recordHeldRelease,
+  recordLiveRelease,
+} from '../../store/publication/releases.js'
+import { assignSegments } from '../../store/publication/renderings.js'
+import { assignReportPlaces } from '../../store/publication/report-archives.js'
+import type { Progress, PublicationDeps, PublishOutcome, RunHandle, WorkOptions } from '../publication.js'
+import { Draft } from './draft.js'
+import { holdReason } from './guards.js'
+import type { Manifest } from './manifest.js'
+import { isSameContent, type PlanResult, planRelease, type ReleasePlan } from './plan-release.js'
+import { underPublishingLock } from './publishing-lock.js'
+import { type LiveState, reconcile } from './reconcile.js'
+import {
+  listReleaseIds,
+  newReleaseId,
+  prepareFolder,
+  type ReleaseFolder,
+  releaseFolder,
+  runOfRelease,
+  sweep,
+  switchLiveRelease,
+} from './release-folder.js'
+import { createReleaseReader, findHeldRelease, type ReadableRelease } from './releases.js'
+import { writeFiles } from './write-release.js'
+
+// Whoever publishes holds the ledger's lease, so another holder of the lock is a person's command, done in a moment, or
+// a writer that was cut off.
+const lockPatienceMs = 10_000
+
+/**
+ * Builds a release of everything rendered and makes it live: a draft is written from one snapshot, sealed on disk, and
+ * switched to by one rename. Returns `unchanged` when no file and no held activity differs from the live release (or
+ * from the one that a standing rollback took down), `held` with the reason when a guard refuses it. Safe to repeat after
+ * a crash at any line.
+ */
+export async function publishRelease(
+  deps: PublicationDeps,
+  run: RunHandle,
+  { signal, onProgress = () => undefined }: WorkOptions,
+): Promise<PublishOutcome> {
+  const folder = releaseFolder(deps.feedsDir)
+  await prepareFolder(folder)
+  const lock = { patienceMs: deps.lockPatienceMs ?? lockPatienceMs, then: 'take-over', signal } as const
+  return await underPublishingLock(deps.store, lock, async (stillOurs) => {
+    const state = await reconcile(deps)
+    const earlier = outcomeOfInterrupted(state, run, deps.feedsDir)
+    if (earlier) return earlier
+    const { live } = state
+    // Whatever was left behind takes room that this release may need.
+    await tidy(deps, folder, state)
+    await deps.store.transaction(assignSegments)
+    await deps.store.transaction(assignReportPlaces)
+    await using draft = await Draft.begin(folder, newReleaseId(run))
+    deps.onStep?.('begun')
+    const assembled = await deps.store.snapshot(async (db, client) => {
+      const plan = await planRelease(deps, run, db, client, live)
+      if (plan.verdict !== 'build') return plan
+      const known = await outcomeOfKnown(deps, folder, state, plan)
+      if (known) return known
+      const build = { deps, run, draft, live, client, signal, onProgress }
+      return { ...plan, manifest: await writeFiles(build, plan) }
+    })
+    if ('state' in assembled) return assembled
+    if (assembled.verdict !== 'build') return toOutcome(assembled)
+    const { manifest } = assembled
+    deps.onStep?.('written')
+    if (signal.aborted) throw new ServiceError('aborted', 'publishing was interrupted; it will be done again')
+    await stillOurs()
+    return await commit({ deps, run, draft, folder, state, manifest, plan: assembled, stillOurs, onProgress })
+  })
+}
+
+/** Removes what nobody needs any more. The caller holds the publishing lock. */
+export async function tidy(
+  deps: Pick<PublicationDeps, 'store' | 'keepReleases' | 'clock'>,
+  folder: ReleaseFolder,
+  { rolledBackFrom }: Pick<LiveState, 'rolledBackFrom'>,
+): Promise<{ released: string[]; held: string[] }> {
+  const needed = rolledBackFrom === undefined ? [] : [rolledBackFrom]
+  const removed = await sweep(folder, { keep: deps.keepReleases, now: deps.clock(), needed })
+  if (removed.held.length > 0) await deps.store.transaction((db) => forgetHeldReleases(db, removed.held))
+  return removed
+}
+
+/** How a run ends that had come as far as the switch before it was interrupted; throws for one that is too late. */
+function outcomeOfInterrupted(
+  { live, rolledBackFrom }: LiveState,
+  run: RunHandle,
+  feedsDir: string,
+): PublishOutcome | undefined {
+  if (!live) return undefined
+  const newest = Math.max(live.manifest.run, rolledBackFrom === undefined ? 0 : runOfRelease(rolledBackFrom))
+  if (newest > run.id) {
+    throw new ServiceError(
+      'run-superseded',
+      `run ${run.id} is too late: run ${newest} has published already into ${feedsDir}; if another database made that ` +
+        'release, move the folder away or set another GIVING_DATA_DIR',
+    )
+  }
+  if (newest < run.id) return undefined
+  const state = rolledBackFrom === undefined ? 'published' : 'unchanged'
+  return { state, releaseId: live.id, held: live.manifest.held.count }
+}
+
+/** The outcome for content that has been decided about: rolled back by a person, or held already. */
+async function outcomeOfKnown(
+  deps: PublicationDeps,
+  folder: ReleaseFolder,
+  { live, rolledBackFrom }: LiveState,
+  plan: ReleasePlan,
+): Promise<PublishOutcome | undefined> {
+  if (live && rolledBackFrom !== undefined) {
+    const takenDown = await createReleaseReader(deps.feedsDir).byId(rolledBackFrom)
+    if (takenDown && isSameContent(takenDown.manifest, plan)) {
+      return { state: 'unchanged', releaseId: live.id, held: live.manifest.held.count }
+    }
+  }
+  const [newestHeld] = await listReleaseIds(folder.held)
+  const held = newestHeld === undefined ? undefined : await findHeldRelease(deps.feedsDir, newestHeld)
+  if (!held || held.manifest.previous !== live?.id || !isSameContent(held.manifest, plan)) return undefined
+  const reason = reasonToHold(deps, live, plan, held.manifest)
+  // A hold that the database was never told of is built and recorded again.
+  if (reason === undefined || !(await findRelease(deps.store.db, held.id))) return undefined
+  return { state: 'held', releaseId: held.id, reason, held: held.manifest.held.count }
+}
+
+function toOutcome(plan: Exclude<PlanResult, ReleasePlan>): PublishOutcome {
+  return plan.verdict === 'unchanged'
+    ? { state: 'unchanged', releaseId: plan.live.id, held: plan.held.count }
+    : { state: 'held', reason: plan.reason, held: plan.held.count }
+}
+
+function reasonToHold(
+  { maxLossPercent }: Pick<PublicationDeps, 'maxLossPercent'>,
+  live: ReadableRelease | undefined,
+  { lossAccepted, vanished, unbalanced }: Pick<ReleasePlan, 'vanished' | 'lossAccepted' | 'unbalanced'>,
+  { totals, files, held }: Manifest,
+): string | undefined {
+  return holdReason(lossAccepted ? undefined : live?.manifest.totals, totals, {
+    maxLossPercent,
+    vanished,
+    files,
+    invalid: { live: live?.manifest.held.count ?? 0, next: held.count },
+    unbalanced,
+  })
+}
+
+type Commit = {
+  readonly deps: PublicationDeps
+  readonly run: RunHandle
+  readonly draft: Draft
+  readonly folder: ReleaseFolder
+  readonly state: LiveState
+  readonly manifest: Manifest
+  readonly plan: ReleasePlan
+  readonly stillOurs: () => Promise<void>
+  readonly onProgress: Progress
+}
+
+async function commit(step: Commit): Promise<PublishOutcome> {
+  const { deps, run, draft, folder, manifest, stillOurs, onProgress } = step
+  const held = manifest.held.count
+  const row = { id: draft.id, runId: run.id, generatedAt: new Date(manifest.generated), manifest }
+  const reason = reasonToHold(deps, step.state.live, step.plan, manifest)
+  if (reason !== undefined) {
+    await draft.seal('held')
+    await deps.store.transaction((db) => recordHeldRelease(db, { ...row, reason }, deps.clock()))
+    return { state: 'held', releaseId: draft.id, reason, held }
+  }
+  onProgress('commit', 0, 1)
+  await deps.store.transaction((db) => promiseIdentifiers(db, draft.id, row.generatedAt))
+  deps.onStep?.('promised')
+  await draft.seal('releases')
+  deps.onStep?.('sealed')
+  await stillOurs()
+  await switchLiveRelease(folder, draft.id)
+  deps.onStep?.('switched')
+  await deps.store.transaction((db) => recordLiveRelease(db, row, { event: 'published', at: deps.clock() }))
+  deps.onStep?.('recorded')
+  await tidy(deps, folder, { rolledBackFrom: undefined })
+  onProgress('commit', 1, 1)
+  return { state: 'published', releaseId: draft.id, held }
+}

@@ -1,0 +1,49 @@
+import path from 'node:path'
+import { findLiveRelease, findStandingRollback, recordLiveRelease } from '../../store/publication/releases.js'
+import { adoptPublishedRun } from '../../store/runs/run-sequence.js'
+import type { PublicationDeps } from '../publication.js'
+import { liveReleaseId, releaseFolder, runOfRelease, switchLiveRelease } from './release-folder.js'
+import { createReleaseReader, isReleaseThere, type ReadableRelease } from './releases.js'
+import { publishedRunOf } from './restored-database.js'
+
+type ReconcileDeps = Pick<PublicationDeps, 'store' | 'feedsDir' | 'clock'>
+
+/** What is live, and the rollback that stands, if one does. */
+export type LiveState = {
+  readonly live: ReadableRelease | undefined
+  /** Id of the release that a rollback took down; its content is not published again by itself. */
+  readonly rolledBackFrom: string | undefined
+}
+
+/**
+ * Makes the database follow the directory: a switch that it has not heard of is recorded. Two things are put right the
+ * other way round: a rollback that was interrupted is finished, and an older release that a cut-off writer switched to
+ * at the last moment gives way to the newer one. The caller holds the publishing lock.
+ */
+export async function reconcile(deps: ReconcileDeps): Promise<LiveState> {
+  const { store, feedsDir, clock } = deps
+  const folder = releaseFolder(feedsDir)
+  const rollback = await findStandingRollback(store.db)
+  const wanted = rollback?.releaseId ?? (await findLiveRelease(store.db))?.id
+  const current = await liveReleaseId(folder)
+  if (wanted !== undefined && current !== undefined && wanted !== current) {
+    const interrupted = rollback?.otherId === current
+    const overtaken = runOfRelease(wanted) > runOfRelease(current)
+    if ((interrupted || overtaken) && (await isReleaseThere(path.join(folder.releases, wanted)))) {
+      await switchLiveRelease(folder, wanted)
+    }
+  }
+  const live = await createReleaseReader(feedsDir).live()
+  if (!live) return { live, rolledBackFrom: undefined }
+  const { manifest } = live
+  const generatedAt = new Date(manifest.generated)
+  await store.transaction(async (db) => {
+    await adoptPublishedRun(db, publishedRunOf(live))
+    await recordLiveRelease(
+      db,
+      { id: live.id, runId: manifest.run, generatedAt, manifest },
+      { event: 'published', at: clock() },
+    )
+  })
+  return { live, rolledBackFrom: rollback?.releaseId === live.id ? rollback.otherId : undefined }
+}

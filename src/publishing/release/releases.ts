@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { ServiceError } from '../../domain/errors.js'
+import { manifestPath } from '../../feeds/addresses.js'
+import { findPackedFeed, packAddress } from './feed-pack.js'
+import type { Manifest } from './manifest.js'
+import { isErrno, isReleaseId, liveReleaseId, releaseFolder } from './release-folder.js'
+
+/** A part of a file on disk. */
+export type ByteRange = { readonly path: string; readonly offset: number; readonly length: number }
+
+/** Everything that a response about a published file needs; the same for HEAD and GET. */
+export type ServedFile = {
+  readonly mediaType: string
+  /** Of the identity bytes, hex. */
+  readonly sha256: string
+  readonly lastModified: Date
+  readonly identity: ByteRange
+  /** Absent: small enough to be compressed while it is sent. */
+  readonly gzip?: ByteRange
+}
+
+/** A release that can be read, immutable. */
+export type ReadableRelease = {
+  readonly id: string
+  readonly manifest: Manifest
+  /** The file at a path of the manifest, the manifest itself, or a project's feed; undefined when there is none. */
+  find(path: string): Promise<ServedFile | undefined>
+}
+
+export type ReleaseReader = {
+  /** The live release; undefined before the first. */
+  live(): Promise<ReadableRelease | undefined>
+  /** A kept release by id; undefined when it is unknown or was removed. */
+  byId(id: string): Promise<ReadableRelease | undefined>
+}
+
+const atomMediaType = 'application/atom+xml; charset=utf-8'
+const projectFeedPattern = /^\/feeds\/projects\/([1-9]\d{0,15})\/reports\.atom$/
+// Manifests kept in memory; a release is immutable, so an entry is never wrong.
+const cachedReleases = 8
+
+/** Reads releases from the folder of published files. Throws `release-corrupt` when a release has no manifest. */
+export function createReleaseReader(feedsDir: string): ReleaseReader {
+  const folder = releaseFolder(feedsDir)
+  const cache = new Map<string, Promise<ReadableRelease>>()
+
+  const byId = async (id: string): Promise<ReadableRelease | undefined> => {
+    if (!isReleaseId(id)) return undefined
+    const directory = path.join(folder.releases, id)
+    try {
+      const known = cache.get(id)
+      if (known) return await stillThere(await known, directory)
+      const opened = openRelease(directory, id)
+      cache.set(id, opened)
+      const release = await opened
+      // Only now: releases that do not exist displace none that does.
+      for (const oldest of cache.keys()) {
+        if (cache.size <= cachedReleases) break
+        cache.delete(oldest)
+      }
+      return release
+    } catch (error) {
+      // Whoever waits for the same release is told the same.
+      cache.delete(id)
+      if (isErrno(error, 'ENOENT')) return undefined
+      throw error
+    }
+  }
+
+  return {
+    byId,
+    live: async () => {
+      const id = await liveReleaseId(folder)
+      if (id === undefined) return undefined
+      const release = await byId(id)
+      if (!release) throw new ServiceError('release-corrupt', `release ${id} is live but has no manifest`)
+      return release
+    },
+  }
+}
+
+/** A cached release may have been swept away since. */
+async function stillThere(release: ReadableRelease, directory: string): Promise<ReadableRelease | undefined> {
+  return (await isReleaseThere(directory)) ? release : undefined
+}
+
+/** Whether a release's directory is complete enough to be read. */
+export async function isReleaseThere(directory: string): Promise<boolean> {
+  try {
+    await stat(path.join(directory, 'manifest.json'))
+    return true
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return false
+    throw error
+  }
+}
+
+/** The held release with this id; undefined when there is none. */
+export async function findHeldRelease(feedsDir: string, id: string): Promise<ReadableRelease | undefined> {
+  const directory = path.join(releaseFolder(feedsDir).held, id)
+  return isReleaseId(id) && (await isReleaseThere(directory)) ? await openRelease(directory, id) : undefined
+}
+
+async function openRelease(directory: string, id: string): Promise<ReadableRelease> {
+  const text = await readFile(path.join(directory, 'manifest.json'))
+  const manifest = JSON.parse(text.toString('utf8')) as Manifest
+  const files = new Map(manifest.files.map((file) => [file.path, file]))
+  const manifestFile: ServedFile = {
+    mediaType: 'application/json; charset=utf-8',
+    sha256: createHash('sha256').update(text).digest('hex'),
+    lastModified: new Date(manifest.generated),
+    identity: { path: path.join(directory, 'manifest.json'), offset: 0, length: text.length },
+  }
+  return {
+    id,
+    manifest,
+    find: async (address) => {
+      if (address === manifestPath) return manifestFile
+      const file = files.get(address)
+      if (file) {
+        return {
+          mediaType: file.mediaType,
+          sha256: file.sha256,
+          lastModified: new Date(file.lastModified),
+          identity: { path: path.join(directory, address), offset: 0, length: file.bytes },
+          gzip: { path: path.join(directory, `${address}.gz`), offset: 0, length: file.gzipBytes },
+        }
+      }
+      const projectId = projectFeedPattern.exec(address)?.[1]
+      if (projectId === undefined || manifest.projectFeeds.count === 0) return undefined
+      const entry = await findPackedFeed(directory, Number(projectId))
+      return (
+        entry && {
+          mediaType: atomMediaType,
+          sha256: entry.sha256,
+          lastModified: entry.lastModified,
+          identity: { path: path.join(directory, packAddress), offset: entry.offset, length: entry.length },
+        }
+      )
+    },
+  }
+}

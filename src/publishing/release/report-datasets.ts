@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import { reportsArchivePath, reportsFeedPath } from '../../feeds/addresses.js'
+import { type FeedConfig, recentReportFeed, reportArchive } from '../../feeds/atom/report-feed.js'
+import { inputKey, type MappingConfig } from '../../feeds/iati/mapping.js'
+import type { Db } from '../../store/database/connection.js'
+import { archivedReports, currentReports, listReportArchives } from '../../store/publication/report-archives.js'
+import { type Dataset, inOneBatch, noNotices } from './dataset.js'
+import type { Texts } from './draft.js'
+
+const mediaType = 'application/atom+xml; charset=utf-8'
+
+/**
+ * The feed of all reports and its archives (RFC 5005). An archive is made, a hundred reports at a time, only when it is
+ * written: its fingerprint comes from the digests of its reports.
+ */
+export async function reportDatasets(mapping: MappingConfig, db: Db): Promise<Dataset[]> {
+  const { baseUrl, language, reportingOrg } = mapping
+  const config: FeedConfig = { baseUrl, language, publisherName: reportingOrg.name }
+  const archives = await listReportArchives(db)
+  const feed = recentReportFeed(await currentReports(db), config, archives.at(-1)?.archive)
+  if (!feed) return []
+  const made = inputKey(mapping)
+  return [
+    {
+      path: reportsFeedPath,
+      mediaType,
+      records: feed.entries,
+      fingerprint: md5(feed.text),
+      notices: noNotices,
+      content: { kind: 'texts', texts: () => inOneBatch(feed.text) },
+    },
+    ...archives.map(({ archive, reports, digest }, index): Dataset => {
+      const previous = archives[index - 1]?.archive
+      return {
+        path: reportsArchivePath(archive),
+        mediaType,
+        records: reports,
+        fingerprint: md5([made, digest, archive, previous].join(' ')),
+        notices: noNotices,
+        content: { kind: 'texts', texts: () => archiveText(db, config, archive, previous) },
+      }
+    }),
+  ]
+}
+
+async function* archiveText(db: Db, config: FeedConfig, archive: number, previous: number | undefined): Texts {
+  const feed = reportArchive(await archivedReports(db, archive), config, archive, previous)
+  if (feed) yield [Buffer.from(feed.text)]
+}
+
+function md5(text: string): string {
+  return createHash('md5').update(text).digest('hex')
+}

@@ -1,0 +1,140 @@
+import { isoInstantOf } from '../../domain/dates.js'
+import { manifestPath, projectFeedIndexPath } from '../../feeds/addresses.js'
+import type { Connection } from '../../store/database/connection.js'
+import { copyRows } from '../../store/database/copy-rows.js'
+import { copyReportFeedsSql } from '../../store/publication/renderings.js'
+import type { Progress, PublicationDeps, RunHandle } from '../publication.js'
+import { type DatasetContent, inOneBatch, noNotices } from './dataset.js'
+import type { Draft, Writing } from './draft.js'
+import { listPackedFeeds, packAddress, packFeeds, packIndexAddress } from './feed-pack.js'
+import type { Manifest, ManifestFile } from './manifest.js'
+import type { ReleasePlan } from './plan-release.js'
+import type { ReadableRelease } from './releases.js'
+
+const jsonMediaType = 'application/json; charset=utf-8'
+
+/** What writing a release needs. */
+export type Build = {
+  readonly deps: PublicationDeps
+  readonly run: RunHandle
+  readonly draft: Draft
+  readonly live: ReadableRelease | undefined
+  readonly client: Connection
+  readonly signal: AbortSignal
+  readonly onProgress: Progress
+}
+
+/** Writes every file that changed, carries over every file that did not, and says in the manifest what there is. */
+export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manifest> {
+  const { deps, run, draft, live, signal, onProgress } = build
+  const generated = isoInstantOf(run.startedAt)
+  const liveFiles = new Map(live?.manifest.files.map((file) => [file.path, file]))
+  // What the manifest says of each file, to be asked when all are being finished.
+  const entries = new Map<string, () => Promise<ManifestFile>>()
+  const steps = plan.datasets.length + 1
+  for (const dataset of plan.datasets) {
+    onProgress('assemble', entries.size, steps)
+    const before = liveFiles.get(dataset.path)
+    const immutablePath = `/feeds/releases/${draft.id}${dataset.path}`
+    const { path, mediaType, records, fingerprint, notices, content } = dataset
+    if (live && before?.fingerprint === fingerprint) {
+      await draft.carry(path, live.id)
+      entries.set(path, async () => ({ ...before, immutablePath, notices }))
+    } else if (content.kind === 'same') {
+      const same = entries.get(content.as)
+      if (!same) throw new Error(`${path} is the same file as ${content.as}, which is not written before it`)
+      await draft.alias(content.as, path)
+      entries.set(path, async () => ({ ...(await same()), path, immutablePath }))
+    } else {
+      const { written } = await writeContent(build, path, content)
+      const known = { path, immutablePath, mediaType, records }
+      entries.set(path, async () => ({
+        ...known,
+        ...(await written),
+        ...{ lastModified: generated, fingerprint, notices },
+      }))
+    }
+  }
+  onProgress('assemble', entries.size, steps)
+  const files: ManifestFile[] = []
+  const projectFeeds = await writeProjectFeeds(build, plan, liveFiles.get(projectFeedIndexPath))
+  for (const entry of entries.values()) files.push(await entry())
+  files.push(projectFeeds)
+  const manifest: Manifest = {
+    release: draft.id,
+    run: run.id,
+    generated,
+    ...(live && { previous: live.id, previousReleases: previousReleases(live.manifest) }),
+    publisher: { ref: deps.mapping.reportingOrg.ref, name: deps.mapping.reportingOrg.name },
+    ...(plan.publisherRecord && { publisherRecord: plan.publisherRecord }),
+    files,
+    projectFeeds: { count: plan.feeds.count, index: projectFeedIndexPath },
+    held: plan.held,
+    totals: plan.totals,
+  }
+  const text = `${JSON.stringify(manifest, null, 2)}\n`
+  await draft.write('/manifest.json', inOneBatch(text), signal, { twin: false })
+  await draft.synced()
+  return manifest
+}
+
+async function writeContent(
+  { draft, client, signal }: Build,
+  path: string,
+  content: Exclude<DatasetContent, { kind: 'same' }>,
+): Promise<Writing> {
+  if (content.kind === 'joined') return await draft.join(path, content.parts, signal, content.envelope)
+  const { envelope } = content
+  return await draft.write(path, content.texts(client), signal, envelope && { envelope })
+}
+
+// As many as a reader may want to go back.
+const mostPreviousReleases = 10
+
+function previousReleases(live: Manifest): NonNullable<Manifest['previousReleases']> {
+  const { release } = live
+  const newest = { release, manifest: `/feeds/releases/${release}${manifestPath}` }
+  return [newest, ...(live.previousReleases ?? [])].slice(0, mostPreviousReleases)
+}
+
+async function writeProjectFeeds(
+  build: Build,
+  plan: ReleasePlan,
+  before: ManifestFile | undefined,
+): Promise<ManifestFile> {
+  const { draft, live, signal } = build
+  const immutablePath = `/feeds/releases/${draft.id}${projectFeedIndexPath}`
+  if (live && before?.fingerprint === plan.feeds.fingerprint) {
+    for (const address of [packAddress, packIndexAddress, projectFeedIndexPath]) await draft.carry(address, live.id)
+    return { ...before, immutablePath }
+  }
+  // The index is written while the pack is, the listing from the index: nothing of either is gathered in memory.
+  const packed = [packAddress, packIndexAddress].map((address) => ({ address, twin: false }))
+  const packs = await draft.writeTogether(packed, packFeeds(packedFeeds(build.client)), signal)
+  await Promise.all(packs.map(({ written }) => written))
+  const listing = await draft.write(projectFeedIndexPath, listPackedFeeds(draft.locate(packIndexAddress)), signal)
+  return {
+    path: projectFeedIndexPath,
+    immutablePath,
+    mediaType: jsonMediaType,
+    records: plan.feeds.count,
+    ...(await listing.written),
+    lastModified: isoInstantOf(build.run.startedAt),
+    fingerprint: plan.feeds.fingerprint,
+    notices: noNotices,
+  }
+}
+
+async function* packedFeeds(client: Connection) {
+  for await (const rows of copyRows(client, copyReportFeedsSql)) yield rows.map(toPackedFeed)
+}
+
+function toPackedFeed([id, text, entries, changedAt]: readonly Buffer[]) {
+  if (!id || !text || !entries || !changedAt) throw new Error('a report feed row has four columns')
+  return {
+    projectId: Number(id.readBigInt64BE(0)),
+    text,
+    entries: entries.readInt32BE(0),
+    changedAt: Number(changedAt.readBigInt64BE(0)),
+  }
+}

@@ -1,0 +1,159 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isoDateOf } from '../../domain/dates.js'
+import { ServiceError } from '../../domain/errors.js'
+import { inputKey } from '../../feeds/iati/mapping.js'
+import { type GraphSource, graphSources, toProjectGraph } from '../../store/catalogue/project-graphs.js'
+import { saveRenderings } from '../../store/publication/save-renderings.js'
+import {
+  countStale,
+  planStaleRanges,
+  type StaleCriteria,
+  type StaleProject,
+  staleProjects,
+} from '../../store/publication/stale-projects.js'
+import { saveProjectTexts } from '../../store/reads/wire-records.js'
+import { projectMapping } from '../../wire/write/project.js'
+import type { PublicationDeps, RenderCounts, RunHandle, Shard, WorkOptions } from '../publication.js'
+import { startStage } from '../stages.js'
+import { bytesOf, mapProject, type RenderedProject, toRendered } from './render-project.js'
+
+/** Cuts the stale projects into shards of about `size`, in id order. */
+export async function planShards(deps: PublicationDeps, run: RunHandle, size: number): Promise<Shard[]> {
+  return await planStaleRanges(deps.store.db, staleCriteria(deps, run), size)
+}
+
+/**
+ * Maps, checks and stores every stale project of the shard, a batch at a time. While one batch is mapped, the next is
+ * read and the one before it is stored, in one transaction: an interruption loses at most two batches. Throws `aborted`
+ * on the signal; when it returns or throws, nothing of it goes on.
+ */
+export async function renderShard(
+  deps: PublicationDeps,
+  run: RunHandle,
+  shard: Shard,
+  { signal, onProgress }: WorkOptions,
+): Promise<RenderCounts> {
+  const stale = staleCriteria(deps, run)
+  const expected = onProgress ? await countStale(deps.store.db, stale, shard) : 0
+  const total = { rendered: 0, changed: 0, held: 0 }
+  const store = async (rendered: readonly RenderedProject[]) => {
+    await storeBatch(deps, run, stale, rendered)
+    deps.onStep?.('rendered')
+    total.rendered += rendered.length
+    total.changed += rendered.filter(({ rendering }) => rendering.content).length
+    total.held += rendered.filter(({ rendering }) => rendering.errors > 0).length
+    onProgress?.('render', total.rendered, Math.max(expected, total.rendered))
+  }
+  let size = firstBatch
+  let reading = beside(readBatch(deps, stale, shard, { after: shard.fromId - 1, limit: size }))
+  let storing = Promise.resolve()
+  try {
+    for (;;) {
+      if (signal.aborted) throw new ServiceError('aborted', 'rendering was interrupted; it will be continued')
+      const batch = await reading
+      if (batch.lastId === undefined) break
+      reading = beside(readBatch(deps, stale, shard, { after: batch.lastId, limit: size }))
+      const rendered = await renderBatch(deps, run, batch.projects)
+      size = nextSize(rendered)
+      await storing
+      storing = beside(store(rendered))
+    }
+    await storing
+    return total
+  } finally {
+    await Promise.allSettled([reading, storing])
+  }
+}
+
+/** The same promise; that it fails is noticed where it is awaited, not before. */
+function beside<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => undefined)
+  return work
+}
+
+// Batches are small because three are in memory at a time, API and worker may share one event loop, and libxml2 keeps the
+// memory it has taken.
+const firstBatch = 20
+const leastBatch = 10
+const mostBatch = 100
+const batchBytes = 1_000_000
+
+/** How many projects like these make about `batchBytes` of text. */
+function nextSize(rendered: readonly RenderedProject[]): number {
+  const bytes = rendered.reduce((sum, project) => sum + bytesOf(project), 0)
+  return Math.min(mostBatch, Math.max(leastBatch, Math.round((rendered.length * batchBytes) / (bytes + 1))))
+}
+
+/** What was checked by other schemas, or by none, is checked again: a pull of the official ones reaches every activity. */
+function staleCriteria(deps: PublicationDeps, run: RunHandle): StaleCriteria {
+  const key = [inputKey(deps.mapping), ...(deps.xsd ? [deps.xsd.version] : [])].join('+')
+  return { inputKey: key, day: isoDateOf(run.startedAt), force: run.force }
+}
+
+/** A stale project and its rows. */
+type RenderSource = { readonly stale: StaleProject; readonly source: GraphSource }
+
+async function readBatch(
+  deps: PublicationDeps,
+  stale: StaleCriteria,
+  shard: Shard,
+  { after, limit }: { after: number; limit: number },
+): Promise<{ lastId: number | undefined; projects: RenderSource[] }> {
+  const reading = startStage(deps.onStage, 'read')
+  const { db } = deps.store
+  const found = await staleProjects(db, stale, shard, after, limit)
+  const sources = await graphSources(
+    db,
+    found.map(({ projectId }) => projectId),
+  )
+  reading?.()
+  // One that was deleted in between has no source.
+  const projects = found.flatMap((one) => {
+    const source = sources.get(one.projectId)
+    return source === undefined ? [] : [{ stale: one, source }]
+  })
+  return { lastId: found.at(-1)?.projectId, projects }
+}
+
+/** Makes and checks every text of the projects. */
+async function renderBatch(
+  deps: PublicationDeps,
+  run: RunHandle,
+  projects: readonly RenderSource[],
+): Promise<RenderedProject[]> {
+  const mapped = []
+  for (const { stale, source } of projects) {
+    mapped.push(mapProject(deps, run.startedAt, stale, toProjectGraph(source)))
+    // Between two projects the database's answers are taken, so that it goes on reading and storing; the run's lease is
+    // renewed, and requests are answered.
+    await nextTurn()
+  }
+  const checking = startStage(deps.onStage, 'xsd')
+  const verdicts = deps.xsd?.validate(
+    mapped.map(({ text }) => text),
+    'activity',
+  )
+  checking?.()
+  await nextTurn()
+  return mapped.map((one, index) => toRendered(deps, run.startedAt, one, verdicts?.[index] ?? []))
+}
+
+async function storeBatch(
+  deps: PublicationDeps,
+  run: RunHandle,
+  stale: StaleCriteria,
+  rendered: readonly RenderedProject[],
+): Promise<void> {
+  const storing = startStage(deps.onStage, 'store')
+  await deps.store.transaction(async (db) => {
+    const renderings = rendered.map(({ rendering }) => rendering)
+    await saveRenderings(db, renderings, stale.inputKey, run)
+    // With the rendering, for where the graph is, the API's records cost little; bulk files need all of them.
+    await saveProjectTexts(
+      db,
+      projectMapping,
+      rendered.map(({ record }) => record),
+    )
+  })
+  storing?.()
+}

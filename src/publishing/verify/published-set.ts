@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto'
+import { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { type Dispatcher, request } from 'undici'
+import { ServiceError } from '../../domain/errors.js'
+
+/** What was read of one address: enough to compare it without keeping it. */
+export type Read = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** Of the body as it came over the wire. */
+  readonly wireBytes: number
+  /** Of the body, decompressed where it was compressed. */
+  readonly bytes: number
+  readonly sha256: string
+  /** How often each marker occurs. */
+  readonly occurrences: number
+  /** The body, when it was asked for. */
+  readonly text?: string
+}
+
+export type ReadOptions = {
+  readonly method?: 'GET' | 'HEAD'
+  readonly encoding?: 'gzip' | 'identity'
+  /** A larger body is cut off: the read then has more bytes than this. */
+  readonly mostBytes: number
+  readonly marker?: string
+  readonly keep?: boolean
+  readonly signal: AbortSignal
+}
+
+const timeoutMs = 30_000
+
+/**
+ * Reads an address to its end, hashing on the way. Follows no redirect: a published address is where it says it is.
+ * Throws `input-unusable` when nobody answers, or not in time.
+ */
+export async function readAddress(url: URL, options: ReadOptions): Promise<Read> {
+  const { method = 'GET', encoding = 'identity', mostBytes, marker, keep = false, signal } = options
+  const hash = createHash('sha256')
+  const seen = new Counter(marker)
+  const kept: Buffer[] = []
+  let wireBytes = 0
+  let bytes = 0
+  const take = (chunk: Buffer) => {
+    bytes += chunk.length
+    hash.update(chunk)
+    seen.add(chunk)
+    if (keep) kept.push(chunk)
+    if (bytes > mostBytes) throw new TooLarge()
+  }
+  try {
+    const answer = await request(url, {
+      method,
+      headers: { 'accept-encoding': encoding },
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      signal,
+    })
+    const headers = toHeaders(answer.headers)
+    const sink = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        try {
+          take(chunk)
+          done()
+        } catch (error) {
+          done(error as Error)
+        }
+      },
+    })
+    async function* counted() {
+      for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+        wireBytes += chunk.length
+        yield chunk
+      }
+    }
+    try {
+      if (method === 'HEAD') await answer.body.dump()
+      else if (headers['content-encoding'] === 'gzip') await pipeline(counted, createGunzip(), sink)
+      else await pipeline(counted, sink)
+    } catch (error) {
+      if (!(error instanceof TooLarge) && !isBrokenGzip(error)) throw error
+    }
+    const text = keep ? { text: Buffer.concat(kept).toString('utf8') } : {}
+    return {
+      status: answer.statusCode,
+      headers,
+      wireBytes,
+      bytes,
+      sha256: hash.digest('hex'),
+      occurrences: seen.count,
+      ...text,
+    }
+  } catch (error) {
+    if (signal.aborted) throw new ServiceError('aborted', 'the verification was interrupted', { cause: error })
+    const reason = error instanceof Error ? error.message || error.name : String(error)
+    throw new ServiceError('input-unusable', `${url} cannot be read: ${reason}`, { cause: error })
+  }
+}
+
+class TooLarge extends Error {}
+
+// What does not decompress has another hash than it should, which is the finding.
+function isBrokenGzip(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^Z_/.test(String(error.code))
+}
+
+function toHeaders(headers: Dispatcher.ResponseData['headers']): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+  )
+}
+
+/** Counts a text in a stream of chunks, also where it is cut by their borders. */
+class Counter {
+  count = 0
+  readonly #marker: Buffer | undefined
+  #tail: Buffer = Buffer.alloc(0)
+
+  constructor(marker: string | undefined) {
+    this.#marker = marker === undefined ? undefined : Buffer.from(marker)
+  }
+
+  add(chunk: Buffer): void {
+    if (!this.#marker) return
+    const all = Buffer.concat([this.#tail, chunk])
+    let at = all.indexOf(this.#marker)
+    let end = 0
+    while (at >= 0) {
+      this.count++
+      end = at + this.#marker.length
+      at = all.indexOf(this.#marker, end)
+    }
+    this.#tail = all.subarray(Math.max(end, all.length - this.#marker.length + 1))
+  }
+}

@@ -1,0 +1,84 @@
+import { ServiceError } from '../../domain/errors.js'
+import type { Db } from '../database/connection.js'
+
+/** What an account can be granted beyond reading. */
+export type Grant = 'donations' | 'donation-notes' | 'partner-codes'
+
+export const grants: readonly Grant[] = ['donations', 'donation-notes', 'partner-codes']
+
+/** One account as the operator sees it. */
+export type AccountSummary = {
+  readonly id: number
+  readonly email: string
+  readonly tokenTimeoutSeconds: number
+  readonly createdAt: Date
+  readonly disabled: boolean
+  readonly grants: readonly Grant[]
+  /** Keys that are not revoked. */
+  readonly keys: number
+}
+
+/** All accounts, oldest first. */
+export async function listAccounts(db: Db): Promise<AccountSummary[]> {
+  const { rows } = await db.query<{
+    id: number
+    email: string
+    token_timeout_seconds: number
+    created_at: Date
+    disabled: boolean
+    grants: Grant[]
+    keys: number
+  }>(
+    `select a.id, a.email, a.token_timeout_seconds, a.created_at, a.disabled_at is not null as disabled,
+        array(select operation from account_grant g where g.account_id = a.id order by operation) as grants,
+        (select count(*) from api_key k where k.account_id = a.id and k.revoked_at is null) as keys
+      from account a order by a.id`,
+  )
+  return rows.map(({ token_timeout_seconds, created_at, ...row }) => ({
+    ...row,
+    tokenTimeoutSeconds: token_timeout_seconds,
+    createdAt: created_at,
+  }))
+}
+
+/** The id of an e-mail's account, letter case ignored; throws `not-found`. */
+export async function getAccountId(db: Db, email: string): Promise<number> {
+  const { rows } = await db.query<{ id: number }>('select id from account where lower(email) = lower($1)', [
+    email.trim(),
+  ])
+  if (!rows[0]) throw new ServiceError('not-found', `no account has the e-mail ${email.trim()}`)
+  return rows[0].id
+}
+
+/** Lifetime of the tokens that are issued from now on. */
+export async function changeTokenTimeout(db: Db, accountId: number, seconds: number): Promise<void> {
+  await db.query('update account set token_timeout_seconds = $2 where id = $1', [accountId, seconds])
+}
+
+export async function changePasswordHash(db: Db, accountId: number, passwordHash: string): Promise<void> {
+  await db.query('update account set password_hash = $2 where id = $1', [accountId, passwordHash])
+}
+
+/** Grants an operation; granting it again changes nothing. */
+export async function recordGrant(db: Db, accountId: number, grant: Grant, at: Date): Promise<void> {
+  await db.query(
+    `insert into account_grant (account_id, operation, granted_at) values ($1, $2, $3)
+      on conflict (account_id, operation) do nothing`,
+    [accountId, grant, at],
+  )
+}
+
+/** Takes a grant back; secure requests feel it at once. */
+export async function withdrawGrant(db: Db, accountId: number, grant: Grant): Promise<void> {
+  await db.query('delete from account_grant where account_id = $1 and operation = $2', [accountId, grant])
+}
+
+/** Disables an account: nothing of it is accepted any more, its keys within 5 s and its tokens at once. */
+export async function disableAccount(db: Db, accountId: number, at: Date): Promise<void> {
+  await db.query('update account set disabled_at = coalesce(disabled_at, $2) where id = $1', [accountId, at])
+}
+
+/** Makes a disabled account what it was. */
+export async function enableAccount(db: Db, accountId: number): Promise<void> {
+  await db.query('update account set disabled_at = null where id = $1', [accountId])
+}

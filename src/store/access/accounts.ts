@@ -1,0 +1,130 @@
+import { hash, randomInt, randomUUID } from 'node:crypto'
+import { ServiceError } from '../../domain/errors.js'
+import { type Db, sqlState } from '../database/connection.js'
+
+/** An API user. The password is kept as an argon2id hash only. */
+export type Account = {
+  readonly id: number
+  readonly email: string
+  readonly passwordHash: string
+  readonly tokenTimeoutSeconds: number
+  readonly disabled: boolean
+}
+
+/** A registered key and the account it was issued to. */
+export type ApiKey = { readonly id: number; readonly accountId: number }
+
+/** SHA-256 of a key or token: the only form in which the database knows it. Letter case and blanks around do not count. */
+export function secretHash(secret: string): Buffer {
+  return Buffer.from(secretDigest(secret), 'base64')
+}
+
+/** `secretHash` as text (base64). */
+export function secretDigest(secret: string): string {
+  return hash('sha256', secret.trim().toLowerCase(), 'base64')
+}
+
+/** Stores a new account and returns its id; throws `request-invalid` when the e-mail is taken (letter case ignored). */
+export async function createAccount(
+  db: Db,
+  account: { email: string; passwordHash: string; tokenTimeoutSeconds: number; at: Date },
+): Promise<number> {
+  try {
+    const { rows } = await db.query<{ id: number }>(
+      `insert into account (email, password_hash, token_timeout_seconds, created_at)
+        values ($1, $2, $3, $4) returning id`,
+      [account.email, account.passwordHash, account.tokenTimeoutSeconds, account.at],
+    )
+    return rows[0]?.id ?? 0
+  } catch (error) {
+    if (sqlState(error) !== '23505') throw error
+    throw new ServiceError('request-invalid', `an account with the e-mail ${account.email} exists already`, {
+      cause: error,
+      problems: [{ field: 'email', expected: 'an e-mail address without an account' }],
+    })
+  }
+}
+
+type AccountRow = {
+  id: number
+  email: string
+  password_hash: string
+  token_timeout_seconds: number
+  disabled: boolean
+}
+
+/** The account of an e-mail address, letter case ignored. */
+export async function findAccount(db: Db, email: string): Promise<Account | undefined> {
+  const { rows } = await db.query<AccountRow>(
+    `select id, email, password_hash, token_timeout_seconds, disabled_at is not null as disabled
+      from account where lower(email) = lower($1)`,
+    [email],
+  )
+  const row = rows[0]
+  return (
+    row && {
+      id: row.id,
+      email: row.email,
+      passwordHash: row.password_hash,
+      tokenTimeoutSeconds: row.token_timeout_seconds,
+      disabled: row.disabled,
+    }
+  )
+}
+
+/** Issues a key and returns its text, a UUID, which is nowhere stored and cannot be shown again. */
+export async function issueKey(db: Db, accountId: number, at: Date): Promise<string> {
+  const key = randomUUID()
+  await db.query('insert into api_key (account_id, key_hash, created_at) values ($1, $2, $3)', [
+    accountId,
+    secretHash(key),
+    at,
+  ])
+  return key
+}
+
+/** The key with this hash, unless it was revoked or its account is disabled. */
+export async function findKey(db: Db, hash: Buffer): Promise<ApiKey | undefined> {
+  const { rows } = await db.query<{ id: number; account_id: number }>(
+    `select k.id, k.account_id from api_key k join account a on a.id = k.account_id
+      where k.key_hash = $1 and k.revoked_at is null and a.disabled_at is null`,
+    [hash],
+    'find-api-key',
+  )
+  return rows[0] && { id: rows[0].id, accountId: rows[0].account_id }
+}
+
+const tokenAlphabet = '0123456789abcdefghijklmnopqrstuvwxyz'
+const tokenLength = 40
+
+/**
+ * Issues an access token of a key and returns its text (40 lower-case letters and digits), which is nowhere stored.
+ * Earlier tokens stay valid until they expire; a few expired ones are swept out on the way.
+ */
+export async function issueToken(
+  db: Db,
+  { keyId, timeoutSeconds, at }: { keyId: number; timeoutSeconds: number; at: Date },
+): Promise<string> {
+  const token = Array.from({ length: tokenLength }, () => tokenAlphabet[randomInt(tokenAlphabet.length)]).join('')
+  await db.query(
+    `with expired as (
+        delete from access_token where token_hash in (
+          select token_hash from access_token where expires_at < $3 order by expires_at limit 10
+          for update skip locked))
+      insert into access_token (token_hash, api_key_id, issued_at, expires_at) values ($1, $2, $3, $4)`,
+    [secretHash(token), keyId, at, new Date(at.getTime() + timeoutSeconds * 1000)],
+  )
+  return token
+}
+
+/** Whether the token was issued for this key and has not expired by `at`. */
+export async function isTokenValid(
+  db: Db,
+  { token, keyId, at }: { token: string; keyId: number; at: Date },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'select 1 from access_token where token_hash = $1 and api_key_id = $2 and expires_at > $3',
+    [secretHash(token), keyId, at],
+  )
+  return rowCount > 0
+}

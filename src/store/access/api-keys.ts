@@ -1,0 +1,60 @@
+import { ServiceError } from '../../domain/errors.js'
+import type { Db } from '../database/connection.js'
+import { issueKey } from './accounts.js'
+
+/** One key as the operator sees it; its text is nowhere stored. */
+export type KeySummary = {
+  readonly id: number
+  readonly email: string
+  readonly createdAt: Date
+  readonly revokedAt: Date | undefined
+}
+
+/** Keys, oldest first; of one account when an e-mail is given. */
+export async function listKeys(db: Db, email?: string): Promise<KeySummary[]> {
+  const { rows } = await db.query<{ id: number; email: string; created_at: Date; revoked_at: Date | null }>(
+    `select k.id, a.email, k.created_at, k.revoked_at from api_key k join account a on a.id = k.account_id
+      where $1::text is null or lower(a.email) = lower($1) order by k.id`,
+    [email?.trim() ?? null],
+  )
+  return rows.map((row) => ({
+    id: row.id,
+    email: row.email,
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at ?? undefined,
+  }))
+}
+
+/** Issues a key unless the account has `most` valid ones already; then throws `request-invalid`. Needs a transaction. */
+export async function issueKeyUpTo(db: Db, accountId: number, most: number, at: Date): Promise<string> {
+  // Of two requests at once, the second waits and counts the key of the first.
+  await db.query('select from account where id = $1 for update', [accountId])
+  const { rows } = await db.query<{ keys: number }>(
+    'select count(*) as keys from api_key where account_id = $1 and revoked_at is null',
+    [accountId],
+  )
+  if ((rows[0]?.keys ?? 0) >= most) {
+    throw new ServiceError('request-invalid', `the account has ${most} keys already: revoke one first`)
+  }
+  return await issueKey(db, accountId, at)
+}
+
+/** A key by its number or by the hash of its text; within an account when one is given. */
+export type KeyChoice = { readonly id: number } | { readonly hash: Buffer; readonly accountId?: number }
+
+/**
+ * Revokes a key and ends its tokens. False when there is no such key; revoking a key again is not an error. Processes
+ * that have just seen the key accept it for at most 5 s more.
+ */
+export async function revokeKey(db: Db, choice: KeyChoice, at: Date): Promise<boolean> {
+  const [id, hash, accountId] = 'id' in choice ? [choice.id, null, null] : [null, choice.hash, choice.accountId ?? null]
+  const { rowCount } = await db.query(
+    `with revoked as (
+        update api_key set revoked_at = coalesce(revoked_at, $4)
+        where (id = $1 or key_hash = $2) and ($3::bigint is null or account_id = $3) returning id),
+      ended as (delete from access_token where api_key_id in (select id from revoked))
+      select from revoked`,
+    [id, hash, accountId, at],
+  )
+  return rowCount > 0
+}

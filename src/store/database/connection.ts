@@ -1,0 +1,113 @@
+import pg from 'pg'
+import { ServiceError } from '../../domain/errors.js'
+
+/** What SQL functions of this room are given: a connection, a transaction or the pool itself. */
+export type Db = {
+  /** `name`: the statement is prepared once a connection under this name; one name always means one text. */
+  query<Row extends object>(
+    text: string,
+    values?: readonly unknown[],
+    name?: string,
+  ): Promise<{ rows: Row[]; rowCount: number }>
+}
+
+/** A connection of its own, for COPY; opaque outside this room. */
+export type Connection = pg.PoolClient
+
+const { builtins } = pg.types
+
+/**
+ * Column parsers of our own pool (never the driver's global table): `date` and `numeric` stay text, bigint becomes a
+ * number that is proved safe.
+ */
+function columnParser(oid: number, format?: 'text' | 'binary') {
+  if (format !== 'binary') {
+    if (oid === builtins.DATE || oid === builtins.NUMERIC) return (text: string) => text
+    if (oid === builtins.INT8) return parseBigint
+  }
+  return pg.types.getTypeParser(oid, format as 'text')
+}
+
+function parseBigint(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} does not fit a number`)
+  return value
+}
+
+/** Options of a pool; durations in milliseconds. */
+export type PoolOptions = {
+  readonly url: string
+  readonly max: number
+  readonly applicationName: string
+  readonly statementTimeoutMs?: number
+}
+
+/** A pool with our column parsers, UTC sessions and bounded waits; `onError` hears of idle connections that broke. */
+export function createPool(options: PoolOptions, onError: (error: Error) => void): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.max,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    types: { getTypeParser: columnParser as typeof pg.types.getTypeParser },
+    options: `-c timezone=UTC -c statement_timeout=${options.statementTimeoutMs ?? 0} -c idle_in_transaction_session_timeout=600000`,
+  })
+  pool.on('error', onError)
+  return pool
+}
+
+/** Adapts a pg client or pool to `Db`; a statement without an answer after `answerMs` (0: no limit) fails. */
+export function toDb(client: pg.Pool | pg.PoolClient, answerMs: number): Db {
+  return {
+    query: async <Row extends object>(text: string, values?: readonly unknown[], name?: string) => {
+      try {
+        const result = await client.query<Row>({
+          text,
+          values: [...(values ?? [])],
+          ...(name !== undefined && { name }),
+          query_timeout: answerMs,
+        } as pg.QueryConfig)
+        return { rows: result.rows, rowCount: result.rowCount ?? 0 }
+      } catch (error) {
+        throw toStoreError(error)
+      }
+    },
+  }
+}
+
+// Class 08: connection exceptions; 57P0x: shutdown; 53xxx: out of resources (53100: disk full).
+const unavailableStates = /^(08|57P0|53)/
+const unavailableErrnos = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'])
+
+// The driver's own words, which have no code.
+const lostMessages =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Client was closed|Connection ended|Cannot use a pool after calling end/
+
+/** True for serialisation failures and deadlocks, which a transaction may simply repeat. */
+export function isRepeatable(error: unknown): boolean {
+  const code = sqlState(error)
+  return code === '40001' || code === '40P01'
+}
+
+/** True when the database refused the data itself (class 22: data exception, 23: constraint violation). */
+export function isDataError(error: unknown): boolean {
+  return /^(22|23)/.test(sqlState(error) ?? '')
+}
+
+/** The SQLSTATE or errno of a driver error, if it has one. */
+export function sqlState(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined
+  if ('code' in error && typeof error.code === 'string' && !(error instanceof ServiceError)) return error.code
+  return 'cause' in error ? sqlState(error.cause) : undefined
+}
+
+/** Turns a lost connection into `database-unavailable`; every other error is returned as it is. */
+export function toStoreError(error: unknown): unknown {
+  if (error instanceof ServiceError || !(error instanceof Error)) return error
+  const code = sqlState(error) ?? ''
+  const lost = unavailableStates.test(code) || unavailableErrnos.has(code) || lostMessages.test(error.message)
+  if (!lost) return error
+  return new ServiceError('database-unavailable', `the database cannot be reached: ${error.message}`, { cause: error })
+}

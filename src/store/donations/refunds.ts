@@ -1,0 +1,175 @@
+import type { IsoDate } from '../../domain/dates.js'
+import type { Donation } from '../../domain/donation.js'
+import { ServiceError } from '../../domain/errors.js'
+import type { Decimal } from '../../domain/money.js'
+import type { Db } from '../database/connection.js'
+import { type DonationRow, donationColumns, toDonation } from './donation-rows.js'
+
+export type RefundKind = 'refund' | 'chargeback'
+
+/** A refund in the books, done or not. */
+export type RefundIntent = {
+  readonly id: number
+  readonly reference: string
+  readonly kind: RefundKind
+  readonly donation: Donation
+  readonly chargeId: string | undefined
+  /** What is given back of the amount. */
+  readonly amount: Decimal
+  /** What is given back of the tip. */
+  readonly addon: Decimal
+}
+
+/** What a refund is asked for. */
+export type RefundRequest = {
+  readonly donationId: number
+  readonly reference: string
+  readonly kind: RefundKind
+  /** Of the amount; undefined: all that is left of it, and the tip. */
+  readonly amount: Decimal | undefined
+  readonly at: Date
+  readonly leaseSeconds: number
+}
+
+/**
+ * Writes a refund down before money moves; call it in a transaction. Throws `not-found` for an unknown donation and
+ * `request-invalid` when it cannot be given back: not settled, less is left, or another refund of it is under way.
+ */
+export async function recordRefundIntent(db: Db, request: RefundRequest): Promise<RefundIntent> {
+  const { donationId } = request
+  const { rows } = await db.query<
+    DonationRow & { charge_id: string | null; left: string; enough: boolean; open: boolean }
+  >(
+    `select ${donationColumns}, d.charge_id, d.amount - d.refunded as left,
+        coalesce($2::numeric, d.amount - d.refunded) <= d.amount - d.refunded and d.amount > d.refunded as enough,
+        exists (select from donation_refund r where r.donation_id = d.id and r.done_at is null) as open
+      from donation d where d.id = $1 for update`,
+    [donationId, request.amount],
+  )
+  const row = rows[0]
+  if (!row) throw new ServiceError('not-found', `there is no donation ${donationId}`)
+  const donation = toDonation(row)
+  if (donation.reference === undefined) {
+    throw refuse('a donation that was paid here', `donation ${donationId} is a record of the past`)
+  }
+  if (donation.status !== 'settled' && donation.status !== 'refunded') {
+    throw refuse('a donation that has settled', `donation ${donationId} is ${donation.status}`)
+  }
+  if (row.open) throw refuse('no other refund under way', `a refund of donation ${donationId} is not finished yet`)
+  if (!row.enough) {
+    throw refuse(`at most ${row.left}, which is left of donation ${donationId}`, request.amount ?? 'everything')
+  }
+  const whole = request.amount === undefined
+  const amount = (request.amount ?? row.left) as Decimal
+  const addon = (whole ? donation.addon : '0') as Decimal
+  const inserted = await db.query<{ id: number }>(
+    `insert into donation_refund (donation_id, reference, kind, amount, addon, requested_at, lease_until)
+      values ($1, $2, $3, $4, $5, $6, clock_timestamp() + make_interval(secs => $7)) returning id`,
+    [donationId, request.reference, request.kind, amount, addon, request.at, request.leaseSeconds],
+  )
+  return {
+    id: inserted.rows[0]?.id ?? 0,
+    reference: request.reference,
+    kind: request.kind,
+    donation,
+    chargeId: row.charge_id ?? undefined,
+    amount,
+    addon,
+  }
+}
+
+function refuse(expected: string, got: string): ServiceError {
+  return new ServiceError('request-invalid', `expected ${expected}; got: ${got}`, {
+    problems: [{ field: 'donation', expected, got }],
+  })
+}
+
+/**
+ * Books a refund that has been made: its own negative figure in the month of the refund, the project's totals, and the
+ * fee in the same share (rounded to `places`), all in one statement. A donation counts no more once all of it has gone back. False: it was
+ * booked already.
+ */
+export async function recordRefundDone(
+  db: Db,
+  { id, at, day, places }: { readonly id: number; readonly at: Date; readonly day: IsoDate; readonly places: number },
+): Promise<boolean> {
+  const { rows } = await db.query<{ id: number }>(bookRefund, [id, at, day, places])
+  return rows.length > 0
+}
+
+// Each part gives back the difference of two rounded shares, so that nothing remains of a fee in the end.
+const bookRefund = `
+  with done as (
+    update donation_refund set done_at = $2 where id = $1 and done_at is null
+    returning id, donation_id, kind, amount, reference
+  ), given_back as (
+    update donation d set status = 'refunded', refunded = d.refunded + r.amount
+    from done r where d.id = r.donation_id
+    returning d.id, d.project_id, d.funder_id, d.currency, r.amount, r.kind, r.reference,
+      case when d.refunded = d.amount then 1 else 0 end as whole,
+      round(d.fee * d.refunded / d.amount, $4) - round(d.fee * (d.refunded - r.amount) / d.amount, $4) as fee
+  ), totals as (
+    update project p set funding = p.funding - g.amount,
+      number_of_donations = greatest(p.number_of_donations - g.whole, 0),
+      remaining = case when p.goal is null then p.remaining else greatest(p.goal - p.funding + g.amount, 0) end
+    from given_back g where p.id = g.project_id
+    returning g.*
+  ), months as (
+    insert into donation_month (project_id, month, currency, kind, source, funder_id, amount, count, last_on, itemised)
+    select t.project_id, date_trunc('month', $3::date)::date, t.currency, part.kind, 'local', t.funder_id, -part.amount,
+      part.count, $3, -part.amount
+    from totals t, lateral (values ('fee', t.fee, 0), ('refund', t.amount, t.whole)) part (kind, amount, count)
+    where part.amount > 0
+    on conflict (project_id, month, currency, kind, source, funder_id) do update set
+      amount = donation_month.amount + excluded.amount, count = donation_month.count + excluded.count,
+      last_on = greatest(donation_month.last_on, excluded.last_on),
+      itemised = donation_month.itemised + excluded.itemised
+  ), event as (
+    insert into donation_event (donation_id, kind, at, details)
+    select id, 'refunded', $2, jsonb_build_object('kind', kind, 'amount', amount::text, 'fee', fee::text,
+      'reference', reference) from totals
+  )
+  select id from totals`
+
+/** Removes a refund that the gateway refused, so that nothing is left to finish; false: it is done already. */
+export async function cancelRefund(db: Db, id: number): Promise<boolean> {
+  const { rowCount } = await db.query('delete from donation_refund where id = $1 and done_at is null', [id])
+  return rowCount > 0
+}
+
+/** Takes over refunds that were never finished. */
+export async function takeOverOpenRefunds(
+  db: Db,
+  { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
+): Promise<RefundIntent[]> {
+  const { rows } = await db.query<
+    DonationRow & {
+      refund_id: number
+      refund_reference: string
+      kind: RefundKind
+      refund_amount: string
+      refund_addon: string
+      charge_id: string | null
+    }
+  >(
+    `with due as (
+        select id from donation_refund where done_at is null and lease_until < clock_timestamp()
+        order by id limit $1 for update skip locked
+      ), taken as (
+        update donation_refund r set lease_until = clock_timestamp() + make_interval(secs => $2)
+        from due where r.id = due.id returning r.*)
+      select ${donationColumns}, d.charge_id, r.id as refund_id, r.reference as refund_reference, r.kind,
+        r.amount as refund_amount, r.addon as refund_addon
+      from taken r join donation d on d.id = r.donation_id order by r.id`,
+    [limit, leaseSeconds],
+  )
+  return rows.map((row) => ({
+    id: row.refund_id,
+    reference: row.refund_reference,
+    kind: row.kind,
+    donation: toDonation(row),
+    chargeId: row.charge_id ?? undefined,
+    amount: row.refund_amount as Decimal,
+    addon: row.refund_addon as Decimal,
+  }))
+}

@@ -1,0 +1,108 @@
+import type { Decimal } from '../../domain/money.js'
+import type { Db } from '../database/connection.js'
+
+/** A charge in the books of the sandbox gateway. */
+export type SandboxCharge = {
+  readonly id: number
+  readonly amount: Decimal
+  readonly currency: string
+  /** Absent: approved. */
+  readonly declineCode?: number
+}
+
+type Row = { id: number; amount: string; currency: string; decline_code: number | null }
+
+/** A charge as the gateway is asked for it. */
+export type ChargeEntry = {
+  readonly reference: string
+  readonly amount: Decimal
+  readonly currency: string
+  readonly declineCode: number | undefined
+  readonly at: Date
+}
+
+/**
+ * Enters charges, or finds the ones that their references already have: one reference is charged once. The commit is not
+ * waited for: the settlement's commit comes after it and takes it along, and a charge that is lost with the whole
+ * database was never answered.
+ */
+export async function enterCharges(db: Db, charges: readonly ChargeEntry[]): Promise<SandboxCharge[]> {
+  const references = charges.map(({ reference }) => reference)
+  const { rows } = await db.query<Row & { reference: string }>(
+    enterAll,
+    [
+      references,
+      charges.map(({ amount }) => amount),
+      charges.map(({ currency }) => currency),
+      charges.map(({ declineCode }) => declineCode ?? null),
+      charges.map(({ at }) => at),
+    ],
+    'enter-sandbox-charges',
+  )
+  const entered = new Map(rows.map((row) => [row.reference, toCharge(row)]))
+  return await Promise.all(
+    references.map(async (reference) => {
+      const charge = entered.get(reference) ?? (await findCharge(db, reference))
+      if (!charge) throw new Error(`the sandbox charge ${reference} vanished`)
+      return charge
+    }),
+  )
+}
+
+const enterAll = `
+  with unhurried as (select set_config('synchronous_commit', 'off', true))
+  insert into sandbox_charge (reference, amount, currency, decline_code, charged_at)
+  select g.* from unhurried,
+    unnest($1::text[], $2::numeric[], $3::text[], $4::integer[], $5::timestamptz[]) as g
+  order by 1
+  on conflict (reference) do nothing returning reference, id, amount, currency, decline_code`
+
+/** The charge with this reference. */
+export async function findCharge(db: Db, reference: string): Promise<SandboxCharge | undefined> {
+  const { rows } = await db.query<Row>(
+    'select id, amount, currency, decline_code from sandbox_charge where reference = $1',
+    [reference],
+  )
+  return rows[0] && toCharge(rows[0])
+}
+
+/**
+ * Enters a refund of an approved charge, or finds the one that this reference already has; gives its id. Undefined: no
+ * approved charge has this reference, or less is left of it.
+ */
+export async function enterRefund(
+  db: Db,
+  refund: { readonly reference: string; readonly chargeReference: string; readonly amount: Decimal; readonly at: Date },
+): Promise<number | undefined> {
+  const { rows } = await db.query<{ id: number }>(
+    `with charge as (
+        select id, amount from sandbox_charge where reference = $2 and decline_code is null for update
+      ), entered as (
+        insert into sandbox_refund (reference, charge_id, amount, refunded_at)
+        select $1, c.id, $3, $4 from charge c
+        where not exists (select from sandbox_refund where reference = $1)
+          and c.amount >= $3 + coalesce((select sum(amount) from sandbox_refund where charge_id = c.id), 0)
+        returning id
+      )
+      select id from entered union all select id from sandbox_refund where reference = $1`,
+    [refund.reference, refund.chargeReference, refund.amount, refund.at],
+  )
+  return rows[0]?.id
+}
+
+/** Removes the charges, and their refunds, whose references `query` selects: of donations that are removed too. */
+export async function forgetSandboxCharges(db: Db, query: string): Promise<void> {
+  await db.query(
+    `delete from sandbox_refund where charge_id in (select id from sandbox_charge where reference in (${query}))`,
+  )
+  await db.query(`delete from sandbox_charge where reference in (${query})`)
+}
+
+function toCharge(row: Row): SandboxCharge {
+  return {
+    id: row.id,
+    amount: row.amount as Decimal,
+    currency: row.currency,
+    ...(row.decline_code !== null && { declineCode: row.decline_code }),
+  }
+}

@@ -1,0 +1,97 @@
+import type { Connection, Db } from '../database/connection.js'
+import { copyRows } from '../database/copy-rows.js'
+import { organisationKinds } from '../reads/organisation-pages.js'
+
+/** The files of full records that consumers fetch whole. */
+export const bulkFileNames = [
+  'projects',
+  'projects-active',
+  'organizations',
+  'organizations-active',
+  'organizations-vetted',
+] as const
+
+export type BulkFileName = (typeof bulkFileNames)[number]
+
+/** Whose records a file holds. */
+export type BulkFamily = 'project' | 'organisation'
+
+/** The files of a family, each with the SQL that says which records are in it. */
+const files: Readonly<Record<BulkFamily, Readonly<Partial<Record<BulkFileName, string>>>>> = {
+  project: { projects: 'true', 'projects-active': 'p.active' },
+  organisation: {
+    organizations: 'true',
+    'organizations-active': organisationKinds.active,
+    'organizations-vetted': organisationKinds.vetted,
+  },
+}
+
+/** SQL of a family's stored texts. */
+const sources: Readonly<Record<BulkFamily, { readonly from: string; readonly key: string }>> = {
+  project: { from: 'project p join wire_record w on w.project_id = p.id', key: 'p.id' },
+  organisation: { from: 'organisation o join organisation_record w on w.organisation_id = o.id', key: 'o.id' },
+}
+
+/** How many records a file would have, and a name for exactly these versions of them. */
+export type BulkFingerprint = { readonly name: BulkFileName; readonly records: number; readonly fingerprint: string }
+
+/** The fingerprints of all files of a family. */
+export async function bulkFingerprints(db: Db, family: BulkFamily, mapping: number): Promise<BulkFingerprint[]> {
+  const { from, key } = sources[family]
+  const names = bulkFileNames.filter((name) => name in files[family])
+  const columns = names.flatMap((_, file) => [
+    `count(*) filter (where is_in_${file}) as records_${file}`,
+    `md5(string_agg(id || ':' || version, ',' order by id) filter (where is_in_${file})) as hash_${file}`,
+  ])
+  const conditions = names.map((name, file) => `(${files[family][name]}) as is_in_${file}`)
+  // `offset 0`: what says whether a record is in a file is asked once.
+  const { rows } = await db.query<Record<string, number | string | null>>(
+    `select ${columns.join(', ')} from (
+      select ${key} as id, w.version, ${conditions.join(', ')} from ${from} where w.mapping = $1 offset 0
+    ) as record`,
+    [mapping],
+  )
+  return names.map((name, index) => ({
+    name,
+    records: Number(rows[0]?.[`records_${index}`] ?? 0),
+    fingerprint: `${mapping}-${rows[0]?.[`hash_${index}`] ?? 'none'}`,
+  }))
+}
+
+/**
+ * The records of files of one family as XML texts in id order: a batch has the texts of each file. All are read at once;
+ * each is a view into a buffer that is about to be reused.
+ */
+export async function* bulkTexts(
+  client: Connection,
+  family: BulkFamily,
+  names: readonly BulkFileName[],
+  mapping: number,
+): AsyncGenerator<Buffer[][]> {
+  const { from, key } = sources[family]
+  const conditions = names.map((name) => `(${files[family][name] ?? 'false'})`)
+  const sql = `copy (
+    select w.xml, ${conditions.join(', ')} from ${from}
+      where w.mapping = ${Math.trunc(mapping)} and (${conditions.join(' or ')}) order by ${key}
+  ) to stdout (format binary)`
+  for await (const rows of copyRows(client, sql)) {
+    yield names.map((_, file) => rows.flatMap(([text, ...isIn]) => (text && isIn[file]?.[0] === 1 ? [text] : [])))
+  }
+}
+
+/** Ids above `after`, ascending, of projects or organisations without a text of their current version. */
+export async function idsWithoutText(
+  db: Db,
+  of: BulkFamily,
+  { after, limit, mapping }: { after: number; limit: number; mapping: number },
+): Promise<number[]> {
+  const table = of === 'project' ? 'wire_record' : 'organisation_record'
+  const { rows } = await db.query<{ id: number }>(
+    `select v.${of}_id as id from ${of}_version v
+      where v.${of}_id > $1 and not exists (
+        select from ${table} w where w.${of}_id = v.${of}_id and w.version = v.version and w.mapping = $2)
+      order by v.${of}_id limit $3`,
+    [after, mapping, limit],
+  )
+  return rows.map((row) => row.id)
+}

@@ -1,0 +1,83 @@
+import type { Db } from '../database/connection.js'
+
+/** Published identifiers, not given up, that no publishable activity carries; the first `limit`, and how many in all. */
+export async function vanishedIdentifiers(db: Db, limit: number): Promise<{ count: number; sample: string[] }> {
+  const { rows } = await db.query<{ identifier: string; count: number }>(
+    `select i.identifier, (count(*) over ())::integer as count from published_identifier i
+      where withdrawn_at is null
+        and not exists (select from rendering r where r.identifier = i.identifier and r.text is not null)
+      order by i.project_id limit $1`,
+    [limit],
+  )
+  return { count: rows[0]?.count ?? 0, sample: rows.map((row) => row.identifier) }
+}
+
+/**
+ * Promises the identifiers of all publishable activities for ever; called before a release goes live, so that a crash
+ * in between can only promise too much, never forget one.
+ */
+export async function promiseIdentifiers(db: Db, releaseId: string, at: Date): Promise<void> {
+  await db.query(
+    `insert into published_identifier (identifier, project_id, segment, first_release_id, first_published_at)
+      select identifier, project_id, segment, $1, $2 from rendering r
+        where text is not null and not exists
+          (select from published_identifier i where i.project_id = r.project_id)
+        order by project_id
+      on conflict do nothing`,
+    [releaseId, at],
+  )
+  await db.query(
+    `update published_identifier i set withdrawn_at = null
+      where withdrawn_at is not null
+        and exists (select from rendering r where r.identifier = i.identifier and r.text is not null)`,
+  )
+}
+
+/** An identifier as a release carries it. */
+export type CarriedIdentifier = { readonly identifier: string; readonly projectId: number; readonly segment: number }
+
+/** Loads the identifiers of a release into a table that lasts as long as the caller's transaction. */
+export async function loadCarried(db: Db, batches: AsyncIterable<readonly CarriedIdentifier[]>): Promise<void> {
+  await db.query(
+    'create temporary table carried (identifier text primary key, project_id bigint, segment integer) on commit drop',
+  )
+  for await (const batch of batches) {
+    await db.query(
+      `insert into carried select * from unnest($1::text[], $2::bigint[], $3::integer[]) on conflict do nothing`,
+      [
+        batch.map(({ identifier }) => identifier),
+        batch.map(({ projectId }) => projectId),
+        batch.map(({ segment }) => segment),
+      ],
+    )
+  }
+}
+
+const notCarried = 'withdrawn_at is null and not exists (select from carried c where c.identifier = i.identifier)'
+
+/** Published identifiers that the loaded release lacks: how many, and the first few. */
+export async function missingFromCarried(db: Db): Promise<{ count: number; sample: string[] }> {
+  const { rows } = await db.query<{ identifier: string; count: number }>(
+    `select i.identifier, (count(*) over ())::integer as count from published_identifier i
+      where ${notCarried} order by i.project_id limit 10`,
+  )
+  return { count: rows[0]?.count ?? 0, sample: rows.map((row) => row.identifier) }
+}
+
+/** Promises the identifiers of the loaded release for ever, and gives those up for ever that it lacks. */
+export async function settleIdentifiers(db: Db, releaseId: string, at: Date): Promise<void> {
+  await db.query(`update published_identifier i set withdrawn_at = $1 where ${notCarried}`, [at])
+  await db.query(
+    `insert into published_identifier (identifier, project_id, segment, first_release_id, first_published_at)
+      select identifier, project_id, segment, $1, $2 from carried order by project_id on conflict do nothing`,
+    [releaseId, at],
+  )
+}
+
+/** Withdraws every identifier published under a publisher that was never a real one; returns how many. */
+export async function withdrawIdentifiersOf(db: Db, publisherRef: string): Promise<number> {
+  const { rowCount } = await db.query('delete from published_identifier where starts_with(identifier, $1)', [
+    `${publisherRef}-`,
+  ])
+  return rowCount
+}

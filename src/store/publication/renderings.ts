@@ -1,0 +1,175 @@
+import type { IsoDate } from '../../domain/dates.js'
+import { unusualMinorUnits } from '../../domain/money.js'
+import type { Notice } from '../../domain/notice.js'
+import type { Db } from '../database/connection.js'
+
+// A segment stops taking new projects at this size (architecture 2.6).
+const segmentBytes = 12_000_000
+
+/**
+ * Gives every publishable activity without a segment its segment, for ever: the last one while it has room, then new
+ * ones, in id order. `materialized`: where the last one ends is asked once, not for every activity.
+ */
+export async function assignSegments(db: Db): Promise<void> {
+  await db.query(
+    `with last as (
+        select coalesce(max(segment), 1) as segment from rendering
+      ), room as (
+        select segment, (select coalesce(sum(bytes), 0) from rendering r where r.segment = last.segment) as bytes
+          from last
+      ), base as materialized (
+        select case when bytes >= $1 then segment + 1 else segment end as segment,
+          case when bytes >= $1 then 0 else bytes end as bytes from room
+      ), fresh as (
+        select project_id, sum(bytes) over (order by project_id) - bytes as before
+          from rendering where segment is null and text is not null
+      )
+      update rendering r set segment = base.segment + floor((base.bytes + fresh.before) / $1::numeric)::integer
+        from fresh, base where r.project_id = fresh.project_id`,
+    [segmentBytes],
+  )
+}
+
+/** One activity file's worth of renderings. */
+export type Segment = {
+  readonly segment: number
+  readonly activities: number
+  readonly bytes: number
+  /** Changes when any activity of the segment does. */
+  readonly fingerprint: string
+  readonly warnings: number
+  readonly infos: number
+  readonly noticeCounts: Readonly<Record<string, number>>
+}
+
+/** All segments that hold a publishable activity, by number. */
+export async function listSegments(db: Db): Promise<Segment[]> {
+  const { rows } = await db.query<Omit<Segment, 'noticeCounts'>>(
+    `select segment, count(*)::integer as activities, sum(bytes) as bytes,
+        md5(string_agg(project_id || ' ' || content_hash || ' ' || extract(epoch from last_updated_at), E'\\n'
+          order by project_id)) as fingerprint,
+        sum(warnings)::integer as warnings, sum(infos)::integer as infos
+      from rendering where text is not null group by segment order by segment`,
+  )
+  const counts = await db.query<{ segment: number; code: string; count: number }>(
+    `select segment, code, sum(value::integer)::integer as count
+      from rendering, jsonb_each_text(notice_counts) as t (code, value)
+      where text is not null and verdict = 'valid' group by segment, code order by segment, code collate "C"`,
+  )
+  return rows.map((row) => ({
+    ...row,
+    bytes: Number(row.bytes),
+    noticeCounts: Object.fromEntries(
+      counts.rows.filter((count) => count.segment === row.segment).map(({ code, count }) => [code, count]),
+    ),
+  }))
+}
+
+/** COPY statements for the assembly; binary, because the text format escapes backslashes and line breaks. */
+export function copySegmentSql(segment: number): string {
+  if (!Number.isSafeInteger(segment)) throw new TypeError(`not a segment: ${segment}`)
+  return `copy (select text from rendering where segment = ${segment} and text is not null order by project_id)
+    to stdout (format binary)`
+}
+
+/** Columns: project id, text, entries, updated (epoch seconds), changed (epoch seconds). */
+export const copyReportFeedsSql = `copy (
+  select project_id, text, entries, extract(epoch from date_trunc('second', changed_at))::bigint
+    from report_feed order by project_id) to stdout (format binary)`
+
+/** Number of project feeds and a fingerprint of them all. */
+export async function reportFeedsFingerprint(db: Db): Promise<{ count: number; entries: number; fingerprint: string }> {
+  const { rows } = await db.query<{ count: number; entries: number; fingerprint: string }>(
+    `select count(*)::integer as count, coalesce(sum(entries), 0)::integer as entries,
+        coalesce(md5(string_agg(project_id || ' ' || content_hash, E'\\n' order by project_id)), '') as fingerprint
+      from report_feed`,
+  )
+  return rows[0] ?? { count: 0, entries: 0, fingerprint: '' }
+}
+
+/** Money that all publishable activities report as incoming, by currency. */
+export async function incomingMoney(db: Db): Promise<Record<string, string>> {
+  const { rows } = await db.query<{ currency: string; amount: string }>(
+    `select currency, sum((value ->> 'in')::numeric)::text as amount
+      from rendering, jsonb_each(money) as t (currency, value)
+      where text is not null group by currency order by currency collate "C"`,
+  )
+  return Object.fromEntries(rows.map((row) => [row.currency, row.amount]))
+}
+
+/**
+ * Activities rendered after the run `sinceRun` whose reported money differs, in any currency, from `donation_month` and
+ * `disbursement` up to `day`: how many, and the first `limit` in words. Projects that have changed since are left out, as
+ * their text is about to be.
+ */
+export async function unbalancedRenderings(
+  db: Db,
+  { sinceRun, day }: { readonly sinceRun: number; readonly day: IsoDate },
+  limit: number,
+): Promise<{ count: number; sample: string[] }> {
+  const { rows } = await db.query<{ identifier: string; told: string; books: string; count: number }>(
+    `with checked as (
+        select r.project_id, r.identifier, r.money
+          from rendering r join project_version v using (project_id)
+          where r.run_id > $1 and r.verdict = 'valid' and r.text is not null and not v.dirty
+            and (r.valid_until is null or r.valid_until > $2)
+      ), entries as (
+        select project_id, currency, case when kind = 'fee' then 'out' else 'in' end as side, amount
+          from donation_month join checked using (project_id) where last_on <= $2
+        union all
+        select project_id, currency, 'out', amount from disbursement join checked using (project_id)
+          where disbursed_on <= $2
+        union all
+        select project_id, currency, side, - amount::numeric
+          from checked, jsonb_each(money) as c (currency, sides), jsonb_each_text(sides) as s (side, amount)
+      ), differences as (
+        select project_id, currency, side, sum(round(amount, coalesce(($3::jsonb ->> currency)::integer, 2))) as amount
+          from entries group by project_id, currency, side
+      )
+      select identifier, currency || ' ' || side as told, amount::text as books, (count(*) over ())::integer as count
+        from (
+          select distinct on (project_id) project_id, currency, side, amount from differences where amount <> 0
+            order by project_id, currency collate "C", side collate "C"
+        ) first join checked using (project_id)
+        order by project_id limit $4`,
+    [sinceRun, day, JSON.stringify(unusualMinorUnits), limit],
+  )
+  return {
+    count: rows[0]?.count ?? 0,
+    sample: rows.map(({ identifier, told, books }) => `${identifier} (${told}: the books have ${books} more)`),
+  }
+}
+
+/** An activity whose newest mapping is invalid. */
+export type HeldRow = {
+  readonly projectId: number
+  readonly identifier: string
+  readonly stillPublished: boolean
+  readonly notices: readonly Notice[]
+}
+
+/** How many activities are held, and the first `limit` of them by id. */
+export async function heldRenderings(db: Db, limit: number): Promise<{ count: number; sample: HeldRow[] }> {
+  const count = await db.query<{ count: number }>(
+    `select count(*)::integer as count from rendering where verdict = 'held'`,
+  )
+  const { rows } = await db.query<{
+    project_id: number
+    identifier: string
+    still_published: boolean
+    notices: Notice[]
+  }>(
+    `select project_id, identifier, text is not null as still_published, notices
+      from rendering where verdict = 'held' order by project_id limit $1`,
+    [limit],
+  )
+  return {
+    count: count.rows[0]?.count ?? 0,
+    sample: rows.map((row) => ({
+      projectId: row.project_id,
+      identifier: row.identifier,
+      stillPublished: row.still_published,
+      notices: row.notices,
+    })),
+  }
+}

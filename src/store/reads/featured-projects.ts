@@ -1,0 +1,57 @@
+import type { Db } from '../database/connection.js'
+import { currentProjectText, type ProjectRow, type WantedText } from './wire-records.js'
+
+// Three times what is shown, so that projects which end within the hour leave no gap.
+const candidates = 30
+
+/**
+ * The featured projects of an hour, at most `limit` active ones; all processes show the same. One round trip, but for
+ * the first read of an hour, which chooses them: by lot, where a project's chance grows with how many people gave to it
+ * and how close it is to its goal (weighted sampling without replacement: Efraimidis and Spirakis, 2006). The lot is a
+ * hash of id and hour.
+ */
+export async function selectFeatured(db: Db, hour: Date, limit: number, text: WantedText): Promise<ProjectRow[]> {
+  const { rows, used } = await read(db, hour, limit, text)
+  const gap = rows.length < limit
+  if (used !== undefined && !(gap && used === candidates)) return rows
+  await choose(db, hour)
+  return (await read(db, hour, limit, text)).rows
+}
+
+async function read(db: Db, hour: Date, limit: number, text: WantedText) {
+  const { rows } = await db.query<{ used: number; id: number | null; active: boolean; text: string | null }>(
+    `select cardinality(f.project_ids) as used, p.id, true as active, ${currentProjectText(text, '$2')} as text
+      from featured_hour f
+        left join lateral (
+          select p.id, c.position from unnest(f.project_ids) with ordinality c (id, position)
+            join project p on p.id = c.id and p.active
+          order by c.position limit $3
+        ) p on true
+      where f.hour = $1 order by p.position`,
+    [hour, text.mapping, limit],
+    `featured-${text.view}-${text.format}`,
+  )
+  return {
+    used: rows[0]?.used,
+    rows: rows.flatMap((row) =>
+      row.id === null ? [] : { id: row.id, active: row.active, ...(row.text !== null && { text: row.text }) },
+    ),
+  }
+}
+
+async function choose(db: Db, hour: Date): Promise<void> {
+  await db.query(
+    `with old as (delete from featured_hour where hour < $1::timestamptz - interval '2 hours')
+      insert into featured_hour (hour, project_ids)
+      select $1, array(
+        select id from (
+          select p.id, -ln(((hashtextextended(p.id || ' ' || extract(epoch from $1::timestamptz)::bigint, 0) & 4503599627370495)
+              + 1) / 4503599627370497.0)
+            / (ln(2 + p.number_of_donations) * (0.5 + least(1, p.funding / nullif(p.goal, 0)))) as lot
+          from project p where p.active
+        ) drawn
+        order by lot, id limit $2)
+      on conflict (hour) do update set project_ids = excluded.project_ids`,
+    [hour, candidates],
+  )
+}

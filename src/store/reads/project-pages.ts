@@ -1,0 +1,207 @@
+import type { Db } from '../database/connection.js'
+import { changesKnownUntil, currentProjectRecord, type ProjectRow, type WantedText } from './wire-records.js'
+
+/** Which projects a list is of. */
+export type ProjectScope =
+  | { readonly of: 'all' }
+  | { readonly of: 'country'; readonly code: string }
+  | { readonly of: 'theme'; readonly id: string }
+  | { readonly of: 'organisation'; readonly id: number }
+
+/** What is asked of a list; `modifiedSince` keeps what changed at that instant or later. */
+export type ProjectSelection = {
+  readonly scope: ProjectScope
+  readonly activeOnly: boolean
+  readonly modifiedSince?: Date | undefined
+}
+
+/** What a page read returns. */
+export type ProjectPageRows = {
+  /** False when no theme or organisation has the scope's id. */
+  readonly scopeKnown: boolean
+  /** The records one after another, when all of them were there; else the ids of the page. */
+  readonly records: PageTexts | { readonly ids: readonly number[] }
+  /** First id of the next page; absent on the last one. */
+  readonly nextProjectId?: number
+  /** All projects selected, whatever the page shows; only when it was asked for. */
+  readonly numberFound?: number
+  /** With `modifiedSince`: changes up to this instant are all in this answer or later pages of it; may be unknown. */
+  readonly modifiedUntil?: Date
+}
+
+/** A page's texts, joined by commas in JSON, and ids with versions, which name exactly these texts. */
+export type PageTexts = { readonly body: string; readonly versions: string }
+
+/** Page size whose statements are prepared; others are rare and planned each time. */
+export const usualLimit = 10
+
+// Columns that are not asked for are not there: each costs as much to describe as to read.
+type PageRow = {
+  first: number
+  scope_known?: boolean
+  number_found?: number
+  modified_until?: Date | null
+  next_id: number | null
+  missing: string | null
+  versions: string | null
+  body: string | null
+}
+
+/**
+ * The pages that begin at or after each of `from`, by what they begin at, in one round trip; of a list that is not shared
+ * only the first. Records are in id order. Texts are
+ * given only when all of a page's were made from the projects' current versions by the mapping asked for. They come
+ * joined: ten rows cost much more than one.
+ */
+export async function selectProjectPages(
+  db: Db,
+  page: PageQuery,
+  from: readonly number[],
+): Promise<ReadonlyMap<number, ProjectPageRows>> {
+  const { text, values } = pageStatement(page, from)
+  const { rows } = await db.query<PageRow>(text, values, statementName(page))
+  return new Map(rows.map((row) => [row.first, toPageRows(row)]))
+}
+
+function toPageRows(row: PageRow): ProjectPageRows {
+  return {
+    scopeKnown: row.scope_known ?? true,
+    records: row.missing
+      ? { ids: row.missing.split(',').map(Number) }
+      : { body: row.body ?? '', versions: row.versions ?? '' },
+    ...(row.next_id !== null && { nextProjectId: row.next_id }),
+    ...(row.number_found !== undefined && { numberFound: row.number_found }),
+    ...(row.modified_until && { modifiedUntil: row.modified_until }),
+  }
+}
+
+/** All ids selected, ascending, as texts separated by commas: a million numbers would cost more than their document. */
+export async function selectProjectIds(
+  db: Db,
+  selection: ProjectSelection,
+): Promise<{ readonly ids: string; readonly modifiedUntil?: Date }> {
+  const values: unknown[] = []
+  const { source, key, conditions } = selectionSql(selection, values)
+  const { rows } = await db.query<{ ids: string | null; modified_until: Date | null }>(
+    `select string_agg(${key}::text, ',' order by ${key}) as ids,
+        ${selection.modifiedSince ? changesKnownUntil : 'null::timestamptz'} as modified_until
+      from ${source} where ${conditions}`,
+    values,
+  )
+  const [row] = rows
+  return { ids: row?.ids ?? '', ...(row?.modified_until && { modifiedUntil: row.modified_until }) }
+}
+
+type Row = { id: number; active: boolean; version: string | null; text: string | null }
+
+/** The projects with these ids, by id; unknown ids are left out. */
+export async function findProjectRows(
+  db: Db,
+  ids: readonly number[],
+  text: WantedText,
+): Promise<ReadonlyMap<number, ProjectRow>> {
+  const { rows } = await db.query<Row>(
+    `select p.id, p.active, r.version, r.text
+      from project p left join lateral ${currentProjectRecord(text, '$2')} r on true
+      where p.id = any (${hidden('$1::bigint[]')}::bigint[])`,
+    [ids, text.mapping],
+    `projects-by-ids-${text.view}-${text.format}`,
+  )
+  return new Map(rows.map((row) => [row.id, toProjectRow(row)]))
+}
+
+function toProjectRow({ id, active, version, text }: Row): ProjectRow {
+  return { id, active, ...(version !== null && { version }), ...(text !== null && { text }) }
+}
+
+// A planner that sees how long an array is plans anew for each, which takes longer than reading.
+function hidden(array: string): string {
+  return `(select ${array})`
+}
+
+/** Adds what the selection binds to `values`. `p` is the project, `key` its id where an index on the scope has it. */
+function selectionSql({ scope, activeOnly, modifiedSince }: ProjectSelection, values: unknown[]) {
+  const bind = (value: unknown) => `$${values.push(value)}`
+  const conditions = activeOnly ? ['p.active'] : []
+  let source = 'project p'
+  let key = 'p.id'
+  let known: string | undefined
+  if (scope.of === 'country') {
+    source = 'project_country s join project p on p.id = s.project_id'
+    key = 's.project_id'
+    conditions.push(`s.country_code = ${bind(scope.code)}`)
+  } else if (scope.of === 'theme') {
+    source = 'project_theme s join project p on p.id = s.project_id'
+    key = 's.project_id'
+    const id = bind(scope.id)
+    conditions.push(`s.theme_id = ${id}`)
+    known = `exists (select from theme where id = ${id})`
+  } else if (scope.of === 'organisation') {
+    const id = bind(scope.id)
+    conditions.push(`p.organisation_id = ${id}`)
+    known = `exists (select from organisation where id = ${id})`
+  }
+  if (modifiedSince) {
+    source += ' join project_version changed on changed.project_id = p.id'
+    conditions.push(`changed.changed_at >= ${bind(modifiedSince)}`)
+  }
+  return { source, key, known, conditions: conditions.length === 0 ? 'true' : conditions.join(' and ') }
+}
+
+/** Pages of one list; `count`: `numberFound` is wanted too. */
+export type PageQuery = ProjectSelection & {
+  readonly limit: number
+  readonly count: boolean
+  readonly text: WantedText
+}
+
+/**
+ * Whether pages of this list may be read together, by a statement that is prepared. All others are planned for their very
+ * parameters, one page at a time: a date decides between two ways of reading, and a page size given as a parameter would
+ * be planned as a tenth of the table.
+ */
+export function isShared({ modifiedSince, limit }: PageQuery): boolean {
+  return modifiedSince === undefined && limit === usualLimit
+}
+
+// Everything in the text of the statement but its parameters.
+function statementName(page: PageQuery): string | undefined {
+  if (!isShared(page)) return undefined
+  const { scope, activeOnly, count, text } = page
+  const counted = count ? '-counted' : ''
+  return `projects-${scope.of}-${activeOnly ? 'active' : 'any'}-${text.view}-${text.format}${counted}`
+}
+
+// Of the row after the page only the id is wanted. Whether to count is not a parameter: the statement would be planned
+// anew for each value of it, which takes twice as long as the page.
+function pageStatement(page: PageQuery, from: readonly number[]): { text: string; values: unknown[] } {
+  const shared = isShared(page)
+  const values: unknown[] = [shared ? from : from[0], page.text.mapping]
+  const { source, key, known, conditions } = selectionSql(page, values)
+  const limit = Math.trunc(page.limit)
+  const extra = [
+    known && `${known} as scope_known,`,
+    page.count && `(select count(*) from ${source} where ${conditions}) as number_found,`,
+    page.modifiedSince && `${changesKnownUntil} as modified_until,`,
+  ]
+  const onPage = `filter (where position <= ${limit})`
+  return {
+    values,
+    text: `
+  select f.first, ${extra.filter(Boolean).join(' ')} t.*
+  from ${shared ? `unnest(${hidden('$1::bigint[]')})` : '(select $1::bigint)'} f (first) cross join lateral (
+    select max(id) filter (where position > ${limit}) as next_id,
+      case when bool_or(text is null) ${onPage} then string_agg(id::text, ',' order by id) ${onPage} end as missing,
+      string_agg(id || ':' || version, ',' order by id) as versions,
+      string_agg(text, '${page.text.format === 'json' ? ',' : ''}' order by id) as body
+    from (
+        select id, row_number() over (order by id) as position
+        from (
+          select ${key} as id from ${source} where ${key} >= f.first and ${conditions}
+          order by ${key} limit ${limit + 1}
+        ) page
+      ) p
+      left join lateral ${currentProjectRecord(page.text, '$2')} r on position <= ${limit}
+  ) t`,
+  }
+}

@@ -1,0 +1,131 @@
+import type { Db } from '../database/connection.js'
+import { textArray } from '../database/text-array.js'
+
+export type WireFormat = 'xml' | 'json'
+
+/** Which of a project's two records: all of it, or the summary. */
+export type ProjectView = 'full' | 'summary'
+
+/** A record as an API read finds it: its ready text, or none when the stored one is missing or stale. */
+export type WireRow = {
+  readonly id: number
+  readonly text?: string
+  /** The version that the text was made from, where it was asked for. */
+  readonly version?: string
+}
+
+/** A project's record, with what decides whether it may be shown. */
+export type ProjectRow = WireRow & { readonly active: boolean }
+
+/** Which stored text of a project a read wants; `mapping`: one made by another mapping is not current. */
+export type WantedText = { readonly view: ProjectView; readonly format: WireFormat; readonly mapping: number }
+
+/** The texts of one version of a project. */
+export type ProjectTexts = {
+  readonly id: number
+  readonly version: number
+  readonly xml: string
+  readonly json: string
+  readonly summaryXml: string
+  readonly summaryJson: string
+}
+
+/** The texts of one version of an organisation. */
+export type OrganisationTexts = {
+  readonly id: number
+  readonly version: number
+  readonly xml: string
+  readonly json: string
+}
+
+/** Keeps records for later reads; one whose project has moved on since is not kept. */
+export async function saveProjectTexts(db: Db, mapping: number, texts: readonly ProjectTexts[]): Promise<void> {
+  if (texts.length === 0) return
+  await db.query(
+    `insert into wire_record (project_id, version, mapping, xml, json, summary_xml, summary_json)
+      select r.project_id, r.version, $1, r.xml, r.json, r.summary_xml, r.summary_json
+      from unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[])
+          r (project_id, version, xml, json, summary_xml, summary_json)
+        join project_version v on v.project_id = r.project_id and v.version = r.version
+      order by r.project_id
+      on conflict (project_id) do update
+        set version = excluded.version, mapping = excluded.mapping, xml = excluded.xml, json = excluded.json,
+          summary_xml = excluded.summary_xml, summary_json = excluded.summary_json
+        where (wire_record.version, wire_record.mapping) is distinct from (excluded.version, excluded.mapping)`,
+    [
+      mapping,
+      texts.map((text) => text.id),
+      texts.map((text) => text.version),
+      textArray(texts.map((text) => text.xml)),
+      textArray(texts.map((text) => text.json)),
+      textArray(texts.map((text) => text.summaryXml)),
+      textArray(texts.map((text) => text.summaryJson)),
+    ],
+  )
+}
+
+/** As `saveProjectTexts`, of organisations. */
+export async function saveOrganisationTexts(
+  db: Db,
+  mapping: number,
+  texts: readonly OrganisationTexts[],
+): Promise<void> {
+  if (texts.length === 0) return
+  await db.query(
+    `insert into organisation_record (organisation_id, version, mapping, xml, json)
+      select r.id, r.version, $1, r.xml, r.json
+      from unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[]) r (id, version, xml, json)
+        join organisation_version v on v.organisation_id = r.id and v.version = r.version
+      order by r.id
+      on conflict (organisation_id) do update
+        set version = excluded.version, mapping = excluded.mapping, xml = excluded.xml, json = excluded.json
+        where (organisation_record.version, organisation_record.mapping)
+          is distinct from (excluded.version, excluded.mapping)`,
+    [
+      mapping,
+      texts.map((text) => text.id),
+      texts.map((text) => text.version),
+      textArray(texts.map((text) => text.xml)),
+      textArray(texts.map((text) => text.json)),
+    ],
+  )
+}
+
+const columns = {
+  full: { xml: 'xml', json: 'json' },
+  summary: { xml: 'summary_xml', json: 'summary_json' },
+} as const
+
+/**
+ * SQL for the current text of project `p`; `mapping` is SQL too. A subquery a row, so that a prepared plan can only look
+ * up the page's rows by key, never read the whole table.
+ */
+export function currentProjectText({ view, format }: WantedText, mapping: string): string {
+  return `(
+      select w.${columns[view][format]} from project_version v
+        join wire_record w on w.project_id = v.project_id and w.version = v.version
+      where v.project_id = p.id and w.mapping = ${mapping}
+    )`
+}
+
+/** As `currentProjectText`, with its version: `version` and `text` of at most one row, to join `lateral`. */
+export function currentProjectRecord({ view, format }: WantedText, mapping: string): string {
+  return `(
+      select w.version::text as version, w.${columns[view][format]} as text from project_version v
+        join wire_record w on w.project_id = v.project_id and w.version = v.version
+      where v.project_id = p.id and w.mapping = ${mapping}
+      offset 0
+    )`
+}
+
+/** SQL for the current text of organisation `o`. */
+export function currentOrganisationText(format: WireFormat, mapping: string): string {
+  return `(
+      select w.${format} from organisation_version v
+        join organisation_record w on w.organisation_id = v.organisation_id and w.version = v.version
+      where v.organisation_id = o.id and w.mapping = ${mapping}
+    )`
+}
+
+/** SQL for the instant up to which this statement's snapshot shows every change there will ever be; null: not known. */
+export const changesKnownUntil = 'changes_known_until(pg_current_snapshot())'

@@ -1,0 +1,57 @@
+import type { Db } from '../database/connection.js'
+
+/** Rows that were removed, by what they were. */
+export type Pruned = {
+  readonly tokens: number
+  readonly runs: number
+  readonly shards: number
+  readonly syncs: number
+  readonly releases: number
+}
+
+const day = 86_400_000
+// docs/operations.md states these rules.
+const rules = { tokens: day, shards: 7 * day, runs: 90 * day, syncs: 90 * day, releases: 400 * day }
+
+/**
+ * Removes rows that nothing needs any more. Runs are kept while a release or a rendering names them; releases while they
+ * are among the newest `keepReleases`. Safe at any time, from any number of processes.
+ */
+export async function pruneDatabase(db: Db, now: Date, keepReleases: number): Promise<Pruned> {
+  const before = (age: number) => new Date(now.getTime() - age)
+  const remove = async (sql: string, ...values: unknown[]) => (await db.query(sql, values)).rowCount
+  return {
+    tokens: await remove('delete from access_token where expires_at < $1', before(rules.tokens)),
+    shards: await remove(
+      'delete from run_shard s using run r where r.id = s.run_id and r.finished_at < $1',
+      before(rules.shards),
+    ),
+    releases: await remove(
+      `delete from release where state <> 'live' and generated_at < $1 and run_id < (
+        select min(run_id) from (select run_id from release order by run_id desc limit $2) newest)`,
+      before(rules.releases),
+      keepReleases,
+    ),
+    // The newest run of all stays, whatever its age: it says which instants have been dealt with.
+    runs: await remove(
+      `with old as (
+        delete from run r where finished_at < $1 and id < (select max(id) from run)
+          and not exists (select from release where run_id = r.id)
+          and not exists (select from rendering where run_id = r.id)
+        returning state, rendered, trigger)
+      , counted as (
+        insert into pruned_run as p (state, count, rendered, watchdog)
+          select state, count(*), sum(rendered), count(*) filter (where trigger = 'watchdog') from old group by state
+          on conflict (state) do update set count = p.count + excluded.count,
+            rendered = p.rendered + excluded.rendered, watchdog = p.watchdog + excluded.watchdog)
+      select from old`,
+      before(rules.runs),
+    ),
+    // A mirror's memory of how far it has come is its last good sync.
+    syncs: await remove(
+      `delete from sync_run where finished_at < $1
+        and id < coalesce((select max(id) from sync_run where state = 'done'), 0)`,
+      before(rules.syncs),
+    ),
+  }
+}

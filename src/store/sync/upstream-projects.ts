@@ -1,0 +1,142 @@
+import type { Db } from '../database/connection.js'
+
+/** Marks projects as offered by the upstream in this run, whether their records could be taken or not. */
+export async function markSeen(db: Db, runId: number, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return
+  await db.query(
+    `insert into upstream_project as u (project_id, since_run_id, seen_run_id)
+     select id, $1, $1 from unnest($2::bigint[]) id order by id
+     on conflict (project_id) do update set seen_run_id = excluded.seen_run_id, present = true,
+       since_run_id = case when u.present then u.since_run_id else excluded.since_run_id end
+     where not u.present or u.seen_run_id <> excluded.seen_run_id`,
+    [runId, [...new Set(ids)]],
+  )
+}
+
+/** How many projects the upstream offered before this run, and how many of them a whole walk has not met. */
+export async function countVanished(db: Db, runId: number): Promise<{ known: number; vanished: number }> {
+  const { rows } = await db.query<{ known: number; vanished: number }>(
+    `select count(*) as known, count(*) filter (where seen_run_id <> $1) as vanished
+     from upstream_project where present and since_run_id <> $1`,
+    [runId],
+  )
+  return rows[0] ?? { known: 0, vanished: 0 }
+}
+
+/** How many projects the upstream offers as far as is known. */
+export async function countPresent(db: Db): Promise<number> {
+  const { rows } = await db.query<{ count: number }>('select count(*) as count from upstream_project where present')
+  return rows[0]?.count ?? 0
+}
+
+/** Projects after `after`, in id order, that a whole walk of this run has not met. */
+export async function listVanished(db: Db, runId: number, after: number, limit: number): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>(
+    `select project_id as id from upstream_project
+     where present and seen_run_id <> $1 and project_id > $2 order by project_id limit $3`,
+    [runId, after, limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Makes mirrored projects inactive that the upstream no longer has; nothing is deleted. Their hash is forgotten, so that
+ * one that comes back is written again. Returns how many had been active.
+ */
+export async function deactivateMirrored(db: Db, ids: readonly number[]): Promise<number> {
+  await db.query('update upstream_project set present = false where project_id = any ($1::bigint[])', [ids])
+  const { rowCount } = await db.query(
+    `update project set active = false, status = case when status = 'active' then 'retired' else status end,
+       source_hash = null
+     where id = any ($1::bigint[]) and source = 'upstream' and active`,
+    [ids],
+  )
+  return rowCount
+}
+
+/** A project whose reports or gallery are to be fetched, and the keys to keep once they are. */
+export type DetailTask = {
+  readonly projectId: number
+  readonly reportsKey?: string
+  readonly galleryKey?: string
+  /** The main image, which a gallery's first picture may repeat. */
+  readonly mainImage?: string
+  /** The project's title, under which pictures without one of their own are served. */
+  readonly title: string
+}
+
+/**
+ * Active mirrored projects after `after`, in id order, whose record says other numbers or dates of reports, or another
+ * gallery, than when they were last fetched. Inactive ones are left: their requests answer 410.
+ */
+export async function listDetailTasks(db: Db, after: number, limit: number): Promise<DetailTask[]> {
+  const { rows } = await db.query<{
+    project_id: number
+    reports_key: string | null
+    gallery_key: string | null
+    main_image: string | null
+    title: string
+  }>(
+    `select project_id, case when reports_due then reports_key end as reports_key,
+       case when gallery_due then gallery_key end as gallery_key, main_image, title
+     from (
+       select p.id as project_id, p.title, k.reports_key, k.gallery_key, main.original_url as main_image,
+         u.reports_key is distinct from k.reports_key and (coalesce(p.number_of_reports, 0) > 0
+           or p.date_of_most_recent_report is not null
+           or exists (select from progress_report r where r.project_id = p.id)) as reports_due,
+         u.gallery_key is distinct from k.gallery_key and (coalesce(p.image_gallery_size, 0) > 0
+           or exists (select from photo g where g.project_id = p.id and g.position > 0)) as gallery_due
+       from project p
+         join upstream_project u on u.project_id = p.id
+         left join photo main on main.project_id = p.id and main.position = 0
+         cross join lateral (select
+           coalesce(p.number_of_reports, 0) || ' ' || coalesce(extract(epoch from p.date_of_most_recent_report)::text, '-')
+             as reports_key,
+           coalesce(p.image_gallery_size, 0) || ' ' || coalesce(main.original_url, p.image_link, '-') as gallery_key) k
+       where p.source = 'upstream' and p.active and u.present and p.id > $1
+     ) task
+     where reports_due or gallery_due
+     order by project_id limit $2`,
+    [after, limit],
+  )
+  return rows.map((row) => ({
+    projectId: row.project_id,
+    title: row.title,
+    ...(row.reports_key !== null && { reportsKey: row.reports_key }),
+    ...(row.gallery_key !== null && { galleryKey: row.gallery_key }),
+    ...(row.main_image !== null && { mainImage: row.main_image }),
+  }))
+}
+
+/** Keeps what the records said when their details were fetched. */
+export async function keepDetailKeys(db: Db, tasks: readonly DetailTask[]): Promise<void> {
+  await db.query(
+    `update upstream_project u
+     set reports_key = coalesce(t.reports_key, u.reports_key), gallery_key = coalesce(t.gallery_key, u.gallery_key)
+     from unnest($1::bigint[], $2::text[], $3::text[]) t (project_id, reports_key, gallery_key)
+     where u.project_id = t.project_id`,
+    [
+      tasks.map(({ projectId }) => projectId),
+      tasks.map(({ reportsKey }) => reportsKey ?? null),
+      tasks.map(({ galleryKey }) => galleryKey ?? null),
+    ],
+  )
+}
+
+/** Whether the upstream was found to understand `modifiedSince`; undefined: it was never asked. */
+export async function findUnderstandsSince(db: Db, upstream: string): Promise<boolean | undefined> {
+  const { rows } = await db.query<{ understands: boolean }>(
+    'select understands_modified_since as understands from upstream_trait where upstream = $1',
+    [upstream],
+  )
+  return rows[0]?.understands
+}
+
+export async function recordUnderstandsSince(db: Db, upstream: string, understands: boolean, at: Date): Promise<void> {
+  await db.query(
+    `insert into upstream_trait (upstream, understands_modified_since, detected_at) values ($1, $2, $3)
+     on conflict (upstream) do update
+       set understands_modified_since = excluded.understands_modified_since, detected_at = excluded.detected_at`,
+    [upstream, understands, at],
+  )
+}

@@ -1,0 +1,162 @@
+import { parseWireDateTime } from '../../domain/dates.js'
+import type { FieldProblem } from '../../domain/errors.js'
+import type { ReportRecord } from '../../domain/record.js'
+import { sanitizeReportHtml } from '../../domain/report-html.js'
+import type { Element } from '../../xml/element.js'
+import { escapeText, writeElement } from '../../xml/writer.js'
+import { isObject } from './record-fields.js'
+import { firstCharacter, parseXml, readDocument, unusable } from './upstream-documents.js'
+import { storableText, type WireObject, type WireValue } from './wire-value.js'
+
+/** The reports of a feed that could be read, and what was wrong with the others. */
+export type ReportReading = { readonly reports: readonly ReportRecord[]; readonly problems: readonly FieldProblem[] }
+
+type Entry = {
+  readonly id?: string | undefined
+  readonly title?: string | undefined
+  readonly author?: string | undefined
+  readonly published?: string | undefined
+  readonly updated?: string | undefined
+  readonly html: string
+  readonly links: readonly { readonly href: string; readonly rel?: string; readonly type?: string }[]
+}
+
+/**
+ * Reads the progress reports of a project, Atom or its JSON variant (wire contract 9). The HTML is sanitised here, where
+ * it enters the store. Throws `upstream-unusable` for another document.
+ */
+export function readReportFeed(body: Buffer): ReportReading {
+  const { base, entries } = firstCharacter(body) === '<' ? fromAtom(body) : fromJson(body)
+  const problems: FieldProblem[] = []
+  const reports = entries.flatMap((entry, index) => toReport(entry, base, `entry ${index + 1}`, problems) ?? [])
+  return { reports, problems }
+}
+
+function toReport(
+  entry: Entry,
+  base: string | undefined,
+  place: string,
+  problems: FieldProblem[],
+): ReportRecord | undefined {
+  const url = toWebAddress(entry.id, base)
+  if (url === undefined) {
+    problems.push({ field: `${place}/id`, expected: "the web address of the report's page", ...got(entry.id) })
+    return undefined
+  }
+  const published = parseWireDateTime(entry.published?.trim() ?? '')
+  const updated = parseWireDateTime(entry.updated?.trim() ?? '')
+  const publishedAt = published ?? updated
+  if (publishedAt === undefined) {
+    problems.push({ field: `${place}/published`, expected: 'a date and time with offset', ...got(entry.published) })
+    return undefined
+  }
+  const author = entry.author?.trim()
+  const images = entry.links.flatMap(({ href, rel, type }) => {
+    const address = rel === 'self' || rel === 'alternate' ? undefined : toWebAddress(href, base)
+    return address === undefined ? [] : [{ url: address, ...(type && { mediaType: type }) }]
+  })
+  return {
+    url,
+    title: entry.title?.trim() || url,
+    ...(author && { authorName: author }),
+    publishedAt,
+    updatedAt: updated ?? publishedAt,
+    contentHtml: sanitizeReportHtml(entry.html),
+    images,
+  }
+}
+
+function got(value: string | undefined): { got?: string } {
+  return value === undefined ? {} : { got: value.slice(0, 120) }
+}
+
+function toWebAddress(text: string | undefined, base: string | undefined): string | undefined {
+  const trimmed = text?.trim() ?? ''
+  if (trimmed === '') return undefined
+  // An absolute address is kept letter by letter: it identifies the report.
+  if (/^https?:\/\//i.test(trimmed)) return URL.canParse(trimmed) ? trimmed : undefined
+  if (base === undefined || !URL.canParse(trimmed, base)) return undefined
+  const url = new URL(trimmed, base)
+  return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : undefined
+}
+
+type Feed = { readonly base: string | undefined; readonly entries: readonly Entry[] }
+
+function fromAtom(body: Buffer): Feed {
+  const root = parseXml(body)
+  if (localName(root) !== 'feed') throw unusable(`an XML document whose root is ${root.name}, not an Atom feed`)
+  const entries = childrenOf(root, 'entry').map((entry): Entry => {
+    const content = childrenOf(entry, 'content')[0] ?? childrenOf(entry, 'summary')[0]
+    const [author] = childrenOf(entry, 'author')
+    return {
+      id: textOf(entry, 'id'),
+      title: textOf(entry, 'title'),
+      author: author && textOf(author, 'name'),
+      published: textOf(entry, 'published'),
+      updated: textOf(entry, 'updated'),
+      html: content ? htmlOf(content) : '',
+      links: childrenOf(entry, 'link').flatMap(({ attributes }) => {
+        const { href, rel, type } = attributes
+        return href === undefined ? [] : [{ href, ...(rel && { rel }), ...(type && { type: storableText(type) }) }]
+      }),
+    }
+  })
+  return { base: root.attributes['xml:base'], entries }
+}
+
+function localName({ name }: Element): string {
+  return name.slice(name.indexOf(':') + 1)
+}
+
+function childrenOf(parent: Element, name: string): Element[] {
+  return parent.children.filter((child) => localName(child) === name)
+}
+
+function textOf(parent: Element, name: string): string | undefined {
+  const [found] = childrenOf(parent, name)
+  return found && storableText(found.text)
+}
+
+/** RFC 4287, 4.1.3: `html` is escaped markup, `xhtml` a div, everything else text. */
+function htmlOf(content: Element): string {
+  const type = content.attributes.type ?? 'text'
+  if (type === 'xhtml') return storableText(content.children.map((child) => writeElement(child)).join(''))
+  return storableText(type === 'html' || type === 'text/html' ? content.text : escapeText(content.text))
+}
+
+function fromJson(body: Buffer): Feed {
+  const document = readDocument(body)
+  const feed = document.feed !== undefined && isObject(document.feed) ? document.feed : document
+  const list = feed.entries ?? feed.entry
+  if (list === undefined && feed.id === undefined) throw unusable('JSON that is no feed')
+  const { attributes } = feed
+  const base = attributes !== undefined && isObject(attributes) ? plain(attributes['xml:base']) : undefined
+  const entries = objectsOf(list).map(
+    (entry): Entry => ({
+      id: plain(entry.id),
+      title: plain(entry.title),
+      author: plain(objectsOf(entry.authors ?? entry.author)[0]?.name),
+      published: plain(entry.published),
+      updated: plain(entry.updated),
+      html: plain(entry.content) ?? '',
+      links: objectsOf(entry.links ?? entry.link).flatMap((link) => {
+        const href = plain(link.href)
+        const rel = plain(link.rel)
+        const type = plain(link.type)
+        return href === undefined ? [] : [{ href, ...(rel && { rel }), ...(type && { type }) }]
+      }),
+    }),
+  )
+  return { base, entries }
+}
+
+function objectsOf(value: WireValue | undefined): WireObject[] {
+  const items: readonly (WireValue | undefined)[] = Array.isArray(value) ? value : [value]
+  return items.filter((item): item is WireObject => item !== undefined && isObject(item))
+}
+
+/** A text, or the text inside an object that some renderings make of `type` and value. */
+function plain(value: WireValue | undefined): string | undefined {
+  if (typeof value === 'string') return value
+  return value !== undefined && isObject(value) ? plain(value.value ?? value.content) : undefined
+}
