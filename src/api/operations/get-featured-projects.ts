@@ -1,6 +1,6 @@
 import { selectFeatured } from '../../store/reads/featured-projects.js'
 import type { ProjectView, WireFormat } from '../../store/reads/wire-records.js'
-import { projectMapping } from '../../wire/write/project.js'
+import { projectRecordVersion } from '../../wire/write/project.js'
 import type { ApiDeps } from '../deps.js'
 import { joinRecords, type ProjectPage } from '../representations/project-list.js'
 import { projectTextsOf } from './ready-texts.js'
@@ -14,7 +14,7 @@ export async function getFeaturedProjects(
   { view, format }: { view: ProjectView; format: WireFormat },
 ): Promise<ProjectPage> {
   const hour = new Date(Math.floor(clock().getTime() / hourMs) * hourMs)
-  const text = { view, format, mapping: projectMapping }
+  const text = { view, format, recordVersion: projectRecordVersion }
   const records = await projectTextsOf(store, text, await selectFeatured(store.db, hour, featuredProjects, text))
   return { records: joinRecords(format, records), numberFound: records.length }
 }

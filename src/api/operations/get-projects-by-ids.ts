@@ -2,7 +2,7 @@ import { ServiceError } from '../../domain/errors.js'
 import { findProjectRows } from '../../store/reads/project-pages.js'
 import type { ProjectRow, ProjectView, WireFormat } from '../../store/reads/wire-records.js'
 import type { Store } from '../../store/store.js'
-import { projectMapping } from '../../wire/write/project.js'
+import { projectRecordVersion } from '../../wire/write/project.js'
 import { joinRecords } from '../representations/project-list.js'
 import type { ListedPage } from './list-projects.js'
 import { createReadTogether } from './read-together.js'
@@ -22,7 +22,7 @@ export async function getProjectsByIds(
   { ids, view, format }: { ids: readonly number[] } & Wanted,
 ): Promise<Pick<ListedPage, 'page' | 'version'>> {
   const wanted = [...new Set(ids)].slice(0, maximumIds)
-  const text = { view, format, mapping: projectMapping }
+  const text = { view, format, recordVersion: projectRecordVersion }
   const rows = await findProjectRows(store.db, wanted, text)
   const active = wanted.flatMap((id) => rows.get(id) ?? []).filter((row) => row.active)
   if (active.length === 0) throw nothingLeft(wanted, rows.size)
@@ -43,7 +43,7 @@ const projectsTogether = 8
 export function createProjectFinder(store: Store): GetProject {
   const readTogether = createReadTogether<number, ProjectRow>(projectsTogether)
   return async ({ id, view, format }) => {
-    const text = { view, format, mapping: projectMapping }
+    const text = { view, format, recordVersion: projectRecordVersion }
     const row = await readTogether(`${view} ${format}`, id, (ids) => findProjectRows(store.db, ids, text))
     if (!row?.active) throw nothingLeft([id], row ? 1 : 0)
     const [record] = await projectTextsOf(store, text, [row])

@@ -11,7 +11,7 @@ import {
 } from '../../store/reads/project-pages.js'
 import type { ProjectView, WireFormat } from '../../store/reads/wire-records.js'
 import type { Store } from '../../store/store.js'
-import { projectMapping } from '../../wire/write/project.js'
+import { projectRecordVersion } from '../../wire/write/project.js'
 import { joinRecords, type ProjectPage } from '../representations/project-list.js'
 import { createReadTogether } from './read-together.js'
 import { projectTextsOf } from './ready-texts.js'
@@ -57,7 +57,7 @@ export function createProjectList(store: Store, monotonicMs: () => number = () =
     const count = known?.found === undefined || known.againAt <= monotonicMs()
     // Set before the answer is there, so that of many requests at once only one counts.
     if (known && count) known.againAt = monotonicMs() + countRememberedMs
-    const text = { view, format, mapping: projectMapping }
+    const text = { view, format, recordVersion: projectRecordVersion }
     const query = { scope, activeOnly, modifiedSince, limit, count, text }
     const page = await read(`${name} ${count} ${view} ${format}`, query, input.nextProjectId)
     if (!page?.scopeKnown) throw unknownScope(scope)
@@ -69,7 +69,7 @@ export function createProjectList(store: Store, monotonicMs: () => number = () =
     const { nextProjectId, modifiedUntil } = page
     if ('body' in page.records) {
       const { body, versions } = page.records
-      const version = `${projectMapping} ${view} ${versions} ${numberFound} ${nextProjectId}`
+      const version = `${projectRecordVersion} ${view} ${versions} ${numberFound} ${nextProjectId}`
       return { page: { records: body, numberFound, nextProjectId }, version, modifiedUntil }
     }
     const rows = await findProjectRows(store.db, page.records.ids, text)

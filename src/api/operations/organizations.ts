@@ -6,7 +6,7 @@ import {
 } from '../../store/reads/organisation-pages.js'
 import type { WireFormat } from '../../store/reads/wire-records.js'
 import type { Store } from '../../store/store.js'
-import { organizationMapping } from '../../wire/write/organization.js'
+import { organizationRecordVersion } from '../../wire/write/organization.js'
 import type { OrganizationPage } from '../representations/organization-list.js'
 import { organisationTextsOf } from './ready-texts.js'
 
@@ -22,7 +22,7 @@ export async function listOrganizations(
   store: Store,
   { nextOrgId, format, ...selection }: OrganizationListInput,
 ): Promise<OrganizationPage & { readonly modifiedUntil?: Date | undefined }> {
-  const wanted = { format, mapping: organizationMapping }
+  const wanted = { format, recordVersion: organizationRecordVersion }
   const page = await selectOrganisationPage(store.db, { ...selection, ...wanted, from: nextOrgId })
   return {
     records: await organisationTextsOf(store, format, page.rows),
@@ -42,7 +42,7 @@ export async function getOrganization(
   const named = 'id' in by ? `organisation ${by.id}` : `organisation with the bridge id ${by.bridgeId.slice(0, 64)}`
   const notFound = () => new ServiceError('not-found', `there is no ${named}`)
   if ('bridgeId' in by && BigInt(by.bridgeId) > largestBridgeId) throw notFound()
-  const row = await findOrganisationRow(store.db, by, { format, mapping: organizationMapping })
+  const row = await findOrganisationRow(store.db, by, { format, recordVersion: organizationRecordVersion })
   if (!row) throw notFound()
   const [text] = await organisationTextsOf(store, format, [row])
   if (text === undefined) throw notFound()

@@ -1,12 +1,12 @@
 import { renderOrganisationTexts, renderProjectTexts } from '../../publishing/render/wire-texts.js'
 import type { ProjectTexts, ProjectView, WireFormat, WireRow } from '../../store/reads/wire-records.js'
 import type { Store } from '../../store/store.js'
-import { projectMapping } from '../../wire/write/project.js'
+import { projectRecordVersion } from '../../wire/write/project.js'
 
 /** A name for exactly these records in this view; undefined when not every row knows the version of its text. */
 export function versionOf(view: ProjectView, rows: readonly WireRow[]): string | undefined {
   if (rows.some((row) => row.text === undefined || row.version === undefined)) return undefined
-  return `${projectMapping} ${view} ${rows.map(({ id, version }) => `${id}:${version}`).join()}`
+  return `${projectRecordVersion} ${view} ${rows.map(({ id, version }) => `${id}:${version}`).join()}`
 }
 
 /**

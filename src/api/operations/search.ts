@@ -2,7 +2,7 @@ import { ServiceError } from '../../domain/errors.js'
 import { searchProjects } from '../../store/reads/project-search.js'
 import type { ProjectView, WireFormat } from '../../store/reads/wire-records.js'
 import type { Store } from '../../store/store.js'
-import { projectMapping } from '../../wire/write/project.js'
+import { projectRecordVersion } from '../../wire/write/project.js'
 import type { SearchResult } from '../representations/search.js'
 import { projectTextsOf } from './ready-texts.js'
 
@@ -41,7 +41,7 @@ export async function search(store: Store, input: SearchInput): Promise<SearchRe
   }
   const valuesOf = (name: SearchFilter['name']) =>
     filters.filter((filter) => filter.name === name).map((filter) => filter.value)
-  const text = { view, format, mapping: projectMapping }
+  const text = { view, format, recordVersion: projectRecordVersion }
   const { rows, numberFound } = await searchProjects(store.db, {
     ...{ start, limit, text },
     words: q === '*' ? undefined : q,

@@ -11,8 +11,8 @@ import {
   idsWithoutText,
 } from '../../store/publication/bulk-texts.js'
 import type { Store } from '../../store/store.js'
-import { organizationMapping } from '../../wire/write/organization.js'
-import { projectMapping } from '../../wire/write/project.js'
+import { organizationRecordVersion } from '../../wire/write/organization.js'
+import { projectRecordVersion } from '../../wire/write/project.js'
 import { xmlDeclaration } from '../../wire/write/wire.js'
 import type { FileEnvelope } from '../files/file-writer.js'
 import type { PublicationDeps, RunHandle, WorkOptions } from '../publication.js'
@@ -48,8 +48,8 @@ export async function buildBulkFiles(
     const files = await deps.store.snapshot(async (db, client) => {
       const build = { db, client, draft, run, before, signal }
       return [
-        ...(await writeFamily(build, 'project', projectMapping)),
-        ...(await writeFamily(build, 'organisation', organizationMapping)),
+        ...(await writeFamily(build, 'project', projectRecordVersion)),
+        ...(await writeFamily(build, 'organisation', organizationRecordVersion)),
       ]
     })
     const set: BulkSet = { id, token: randomBytes(20).toString('hex'), files }
@@ -68,13 +68,13 @@ function isOfSameDay(set: BulkSet, run: RunHandle): boolean {
 
 async function renderWhatIsMissing(store: Store, signal: AbortSignal): Promise<void> {
   const work = [
-    { of: 'project', mapping: projectMapping, render: renderProjectTexts },
-    { of: 'organisation', mapping: organizationMapping, render: renderOrganisationTexts },
+    { of: 'project', recordVersion: projectRecordVersion, render: renderProjectTexts },
+    { of: 'organisation', recordVersion: organizationRecordVersion, render: renderOrganisationTexts },
   ] as const
-  for (const { of, mapping, render } of work) {
+  for (const { of, recordVersion, render } of work) {
     for (let after = 0; ; ) {
       refuseAborted(signal)
-      const ids = await idsWithoutText(store.db, of, { after, limit: batchSize, mapping })
+      const ids = await idsWithoutText(store.db, of, { after, limit: batchSize, recordVersion })
       const last = ids.at(-1)
       if (last === undefined) break
       await render(store, ids)
@@ -97,9 +97,9 @@ type Build = {
 async function writeFamily(
   { db, client, draft, run, before, signal }: Build,
   family: BulkFamily,
-  mapping: number,
+  recordVersion: number,
 ): Promise<BulkFile[]> {
-  const wanted = await bulkFingerprints(db, family, mapping)
+  const wanted = await bulkFingerprints(db, family, recordVersion)
   const known = (name: BulkFileName) => before?.files.find((file) => file.name === name)
   const changed = wanted.filter(({ name, fingerprint }) => known(name)?.fingerprint !== fingerprint)
   const names = changed.map(({ name }) => name)
@@ -108,7 +108,7 @@ async function writeFamily(
       ? []
       : await draft.writeTogether(
           changed.map(({ name, records }) => ({ address: bulkAddress(name), envelope: envelopeOf(name, records) })),
-          inLines(bulkTexts(client, family, names, mapping)),
+          inLines(bulkTexts(client, family, names, recordVersion)),
           signal,
         )
   const files: BulkFile[] = []

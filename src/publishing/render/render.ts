@@ -12,7 +12,7 @@ import {
   staleProjects,
 } from '../../store/publication/stale-projects.js'
 import { saveProjectTexts } from '../../store/reads/wire-records.js'
-import { projectMapping } from '../../wire/write/project.js'
+import { projectRecordVersion } from '../../wire/write/project.js'
 import type { PublicationDeps, RenderCounts, RunHandle, Shard, WorkOptions } from '../publication.js'
 import { startStage } from '../stages.js'
 import { bytesOf, mapProject, type RenderedProject, toRendered } from './render-project.js'
@@ -151,7 +151,7 @@ async function storeBatch(
     // With the rendering, for where the graph is, the API's records cost little; bulk files need all of them.
     await saveProjectTexts(
       db,
-      projectMapping,
+      projectRecordVersion,
       rendered.map(({ record }) => record),
     )
   })

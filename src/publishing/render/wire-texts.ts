@@ -7,19 +7,19 @@ import {
   saveProjectTexts,
 } from '../../store/reads/wire-records.js'
 import type { Store } from '../../store/store.js'
-import { organizationMapping, organizationTexts } from '../../wire/write/organization.js'
-import { projectMapping, projectTexts } from '../../wire/write/project.js'
+import { organizationRecordVersion, organizationTexts } from '../../wire/write/organization.js'
+import { projectRecordVersion, projectTexts } from '../../wire/write/project.js'
 
 /** Renders the records of these projects and keeps them for later reads; deleted ones are left out. */
 export async function renderProjectTexts(store: Store, ids: readonly number[]): Promise<ProjectTexts[]> {
   const texts = (await projectGraphs(store.db, ids)).map(projectTexts)
-  await saveProjectTexts(store.db, projectMapping, texts)
+  await saveProjectTexts(store.db, projectRecordVersion, texts)
   return texts
 }
 
 /** As `renderProjectTexts`, of organisations. */
 export async function renderOrganisationTexts(store: Store, ids: readonly number[]): Promise<OrganisationTexts[]> {
   const texts = (await organisationGraphs(store.db, ids)).map(organizationTexts)
-  await saveOrganisationTexts(store.db, organizationMapping, texts)
+  await saveOrganisationTexts(store.db, organizationRecordVersion, texts)
   return texts
 }

@@ -36,7 +36,7 @@ const sources: Readonly<Record<BulkFamily, { readonly from: string; readonly key
 export type BulkFingerprint = { readonly name: BulkFileName; readonly records: number; readonly fingerprint: string }
 
 /** The fingerprints of all files of a family. */
-export async function bulkFingerprints(db: Db, family: BulkFamily, mapping: number): Promise<BulkFingerprint[]> {
+export async function bulkFingerprints(db: Db, family: BulkFamily, recordVersion: number): Promise<BulkFingerprint[]> {
   const { from, key } = sources[family]
   const names = bulkFileNames.filter((name) => name in files[family])
   const columns = names.flatMap((_, file) => [
@@ -49,12 +49,12 @@ export async function bulkFingerprints(db: Db, family: BulkFamily, mapping: numb
     `select ${columns.join(', ')} from (
       select ${key} as id, w.version, ${conditions.join(', ')} from ${from} where w.mapping = $1 offset 0
     ) as record`,
-    [mapping],
+    [recordVersion],
   )
   return names.map((name, index) => ({
     name,
     records: Number(rows[0]?.[`records_${index}`] ?? 0),
-    fingerprint: `${mapping}-${rows[0]?.[`hash_${index}`] ?? 'none'}`,
+    fingerprint: `${recordVersion}-${rows[0]?.[`hash_${index}`] ?? 'none'}`,
   }))
 }
 
@@ -66,13 +66,13 @@ export async function* bulkTexts(
   client: Connection,
   family: BulkFamily,
   names: readonly BulkFileName[],
-  mapping: number,
+  recordVersion: number,
 ): AsyncGenerator<Buffer[][]> {
   const { from, key } = sources[family]
   const conditions = names.map((name) => `(${files[family][name] ?? 'false'})`)
   const sql = `copy (
     select w.xml, ${conditions.join(', ')} from ${from}
-      where w.mapping = ${Math.trunc(mapping)} and (${conditions.join(' or ')}) order by ${key}
+      where w.mapping = ${Math.trunc(recordVersion)} and (${conditions.join(' or ')}) order by ${key}
   ) to stdout (format binary)`
   for await (const rows of copyRows(client, sql)) {
     yield names.map((_, file) => rows.flatMap(([text, ...isIn]) => (text && isIn[file]?.[0] === 1 ? [text] : [])))
@@ -83,7 +83,7 @@ export async function* bulkTexts(
 export async function idsWithoutText(
   db: Db,
   of: BulkFamily,
-  { after, limit, mapping }: { after: number; limit: number; mapping: number },
+  { after, limit, recordVersion }: { after: number; limit: number; recordVersion: number },
 ): Promise<number[]> {
   const table = of === 'project' ? 'wire_record' : 'organisation_record'
   const { rows } = await db.query<{ id: number }>(
@@ -91,7 +91,7 @@ export async function idsWithoutText(
       where v.${of}_id > $1 and not exists (
         select from ${table} w where w.${of}_id = v.${of}_id and w.version = v.version and w.mapping = $2)
       order by v.${of}_id limit $3`,
-    [after, mapping, limit],
+    [after, recordVersion, limit],
   )
   return rows.map((row) => row.id)
 }

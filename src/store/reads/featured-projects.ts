@@ -28,7 +28,7 @@ async function read(db: Db, hour: Date, limit: number, text: WantedText) {
           order by c.position limit $3
         ) p on true
       where f.hour = $1 order by p.position`,
-    [hour, text.mapping, limit],
+    [hour, text.recordVersion, limit],
     `featured-${text.view}-${text.format}`,
   )
   return {

@@ -17,7 +17,7 @@ export type OrganisationPageRows = {
   readonly modifiedUntil?: Date
 }
 
-type Wanted = { readonly format: WireFormat; readonly mapping: number }
+type Wanted = { readonly format: WireFormat; readonly recordVersion: number }
 type Row = { modified_until: Date | null; id: number | null; text: string | null }
 
 /** SQL condition on organisation `o`; what the source states of its projects wins over what is stored here. */
@@ -33,7 +33,7 @@ export async function selectOrganisationPage(
   db: Db,
   page: OrganisationSelection & { from: number; limit: number } & Wanted,
 ): Promise<OrganisationPageRows> {
-  const values: unknown[] = [page.from, page.mapping]
+  const values: unknown[] = [page.from, page.recordVersion]
   const bind = (value: unknown) => `$${values.push(value)}`
   const conditions = ['o.id >= $1', organisationKinds[page.which]]
   let source = 'organisation o'
@@ -73,14 +73,14 @@ export async function selectOrganisationPage(
 export async function findOrganisationRow(
   db: Db,
   by: { readonly id: number } | { readonly bridgeId: string },
-  { format, mapping }: Wanted,
+  { format, recordVersion }: Wanted,
 ): Promise<WireRow | undefined> {
   const [name, condition, value] =
     'id' in by ? ['organisation', 'o.id = $1', by.id] : ['organisation-bridge', 'o.bridge_id = $1', by.bridgeId]
   const { rows } = await db.query<Row>(
     `select o.id, ${currentOrganisationText(format, '$2')} as text from organisation o where ${condition}
       order by o.id limit 1`,
-    [value, mapping],
+    [value, recordVersion],
     `${name}-${format}`,
   )
   return rows[0] && toWireRow(rows[0])

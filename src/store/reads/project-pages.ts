@@ -50,7 +50,7 @@ type PageRow = {
 /**
  * The pages that begin at or after each of `from`, by what they begin at, in one round trip; of a list that is not shared
  * only the first. Records are in id order. Texts are
- * given only when all of a page's were made from the projects' current versions by the mapping asked for. They come
+ * given only when all of a page's are of the projects' current versions and of the record version asked for. They come
  * joined: ten rows cost much more than one.
  */
 export async function selectProjectPages(
@@ -104,7 +104,7 @@ export async function findProjectRows(
     `select p.id, p.active, r.version, r.text
       from project p left join lateral ${currentProjectRecord(text, '$2')} r on true
       where p.id = any (${hidden('$1::bigint[]')}::bigint[])`,
-    [ids, text.mapping],
+    [ids, text.recordVersion],
     `projects-by-ids-${text.view}-${text.format}`,
   )
   return new Map(rows.map((row) => [row.id, toProjectRow(row)]))
@@ -176,7 +176,7 @@ function statementName(page: PageQuery): string | undefined {
 // anew for each value of it, which takes twice as long as the page.
 function pageStatement(page: PageQuery, from: readonly number[]): { text: string; values: unknown[] } {
   const shared = isShared(page)
-  const values: unknown[] = [shared ? from : from[0], page.text.mapping]
+  const values: unknown[] = [shared ? from : from[0], page.text.recordVersion]
   const { source, key, known, conditions } = selectionSql(page, values)
   const limit = Math.trunc(page.limit)
   const extra = [

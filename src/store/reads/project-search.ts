@@ -22,7 +22,7 @@ export async function searchProjects(
   search: ProjectSearch,
 ): Promise<{ readonly rows: readonly WireRow[]; readonly numberFound: number }> {
   const { words, themeIds, countryCodes, start, text } = search
-  const values: unknown[] = [text.mapping, start]
+  const values: unknown[] = [text.recordVersion, start]
   const bind = (value: unknown) => `$${values.push(value)}`
   const limit = Math.trunc(search.limit)
   const ranked = words !== undefined

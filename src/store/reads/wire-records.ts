@@ -17,8 +17,8 @@ export type WireRow = {
 /** A project's record, with what decides whether it may be shown. */
 export type ProjectRow = WireRow & { readonly active: boolean }
 
-/** Which stored text of a project a read wants; `mapping`: one made by another mapping is not current. */
-export type WantedText = { readonly view: ProjectView; readonly format: WireFormat; readonly mapping: number }
+/** Which stored text of a project a read wants; a text with another record version is stale. */
+export type WantedText = { readonly view: ProjectView; readonly format: WireFormat; readonly recordVersion: number }
 
 /** The texts of one version of a project. */
 export type ProjectTexts = {
@@ -39,7 +39,7 @@ export type OrganisationTexts = {
 }
 
 /** Keeps records for later reads; one whose project has moved on since is not kept. */
-export async function saveProjectTexts(db: Db, mapping: number, texts: readonly ProjectTexts[]): Promise<void> {
+export async function saveProjectTexts(db: Db, recordVersion: number, texts: readonly ProjectTexts[]): Promise<void> {
   if (texts.length === 0) return
   await db.query(
     `insert into wire_record (project_id, version, mapping, xml, json, summary_xml, summary_json)
@@ -53,7 +53,7 @@ export async function saveProjectTexts(db: Db, mapping: number, texts: readonly 
           summary_xml = excluded.summary_xml, summary_json = excluded.summary_json
         where (wire_record.version, wire_record.mapping) is distinct from (excluded.version, excluded.mapping)`,
     [
-      mapping,
+      recordVersion,
       texts.map((text) => text.id),
       texts.map((text) => text.version),
       textArray(texts.map((text) => text.xml)),
@@ -67,7 +67,7 @@ export async function saveProjectTexts(db: Db, mapping: number, texts: readonly 
 /** As `saveProjectTexts`, of organisations. */
 export async function saveOrganisationTexts(
   db: Db,
-  mapping: number,
+  recordVersion: number,
   texts: readonly OrganisationTexts[],
 ): Promise<void> {
   if (texts.length === 0) return
@@ -82,7 +82,7 @@ export async function saveOrganisationTexts(
         where (organisation_record.version, organisation_record.mapping)
           is distinct from (excluded.version, excluded.mapping)`,
     [
-      mapping,
+      recordVersion,
       texts.map((text) => text.id),
       texts.map((text) => text.version),
       textArray(texts.map((text) => text.xml)),
@@ -97,33 +97,33 @@ const columns = {
 } as const
 
 /**
- * SQL for the current text of project `p`; `mapping` is SQL too. A subquery a row, so that a prepared plan can only look
+ * SQL for the current text of project `p`; `recordVersion` is SQL too. A subquery a row, so that a prepared plan can only look
  * up the page's rows by key, never read the whole table.
  */
-export function currentProjectText({ view, format }: WantedText, mapping: string): string {
+export function currentProjectText({ view, format }: WantedText, recordVersion: string): string {
   return `(
       select w.${columns[view][format]} from project_version v
         join wire_record w on w.project_id = v.project_id and w.version = v.version
-      where v.project_id = p.id and w.mapping = ${mapping}
+      where v.project_id = p.id and w.mapping = ${recordVersion}
     )`
 }
 
 /** As `currentProjectText`, with its version: `version` and `text` of at most one row, to join `lateral`. */
-export function currentProjectRecord({ view, format }: WantedText, mapping: string): string {
+export function currentProjectRecord({ view, format }: WantedText, recordVersion: string): string {
   return `(
       select w.version::text as version, w.${columns[view][format]} as text from project_version v
         join wire_record w on w.project_id = v.project_id and w.version = v.version
-      where v.project_id = p.id and w.mapping = ${mapping}
+      where v.project_id = p.id and w.mapping = ${recordVersion}
       offset 0
     )`
 }
 
 /** SQL for the current text of organisation `o`. */
-export function currentOrganisationText(format: WireFormat, mapping: string): string {
+export function currentOrganisationText(format: WireFormat, recordVersion: string): string {
   return `(
       select w.${format} from organisation_version v
         join organisation_record w on w.organisation_id = v.organisation_id and w.version = v.version
-      where v.organisation_id = o.id and w.mapping = ${mapping}
+      where v.organisation_id = o.id and w.mapping = ${recordVersion}
     )`
 }
 

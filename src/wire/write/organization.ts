@@ -3,8 +3,8 @@ import { countryRecord } from './country.js'
 import { themeRecord } from './theme.js'
 import { integer, record, string, type WireRecord, wireText, wrapper } from './wire.js'
 
-/** Number of this mapping, as `projectMapping` is of projects; raise both when the record changes. */
-export const organizationMapping = 1
+/** As `projectRecordVersion`, for organisations. Raise both when this record changes: projects embed it. */
+export const organizationRecordVersion = 1
 
 /** What is kept of an organisation's version for later reads. */
 export function organizationTexts({ organisation, version }: { organisation: Organisation; version: number }) {

@@ -23,10 +23,10 @@ import {
 } from './wire.js'
 
 /**
- * Number of this mapping: stored records with another number are rendered again. Raise it with every change of what
- * `projectRecord` writes.
+ * Version of the project record. Raise it with every change of what `projectRecord` writes: stored records of another
+ * version are rendered again.
  */
-export const projectMapping = 2
+export const projectRecordVersion = 2
 
 /** The full project record (wire contract 3.1) in both formats. */
 export function projectRecord(graph: ProjectGraph): WireText {

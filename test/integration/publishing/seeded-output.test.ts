@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { testDatabase } from '../../support/database.js'
 import { seededOutput } from '../../support/seeded-output.js'
 
-// Whoever changes what is published on purpose raises `mappingVersion` (activities) or `projectMapping` (records) and
+// Whoever changes what is published on purpose raises `mappingVersion` (activities) or `projectRecordVersion` (records) and
 // puts the new hashes here and in the campaign's test; whoever made something faster has changed a byte.
 it('publishes 500 seeded projects as the same bytes as ever', async () => {
   const { store } = await testDatabase()
