@@ -1,7 +1,8 @@
 import type { IsoDate } from './dates.js'
+import type { FieldsOf, FieldTable, StatedBy } from './field-table.js'
 import type { CurrencyCode, Decimal } from './money.js'
 
-/** Where a row came from; decides who may change it (architecture 2.7). */
+/** Where a row came from: only this source may change it. */
 export type RowSource = 'local' | 'import' | 'upstream' | 'demo'
 
 export type ProjectStatus = 'active' | 'funded' | 'retired'
@@ -19,42 +20,63 @@ export type Theme = {
   readonly humanitarian: boolean
 }
 
-export type Organisation = {
-  readonly id: number
-  readonly bridgeId?: string | undefined
-  readonly name: string
-  readonly ein?: string | undefined
-  readonly addressLine1?: string | undefined
-  readonly addressLine2?: string | undefined
-  readonly city?: string | undefined
-  readonly state?: string | undefined
-  readonly postal?: string | undefined
-  /** Country of the address. */
-  readonly countryCode?: string | undefined
-  readonly countryName?: string | undefined
-  readonly url?: string | undefined
-  readonly logoUrl?: string | undefined
-  readonly mission?: string | undefined
+/** What each kind of field holds. */
+type FieldKinds = {
+  readonly text: string
+  /** A whole number that a JavaScript number holds exactly. */
+  readonly integer: number
+  /** A 64-bit integer as text: it may exceed what a number holds exactly. */
+  readonly bigint: string
+  readonly boolean: boolean
+  readonly decimal: Decimal
+  readonly day: IsoDate
+  readonly instant: Date
+  readonly status: ProjectStatus
+  readonly precision: 'point' | 'country'
+  readonly source: RowSource
+}
+
+/**
+ * The fields of an organisation, listed once, as `projectFields` lists those of a project. Its numbers of projects are
+ * not here: the store counts them where no record states them.
+ */
+export const organisationFields = [
+  ['id', 'integer', 'record'],
+  ['bridgeId', 'bigint?', 'record'],
+  ['name', 'text', 'record'],
+  ['ein', 'text?', 'record'],
+  ['addressLine1', 'text?', 'record'],
+  ['addressLine2', 'text?', 'record'],
+  ['city', 'text?', 'record'],
+  ['state', 'text?', 'record'],
+  ['postal', 'text?', 'record'],
+  // The country of the address.
+  ['countryCode', 'text?', 'record'],
+  ['countryName', 'text?', 'record'],
+  ['url', 'text?', 'record'],
+  ['logoUrl', 'text?', 'record'],
+  ['mission', 'text?', 'record'],
+  // Its own IATI organisation identifier, and its code of IATI OrganisationType.
+  ['orgRef', 'text?', 'iati'],
+  ['orgType', 'text?', 'iati'],
+] as const satisfies FieldTable<FieldKinds>
+
+/** The fields of an organisation that `By` states. */
+export type OrganisationFields<By extends StatedBy = StatedBy> = FieldsOf<typeof organisationFields, FieldKinds, By>
+
+export type Organisation = OrganisationFields & {
   readonly totalProjects: number
   readonly activeProjects: number
-  /** Its own IATI organisation identifier, where it has one. */
-  readonly orgRef?: string | undefined
-  /** Code of IATI OrganisationType. */
-  readonly orgType?: string | undefined
   readonly themes: readonly Theme[]
   /** Where it works. */
   readonly countries: readonly Country[]
 }
 
-/** Six renditions of one picture; the order of the keys is the order of the wire format. */
-export type PhotoRenditions = {
-  readonly small?: string | undefined
-  readonly thumbnail?: string | undefined
-  readonly medium?: string | undefined
-  readonly large?: string | undefined
-  readonly extraLarge?: string | undefined
-  readonly original?: string | undefined
-}
+/** The six renditions of a picture, smallest first: the order of the wire format. */
+export const renditions = ['small', 'thumbnail', 'medium', 'large', 'extraLarge', 'original'] as const
+
+/** The addresses of a picture's renditions. */
+export type PhotoRenditions = { readonly [Rendition in (typeof renditions)[number]]?: string | undefined }
 
 /** A picture of the gallery; position 0 is the project's main image (wire id 0). */
 export type Photo = {
@@ -126,60 +148,70 @@ export type ProgressReport = {
   readonly images: readonly ReportImage[]
 }
 
-export type Project = {
-  readonly id: number
-  readonly active: boolean
-  readonly status: ProjectStatus
-  /** The operator's own halt. */
-  readonly paused: boolean
-  readonly type: string
-  readonly title: string
-  readonly summary?: string | undefined
-  readonly need?: string | undefined
-  readonly longTermImpact?: string | undefined
-  readonly activities?: string | undefined
-  readonly notice?: string | undefined
-  readonly additionalDocumentation?: string | undefined
-  readonly contactName?: string | undefined
-  readonly contactTitle?: string | undefined
-  readonly contactAddress?: string | undefined
-  readonly contactAddress2?: string | undefined
-  readonly contactCity?: string | undefined
-  readonly contactState?: string | undefined
-  readonly contactPostal?: string | undefined
-  readonly contactCountry?: string | undefined
-  readonly contactUrl?: string | undefined
-  readonly projectLink?: string | undefined
-  readonly progressReportLink?: string | undefined
-  readonly themeName?: string | undefined
-  readonly countryName?: string | undefined
-  readonly countryCode?: string | undefined
-  readonly regionName?: string | undefined
-  readonly goal?: Decimal | undefined
-  /** The goal as it was when the store first saw one. */
-  readonly originalGoal?: Decimal | undefined
-  readonly funding: Decimal
-  readonly remaining?: Decimal | undefined
-  readonly numberOfDonations: number
-  readonly numberOfReports?: number | undefined
-  readonly dateOfMostRecentReport?: Date | undefined
-  readonly imageLink?: string | undefined
-  readonly imageTitle?: string | undefined
-  readonly imageGallerySize?: number | undefined
-  readonly latitude?: Decimal | undefined
-  readonly longitude?: Decimal | undefined
-  readonly approvedDate?: Date | undefined
-  readonly modifiedDate?: Date | undefined
-  readonly deadline?: IsoDate | undefined
-  /** The emergency that the project answers to (glidenumber.net). */
-  readonly glideNumber?: string | undefined
-  /** The populated place that latitude and longitude stand for. */
-  readonly locationName?: string | undefined
-  readonly locationPrecision: 'point' | 'country'
-  /** The UTC day this store first saw the project. */
-  readonly firstSeenOn: IsoDate
-  readonly source: RowSource
-}
+/**
+ * The fields of a project, listed once: the types `Project` and `ProjectRecord` and the store's statements follow from
+ * this table. The column of a field is its name in snake case.
+ */
+export const projectFields = [
+  ['id', 'integer', 'record'],
+  ['active', 'boolean', 'record'],
+  ['status', 'status', 'record'],
+  // The operator has halted it.
+  ['paused', 'boolean', 'service'],
+  ['type', 'text', 'record'],
+  ['title', 'text', 'record'],
+  ['summary', 'text?', 'record'],
+  ['need', 'text?', 'record'],
+  ['longTermImpact', 'text?', 'record'],
+  ['activities', 'text?', 'record'],
+  ['notice', 'text?', 'record'],
+  ['additionalDocumentation', 'text?', 'record'],
+  ['contactName', 'text?', 'record'],
+  ['contactTitle', 'text?', 'record'],
+  ['contactAddress', 'text?', 'record'],
+  ['contactAddress2', 'text?', 'record'],
+  ['contactCity', 'text?', 'record'],
+  ['contactState', 'text?', 'record'],
+  ['contactPostal', 'text?', 'record'],
+  ['contactCountry', 'text?', 'record'],
+  ['contactUrl', 'text?', 'record'],
+  ['projectLink', 'text?', 'record'],
+  ['progressReportLink', 'text?', 'record'],
+  ['themeName', 'text?', 'record'],
+  ['countryName', 'text?', 'record'],
+  ['countryCode', 'text?', 'record'],
+  ['regionName', 'text?', 'record'],
+  ['goal', 'decimal?', 'record'],
+  // The goal that the store first saw.
+  ['originalGoal', 'decimal?', 'service'],
+  ['funding', 'decimal', 'record'],
+  ['remaining', 'decimal?', 'record'],
+  ['numberOfDonations', 'integer', 'record'],
+  ['numberOfReports', 'integer?', 'record'],
+  ['dateOfMostRecentReport', 'instant?', 'record'],
+  ['imageLink', 'text?', 'record'],
+  // Of the record's main image.
+  ['imageTitle', 'text?', 'service'],
+  ['imageGallerySize', 'integer?', 'record'],
+  ['latitude', 'decimal?', 'record'],
+  ['longitude', 'decimal?', 'record'],
+  ['approvedDate', 'instant?', 'record'],
+  ['modifiedDate', 'instant?', 'record'],
+  ['deadline', 'day?', 'iati'],
+  // The emergency that the project answers to (glidenumber.net).
+  ['glideNumber', 'text?', 'iati'],
+  // The populated place that latitude and longitude stand for.
+  ['locationName', 'text?', 'iati'],
+  ['locationPrecision', 'precision', 'iati'],
+  // The UTC day on which this store first saw the project.
+  ['firstSeenOn', 'day', 'service'],
+  ['source', 'source', 'service'],
+] as const satisfies FieldTable<FieldKinds>
+
+/** The fields of a project that `By` states. */
+export type ProjectFields<By extends StatedBy = StatedBy> = FieldsOf<typeof projectFields, FieldKinds, By>
+
+export type Project = ProjectFields
 
 /** A project with everything that its published texts are made from; lists are in their stable order. */
 export type ProjectGraph = {

@@ -1,6 +1,6 @@
 import type { IsoDate } from './dates.js'
 import type { CurrencyCode, Decimal } from './money.js'
-import type { Country, DonationOption, PhotoRenditions, ProjectStatus } from './project.js'
+import type { Country, DonationOption, OrganisationFields, PhotoRenditions, ProjectFields } from './project.js'
 
 /** A theme as a record names it; its sector is the store's own knowledge. */
 export type ThemeRecord = { readonly id: string; readonly name: string }
@@ -15,12 +15,8 @@ export type ImageRecord = {
 /** Fields that this program does not know or could not read, as they came; stored, never published. */
 export type UnknownFields = Readonly<Record<string, unknown>>
 
-/** What publishing needs of a project and the wire format cannot tell; absent: as it is in the store. */
-export type ProjectPublication = {
-  readonly deadline?: IsoDate
-  readonly glideNumber?: string
-  readonly locationName?: string
-  readonly locationPrecision?: 'point' | 'country'
+/** What publishing needs of a project beyond the wire format; what is absent stays as it is in the store. */
+export type ProjectPublication = Partial<ProjectFields<'iati'>> & {
   readonly sdgs?: readonly string[]
   /** Agreed payouts, in the platform's currency; references are unique among all projects. */
   readonly payouts?: readonly {
@@ -33,23 +29,8 @@ export type ProjectPublication = {
 /** What publishing needs of an organisation: its IATI identifier and code of OrganisationType. */
 export type OrganisationPublication = { readonly ref?: string; readonly type?: string }
 
-/** The organisation inside a project record (wire contract 3.3). */
-export type OrganisationRecord = {
-  readonly id: number
-  /** A 64-bit integer as text: it may exceed what a number holds exactly. */
-  readonly bridgeId?: string
-  readonly name: string
-  readonly ein?: string
-  readonly addressLine1?: string
-  readonly addressLine2?: string
-  readonly city?: string
-  readonly state?: string
-  readonly postal?: string
-  readonly countryCode?: string
-  readonly countryName?: string
-  readonly url?: string
-  readonly logoUrl?: string
-  readonly mission?: string
+/** The organisation inside a project record. */
+export type OrganisationRecord = OrganisationFields<'record'> & {
   readonly statedTotalProjects?: number
   readonly statedActiveProjects?: number
   readonly publication?: OrganisationPublication
@@ -58,46 +39,8 @@ export type OrganisationRecord = {
   readonly unknownFields?: UnknownFields
 }
 
-/** One project as the wire format tells it (wire contract 3.1), read and checked; absent fields are left out. */
-export type ProjectRecord = {
-  readonly id: number
-  readonly active: boolean
-  readonly status: ProjectStatus
-  readonly type: string
-  readonly title: string
-  readonly summary?: string
-  readonly need?: string
-  readonly longTermImpact?: string
-  readonly activities?: string
-  readonly notice?: string
-  readonly additionalDocumentation?: string
-  readonly contactName?: string
-  readonly contactTitle?: string
-  readonly contactAddress?: string
-  readonly contactAddress2?: string
-  readonly contactCity?: string
-  readonly contactState?: string
-  readonly contactPostal?: string
-  readonly contactCountry?: string
-  readonly contactUrl?: string
-  readonly projectLink?: string
-  readonly progressReportLink?: string
-  readonly themeName?: string
-  readonly countryName?: string
-  readonly countryCode?: string
-  readonly regionName?: string
-  readonly goal?: Decimal
-  readonly funding: Decimal
-  readonly remaining?: Decimal
-  readonly numberOfDonations: number
-  readonly numberOfReports?: number
-  readonly dateOfMostRecentReport?: Date
-  readonly imageLink?: string
-  readonly imageGallerySize?: number
-  readonly latitude?: Decimal
-  readonly longitude?: Decimal
-  readonly approvedDate?: Date
-  readonly modifiedDate?: Date
+/** A project record of the wire format, read and checked. */
+export type ProjectRecord = ProjectFields<'record'> & {
   readonly organisation?: OrganisationRecord
   readonly publication?: ProjectPublication
   /** Primary first; codes have the shape of ISO 3166-1 alpha-2. */
