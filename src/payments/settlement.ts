@@ -6,7 +6,7 @@ import { takeOverOpenRefunds } from '../store/donations/refunds.js'
 import { withTimeout } from './gateway.js'
 import { leaseSecondsOf, type Payments } from './payments.js'
 import { finishRefund } from './refund-donation.js'
-import { isChargeOf, recordOutcome, returnLateCharge } from './take-payment.js'
+import { findOutcome, returnLateCharge } from './take-payment.js'
 
 /** What a round of settlement did; `open` could not be decided and is left to the next round. */
 export type SettlementRound = {
@@ -80,23 +80,14 @@ async function lookAgain(payments: Payments, donation: Donation & { readonly ref
 }
 
 async function settleOne(payments: Payments, donation: Donation): Promise<keyof SettlementRound> {
-  const { gateway, store, clock, timeoutMs, warn } = payments
+  const { store, clock, warn } = payments
   const { id, reference = '' } = donation
   try {
-    const found = await withTimeout(timeoutMs, (signal) => gateway.findByReference(reference, signal))
-    if (!found)
-      return (await recordFailed(store.db, id, { reason: 'never charged', at: clock(), lookAgainSeconds }))
-        ? 'failed'
-        : 'open'
-    if (!isChargeOf(donation, found)) {
-      warn(
-        { donationId: id, reference },
-        'the gateway charged another amount than the donation says: a person must look',
-      )
-      return 'open'
-    }
-    const result = await recordOutcome(payments, { id, reference }, found.outcome)
-    return result.kind
+    const found = await findOutcome(payments, donation)
+    if (found === 'differs') return 'open'
+    if (found !== 'unknown') return found.kind
+    const failure = { reason: 'never charged', at: clock(), lookAgainSeconds }
+    return (await recordFailed(store.db, id, failure)) ? 'failed' : 'open'
   } catch (error) {
     warn({ donationId: id, reference, error: toServiceError(error).message }, 'a donation could not be settled yet')
     return 'open'

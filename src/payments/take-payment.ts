@@ -3,7 +3,7 @@ import { isoDateOf } from '../domain/dates.js'
 import type { Decline, Donation } from '../domain/donation.js'
 import { ServiceError, toServiceError } from '../domain/errors.js'
 import type { Decimal } from '../domain/money.js'
-import { findEarlierDonation } from '../store/donations/donation-intents.js'
+import { type EarlierDonation, findEarlierDonation } from '../store/donations/donation-intents.js'
 import {
   recordDeclined,
   recordFailed,
@@ -66,11 +66,9 @@ export async function recordOutcome(
     return { kind: 'declined', decline: outcome.decline }
   }
   const earlier = await findEarlierDonation(store.db, id)
-  const { donation, totals } = earlier ?? {}
-  if (donation?.settledAt && donation.receiptNumber !== undefined && totals) {
-    return { kind: 'settled', receiptNumber: donation.receiptNumber, settledAt: donation.settledAt, totals }
-  }
-  if (donation?.status === 'declined' && donation.decline) return { kind: 'declined', decline: donation.decline }
+  const entered = enteredOutcome(earlier)
+  if (entered) return entered
+  const donation = earlier?.donation
   if (donation?.status === 'failed' && outcome.kind === 'approved') {
     const amount = sumOf(donation.amount, donation.addon, donation.currency)
     await returnLateCharge(payments, donation, { reference, chargeId: outcome.chargeId, amount })
@@ -79,10 +77,32 @@ export async function recordOutcome(
   throw pending(undefined)
 }
 
-/** Whether what the gateway charged is what the donation says. */
-export function isChargeOf(donation: Donation, found: { amount: Donation['amount']; currency: string }): boolean {
-  const expected = sumOf(donation.amount, donation.addon, donation.currency)
-  return sameAmount(expected, found.amount) && found.currency === donation.currency
+/** The outcome that the books hold; undefined for a donation that is open or has failed. */
+export function enteredOutcome(earlier: EarlierDonation | undefined): PaymentResult | undefined {
+  if (!earlier) return undefined
+  const { donation, totals } = earlier
+  const { receiptNumber, settledAt, decline } = donation
+  if (settledAt && receiptNumber !== undefined && totals) return { kind: 'settled', receiptNumber, settledAt, totals }
+  return donation.status === 'declined' && decline ? { kind: 'declined', decline } : undefined
+}
+
+/**
+ * Looks an open donation up at the gateway and records the outcome that is found. `unknown`: the gateway knows no charge
+ * of it; `differs`: the charge is of another amount, which a person must settle.
+ */
+export async function findOutcome(
+  payments: Payments,
+  donation: Donation,
+): Promise<PaymentResult | 'unknown' | 'differs'> {
+  const { gateway, timeoutMs, warn } = payments
+  const { id, reference = '', currency } = donation
+  const found = await withTimeout(timeoutMs, (signal) => gateway.findByReference(reference, signal))
+  if (!found) return 'unknown'
+  if (found.currency !== currency || !sameAmount(found.amount, sumOf(donation.amount, donation.addon, currency))) {
+    warn({ donationId: id, reference }, 'the gateway charged another amount than the donation says: a person must look')
+    return 'differs'
+  }
+  return await recordOutcome(payments, { id, reference }, found.outcome)
 }
 
 /**

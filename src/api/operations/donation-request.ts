@@ -1,35 +1,12 @@
 import { type FieldProblem, ServiceError } from '../../domain/errors.js'
 import { type CurrencyCode, type Decimal, minorUnitExponent, signOf, toMinorUnits } from '../../domain/money.js'
+import type { DonationRequest } from '../../payments/donation-request.js'
 import type { PaymentMethod } from '../../payments/gateway.js'
+import { type MaskedCard, maskTestCard } from '../../payments/test-cards.js'
 import { FieldReader } from './field-reader.js'
-import { type CardEcho, readTestCard } from './test-cards.js'
 
 /** `1`: card data, only with `is_test=true`; `2`: the gateway's stand-ins for a card (wire contract 6.2). */
 export type DonationVersion = 1 | 2
-
-/** A donation request, read and checked; empty fields are absent. */
-export type DonationRequest = {
-  readonly refcode: string
-  readonly transactionId?: string
-  readonly email: string
-  readonly twitterUsername?: string
-  readonly amount: Decimal
-  readonly addon?: Decimal
-  readonly currency: CurrencyCode
-  readonly projectId: number
-  readonly newsletterPlatform: boolean
-  readonly newsletterCharity: boolean
-  readonly noteToOrganization?: string
-  readonly partnerCode?: string
-  readonly ipAddress?: string
-  readonly userAgent?: string
-  /** Names and address, as they came; only fields that were sent. */
-  readonly payer: Readonly<Record<string, string>>
-  /** Version 2. */
-  readonly payment?: { readonly gateway: string; readonly gatewayKey: string; readonly method: PaymentMethod }
-  /** Version 1 with one of the published test cards. */
-  readonly card?: CardEcho
-}
 
 /** What a request is read against. */
 export type DonationRules = {
@@ -118,6 +95,27 @@ function readPaymentDetail(
       detail.refuse(name, 'no card data: send paymentGatewayNonce or paymentGatewaySavedPaymentToken')
   }
   return { payer, payment: readGatewayFields(detail, rules.gateways) }
+}
+
+/**
+ * The card fields of version 1, which takes tests only. Only a published test number is accepted: every other number is
+ * refused, and repeated nowhere.
+ */
+function readTestCard(detail: FieldReader): MaskedCard | undefined {
+  if (!detail.has('creditCardNumber')) return undefined
+  const card = maskTestCard(detail.cardText('creditCardNumber', 40) ?? '')
+  if (!card) {
+    detail.refuse(
+      'creditCardNumber',
+      'no card number (a published test number at most): use version 2, donationsclient, with paymentGatewayNonce',
+    )
+    return undefined
+  }
+  return {
+    ...card,
+    ...detail.optional('expiryMonth', 'expiryDateMonth', 2),
+    ...detail.optional('expiryYear', 'expiryDateYear', 4),
+  }
 }
 
 function readGatewayFields(detail: FieldReader, gateways: readonly string[]): NonNullable<DonationRequest['payment']> {

@@ -1,5 +1,6 @@
 import type { ProjectTotals } from '../../domain/donation.js'
-import type { CurrencyCode, Decimal } from '../../domain/money.js'
+import { chargedOf, type DonationRequest } from '../../payments/donation-request.js'
+import type { Settlement } from '../../store/donations/donation-outcomes.js'
 import {
   boolean,
   type Format,
@@ -12,53 +13,31 @@ import {
   wireText,
 } from '../../wire/write/wire.js'
 
-/** Everything that the answer to a donation says (wire contract 6.3). */
-export type DonationAnswer = {
-  readonly amount: Decimal
-  readonly addon: Decimal | undefined
-  /** What the payment instrument was charged: amount and addon. */
-  readonly charged: Decimal
-  readonly currency: CurrencyCode
-  readonly at: Date
-  readonly email: string
-  /** Totals after the donation. */
-  readonly project: ProjectTotals
-  readonly refcode: string
-  readonly newsletterCharity: boolean
-  readonly newsletterPlatform: boolean
-  readonly transactionId: string | undefined
-  readonly receiptNumber: string
-  /** Version 1 only: who pays, and the masked test card. */
-  readonly paymentDetail: readonly (readonly [name: string, value: string])[] | undefined
-}
-
-/** The `donation` document: in XML the echo in ASCII order first, then the outcome, as captured. */
-export function donationDocument(format: Format, answer: DonationAnswer): string {
-  const { currency, project } = answer
-  const charged = money(answer.charged)
+/** The `donation` document: in XML the fields of the request in ASCII order first, then the outcome, as captured. */
+export function donationDocument(format: Format, request: DonationRequest, settlement: Settlement): string {
+  const charged = money(chargedOf(request))
+  const currency = string(request.currency)
+  const { addon, transactionId } = request
   const value = record(
     [
-      ['amount', money(answer.amount)],
-      ['addon', answer.addon === undefined ? undefined : record([['amount', money(answer.addon)]])],
+      ['amount', money(request.amount)],
+      ['addon', addon === undefined ? undefined : record([['amount', money(addon)]])],
       ['chargedAmount', charged],
-      ['currencyCode', string(currency)],
-      ['datetime', string(answer.at.toISOString().replace('Z', '+00:00'))],
-      ['email', string(answer.email)],
-      ['project', projectValue(project)],
-      ['refcode', string(answer.refcode)],
-      ['signupForCharityNewsletter', boolean(answer.newsletterCharity)],
-      ['signupForGGNewsletter', boolean(answer.newsletterPlatform)],
-      ['transactionId', answer.transactionId === undefined ? undefined : string(answer.transactionId)],
+      ['currencyCode', currency],
+      ['datetime', string(settlement.settledAt.toISOString().replace('Z', '+00:00'))],
+      ['email', string(request.email)],
+      ['project', projectValue(settlement.totals)],
+      ['refcode', string(request.refcode)],
+      ['signupForCharityNewsletter', boolean(request.newsletterCharity)],
+      ['signupForGGNewsletter', boolean(request.newsletterPlatform)],
+      ['transactionId', transactionId === undefined ? undefined : string(transactionId)],
       ['checkedOut', boolean(true)],
-      [
-        'payment_detail',
-        answer.paymentDetail && record(answer.paymentDetail.map(([name, text]) => [name, string(text)])),
-      ],
+      ['payment_detail', paymentDetail(request)],
       [
         'receipt',
         record([
-          ['currencyCode', string(currency)],
-          ['receiptNumber', string(answer.receiptNumber)],
+          ['currencyCode', currency],
+          ['receiptNumber', string(settlement.receiptNumber)],
           ['taxDeductibleContributionAmount', charged],
           ['totalAmountBilled', charged],
         ]),
@@ -67,6 +46,22 @@ export function donationDocument(format: Format, answer: DonationAnswer): string
     'given',
   )
   return wireDocument(format, 'donation', wireText('donation', value))
+}
+
+/** Version 1 only: names and address as they came, and the card masked. */
+function paymentDetail({ payment, payer, card }: DonationRequest): WireRecord | undefined {
+  if (payment) return undefined
+  const fields = {
+    ...payer,
+    ...(card && {
+      creditCardNumber: card.maskedNumber,
+      creditCardType: card.type,
+      expiryDateMonth: card.expiryMonth,
+      expiryDateYear: card.expiryYear,
+      securityCode: 'XXX',
+    }),
+  }
+  return record(Object.entries(fields).map(([name, text]) => [name, text === undefined ? undefined : string(text)]))
 }
 
 function projectValue(project: ProjectTotals): WireRecord {

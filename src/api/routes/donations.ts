@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { ServiceError } from '../../domain/errors.js'
+import { rehearseDonation, submitDonation } from '../../payments/submit-donation.js'
 import type { ApiDeps } from '../deps.js'
 import { responseFormat } from '../negotiation.js'
 import { type DonationVersion, readDonationRequest } from '../operations/donation-request.js'
-import { rehearseDonation, submitDonation } from '../operations/submit-donation.js'
 import { queryValue } from '../query.js'
 import { sendDocument } from '../reply.js'
 import { donationDocument } from '../representations/donation.js'
@@ -40,11 +40,11 @@ function donationRoute(
       mayNote: grants.includes('donation-notes'),
       mayNamePartner: grants.includes('partner-codes'),
     })
-    const answer = isTest
+    const settlement = isTest
       ? await rehearseDonation(payments, donation)
       : await submitDonation(payments, { keyId, requestId: request.id }, donation)
     const format = responseFormat(request)
-    return sendDocument(reply, format, donationDocument(format, answer), 'no-store')
+    return sendDocument(reply, format, donationDocument(format, donation, settlement), 'no-store')
   })
 }
 

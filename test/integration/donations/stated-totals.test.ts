@@ -3,11 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { submitDonation } from '../../../src/api/operations/submit-donation.js'
 import type { Decimal } from '../../../src/domain/money.js'
 import type { RecordSource } from '../../../src/domain/record.js'
 import { importFiles } from '../../../src/import/import.js'
 import { refundDonation } from '../../../src/payments/refund-donation.js'
+import { submitDonation } from '../../../src/payments/submit-donation.js'
 import { ledgerDifferences } from '../../../src/store/donations/ledger.js'
 import { testDatabase } from '../../support/database.js'
 import { donationRequest, insertDonationTargets, testPayments, usd } from '../../support/donations.js'
@@ -51,7 +51,7 @@ describe.each<RecordSource>(['import', 'upstream'])('donations made here to a pr
   }
 
   it('stay in its total when its record comes again, changed or not', async () => {
-    expect((await donate('40.00')).project).toMatchObject({ funding: '1290.000', numberOfDonations: 38 })
+    expect((await donate('40.00')).totals).toMatchObject({ funding: '1290.000', numberOfDonations: 38 })
     await record({ funding: '1250.00', numberOfDonations: 37, modifiedDate: '2026-09-12T06:00:00+00:00' })
     expect(await shown()).toEqual({ funding: '1290.000', remaining: '710.000', n: 38 })
     await record({ funding: '1250.00', numberOfDonations: 37, title: 'Four wells' })

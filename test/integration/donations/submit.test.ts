@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { rehearseDonation, submitDonation } from '../../../src/api/operations/submit-donation.js'
 import { ServiceError } from '../../../src/domain/errors.js'
 import type { Charge } from '../../../src/payments/gateway.js'
 import { createSandboxGateway } from '../../../src/payments/sandbox-gateway.js'
 import { settleOpen } from '../../../src/payments/settlement.js'
+import { rehearseDonation, submitDonation } from '../../../src/payments/submit-donation.js'
 import { ledgerDifferences } from '../../../src/store/donations/ledger.js'
 import { openStore } from '../../../src/store/store.js'
 import { testDatabase } from '../../support/database.js'
@@ -63,9 +63,8 @@ describe('a donation', async () => {
   it('is charged, counted and answered with the totals after it', async () => {
     const answer = await submit(donationRequest({ addon: { amount: '2.5' } }))
     expect(answer).toMatchObject({
-      charged: '42.50',
       receiptNumber: expect.stringMatching(/^R\d+-GC\d+-\w+$/),
-      project: { funding: '1290.000', numberOfDonations: 38, goal: '8000.000', remaining: '6710.000' },
+      totals: { funding: '1290.000', numberOfDonations: 38, goal: '8000.000', remaining: '6710.000' },
     })
     expect(await one('select funding, remaining, number_of_donations from project where id = 2045')).toEqual({
       funding: '1290.000',
@@ -107,7 +106,7 @@ describe('a donation', async () => {
   it('is another one for each request without a transactionId', async () => {
     const { transactionId: _, ...request } = donationRequest({ project: { id: 2047 } })
     const [first, second] = [await submit(request), await submit(request)]
-    expect(second.project.numberOfDonations).toBe(first.project.numberOfDonations + 1)
+    expect(second.totals.numberOfDonations).toBe(first.totals.numberOfDonations + 1)
   })
 
   it('is one donation when two processes get the same request at the same instant', async () => {
@@ -163,7 +162,7 @@ describe('a donation', async () => {
     await sleep(200)
     expect(await settleOpen(payments)).toEqual({ settled: 1, declined: 0, failed: 1, refunded: 0, open: 0 })
     expect(await one('select funding from project where id = 2050')).toEqual({ funding: '1290.000' })
-    expect((await submit(after)).project.funding).toBe('1290.000')
+    expect((await submit(after)).totals.funding).toBe('1290.000')
     const { rows } = await store.db.query(
       `select d.transaction_id, e.kind from donation_event e join donation d on d.id = e.donation_id
         where d.transaction_id = any ($1) order by e.id`,
@@ -187,7 +186,7 @@ describe('a donation', async () => {
     await failure(submit(request, randomUUID(), silent))
     down = false
     await sleep(150)
-    expect((await submit(request, randomUUID(), silent)).project.funding).toBe('1290.000')
+    expect((await submit(request, randomUUID(), silent)).totals.funding).toBe('1290.000')
     expect(await charges(request.transactionId ?? '')).toBe(1)
   })
 
@@ -283,7 +282,7 @@ describe('a donation', async () => {
     const answer = await rehearseDonation(payments, donationRequest({ project: { id: 2051 }, amount: 9000 }))
     expect(answer).toMatchObject({
       receiptNumber: 'R0-GC0-TEST',
-      project: { funding: '10290.000', numberOfDonations: 39, remaining: '0' },
+      totals: { funding: '10290.000', numberOfDonations: 39, remaining: '0' },
     })
     expect(await one('select count(*) as n from donation')).toEqual(before)
   })
