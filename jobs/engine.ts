@@ -33,7 +33,7 @@ export type EngineQueue = Pick<
 export type EngineWorker = Pick<Worker, 'pause' | 'cancelAllJobs' | 'close' | 'waitUntilReady' | 'disconnect'>
 export type EngineFlow = Pick<FlowProducer, 'add' | 'waitUntilReady' | 'close' | 'disconnect'>
 
-/** Makes queues, flow producers and workers on one engine; each opens connections of its own (architecture 7). */
+/** Makes queues, flow producers and workers on one engine; each opens connections of its own. */
 export type Engine = {
   /** `migrate` brings BullMQ's own tables up to date first (PostgreSQL only). */
   queue(name: string, options: { readonly migrate: boolean }): EngineQueue

@@ -1,8 +1,9 @@
 import type { RenderStage } from '../../src/publishing/stages.js'
 import type { Store } from '../../src/store/store.js'
+import { officialFiles } from '../../test/support/borrowed-files.js'
 import { atLeast, type Bench, type BenchResult, type BenchSetting, median } from '../suite/bench.js'
 import { type Contender, contest, rate, secondsOf, speedRatio } from '../suite/contest.js'
-import { type BenchPublisher, officialDirectory, openBenchPublisher, type Rendered } from '../suite/publisher.js'
+import { type BenchPublisher, openBenchPublisher, type Rendered } from '../suite/publisher.js'
 import { firstRunAt } from '../suite/settings.js'
 import { prepareSqlXml, renderBySqlXml } from './sql-xml.js'
 
@@ -22,7 +23,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   await using database = await workshop.seeded({ projects, size: 'small' })
   const { store } = database
   await prepareSqlXml(store)
-  const standardDir = officialDirectory()
+  const standardDir = officialFiles()
   const feedsDir = await workshop.folder('render')
   await using withoutChecks = await openBenchPublisher({ store, feedsDir, checks: 'none', standardDir })
   await using withChecks = await openBenchPublisher({ store, feedsDir, checks: 'all', standardDir })

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { buildBulkFiles } from '../../src/publishing/bulk/bulk-files.js'
 import { createPublication } from '../../src/publishing/create-publication.js'
 import type { PublicationDeps, PublishOutcome, RunHandle } from '../../src/publishing/publication.js'
@@ -88,10 +86,4 @@ export async function openBenchPublisher(options: BenchPublisherOptions): Promis
       }
     },
   }
-}
-
-/** The folder with the official schemas: IATI_STANDARD_DIR, else `../shared/iati` beside the checkout, where it is. */
-export function officialDirectory(): string | undefined {
-  const directory = process.env.IATI_STANDARD_DIR ?? fileURLToPath(new URL('../../../shared/iati', import.meta.url))
-  return existsSync(directory) ? directory : undefined
 }

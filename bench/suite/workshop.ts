@@ -6,8 +6,8 @@ import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/embedded-
 import { migrate } from '../../src/store/schema/migrate.js'
 import { seed } from '../../src/store/seeding/seed.js'
 import { openStore, type Store } from '../../src/store/store.js'
+import { officialFiles } from '../../test/support/borrowed-files.js'
 import { transpileProgram } from './program.js'
-import { officialDirectory } from './publisher.js'
 import { baseUrl, currency, firstRunAt, seededDay } from './settings.js'
 import { type BenchWorker, openProcess } from './worker.js'
 
@@ -60,7 +60,7 @@ export class Workshop implements AsyncDisposable {
 
   /** A worker in a process of its own, with every check. */
   async worker(url: string, feedsDir: string): Promise<BenchWorker> {
-    return openProcess(await this.program(), { url, feedsDir, checks: 'all', standardDir: officialDirectory() })
+    return openProcess(await this.program(), { url, feedsDir, checks: 'all', standardDir: officialFiles() })
   }
 
   /** A migrated database with seeded projects, vacuumed and analysed. Benches that ask for the same share the seeding. */

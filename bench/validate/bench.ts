@@ -5,10 +5,10 @@ import { isoInstantOf } from '../../src/domain/dates.js'
 import { iatiEnvelope } from '../../src/feeds/iati/envelope.js'
 import { copyRows } from '../../src/store/database/copy-rows.js'
 import type { Store } from '../../src/store/store.js'
+import { officialFiles } from '../../test/support/borrowed-files.js'
 import { atLeast, atMost, type Bench, type BenchResult, type BenchSetting, median } from '../suite/bench.js'
 import { type NodeResult, runNode } from '../suite/child.js'
 import { rate, spread } from '../suite/contest.js'
-import { officialDirectory } from '../suite/publisher.js'
 import { firstRunAt } from '../suite/settings.js'
 
 /** `giving validate` as a user runs it, in a process of its own, its start included. */
@@ -27,7 +27,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   await using database = await workshop.seeded({ projects, size: 'small', rendered: true })
   const file = path.join(await workshop.folder('validate'), 'activities.xml')
   const bytes = await writeActivities(database.store, file)
-  const official = officialDirectory()
+  const official = officialFiles()
   const variants = [
     { name: 'our checks', environment: { IATI_STANDARD_DIR: '' }, runs: [] as NodeResult[] },
     ...(official === undefined

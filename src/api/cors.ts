@@ -16,7 +16,7 @@ export const exposedHeaders = [
 
 /**
  * Everything may be read from any origin, without credentials; OPTIONS succeeds for any path and echoes the header names
- * that were asked for (wire contract 1.2).
+ * that were asked for (wire.md 1.2).
  */
 export async function allowAllOrigins(app: FastifyInstance): Promise<void> {
   await app.register(cors, {

@@ -12,7 +12,7 @@ export const retryAfterSeconds = 5
 
 /**
  * Answers any failure with `error_response` in the negotiated format: the only place where an error becomes HTTP
- * (specification 7). A 5xx that has its cause inside is logged in full and tells the client no more than the request id.
+ * (wire.md 2). A 5xx that has its cause inside is logged in full and tells the client no more than the request id.
  */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toApiError(error)
@@ -55,7 +55,7 @@ export function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket, l
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** The error of an address or method that does not exist (wire contract 1.7: a wrong method is 404 too). */
+/** The error of an address or method that does not exist (wire.md 1.7: a wrong method is 404 too). */
 export function nothingHere(request: { readonly method: string; readonly raw: IncomingMessage }): ServiceError {
   const path = (request.raw.url ?? '').split(/[?#]/, 1)[0] ?? ''
   // HEAD must say what GET says: its Content-Length is compared.

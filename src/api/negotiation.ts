@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import Negotiator from 'negotiator'
 import type { Format } from '../wire/write/wire.js'
 
-/** Media types of the two formats, without parameters: old clients compare the whole header (wire contract 1.1). */
+/** Media types of the two formats, without parameters: old clients compare the whole header (wire.md 1.1). */
 export const mediaTypes: Readonly<Record<Format, string>> = { xml: 'application/xml', json: 'application/json' }
 
 // The suffix of a request's path is gone before routing; the request remembers it (a WeakMap costs more than routing).
@@ -11,7 +11,7 @@ type Suffixed = IncomingMessage & { [suffixFormat]?: Format }
 
 /**
  * The URL that is routed: under `/api/` without trailing or doubled slashes and without the `.json` or `.xml`, in any
- * letter case, that overrides `Accept` (wire contract 1.1); anything else is returned as it came.
+ * letter case, that overrides `Accept` (wire.md 1.1); anything else is returned as it came.
  */
 export function rewriteApiUrl(request: Suffixed): string {
   const url = originForm(request.url ?? '/')

@@ -3,7 +3,7 @@ import { parseWireDateTime } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
 
 /**
- * A query parameter: the last of several, and an empty one counts as absent (wire contract 1.1). Throws `request-invalid`
+ * A query parameter: the last of several, and an empty one counts as absent (wire.md 1.1). Throws `request-invalid`
  * for a text with NUL, which no database takes.
  */
 export function queryValue(request: FastifyRequest, name: string): string | undefined {
@@ -21,7 +21,7 @@ export function parseRecordId(text: string): number | undefined {
 
 /**
  * A parameter that is a whole number from 0 on; `absent` when it is not given. Throws `request-invalid`. The cursor of a
- * list is one: an inclusive lower bound (wire contract 4.2).
+ * list is one: an inclusive lower bound (wire.md 4.2).
  */
 export function wholeNumberOf(request: FastifyRequest, name: string, absent = 0): number {
   const text = queryValue(request, name)
@@ -31,7 +31,7 @@ export function wholeNumberOf(request: FastifyRequest, name: string, absent = 0)
   return id
 }
 
-/** Records of a list page when the client does not say (wire contract 4.2). */
+/** Records of a list page when the client does not say (wire.md 4.2). */
 export const defaultLimit = 10
 const maximumLimit = 100
 
@@ -67,7 +67,7 @@ export function pathText(request: FastifyRequest, name: string): string {
   return text
 }
 
-/** The two-letter country code in a text, in capitals. Throws `request-invalid` for any other shape (wire contract 4.3). */
+/** The two-letter country code in a text, in capitals. Throws `request-invalid` for any other shape (wire.md 4.3). */
 export function parseCountryCode(text: string, name: string): string {
   if (/^[a-z]{2}$/i.test(text)) return text.toUpperCase()
   throw invalidPathPart(name, 'a country code of two letters', text)

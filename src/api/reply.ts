@@ -9,7 +9,7 @@ import { mediaTypes } from './negotiation.js'
 
 /**
  * Sends a finished document of the API; it may change at any moment, so nobody keeps it unasked. It goes as bytes: to a
- * JSON text the framework would add a charset that the wire contract does not have.
+ * JSON text the framework would add a charset that clients do not expect (wire.md 1.1).
  */
 export function sendDocument(
   reply: FastifyReply,

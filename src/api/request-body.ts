@@ -11,7 +11,7 @@ export const bodyLimit = 65_536
 /** Bodies are records of a few fields: anything deeper or wider is refused before it costs anything. */
 const xmlLimits: XmlLimits = { depth: 16, elements: 1_000, attributes: 20, characters: bodyLimit }
 
-/** A text of 1 to `length` characters that must be there; an empty one counts as absent (wire contract 6.2). */
+/** A text of 1 to `length` characters that must be there; an empty one counts as absent (wire.md 6.2). */
 export function textUpTo(length: number) {
   return z
     .string()
@@ -29,7 +29,7 @@ const passwordText = textUpTo(1_024)
 /** An API key or access token as it is looked up. */
 export const secretText = textUpTo(256)
 
-/** E-mail and password of an account, as every operation that needs them takes them (specification 2.1). */
+/** E-mail and password of an account, as every operation that needs them takes them (wire.md 6.1). */
 export const userFields = z.object({ email: emailText, password: passwordText })
 
 /**

@@ -28,7 +28,7 @@ export type Served = {
 }
 
 /**
- * Answers GET or HEAD with a published file (IATI contract 14): conditional, compressed when asked for, in part when
+ * Answers GET or HEAD with a published file (iati.md 14.1): conditional, compressed when asked for, in part when
  * asked for (of identity only), `Content-Length` always exact. The file is opened before the first header is set, so
  * ENOENT reaches the caller while another answer is still possible.
  */

@@ -163,7 +163,7 @@ function toListenError(error: unknown, host: string, port: number): unknown {
   })
 }
 
-/** Demo data goes only into our own, never-seeded store that mirrors nothing (architecture 2.7). */
+/** Demo data goes only into our own, never-seeded store that mirrors nothing (architecture.md 2.7). */
 async function seedFirstStart(runtime: Runtime, baseUrl: string, output: Output): Promise<void> {
   const { config, store, clock } = runtime
   if (config.database.kind === 'given' || config.upstream || !(await neverSeeded(store.db))) return

@@ -4,7 +4,7 @@ export type Remedy = 'retry' | 'stop'
 type ErrorEntry = {
   /** One sentence for `docs/errors.md`: when this happens. */
   readonly meaning: string
-  /** HTTP status that the API answers with (specification 7.2: only 400, 401, 404, 410, 500 and 503 exist). */
+  /** HTTP status that the API answers with (wire.md 1.7: only 400, 401, 404, 410, 500 and 503 exist). */
   readonly status: 400 | 401 | 404 | 410 | 500 | 503
   readonly remedy: Remedy
   /** Whether the message may be shown to a client as it is. */

@@ -121,7 +121,7 @@ export function signOf(amount: Decimal): -1 | 0 | 1 {
 
 /**
  * Splits `total` units over the weights by largest remainder: the parts are whole, sum to `total` exactly, and ties go
- * to the earlier part (IATI contract 6, 8). All weights zero means equal weights.
+ * to the earlier part (iati.md 6.1, 8.1). All weights zero means equal weights.
  */
 export function splitByLargestRemainder(total: bigint, weights: readonly bigint[]): bigint[] {
   if (weights.length === 0) return []

@@ -6,8 +6,8 @@ function theme(name: string, sectorCode: string, humanitarian = false): ThemeDef
 }
 
 /**
- * The platform's 28 themes by wire id (wire contract 8) with the sector each has until an operator chooses another one
- * (IATI contract 7). Names are those of today: the wire changes them over the years, the ids never.
+ * The platform's 28 themes by wire id (wire.md 8) with the sector each has until an operator chooses another one
+ * (iati.md 7.1). Names are those of today: the wire changes them over the years, the ids never.
  */
 export const themeDefaults: Readonly<Record<string, ThemeDefault>> = {
   agriculture: theme('Sustainable Agriculture', '31120'),

@@ -5,7 +5,7 @@ const canonical =
 
 /**
  * The address percent-encoded and absolute; undefined when it is not an absolute http or https address (relative ones
- * pass the official schema, IATI contract 18).
+ * pass the official schema, iati.md 10.1).
  */
 export function absoluteUrl(text: string): string | undefined {
   if (canonical.test(text)) return text

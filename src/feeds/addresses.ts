@@ -1,11 +1,11 @@
 /** Permanent addresses of what is published; a consumer's bookmark must work for ever. */
 
-/** The activity file of a segment: segment 1 is `/iati/activities.xml` for ever (architecture 2.6). */
+/** The activity file of a segment: segment 1 is `/iati/activities.xml` for ever (iati.md 1.4). */
 export function activitiesPath(segment: number): string {
   return segment === 1 ? '/iati/activities.xml' : `/iati/activities-${segment}.xml`
 }
 
-/** Every activity in one file, whatever its size: for analysts, not for registration (architecture 2.6). */
+/** Every activity in one file, whatever its size: for analysts, not for registration (iati.md 1.4). */
 export const bulkActivitiesPath = '/iati/bulk/activities.xml'
 
 export const organisationsPath = '/iati/organisations.xml'

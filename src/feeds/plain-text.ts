@@ -32,7 +32,7 @@ const hasMarkup = /[<&]/
 const needsTidying = /[^\S\n]{2,}|[^\S \n]|\n\n|^\s|\s$| \n|\n /
 
 /**
- * The text as plain words (IATI contract 1): tags stripped, entities decoded, paragraphs and line breaks kept as one
+ * The text as plain words (iati.md 1.2): tags stripped, entities decoded, paragraphs and line breaks kept as one
  * `\n`, other white space folded, NFC. Text that only looks like markup (`a < b`) stays.
  */
 export function plainText(text: string): string {

@@ -101,7 +101,7 @@ function pictures(images: readonly WireObject[], projectTitle: string): readonly
   })
 }
 
-/** The first picture of a gallery usually repeats the main image (wire contract 4.7). */
+/** The first picture of a gallery usually repeats the main image (wire.md 4.7). */
 function withoutMain(images: readonly ImageRecord[], main: string | undefined): readonly ImageRecord[] {
   const [first, ...rest] = images
   return first && (first.wireId === 0 || (main !== undefined && first.renditions.original === main)) ? rest : images

@@ -10,13 +10,13 @@ import type { Checkpoint, Notice, SyncSession } from './sync-session.js'
 
 /** Both formats are read; JSON is the cheaper one. */
 export const accept = 'application/json, application/xml;q=0.9'
-/** Asked for where the upstream knows `limit`; others send 10 whatever is asked (wire contract 4.2). */
+/** Asked for where the upstream knows `limit`; others send 10 whatever is asked (wire.md 4.2). */
 export const pageSize = 100
 /** An upstream that offers so much less than before is not believed without a person. */
 const maxLossPercent = 10
 // The overlap that transactions of the upstream may need to become visible.
 const overlapMs = 120_000
-// What a link's file may be old when nothing says how old it is (wire contract 4.4: made daily, valid for a day).
+// What a link's file may be old when nothing says how old it is (wire.md 4.4: made daily, valid for a day).
 const bulkAgeMs = 48 * 3_600_000
 const projectService = '/public/projectservice'
 

@@ -16,7 +16,7 @@ export type XmlLimits = {
   readonly characters: number
 }
 
-/** Limits of a request body (architecture 7): 64 KB. */
+/** Limits of a request body (wire.md 1.8). */
 export const bodyLimits: XmlLimits = { depth: 64, elements: 10_000, attributes: 100, characters: 65_536 }
 
 /** Limits of one record of a file of any size: the 60 MiB that no IATI consumer reads beyond. */

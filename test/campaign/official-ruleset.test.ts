@@ -4,6 +4,7 @@ import type { IsoDate, IsoInstant } from '../../src/domain/dates.js'
 import { newIdentifier, toActivity } from '../../src/feeds/iati/activity.js'
 import { validateActivity, validateOrganisation, validationCatalogue } from '../../src/validation/index.js'
 import type { Element } from '../../src/xml/element.js'
+import { officialStandard } from '../support/borrowed-files.js'
 import { mappingConfig } from '../support/builders.js'
 import { anActivity } from '../support/iati-records.js'
 import {
@@ -14,7 +15,6 @@ import {
   ruleMutants,
 } from '../support/mutants/index.js'
 import { officialJudge } from '../support/official-ruleset.js'
-import { officialStandard } from '../support/official-standard.js'
 import { mutated, mutations } from '../support/schema-mutants.js'
 import { wellsForTara } from '../support/wells-for-tara.js'
 

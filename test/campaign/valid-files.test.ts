@@ -1,18 +1,14 @@
-import { existsSync } from 'node:fs'
-import path from 'node:path'
 import { expect, it } from 'vitest'
 import { isoDateOf, isoInstantOf } from '../../src/domain/dates.js'
 import { importFiles } from '../../src/import/import.js'
 import { seed } from '../../src/store/seeding/seed.js'
 import { createXsdValidator, validateFile } from '../../src/validation/index.js'
+import { officialStandard, realRecords } from '../support/borrowed-files.js'
 import { day, mappingConfig } from '../support/builders.js'
 import { testDatabase } from '../support/database.js'
-import { officialStandard } from '../support/official-standard.js'
 import { testPublisher } from '../support/publishing.js'
 
-const samples = path.resolve(import.meta.dirname, '../../../shared/samples/projects.xml')
-const hasSamples = existsSync(samples)
-if (!hasSamples) console.warn('skipped: 50 real records: ../shared/samples/projects.xml is not here')
+const samples = realRecords('50 real records')
 const standard = officialStandard('the official schema over 10,000 seeded projects')
 
 it('publishes 10,000 seeded projects and the real records without an error or a warning in any file', async () => {
@@ -27,7 +23,7 @@ it('publishes 10,000 seeded projects and the real records without an error or a 
     currency,
     baseUrl,
   })
-  if (hasSamples) await importFiles(store, [samples], { source: 'import', clock: () => publisher.now, currency })
+  if (samples) await importFiles(store, [samples], { source: 'import', clock: () => publisher.now, currency })
   const run = await publisher.publish()
   expect([run.state, run.held]).toEqual(['published', 0])
 
@@ -48,5 +44,5 @@ it('publishes 10,000 seeded projects and the real records without an error or a 
     if (address.startsWith('/iati/activities')) activities += report.records
   }
   xsd?.dispose()
-  expect(activities).toBe(10_000 + (hasSamples ? 50 : 0))
+  expect(activities).toBe(10_000 + (samples ? 50 : 0))
 })

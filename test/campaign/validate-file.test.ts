@@ -6,10 +6,10 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeElement } from '../../src/xml/writer.js'
+import { officialStandard } from '../support/borrowed-files.js'
 import { type Installation, newInstallation } from '../support/cli.js'
 import { anActivity, replaced } from '../support/iati-records.js'
 import { aFullActivity } from '../support/mutants/index.js'
-import { officialStandard } from '../support/official-standard.js'
 
 const bytesWanted = 61_000_000
 const mostKilobytes = 250 * 1024

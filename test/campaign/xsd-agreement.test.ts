@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest'
 import { createXsdValidator } from '../../src/validation/index.js'
-import { officialStandard } from '../support/official-standard.js'
+import { officialStandard } from '../support/borrowed-files.js'
 import { testSchemaAgreement } from '../support/schema-agreement.js'
 
 const official = officialStandard('the campaign that compares structure checks with the official XSD')

@@ -1,14 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Manifest } from '../../src/publishing/release/manifest.js'
+import { officialStandard, realRecords } from '../support/borrowed-files.js'
 import { type Installation, newInstallation, type RunningService } from '../support/cli.js'
 
-const standardDir = path.resolve(process.env.IATI_STANDARD_DIR ?? '../shared/iati')
-const samples = path.resolve('../shared/samples/projects.xml')
+const standardDir = officialStandard('the official schema over the demo')
+const samples = realRecords('real records beside the demo')
 
 let installation: Installation
 let service: RunningService
@@ -57,9 +58,8 @@ describe('giving start on a bare machine', () => {
   })
 
   it('publishes files that the official schema accepts', async (context) => {
-    if (!existsSync(path.join(standardDir, 'schemas')) || spawnSync('xmllint', ['--version']).error) {
-      return context.skip(`the official schemas are not in ${standardDir}, or xmllint is not installed`)
-    }
+    if (!standardDir) return context.skip('the official schemas are not here')
+    if (spawnSync('xmllint', ['--version']).error) return context.skip('xmllint is not installed')
     const dir = await mkdtemp(path.join(tmpdir(), 'giving-xsd-'))
     for (const name of ['activities', 'organisations']) {
       const file = path.join(dir, `${name}.xml`)
@@ -94,7 +94,7 @@ describe('giving start on a bare machine', () => {
   })
 
   it('publishes the real records beside the demo, none held; a second publication changes no byte', async (context) => {
-    if (!existsSync(samples)) return context.skip(`the real records are not at ${samples}`)
+    if (!samples) return context.skip('TEST_FILES has no real records')
     const imported = await installation.run(['import', samples, '--json'])
     expect(imported.code).toBe(0)
     expect(JSON.parse(imported.stdout)).toMatchObject({ created: 50, refused: 0 })

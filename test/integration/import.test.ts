@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -8,10 +7,11 @@ import type { CurrencyCode } from '../../src/domain/money.js'
 import { type ImportOptions, importFiles } from '../../src/import/import.js'
 import { importExitCode } from '../../src/import/import-summary.js'
 import type { Store } from '../../src/store/store.js'
+import { realRecords } from '../support/borrowed-files.js'
 import { testDatabase } from '../support/database.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url))
-const realPage = fileURLToPath(new URL('../../../shared/samples/projects.xml', import.meta.url))
+const realPage = realRecords('an import of real records')
 
 let store: Store
 let folder: string
@@ -369,10 +369,7 @@ describe('importing a record again', () => {
 
 describe('importing a page of a real platform', () => {
   it('takes all 50 records, and changes nothing the second time', async ({ skip }) => {
-    if (!existsSync(realPage)) {
-      console.log(`skipped: the page of 50 real records is not at ${realPage}`)
-      skip()
-    }
+    if (!realPage) return skip('TEST_FILES has no real records')
     expect(await importing(realPage)).toMatchObject({ records: 50, created: 50, refused: 0, problems: [] })
     const before = await versions()
     expect(await importing(realPage)).toMatchObject({ created: 0, changed: 0, unchanged: 50, refused: 0 })

@@ -6,9 +6,9 @@ import { seed } from '../../src/store/seeding/seed.js'
 import { createXsdValidator, validateActivity } from '../../src/validation/index.js'
 import type { Element } from '../../src/xml/element.js'
 import { writeElement } from '../../src/xml/writer.js'
+import { officialStandard } from '../support/borrowed-files.js'
 import { day, mappingConfig } from '../support/builders.js'
 import { testDatabase } from '../support/database.js'
-import { officialStandard } from '../support/official-standard.js'
 
 const today = day('2026-11-21')
 const projects = 500

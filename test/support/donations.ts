@@ -33,8 +33,8 @@ export function quick(gateway: Gateway): Gateway {
   return { ...gateway, lateSeconds: 0.1 }
 }
 
-/** The XML request of the wire contract (6.3), as it stands there: version 1, a test. */
-export const contractXml = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+/** The XML request of a donation (wire.md 6.2): version 1, a test. */
+export const donationXml = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <donation>
   <refcode>spring-drive</refcode>
   <transactionId>tx-000071</transactionId>
@@ -47,8 +47,8 @@ export const contractXml = `<?xml version="1.0" encoding="UTF-8" standalone="yes
     <iso3166CountryCode>IE</iso3166CountryCode><zip>H91 X0X0</zip>
   </payment_detail>
 </donation>`
-/** The JSON request of the wire contract (6.3), as it stands there: version 2. */
-export const contractJson = `{"donation":{"refcode":"spring-drive","transactionId":"tx-000072","email":"lina@example.org",
+/** The JSON request of a donation (wire.md 6.2): version 2. */
+export const donationJson = `{"donation":{"refcode":"spring-drive","transactionId":"tx-000072","email":"lina@example.org",
  "amount":40,"currencyCode":"USD","project":{"id":2045},
  "signupForGGNewsletter":false,"signupForCharityNewsletter":true,
  "payment_detail":{"firstname":"Lina","lastname":"Okoro","paymentGateway":"braintree",

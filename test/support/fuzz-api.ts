@@ -17,7 +17,7 @@ const together = 20
 
 /**
  * Sends hostile requests to an API over this empty store, a fifth of them as bytes over sockets; throws at the first
- * answer that is not one of the contract's, a hang or a crash. The same seed sends the same requests.
+ * answer with another status than wire.md 1.7 lists, a hang or a crash. The same seed sends the same requests.
  */
 export async function fuzzApi(store: Store, { requests, seed }: { requests: number; seed: number }): Promise<void> {
   const api = await fuzzedApi(store)

@@ -220,7 +220,7 @@ export function hostileRequests(
 
 const expected = new Set([200, 204, 206, 304, 400, 401, 404, 410, 416, 503])
 
-/** Sends one request; throws unless the answer is one of the contract's, and whole. */
+/** Sends one request; throws unless its status is one of wire.md 1.7 and its body is whole. */
 export async function expectSoundAnswer(api: TestApi, request: InjectOptions): Promise<void> {
   const answer = await api.app.inject(request)
   const { statusCode, body } = answer

@@ -29,7 +29,7 @@ export function activityOf(graph: ProjectGraph): Element {
   return toActivity(graph, mappingConfig, today, newIdentifier(mappingConfig, graph.project.id)).element
 }
 
-// What the wire record carries of a project (wire contract 3.1); the rest is the operator's own and made equal.
+// What the wire record carries of a project (wire.md 3.1); the rest is the operator's own and made equal.
 const onTheWire = new Set(
   `id active status type title summary need longTermImpact activities notice additionalDocumentation contactName
   contactTitle contactAddress contactAddress2 contactCity contactState contactPostal contactCountry contactUrl projectLink

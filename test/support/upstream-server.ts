@@ -32,7 +32,7 @@ export type TestUpstream = {
 
 export const apiKey = '5a0c1d2e-0000-4000-8000-000000000001'
 
-/** A platform of the test's own that speaks the wire contract: lists by cursor, ids, reports, galleries. */
+/** A platform of the test's own that speaks the wire format: lists by cursor, ids, reports, galleries. */
 export async function startUpstream(changes: Partial<UpstreamState> = {}): Promise<TestUpstream> {
   const state: UpstreamState = {
     records: [],
@@ -122,7 +122,7 @@ export function send(response: ServerResponse, status: number, format: 'json' | 
   response.end(format === 'json' ? JSON.stringify(document) : toXml(document))
 }
 
-// Written as attributes by the wire contract (1.4), depending on the element.
+// Written as attributes (wire.md 1.4), depending on the element.
 const attributes: Readonly<Record<string, readonly string[]>> = {
   projects: ['numberFound'],
   image: ['id'],

@@ -23,7 +23,7 @@ const taraWaterTrust: Organisation = {
   countries: [sierraLeone],
 }
 
-/** The worked example of the wire contract: an invented project with every field that clients depend on. */
+/** The worked example: an invented project with every field that clients depend on. */
 export const wellsForTara: ProjectGraph = {
   project: {
     id: 2045,

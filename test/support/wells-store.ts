@@ -1,7 +1,7 @@
 import type { Db } from '../../src/store/database/connection.js'
 
 /**
- * The wire contract's worked example as rows: project 2045 with its organisation, pictures and reports, beside a funded
+ * The worked example as rows: project 2045 with its organisation, pictures and reports, beside a funded
  * (inactive) project and an active one without anything optional.
  */
 export async function storeWells(db: Db): Promise<void> {

@@ -15,7 +15,7 @@ const rememberedMs = 5_000
 const rememberedMax = 10_000
 
 /**
- * Key checks remembered for at most 5 s (architecture 2.8), by hash and never by text. Only found keys are remembered,
+ * Key checks remembered for at most 5 s (architecture.md 2.8), by hash and never by text. Only found keys are remembered,
  * so a new key works at once and a flood of invented ones fills nothing.
  */
 export function createAuthentication(
@@ -42,13 +42,13 @@ export function createAuthentication(
   })
 }
 
-/** The error of a key that is not registered, named as the client sent it, cut at 64 characters (wire contract 2). */
+/** The error of a key that is not registered, named as the client sent it, cut at 64 characters (wire.md 2.2). */
 export function unknownKey(text: string): ServiceError {
   return new ServiceError('key-unknown', `api_key ${text.trim().slice(0, 64)} is not registered`)
 }
 
 /**
- * Who makes a secure request (wire contract 1.3), never remembered: a token that was signed out or a grant that was
+ * Who makes a secure request (wire.md 1.3), never remembered: a token that was signed out or a grant that was
  * withdrawn ends at once. Throws `key-missing`, `token-missing`, `key-unknown`, `token-unknown` or `grant-missing`.
  */
 export async function authenticateSecure(

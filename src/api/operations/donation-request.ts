@@ -5,7 +5,7 @@ import type { PaymentMethod } from '../../payments/gateway.js'
 import { type MaskedCard, maskTestCard } from '../../payments/test-cards.js'
 import { FieldReader } from './field-reader.js'
 
-/** `1`: card data, only with `is_test=true`; `2`: the gateway's stand-ins for a card (wire contract 6.2). */
+/** `1`: card data, only with `is_test=true`; `2`: the gateway's stand-ins for a card (wire.md 6.2). */
 export type DonationVersion = 1 | 2
 
 /** What a request is read against. */
@@ -32,7 +32,7 @@ export const payerFields = [
   'phone',
 ] as const
 
-/** Smallest donation, in the currency's whole units (wire contract 6.2). */
+/** Smallest donation, in the currency's whole units (wire.md 6.2). */
 export const minimumAmount = 10
 const most = 1_000_000_000
 

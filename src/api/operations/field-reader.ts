@@ -4,7 +4,7 @@ import { type Decimal, parseDecimal } from '../../domain/money.js'
 import { legalText } from '../../xml/writer.js'
 
 /**
- * Reads the fields of one object of a request leniently (wire contract 6.2): a number may be a text and a text a number,
+ * Reads the fields of one object of a request leniently (wire.md 6.2): a number may be a text and a text a number,
  * blanks around a text and unknown fields do not count, and an empty text or `null` is absent. Problems are collected,
  * without what came. The number of a payment card is refused wherever it stands, so that nothing keeps one.
  */

@@ -8,14 +8,14 @@ import type { ListedPage } from './list-projects.js'
 import { createReadTogether } from './read-together.js'
 import { projectTextsOf, versionOf } from './ready-texts.js'
 
-/** Identifiers that one request may name; later ones are ignored (wire contract 4.5). */
+/** Identifiers that one request may name; later ones are ignored (wire.md 4.5). */
 export const maximumIds = 10
 
 type Wanted = { readonly view: ProjectView; readonly format: WireFormat }
 
 /**
  * The active projects among the ids, in their order. Throws `project-inactive` when every project asked for has become
- * inactive, `not-found` when none is left otherwise (wire contract 4.5).
+ * inactive, `not-found` when none is left otherwise (wire.md 4.5).
  */
 export async function getProjectsByIds(
   store: Store,
@@ -39,7 +39,7 @@ export type GetProject = (input: { readonly id: number } & Wanted) => Promise<Si
 // Of more, the first would wait for the last: all are answered at once.
 const projectsTogether = 8
 
-/** Finds one active project. Throws `not-found`, or `project-inactive` (wire contract 4.6). */
+/** Finds one active project. Throws `not-found`, or `project-inactive` (wire.md 4.6). */
 export function createProjectFinder(store: Store): GetProject {
   const readTogether = createReadTogether<number, ProjectRow>(projectsTogether)
   return async ({ id, view, format }) => {

@@ -3,7 +3,7 @@ import { unknownKey } from './authenticate.js'
 import { type CredentialDeps, type Credentials, verifyCredentials } from './verify-credentials.js'
 
 /**
- * Exchanges credentials for an access token (specification 4.1). Throws `key-unknown`, `credentials-wrong` (also when the
+ * Exchanges credentials for an access token (wire.md 6.1). Throws `key-unknown`, `credentials-wrong` (also when the
  * key is another account's), `login-throttled` or `server-busy`; an unknown e-mail takes as long as a wrong password.
  */
 export async function issueAccessToken(

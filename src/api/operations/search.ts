@@ -10,7 +10,7 @@ export type SearchFilter = { readonly name: 'theme' | 'country'; readonly value:
 
 /**
  * The filters in a text such as `country:IN,theme=edu`: both signs, in any letter case of the name; what is empty or has
- * another name is skipped (wire contract 5).
+ * another name is skipped (wire.md 5.1).
  */
 export function parseFilters(text: string | undefined): SearchFilter[] {
   return (text ?? '').split(',').flatMap((entry): SearchFilter[] => {

@@ -1,6 +1,6 @@
 import { type Format, record, string, wireDocument, wireText } from '../../wire/write/wire.js'
 
-/** The answer of the token operation (specification 2.2). */
+/** The answer of the token operation (wire.md 6.1). */
 export function authDocument(format: Format, accessToken: string): string {
   return wireDocument(
     format,

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { type Format, integer, record, string, wireDocument, wireText, wrapper } from '../../wire/write/wire.js'
 
-/** One or more messages under one HTTP status (specification 7.1). */
+/** One or more messages under one HTTP status (wire.md 2.1). */
 export type ErrorResponse = {
   readonly status: number
   readonly messages: readonly string[]

@@ -3,7 +3,7 @@ import { imageLinks } from '../../wire/write/image.js'
 import { type Format, integer, list, record, string, wireDocument, wireText, wrapper } from '../../wire/write/wire.js'
 
 /**
- * The image gallery (wire contract 4.7). Its first image is the main image, id 0, for a client drops the first one; here
+ * The image gallery (wire.md 4.7). Its first image is the main image, id 0, for a client drops the first one; here
  * the title precedes the links.
  */
 export function imagesDocument(format: Format, gallery: Gallery): string {

@@ -7,7 +7,7 @@ export type OrganizationPage = {
   readonly nextOrgId?: number | undefined
 }
 
-/** The list of organisations: like that of projects, but without `numberFound` (wire contract 7). */
+/** The list of organisations: like that of projects, but without `numberFound` (wire.md 7). */
 export function organizationListDocument(format: Format, { records, nextOrgId }: OrganizationPage): string {
   const next =
     nextOrgId === undefined

@@ -1,7 +1,7 @@
 import { type Format, integer, record, wireText, xmlDeclaration } from '../../wire/write/wire.js'
 import type { Pieces } from '../reply.js'
 
-/** A page of projects whose records are already texts in the wanted format (architecture 2.8). */
+/** A page of projects whose records are already texts in the wanted format (architecture.md 2.8). */
 export type ProjectPage = {
   /** One after another; in JSON joined by commas, as `joinRecords` does. */
   readonly records: string
@@ -17,7 +17,7 @@ export function joinRecords(format: Format, records: readonly string[]): string 
 }
 
 /**
- * The list envelope (wire contract 4.3) as a whole document, in pieces; `hasNext` and `nextProjectId` come together or not
+ * The list envelope (wire.md 4.3) as a whole document, in pieces; `hasNext` and `nextProjectId` come together or not
  * at all.
  */
 export function projectListDocument(format: Format, page: ProjectPage): Pieces {
@@ -36,7 +36,7 @@ function listJson({ records, numberFound, nextProjectId }: ProjectPage): Pieces 
   return records === '' ? [`{"projects":{${next}${end}`] : [`{"projects":{${next}"project":[`, records, `],${end}`]
 }
 
-/** The list of ids alone, all at once (wire contract 4.4). */
+/** The list of ids alone, all at once (wire.md 4.4). */
 export function projectIdsDocument(format: Format, ids: readonly string[]): Pieces {
   return projectListDocument(format, {
     records: joinRecords(format, projectIdRecords(format, ids)),

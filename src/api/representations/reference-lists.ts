@@ -11,12 +11,12 @@ import {
   wrapper,
 } from '../../wire/write/wire.js'
 
-/** All themes; a client reads `id` and `name` by position and the root has no attributes (wire contract 1.4). */
+/** All themes; a client reads `id` and `name` by position and the root has no attributes (wire.md 1.4). */
 export function themesDocument(format: Format, themes: readonly ThemeName[]): string {
   return listDocument(format, 'themes', 'theme', themes.map(themeName))
 }
 
-/** All themes with the ids of their projects (wire contract 8). */
+/** All themes with the ids of their projects (wire.md 8). */
 export function themesWithProjectsDocument(
   format: Format,
   themes: readonly (ThemeName & { readonly projectIds: readonly string[] })[],

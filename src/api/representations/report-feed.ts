@@ -4,7 +4,7 @@ import { dateTime, type Format } from '../../wire/write/wire.js'
 import { type Element, element, textElement } from '../../xml/element.js'
 import { legalText, writeElement } from '../../xml/writer.js'
 
-/** A project's reports as the API shows them: an Atom feed (RFC 4287), or the same in JSON (wire contract 9). */
+/** A project's reports as the API shows them: an Atom feed (RFC 4287), or the same in JSON (wire.md 9). */
 export type ReportFeedInput = {
   readonly project: ProjectReports
   /** Public address of the platform, without a slash at its end. */

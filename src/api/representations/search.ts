@@ -19,7 +19,7 @@ export type SearchResult = {
   readonly numberFound: number
 }
 
-/** The search envelope (wire contract 5): without hits there is no `projects` at all, four clients test for that. */
+/** The search envelope (wire.md 5.2): without hits there is no `projects` at all, four clients test for that. */
 export function searchDocument(format: Format, result: SearchResult): string {
   const { filters, q, start, summary, records, numberFound } = result
   const filterRecords = filters.map(({ name, value }) =>

@@ -17,7 +17,7 @@ function operation<Body extends z.ZodType>(one: AccountOperation<Body>): Account
   return one
 }
 
-/** Specification 4.1. */
+/** wire.md 6.1. */
 export const getToken = operation({
   path: '/api/userservice/tokens',
   summary: 'Get an access token',

@@ -7,7 +7,7 @@ import { accountDocument, keyDocument, revocationDocument } from '../representat
 import { giveUpKey, makeAccount, requestKey } from './account-operations.js'
 import { addAccountOperation } from './account-route.js'
 
-/** Making an account, getting its keys and giving them up: the steps that the specification does not show (section 5). */
+/** Making an account, getting its keys and giving them up: wire.md 10.1. */
 export function accountRoutes(
   app: FastifyInstance,
   deps: Pick<ApiDeps, 'store' | 'passwords' | 'clock' | 'config'>,

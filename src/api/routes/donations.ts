@@ -14,7 +14,7 @@ import { callerOf } from './secure.js'
 const base = '/api/secure/givingservice'
 
 /**
- * Donations (wire contract 6.2, 6.3) in the secure area: `donationsclient` is version 2; `donations` is version 1, which
+ * Donations (wire.md 6.2, 6.3) in the secure area: `donationsclient` is version 2; `donations` is version 1, which
  * takes tests only, since card numbers are not accepted.
  */
 export function donationRoutes(area: FastifyInstance, deps: Pick<ApiDeps, 'payments'>): void {

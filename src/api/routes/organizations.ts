@@ -14,7 +14,7 @@ const lists = [
   { which: 'vetted', suffix: '/vetted', summary: 'Organisations that the operator vouches for' },
 ] as const
 
-/** Public organisation reads (wire contract 7). */
+/** Public organisation reads (wire.md 7). */
 export function organizationRoutes(
   app: FastifyInstance,
   { store }: Pick<ApiDeps, 'store'>,

@@ -14,7 +14,7 @@ import { createReads } from './read-route.js'
 
 const base = '/api/public/projectservice'
 
-// What a list is of, by its address (wire contract 4.1).
+// What a list is of, by its address (wire.md 4.1).
 const scopes: readonly {
   readonly path: string
   readonly what: string
@@ -51,7 +51,7 @@ const kinds = [
   { activeOnly: true, suffix: '/active', title: ' that accept donations' },
 ] as const
 
-/** Public project reads (specification 4.2, 4.3; wire contract 4). */
+/** Public project reads (wire.md 4). */
 export function projectRoutes(
   app: FastifyInstance,
   { store, clock }: Pick<ApiDeps, 'store' | 'clock'>,

@@ -9,7 +9,7 @@ import { createReads } from './read-route.js'
 
 const atomMediaType = 'application/atom+xml'
 
-/** A project's progress reports: Atom, whatever XML is asked for, or JSON (wire contract 9). */
+/** A project's progress reports: Atom, whatever XML is asked for, or JSON (wire.md 9). */
 export function reportRoutes(
   app: FastifyInstance,
   { store, config }: Pick<ApiDeps, 'store' | 'config'>,

@@ -6,7 +6,7 @@ import { limitOf, queryValue, wholeNumberOf } from '../query.js'
 import { searchDocument } from '../representations/search.js'
 import { createReads } from './read-route.js'
 
-/** Search of active projects (wire contract 5). */
+/** Search of active projects (wire.md 5). */
 export function searchRoutes(
   app: FastifyInstance,
   { store }: Pick<ApiDeps, 'store'>,

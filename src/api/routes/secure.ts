@@ -18,7 +18,7 @@ export function callerOf(request: FastifyRequest): Caller {
 }
 
 /**
- * Everything under `/api/secure` (specification 4.4, wire contract 1.3): key, token and grant are checked before
+ * Everything under `/api/secure` (wire.md 1.3): key, token and grant are checked before
  * anything else, the body included, so that whoever may not ask learns not even which operations there are. `routes`
  * are registered with their whole addresses.
  */

@@ -20,7 +20,7 @@ import { createReads } from './read-route.js'
 
 const base = '/api/public/projectservice'
 
-/** Themes, regions, and how many projects each region and country has (wire contract 8). */
+/** Themes, regions, and how many projects each region and country has (wire.md 8). */
 export function themeAndRegionRoutes(
   app: FastifyInstance,
   { store }: Pick<ApiDeps, 'store'>,

@@ -8,7 +8,7 @@ import { authDocument } from '../representations/auth-response.js'
 import { getToken, signOut } from './account-operations.js'
 import { addAccountOperation } from './account-route.js'
 
-/** Getting a token (specification 4.1) and ending it; these operations have the key in the body. */
+/** Getting a token (wire.md 6.1) and ending it; these operations have the key in the body. */
 export function tokenRoutes(
   app: FastifyInstance,
   deps: Pick<ApiDeps, 'store' | 'passwords' | 'clock'>,

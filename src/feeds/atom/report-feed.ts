@@ -125,7 +125,7 @@ function feed(reports: readonly ProgressReport[], config: FeedConfig, head: Feed
 
 /**
  * One report. Its id is the address of its page, and its links are its pictures only: clients show every link of an
- * entry as a picture (wire contract 9).
+ * entry as a picture (wire.md 9.2).
  */
 function entry(report: ProgressReport): Element {
   return element('entry', undefined, [
@@ -145,7 +145,7 @@ function person(role: 'author', name: string): Element {
   return element(role, undefined, [textElement('name', plainText(name))])
 }
 
-/** RFC 3339 in UTC, written with a numeric offset as the API's dates are (wire contract 1.6). */
+/** RFC 3339 in UTC, written with a numeric offset as the API's dates are (wire.md 1.6). */
 function timestamp(instant: Date): string {
   return `${instant.toISOString().slice(0, 19)}+00:00`
 }

@@ -38,7 +38,7 @@ const defaults = [
   coded('default-tied-status', '5'),
 ].map(prewritten)
 
-/** The identifier that a project is first published under; it never changes afterwards (IATI contract 3). */
+/** The identifier that a project is first published under; it never changes afterwards (iati.md 3.1). */
 export function newIdentifier(config: MappingConfig, projectId: number): string {
   return `${config.reportingOrg.ref}-${projectId}`
 }
@@ -120,7 +120,7 @@ function descriptions({ project }: ProjectGraph): (Element | undefined)[] {
   ]
 }
 
-/** `contact-info` of the partner: its name and the project's page, never a person (IATI contract 3, row 9). */
+/** `contact-info` of the partner: its name and the project's page, never a person (iati.md 3.4). */
 function contactInfo({ project }: ProjectGraph, implementing: Party | undefined): Element | undefined {
   if (!implementing) return undefined
   const { projectLink } = project

@@ -14,7 +14,7 @@ import type { Mapping } from './mapping.js'
 type Period = { readonly start: IsoDate; readonly end: IsoDate }
 
 /**
- * `budget` [0..*] from the funding goal (IATI contract 8): indicative, in periods of at most 12 months (rule 7.5.3) that
+ * `budget` [0..*] from the funding goal (iati.md 8.1): indicative, in periods of at most 12 months (rule 7.5.3) that
  * do not overlap. A project with an end spreads its goal over its periods by days; an open-ended one has the goal in the
  * period of 12 months that is running. A goal that was changed is the revised budget (type 2) beside the original (1).
  */

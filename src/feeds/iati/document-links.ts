@@ -7,7 +7,7 @@ import { projectFeedPath } from '../addresses.js'
 import type { Mapping } from './mapping.js'
 import { coded, narrated } from './narrative.js'
 
-// Caps that hold an activity's size; the feed link covers what they leave out (IATI contract 10).
+// Caps that hold an activity's size; the feed link covers what they leave out (iati.md 10.1).
 const mostReports = 20
 const mostPhotos = 5
 

@@ -7,7 +7,7 @@ export type Envelope = { readonly head: string; readonly tail: string }
 const marker = 'records'
 
 /**
- * Head and tail of an IATI 2.03 file (IATI contract 1): declaration on its own line, then the root with `version` and
+ * Head and tail of an IATI 2.03 file (iati.md 1.1): declaration on its own line, then the root with `version` and
  * `generated-datetime`. Records go between them, each on a line of its own.
  */
 export function iatiEnvelope(root: 'iati-activities' | 'iati-organisations', generated: IsoInstant): Envelope {

@@ -7,7 +7,7 @@ import { coded, narrative } from './narrative.js'
 /** Codes of ActivityStatus that a project can have here. */
 export type ActivityStatus = '1' | '2' | '3' | '4' | '6'
 
-/** Status and dates that agree with each other (IATI contract 4; architecture 2.7). */
+/** Status and dates that agree with each other (iati.md 4). */
 export type LifeCycle = {
   readonly status: ActivityStatus
   /** activity-date type 1. */

@@ -18,7 +18,7 @@ export type MappingConfig = {
   readonly baseUrl: string
 }
 
-/** Names the mapping and its configuration; a rendering made under another key is stale (architecture 2.2). */
+/** Names the mapping and its configuration; a rendering made under another key is stale (architecture.md 2.2). */
 export function inputKey(config: MappingConfig): string {
   const { reportingOrg, currency, language, baseUrl } = config
   const parts = [mappingVersion, reportingOrg.ref, reportingOrg.name, reportingOrg.type, currency, language, baseUrl]

@@ -32,7 +32,7 @@ export function yearsOfFile(day: IsoDate): { readonly first: number; readonly cu
 }
 
 /**
- * The publisher's own `iati-organisation` (IATI contract 12), without `last-updated-datetime` and `recipient-org-budget`
+ * The publisher's own `iati-organisation` (iati.md 12), without `last-updated-datetime` and `recipient-org-budget`
  * (which are as many as there are partners, and stand before `total-expenditure`): identifier, name, reporting-org, a
  * `total-budget` for this year and the next two, a `total-expenditure` for the last three, documents.
  */
@@ -103,7 +103,7 @@ export function recipientOrgBudget(
 /**
  * A partner as a further `iati-organisation`, told by the platform (`secondary-reporter="1"`): identifier, name, its web
  * page. Undefined without a real identifier, or when it is the platform itself. What was raised for it is not its
- * expenditure, so no money (IATI contract 12).
+ * expenditure, so no money (iati.md 12).
  */
 export function toPartnerOrganisation(partner: Partner, config: MappingConfig): Element | undefined {
   const { ref, name, type } = config.reportingOrg

@@ -92,7 +92,7 @@ export function participatingOrgs(graph: ProjectGraph, implementing: Party | und
 const refShape = /^([A-Z]{2,3}(?:-[A-Z0-9]+)+?)-([A-Za-z0-9._-]+)$/
 
 /**
- * The identifier of an organisation (IATI contract 5): the one that the operator stored, so that a partner that publishes
+ * The identifier of an organisation (iati.md 5.2): the one that the operator stored, so that a partner that publishes
  * is linked by the id it uses, else its US tax id; undefined when there is none or it is not usable.
  */
 export function organisationRef(

@@ -7,12 +7,12 @@ import type { LifeCycle } from './life-cycle.js'
 import type { Mapping } from './mapping.js'
 import { narrated } from './narrative.js'
 
-// Caps that hold an activity's size; the feed of the reports has them all (IATI contract 10, 11).
+// Caps that hold an activity's size; the feed of the reports has them all (iati.md 10.1, 11.1).
 const mostPeriods = 20
 const mostLeadCharacters = 2000
 
 /**
- * `result` [0..*] from the progress reports (IATI contract 11): one output with one qualitative indicator (measure 5,
+ * `result` [0..*] from the progress reports (iati.md 11.1): one output with one qualitative indicator (measure 5,
  * hence no `@value`), a period per report from the report before it, oldest first.
  */
 export function results(graph: ProjectGraph, cycle: LifeCycle, mapping: Mapping): Element | undefined {

@@ -5,7 +5,7 @@ import type { Mapping } from './mapping.js'
 
 /**
  * `tag` [0..*]: Sustainable Development Goals (vocabulary 2) and targets (3). A goal is left out where one of its targets
- * is named, for the target says it already (IATI contract 3, row 15).
+ * is named, for the target says it already (iati.md 3.5).
  */
 export function tags({ sdgs }: ProjectGraph, mapping: Mapping): Element[] {
   const known = sdgs.filter((code) => {

@@ -39,7 +39,7 @@ function sidesOf(mapping: Mapping): Sides {
 export type MoneyTotals = Readonly<Record<string, { readonly in: bigint; readonly out: bigint }>>
 
 /**
- * `transaction` [0..*] (IATI contract 9): gifts and refunds by month and funder, opening totals, fees, payouts; ordered
+ * `transaction` [0..*] (iati.md 9): gifts and refunds by month and funder, opening totals, fees, payouts; ordered
  * by date, type and ref. References are deterministic, so that a re-run changes nothing and auditors can match.
  */
 export function transactions(

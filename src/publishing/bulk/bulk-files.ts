@@ -27,7 +27,7 @@ const batchSize = 100
 const lockPatienceMs = 10_000
 
 /**
- * Builds the day's set of bulk files (wire contract 4.4): once a UTC day, or when the run is forced; a file whose records
+ * Builds the day's set of bulk files (wire.md 4.4): once a UTC day, or when the run is forced; a file whose records
  * are the same is hard-linked. A set that was followed by another stays for 48 hours. Safe to repeat after a crash at
  * any line. Throws `aborted` on the signal.
  */

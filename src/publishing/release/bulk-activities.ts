@@ -6,7 +6,7 @@ import type { Dataset } from './dataset.js'
 import { stampedEnvelope } from './stamped-envelope.js'
 
 /**
- * The unsegmented copy of the activity files, in their order (architecture 2.6): the only file itself where there is one,
+ * The unsegmented copy of the activity files, in their order (iati.md 1.4): the only file itself where there is one,
  * else their records in one envelope, copied from the files of the draft, whose twins need not be compressed again.
  */
 export function bulkActivities(segments: readonly Dataset[], generated: IsoInstant): Dataset {

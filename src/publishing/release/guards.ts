@@ -7,15 +7,15 @@ export type ReleaseTotals = Manifest['totals']
 
 // The highest number of decimal places of any currency (ISO 4217).
 const places = 4
-// A release with a larger file is held: it would not reach every consumer (IATI contract, fact 1).
+// A release with a larger file is held: it would not reach every consumer (iati.md 15.1).
 const mostFileBytes = 40_000_000
-// An operator hears of a file that grows towards that (architecture 2.6).
+// An operator hears of a file that grows towards that (iati.md 15.1).
 const warnFileBytes = 20_000_000
 // More invalid activities than this, and most of all there are: the mapping is wrong, not the data.
 const fewHeld = 10
 
 /**
- * Why a release must wait for the operator; undefined when it may go live (architecture 2.4). `vanished` are published
+ * Why a release must wait for the operator; undefined when it may go live (architecture.md 2.4). `vanished` are published
  * identifiers that the new release lacks.
  */
 export function holdReason(

@@ -18,7 +18,7 @@ export type ManifestFile = {
   readonly sha256: string
   /** The same without `generated-datetime`, which says nothing of the content; IATI files only. */
   readonly contentSha256?: string
-  /** When these bytes were first published; a file carried over keeps it (architecture 2.6). */
+  /** When these bytes were first published; a file carried over keeps it (iati.md 16.2). */
   readonly lastModified: IsoInstant
   /** Names the records without their envelope: equal fingerprints mean that nothing changed and the file is carried over. */
   readonly fingerprint: string

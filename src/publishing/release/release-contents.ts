@@ -9,7 +9,7 @@ export type PublishedActivity = { readonly identifier: string; readonly projectI
 
 const openTag = Buffer.from('<iati-activity ')
 const closeTag = Buffer.from('</iati-activity>')
-// No activity of ours is near this size (IATI contract: files of 40 MB reach every consumer).
+// No activity of ours is near this size (iati.md 15.1).
 const mostActivityBytes = 64_000_000
 
 /** Addresses of the files of activities in a release. */

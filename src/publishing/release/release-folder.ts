@@ -3,7 +3,7 @@ import path from 'node:path'
 import { ServiceError } from '../../domain/errors.js'
 
 /**
- * Where releases live. The rename of the link `current` is the one commit point (architecture 2.3):
+ * Where releases live. The rename of the link `current` is the one commit point (architecture.md 2.3):
  *
  *     releases/{id}/manifest.json, iati/..., feeds/...   immutable
  *     current -> releases/{id}                           the live release

@@ -119,7 +119,7 @@ function toContent(
 
 const openTag = Buffer.from('<iati-activity ')
 
-/** Adds `last-updated-datetime`, the time of the run in which the content changed (architecture 2.6). */
+/** Adds `last-updated-datetime`, the time of the run in which the content changed (iati.md 16.1). */
 function withLastUpdated(text: Buffer, at: Date): Buffer {
   if (!text.subarray(0, openTag.length).equals(openTag)) throw new Error('an activity must begin with its open tag')
   const attribute = Buffer.from(`last-updated-datetime="${isoInstantOf(at)}" `)

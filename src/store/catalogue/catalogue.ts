@@ -18,7 +18,7 @@ export type WriteOutcome = {
 /**
  * Writes a batch of records with different ids, set-based; call it in a transaction. A record whose hash is the stored
  * one touches no row, so its project is not marked as changed. Projects and organisations of another source are never
- * overwritten: their records are refused (architecture 2.7).
+ * overwritten: their records are refused (architecture.md 2.7).
  */
 export async function writeRecords(
   db: Db,

@@ -45,7 +45,7 @@ const addOwnDonations = `
   where p.id = own.project_id and (own.amount, own.count) <> (0, 0)`
 
 /**
- * Turns the totals that records state into months (architecture 2.7): the first total above zero of a project becomes
+ * Turns the totals that records state into months (architecture.md 2.7): the first total above zero of a project becomes
  * one `opening` on the day it is cumulative to; what later totals differ by goes to the current month, more as a gift,
  * less as a refund. What was donated here counts on top of what is stated: months of one source never explain the total
  * of another. Call it after the records' projects have been written, in the same transaction.

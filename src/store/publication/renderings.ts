@@ -3,7 +3,7 @@ import { unusualMinorUnits } from '../../domain/money.js'
 import type { Notice } from '../../domain/notice.js'
 import type { Db } from '../database/connection.js'
 
-// A segment stops taking new projects at this size (architecture 2.6).
+// A segment stops taking new projects at this size (iati.md 15.1).
 const segmentBytes = 12_000_000
 
 /**

@@ -1,7 +1,7 @@
 import type { IsoDate } from '../../domain/dates.js'
 import type { Db } from '../database/connection.js'
 
-/** Which renderings count as stale (architecture 2.2): dirty, made under another key, or overtaken by time. */
+/** Which renderings count as stale (architecture.md 2.2): dirty, made under another key, or overtaken by time. */
 export type StaleCriteria = { readonly inputKey: string; readonly day: IsoDate; readonly force: boolean }
 
 /** An inclusive range of project ids. */

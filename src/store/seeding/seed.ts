@@ -38,7 +38,7 @@ export type SeedOptions = {
   readonly signal?: AbortSignal
 }
 
-/** The first id of demo data (architecture 2.7). */
+/** The first id of demo data (architecture.md 2.7). */
 export const firstDemoId = 9_000_001
 
 // Projects a transaction: large enough for set-based speed, small enough to show progress and bound temporary tables.

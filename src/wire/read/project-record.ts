@@ -12,7 +12,7 @@ export type RecordReading =
   | { readonly problems: readonly FieldProblem[]; readonly recordId?: string }
 
 /**
- * Reads one project record (wire contract 3.1), from XML or JSON alike. Lenient where old clients and captures are odd:
+ * Reads one project record (wire.md 3.1), from XML or JSON alike. Lenient where old clients and captures are odd:
  * numbers as texts, one object for a list, a missing organisation, empty texts (absent), any offset in dates, fields
  * unknown to us (kept). Strict where a wrong value would be published: id, active, status, title, money, counts of
  * donations, dates; these refuse the record.
@@ -26,7 +26,7 @@ export function parseProjectRecord(value: WireValue): RecordReading {
   return { problems, ...(typeof id === 'string' && id !== '' && { recordId: id.slice(0, 40) }) }
 }
 
-/** An organisation record (wire contract 3.3) that could be read, or what is wrong with it. */
+/** An organisation record (wire.md 3.3) that could be read, or what is wrong with it. */
 export type OrganisationReading =
   | { readonly organisation: OrganisationRecord }
   | { readonly problems: readonly FieldProblem[]; readonly recordId?: string }
@@ -44,7 +44,7 @@ export function parseOrganisationRecord(value: WireValue): OrganisationReading {
   }
 }
 
-/** Reads a picture of a gallery (wire contract 3.4); undefined when it has no rendition. */
+/** Reads a picture of a gallery (wire.md 3.4); undefined when it has no rendition. */
 export function parseImageRecord(value: WireValue): ImageRecord | undefined {
   if (!isObject(value)) return undefined
   const problems: FieldProblem[] = []

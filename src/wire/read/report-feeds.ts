@@ -22,7 +22,7 @@ type Entry = {
 }
 
 /**
- * Reads the progress reports of a project, Atom or its JSON variant (wire contract 9). The HTML is sanitised here, where
+ * Reads the progress reports of a project, Atom or its JSON variant (wire.md 9). The HTML is sanitised here, where
  * it enters the store. Throws `upstream-unusable` for another document.
  */
 export function readReportFeed(body: Buffer): ReportReading {

@@ -66,7 +66,7 @@ export type Page = {
 }
 
 /**
- * Reads a page (wire contract 4.2, 4.3) as real servers write it: `hasNext` absent or true or text, one record in place
+ * Reads a page (wire.md 4.2, 4.3) as real servers write it: `hasNext` absent or true or text, one record in place
  * of a list, no record at all. Throws `upstream-unusable` for another document.
  */
 export function readPage(body: Buffer, names: PageNames): Page {

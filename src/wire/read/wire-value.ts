@@ -19,7 +19,7 @@ export function storableText(text: string): string {
 }
 
 /**
- * An XML element as a wire value (wire contract 1.5): attributes and child elements become keys, repeated children a
+ * An XML element as a wire value (wire.md 1.5): attributes and child elements become keys, repeated children a
  * list, an element with neither its text.
  */
 export function fromElement(element: Element): WireValue {

@@ -1,7 +1,7 @@
 import type { PhotoRenditions, ProjectGraph } from '../../domain/project.js'
 import { integer, list, record, string, type WireRecord } from './wire.js'
 
-/** Names of the six renditions in the order that clients index by (wire contract 3.4). */
+/** Names of the six renditions in the order that clients index by (wire.md 3.4). */
 export const imageSizes = ['small', 'thumbnail', 'medium', 'large', 'extraLarge', 'original'] as const
 
 /** The project's main image: id 0, always six links; links precede the title in XML. */

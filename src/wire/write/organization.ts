@@ -11,7 +11,7 @@ export function organizationTexts({ organisation, version }: { organisation: Org
   return { id: organisation.id, version, ...wireText('organization', organizationRecord(organisation)) }
 }
 
-/** The organisation record (wire contract 3.3), embedded and stand-alone; the wire format spells it with z. */
+/** The organisation record (wire.md 3.3), embedded and stand-alone; the wire format spells it with z. */
 export function organizationRecord(organisation: Organisation): WireRecord {
   return record([
     ['id', integer(organisation.id)],

@@ -28,12 +28,12 @@ import {
  */
 export const projectRecordVersion = 2
 
-/** The full project record (wire contract 3.1) in both formats. */
+/** The full project record (wire.md 3.1) in both formats. */
 export function projectRecord(graph: ProjectGraph): WireText {
   return wireText('project', projectFields(graph))
 }
 
-// The order is the order of JSON (column "#" of wire contract 3.1). Texts that every captured record has are written
+// The order is the order of JSON (wire.md 3.1). Texts that every captured record has are written
 // empty when they are absent, since clients read them without a check; everything else absent is left out.
 function projectFields(graph: ProjectGraph): WireRecord {
   const { project } = graph
@@ -86,7 +86,7 @@ function projectFields(graph: ProjectGraph): WireRecord {
   ])
 }
 
-/** The summary record (wire contract 3.2) in both formats; without amounts of money given. */
+/** The summary record (wire.md 3.2) in both formats; without amounts of money given. */
 export function projectSummary(graph: ProjectGraph): WireText {
   return summaryOf(fieldTexts(projectFields(graph)))
 }
@@ -118,7 +118,7 @@ export function projectTexts(graph: ProjectGraph) {
   }
 }
 
-/** A suggested gift; its amount is a whole number (wire contract 1.4). */
+/** A suggested gift; its amount is a whole number (wire.md 1.4). */
 function donationOptionRecord(option: DonationOption): WireRecord {
   return record([
     ['amount', integer(fromMinorUnits(toMinorUnits(option.amount, 0), 0))],

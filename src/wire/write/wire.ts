@@ -27,7 +27,7 @@ export type WireRecord = {
   readonly xmlOrder: 'ascii' | 'given'
 }
 
-/** A repeated element: an array in JSON also for one value; left out for none (wire contract 1.5). */
+/** A repeated element: an array in JSON also for one value; left out for none (wire.md 1.5). */
 export type WireList = { readonly kind: 'list'; readonly values: readonly WireValue[] }
 
 export type WireField = {
@@ -65,7 +65,7 @@ export function decimal(value: Decimal): WireScalar {
   return { kind: 'number', text: value.includes('.') ? value.replace(/\.?0+$/, '') : value, plain: true }
 }
 
-/** An instant as `2026-10-02T08:00:00+00:00`: UTC, no fractions (wire contract 1.6). */
+/** An instant as `2026-10-02T08:00:00+00:00`: UTC, no fractions (wire.md 1.6). */
 export function dateTime(instant: Date): WireScalar {
   return { kind: 'string', text: `${instant.toISOString().slice(0, 19)}+00:00`, plain: true }
 }
@@ -87,7 +87,7 @@ export function record(fields: readonly FieldEntry[], xmlOrder: WireRecord['xmlO
   return { kind: 'record', xmlOrder, fields: present }
 }
 
-/** A wrapper such as `<themes><theme>..</theme></themes>`; kept when it is empty (wire contract 1.5). */
+/** A wrapper such as `<themes><theme>..</theme></themes>`; kept when it is empty (wire.md 1.5). */
 export function wrapper(itemName: string, values: readonly WireValue[]): WireRecord {
   return record([[itemName, list(values)]])
 }
@@ -157,7 +157,7 @@ function toMember(name: string, value: WireValue): string {
   return value.kind === 'list' && value.values.length === 0 ? '' : `"${name}":${toJson(value)}`
 }
 
-/** What every XML answer begins with (wire contract 1.4). */
+/** What every XML answer begins with (wire.md 1.4). */
 export const xmlDeclaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 
 /** A whole document: the declaration and the root element, or an object whose only key is the root's name. */

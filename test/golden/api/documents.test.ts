@@ -9,7 +9,7 @@ import { wellsForTara } from '../../support/wells-for-tara.js'
 const golden = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
 
 describe('documents of the API, byte for byte', () => {
-  it.each(['xml', 'json'] as const)('writes a list page as the wire contract shows it (%s)', (format) => {
+  it.each(['xml', 'json'] as const)('writes a list page as wire.md 4.3 says (%s)', (format) => {
     const records = projectRecord(wellsForTara)[format]
     expect(projectListDocument(format, { records, numberFound: 64, nextProjectId: 2061 }).join('')).toBe(
       golden(`projects.${format}`),

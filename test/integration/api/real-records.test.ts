@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
-import path from 'node:path'
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseWireDateTime } from '../../../src/domain/dates.js'
 import type { CurrencyCode } from '../../../src/domain/money.js'
@@ -7,12 +6,10 @@ import { importFiles } from '../../../src/import/import.js'
 import type { Element } from '../../../src/xml/element.js'
 import { parseElement, recordLimits } from '../../../src/xml/reader.js'
 import { testApi } from '../../support/api.js'
+import { realRecords } from '../../support/borrowed-files.js'
 import { testDatabase } from '../../support/database.js'
 
-// Real records of a real platform are kept beside the checkout, not in it.
-const sample = path.resolve(import.meta.dirname, '../../../../shared/samples/projects.xml')
-const present = existsSync(sample)
-if (!present) console.info('real records: skipped, ../shared/samples/projects.xml is not here')
+const sample = realRecords('the API beside real records') ?? ''
 
 /** The record with what may differ made equal: dates as instants, coordinates to the stored precision. */
 function comparable(element: Element): unknown {
@@ -22,7 +19,7 @@ function comparable(element: Element): unknown {
   return [element.name, element.attributes, element.children.length > 0 ? element.children.map(comparable) : value]
 }
 
-describe.runIf(present)('real records', async () => {
+describe.runIf(sample !== '')('real records', async () => {
   const { store } = await testDatabase()
 
   it('come out of the API as they went in, element for element, in the order of the original', async () => {

@@ -6,7 +6,7 @@ import { endMaintenance, recordMaintenance } from '../../../src/store/access/mai
 import { parseElement } from '../../../src/xml/reader.js'
 import { type TestApi, testApi, testUser } from '../../support/api.js'
 import { testDatabase } from '../../support/database.js'
-import { contractJson, contractXml } from '../../support/donations.js'
+import { donationJson, donationXml } from '../../support/donations.js'
 import { readRequests } from '../../support/read-operations.js'
 import { storeWells } from '../../support/wells-store.js'
 
@@ -108,10 +108,10 @@ const posts: Readonly<Record<string, Post>> = {
     good: (api) => json('token_revocation_request', { api_key: api.apiKey, access_token: 'gone' }),
     unauthorized: () => json('token_revocation_request', { api_key: 'nobody', access_token: 'x' }),
   },
-  '/api/secure/givingservice/donations': { root: 'donation', good: () => ({ format: 'xml', text: contractXml }) },
+  '/api/secure/givingservice/donations': { root: 'donation', good: () => ({ format: 'xml', text: donationXml }) },
   '/api/secure/givingservice/donationsclient': {
     root: 'donation',
-    good: () => ({ format: 'json', text: contractJson }),
+    good: () => ({ format: 'json', text: donationJson }),
   },
 }
 

@@ -4,7 +4,7 @@ import { recordGrant } from '../../../src/store/access/account-administration.js
 import { eraseDonor } from '../../../src/store/donations/donors.js'
 import { type TestApi, testApi, testUser } from '../../support/api.js'
 import { testDatabase } from '../../support/database.js'
-import { contractJson, contractXml, donationFields, insertDonationTargets } from '../../support/donations.js'
+import { donationFields, donationJson, donationXml, insertDonationTargets } from '../../support/donations.js'
 import { everyRow } from '../../support/every-row.js'
 
 const v1 = '/api/secure/givingservice/donations'
@@ -42,8 +42,8 @@ describe('the donation operations', async () => {
   const donations = async () =>
     (await store.db.query<{ n: number }>('select count(*) as n from donation')).rows[0]?.n ?? 0
 
-  it('answer the contract’s XML example, a test of version 1, in XML, and store nothing', async () => {
-    const answer = await post(v1, contractXml, 'application/xml;charset=UTF-8', '&is_test=True')
+  it('answer the documented XML request, a test of version 1, in XML, and store nothing', async () => {
+    const answer = await post(v1, donationXml, 'application/xml;charset=UTF-8', '&is_test=True')
     expect(answer.statusCode).toBe(200)
     expect(answer.headers['content-type']).toBe('application/xml')
     expect(answer.headers['cache-control']).toBe('no-store')
@@ -55,8 +55,8 @@ describe('the donation operations', async () => {
     expect(await donations()).toBe(0)
   })
 
-  it('answer the contract’s JSON example, version 2, in JSON, with the totals after it', async () => {
-    const answer = await post(v2, contractJson, 'application/json')
+  it('answer the documented JSON request, version 2, in JSON, with the totals after it', async () => {
+    const answer = await post(v2, donationJson, 'application/json')
     expect(answer.statusCode).toBe(200)
     expect(answer.headers['content-type']).toBe('application/json')
     expect(answer.json().donation).toEqual({
@@ -86,14 +86,14 @@ describe('the donation operations', async () => {
         totalAmountBilled: 40,
       },
     })
-    const again = await post(v2, contractJson, 'application/json')
+    const again = await post(v2, donationJson, 'application/json')
     expect(again.body).toBe(answer.body)
     const shown = await api.app.inject(`/api/public/projectservice/projects/2045.json?api_key=${api.apiKey}`)
     expect(shown.json().project).toMatchObject({ funding: 1290, numberOfDonations: 38, remaining: 6710 })
   })
 
   it('answer in the format that Accept asks for', async () => {
-    const answer = await post(v2, contractJson, 'application/json', '', { accept: 'application/xml' })
+    const answer = await post(v2, donationJson, 'application/json', '', { accept: 'application/xml' })
     expect(answer.headers['content-type']).toBe('application/xml')
     expect(answer.body).toContain('<donation><amount>40.00</amount><chargedAmount>')
   })
@@ -125,7 +125,7 @@ describe('the donation operations', async () => {
       api.app.inject({
         method: 'POST',
         url: `${v2}?${query}`,
-        payload: contractJson,
+        payload: donationJson,
         headers: { 'content-type': 'application/json' },
       })
     const spoilt = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
@@ -159,7 +159,7 @@ describe('the donation operations', async () => {
       expect(answer.body).toContain(field)
     const bare = await post(v2, JSON.stringify(donationFields()), 'application/json')
     expect(bare.statusCode).toBe(400)
-    expect((await post(v2, contractJson, 'application/json', '&is_test=maybe')).statusCode).toBe(400)
+    expect((await post(v2, donationJson, 'application/json', '&is_test=maybe')).statusCode).toBe(400)
   })
 
   it('refuse card numbers, naming version 2, and keep them nowhere', async () => {
@@ -167,7 +167,7 @@ describe('the donation operations', async () => {
     const before = await donations()
     const card = { creditCardNumber: number, securityCode: '987', expiryDateMonth: '02', expiryDateYear: '2030' }
     const body = JSON.stringify({ donation: donationFields({}, card) })
-    const xml = contractXml.replace('<firstname>', `<creditCardNumber>${number}</creditCardNumber><firstname>`)
+    const xml = donationXml.replace('<firstname>', `<creditCardNumber>${number}</creditCardNumber><firstname>`)
     const answers = [
       await post(v1, body, 'application/json'),
       await post(v1, body, 'application/json', '&is_test=true'),
@@ -201,7 +201,7 @@ describe('the donation operations', async () => {
       ['userAgent', await json({ userAgent: number })],
       [
         'payment_detail.lastname',
-        await post(v1, contractXml.replace('Okoro', spaced), 'application/xml', '&is_test=true'),
+        await post(v1, donationXml.replace('Okoro', spaced), 'application/xml', '&is_test=true'),
       ],
     ] as const
     for (const [field, answer] of refused) {
@@ -219,7 +219,7 @@ describe('the donation operations', async () => {
       expect(answer.statusCode).toBe(200)
       expect(answer.body).not.toMatch(/5178/)
     }
-    expect((await post(`${v2}/${number}`, contractJson, 'application/json')).statusCode).toBe(404)
+    expect((await post(`${v2}/${number}`, donationJson, 'application/json')).statusCode).toBe(404)
     expect((await json({ project: { id: number } })).body).not.toContain(number)
     expect(JSON.stringify(api.log)).not.toMatch(/5178[ +-]?0598|5178%200598/)
     expect(await everyRow(store.db)).not.toMatch(/5178[ -]?0598/)

@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { XmlDocument, type XmlNode, XmlXPath } from 'libxml2-wasm'
 import { request } from 'undici'
@@ -16,22 +14,19 @@ import type { Store } from '../../../src/store/store.js'
 import { createXsdValidator, validateFile } from '../../../src/validation/index.js'
 import { parseElement, recordLimits } from '../../../src/xml/reader.js'
 import { listen, testApi } from '../../support/api.js'
+import { officialStandard, realRecords } from '../../support/borrowed-files.js'
 import { day, mappingConfig } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
 import { donationRequest, testPayments } from '../../support/donations.js'
 import { officialJudge } from '../../support/official-ruleset.js'
-import { officialStandard } from '../../support/official-standard.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
 
 /**
- * The publisher's checklist (IATI contract, section 17), a test for each point, over what was really published and read
+ * The publisher's checklist (iati.md 17), a test for each point, over what was really published and read
  * by a parser that is not ours. Enough activities for two segments; the real records too, where they are.
  */
 const seeded = 450
-const samples = path.resolve(import.meta.dirname, '../../../../shared/samples/projects.xml')
-const hasSamples = existsSync(samples)
-if (!hasSamples)
-  console.warn('skipped: real records in the publisher’s checklist: ../shared/samples/projects.xml is not here')
+const samples = realRecords('real records in the publisher’s checklist')
 const standard = officialStandard('the official schema and ruleset in the publisher’s checklist')
 const donor = { firstname: 'Zebedee', lastname: 'Quixwold', email: 'zebedee@quixwold.example' }
 
@@ -46,7 +41,7 @@ beforeAll(async () => {
   const today = day('2026-11-20')
   await seed(store, { projects: seeded, source: 'local', firstId: 1, today, currency, baseUrl: addresses })
   const clock = () => publisher.now
-  if (hasSamples) await importFiles(store, [samples], { source: 'import', clock, currency })
+  if (samples) await importFiles(store, [samples], { source: 'import', clock, currency })
   await donate(5)
   expect((await publisher.publish()).state).toBe('published')
   const { app } = await testApi(store, { store, releases: createReleaseReader(publisher.feedsDir) })

@@ -1,11 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
-import path from 'node:path'
+import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { ProjectGraph } from '../../../src/domain/project.js'
 import { validateActivity } from '../../../src/validation/index.js'
 import { parseProjectRecord } from '../../../src/wire/read/project-record.js'
 import { fromElement, type WireValue } from '../../../src/wire/read/wire-value.js'
 import { parseElement, recordLimits } from '../../../src/xml/reader.js'
+import { realRecords } from '../../support/borrowed-files.js'
 import { mappingConfig } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
 import {
@@ -57,12 +57,9 @@ describe('another instance of this service as the upstream', () => {
   })
 })
 
-// Real records of a real platform are kept beside the checkout, not in it.
-const sample = path.resolve(import.meta.dirname, '../../../../shared/samples/projects.xml')
-const present = existsSync(sample)
-if (!present) console.info('real records by sync: skipped, ../shared/samples/projects.xml is not here')
+const sample = realRecords('a sync of real records') ?? ''
 
-describe.runIf(present)('real records', () => {
+describe.runIf(sample !== '')('real records', () => {
   const lists = new Set(['theme', 'country', 'imagelink', 'donationOption', 'video'])
   const numbers = new Set([
     'id',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Notice } from '../../../src/domain/notice.js'
 import { createXsdValidator, openThreadedXsd, type SchemaCheck, validateFile } from '../../../src/validation/index.js'
+import { officialStandard } from '../../support/borrowed-files.js'
 import { day } from '../../support/builders.js'
-import { officialStandard } from '../../support/official-standard.js'
 
 const program = new URL('../../support/xsd-thread.mjs', import.meta.url)
 const dying = new URL('../../support/dying-thread.mjs', import.meta.url)

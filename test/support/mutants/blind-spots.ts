@@ -23,7 +23,7 @@ const point = (pos: string) =>
   ])
 const located = (pos: string) => (record: Element) => withOnly(record, ['location'], [point(pos)])
 
-/** What the official validator does not see (section 18 of the IATI contract), as far as one record shows it. */
+/** What the official validator does not see (iati.md 13.2), as far as one record shows it. */
 export const blindSpotMutants: readonly Mutant[] = [
   activity(
     'a later date in the future',

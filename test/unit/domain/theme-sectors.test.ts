@@ -3,7 +3,7 @@ import { themeDefault, themeDefaults } from '../../../src/domain/theme-sectors.j
 import { isActiveCode } from '../../../src/standard/index.js'
 
 describe('the themes of the platform', () => {
-  it('are the 28 of the wire contract, each with an active DAC sector of five digits', () => {
+  it('are the 28 of the platform, each with an active DAC sector of five digits', () => {
     expect(Object.keys(themeDefaults)).toHaveLength(28)
     const wrong = Object.entries(themeDefaults).filter(
       ([, { sectorCode }]) => !/^\d{5}$/.test(sectorCode) || !isActiveCode('Sector', sectorCode),

@@ -9,8 +9,8 @@ import {
   standardOrigin,
   standardVersion,
 } from '../../../src/standard/index.js'
+import { officialStandard } from '../../support/borrowed-files.js'
 import { readProjectFile } from '../../support/markdown-table.js'
-import { officialStandard } from '../../support/official-standard.js'
 
 describe('the rule of an element', () => {
   it('has its children in order, with how often they may occur', () => {

@@ -6,9 +6,9 @@ import type { IsoDate, IsoInstant } from '../../../src/domain/dates.js'
 import { createXsdValidator, type FileReport, validateFile } from '../../../src/validation/index.js'
 import { type Element, element } from '../../../src/xml/element.js'
 import { writeElement } from '../../../src/xml/writer.js'
+import { officialStandard } from '../../support/borrowed-files.js'
 import { placed } from '../../support/iati-editing.js'
 import { anActivity, anOrganisation, period, replaced, value, withAttributes } from '../../support/iati-records.js'
-import { officialStandard } from '../../support/official-standard.js'
 
 const context = { today: '2026-12-31' as IsoDate }
 let folder: string

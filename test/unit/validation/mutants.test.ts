@@ -6,8 +6,8 @@ import { newIdentifier, toActivity } from '../../../src/feeds/iati/activity.js'
 import { validateActivity, validateOrganisation, validationCatalogue } from '../../../src/validation/index.js'
 import type { Element } from '../../../src/xml/element.js'
 import { parseElement } from '../../../src/xml/reader.js'
+import { officialStandard } from '../../support/borrowed-files.js'
 import { aGraph, aMonth, aReport, mappingConfig } from '../../support/builders.js'
-
 import { anActivity, anOrganisation } from '../../support/iati-records.js'
 import {
   aFullActivity,
@@ -19,7 +19,6 @@ import {
 } from '../../support/mutants/index.js'
 import { officialRuleIds } from '../../support/official-rules.js'
 import { officialJudge } from '../../support/official-ruleset.js'
-import { officialStandard } from '../../support/official-standard.js'
 import { wellsForTara } from '../../support/wells-for-tara.js'
 
 const context = { today: mutantsDay as IsoDate, now: `${mutantsDay}T12:00:00Z` as IsoInstant }

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { codeList } from '../../../src/standard/index.js'
 import { validationCatalogue } from '../../../src/validation/index.js'
+import { officialStandard } from '../../support/borrowed-files.js'
 import { codeRows } from '../../support/mutants/codes.js'
 import { ruleMutants } from '../../support/mutants/index.js'
 import { officialFileRuleIds, officialRuleIds, readOfficialRuleset, rulesOf } from '../../support/official-rules.js'
-import { officialStandard } from '../../support/official-standard.js'
 
 const ours = Object.entries(validationCatalogue)
 const checked = new Set(ours.flatMap(([, { official }]) => official))

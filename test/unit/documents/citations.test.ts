@@ -1,0 +1,72 @@
+import { readdirSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { readProjectFile } from '../../support/markdown-table.js'
+
+const documents: Readonly<Record<string, string>> = {
+  wire: 'docs/contract/wire.md',
+  iati: 'docs/contract/iati.md',
+  architecture: 'docs/architecture.md',
+}
+const citation = /\b(wire|iati|architecture)\.md (\d+(?:\.\d+)?(?:, \d+(?:\.\d+)?)*)/g
+
+// What only its writers have at hand, in the words in which it was once cited.
+const outside =
+  /\b(?:wire|IATI) contract\b|\barchitecture,? (?:section )?\d|\bspecification,? (?:section )?\d|\.\.\/shared\b|\bissue \d+\b/gi
+
+// Applied migrations keep their text, since its hash is compared: 0003 means iati.md 15.1 and 16.3.
+const unchangeable = 'src/store/migrations/0003-publication.sql'
+
+/** Comments with their lines joined, so that a citation may be wrapped. */
+function textOf(path: string): string {
+  return readProjectFile(path).replace(/\n\s*(?:\*|\/\/|--|#)?\s*/g, ' ')
+}
+
+function sourceFiles(): string[] {
+  return ['src', 'jobs', 'test', 'bench'].flatMap((folder) =>
+    readdirSync(new URL(`../../../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.(?:ts|mjs|cjs|sql)$/.test(path))
+      .map((path) => `${folder}/${path.replaceAll('\\', '/')}`),
+  )
+}
+
+/** Numbers of sections (`## 4. Title`) and clauses (`**4.2 Title.**`). */
+function clausesOf(document: string): string[] {
+  return [...readProjectFile(document).matchAll(/^(?:## (\d+)\. |(?:- )?\*\*(\d+\.\d+)(?: |\*\*))/gm)].map(
+    ([, section, clause]) => section ?? clause ?? '',
+  )
+}
+
+const sources = sourceFiles().filter((path) => path !== 'test/unit/documents/citations.test.ts')
+
+describe('citations in code', () => {
+  it('name clauses that exist', () => {
+    const known = new Map(Object.entries(documents).map(([name, path]) => [name, new Set(clausesOf(path))]))
+    const missing = sources.flatMap((path) =>
+      [...textOf(path).matchAll(citation)].flatMap(([, name = '', numbers = '']) =>
+        numbers
+          .split(', ')
+          .filter((number) => !known.get(name)?.has(number))
+          .map((number) => `${path}: ${name}.md ${number}`),
+      ),
+    )
+    expect(missing).toEqual([])
+  })
+
+  it('name nothing outside of the repository', () => {
+    const found = sources
+      .filter((path) => path !== unchangeable)
+      .flatMap((path) => [...textOf(path).matchAll(outside)].map(([text]) => `${path}: ${text}`))
+    expect(found).toEqual([])
+  })
+})
+
+describe.each(Object.entries(documents))('the clauses of %s.md', (name, path) => {
+  it('have each number once, in order', () => {
+    const clauses = clausesOf(path)
+    const order = clauses.map((number) => number.split('.').map(Number))
+    const sorted = order.toSorted(([a = 0, b = 0], [c = 0, d = 0]) => a - c || b - d)
+    expect(clauses.length, name).toBeGreaterThan(10)
+    expect(new Set(clauses).size).toBe(clauses.length)
+    expect(order).toEqual(sorted)
+  })
+})
