@@ -586,6 +586,7 @@ create table schema_migration (
   name text not null,
   hash text not null,
   applied_at timestamp with time zone default now() not null,
+  breaking boolean default true not null,
   constraint schema_migration_pkey PRIMARY KEY (version)
 );
 

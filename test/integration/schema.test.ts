@@ -41,17 +41,33 @@ describe('migrating', () => {
     expect(await pendingMigrations(store.db)).toEqual([])
   })
 
-  it('refuses a schema that is newer than the program', async () => {
+  it('refuses a newer schema with a breaking migration, and works with one whose migrations are compatible', async () => {
     const { store: newer } = await forThisTest(testDatabase())
-    await newer.db.query(`insert into schema_migration (version, name, hash) values ($1, 'later', 'x')`, [
-      names.length + 1,
-    ])
+    const insert = `insert into schema_migration (version, name, hash, breaking) values ($1, $2, 'x', $3)`
+    await newer.db.query(insert, [names.length + 1, 'added-later', false])
+    expect(await pendingMigrations(newer.db)).toEqual([])
+    expect(await migrate(newer)).toEqual({ applied: [], version: names.length + 1 })
+
+    await newer.db.query(insert, [names.length + 2, 'removed-later', true])
     const refusal = {
       code: 'database-incompatible',
-      message: `the database is at schema ${names.length + 1}, this program knows ${names.length}: run a newer version of it`,
+      message:
+        'the database has migration removed-later, which programs at schema ' +
+        `${names.length} cannot work with: run a newer version`,
     }
     await expect(migrate(newer)).rejects.toMatchObject(refusal)
     await expect(pendingMigrations(newer.db)).rejects.toMatchObject(refusal)
+  })
+
+  it('takes a migration for compatible only when its first line says so', () => {
+    const migrations = listMigrations()
+    expect(migrations.slice(0, 16).every(({ breaking }) => breaking)).toBe(true)
+    for (const { name, sql, breaking } of migrations.slice(16)) {
+      expect(sql, `${name}: the first line says "-- compatible" or "-- breaking"`).toMatch(
+        /^-- (compatible|breaking)\n/,
+      )
+      expect(breaking).toBe(sql.startsWith('-- breaking'))
+    }
   })
 
   it('refuses a migration that was edited after it had been applied', async () => {

@@ -9,7 +9,17 @@ const directory = new URL('../migrations/', import.meta.url)
 const advisoryLock = 7_241_032_603
 
 /** One forward-only migration file. */
-export type Migration = { readonly version: number; readonly name: string; readonly sql: string; readonly hash: string }
+export type Migration = {
+  readonly version: number
+  readonly name: string
+  readonly sql: string
+  readonly hash: string
+  /** Programs that do not know this migration must not run on the schema it makes. */
+  readonly breaking: boolean
+}
+
+/** The first line of a migration that leaves everything older programs read and write as it is. */
+const compatibleMark = '-- compatible\n'
 
 /** All migrations of this program, in order; their numbers must be 1, 2, 3... */
 export function listMigrations(): Migration[] {
@@ -20,7 +30,8 @@ export function listMigrations(): Migration[] {
       const version = Number(name.slice(0, 4))
       if (version !== index + 1) throw new Error(`migration ${name} is out of order: expected number ${index + 1}`)
       const sql = readFileSync(new URL(name, directory), 'utf8')
-      return { version, name: name.slice(0, -4), sql, hash: createHash('sha256').update(sql).digest('hex') }
+      const hash = createHash('sha256').update(sql).digest('hex')
+      return { version, name: name.slice(0, -4), sql, hash, breaking: !sql.startsWith(compatibleMark) }
     })
 }
 
@@ -28,8 +39,9 @@ export type MigrationResult = { readonly applied: readonly string[]; readonly ve
 
 /**
  * Brings the schema up to this program's version: one transaction a file, a ledger row each, all under an advisory
- * lock. Throws `database-incompatible` when the database is not UTF8, older than PostgreSQL 15, at a newer schema, or
- * when an applied file was edited since.
+ * lock. A newer schema is accepted while all migrations that this program does not know are compatible. Throws
+ * `database-incompatible` when the database is not UTF8, older than PostgreSQL 15, has a breaking migration that this
+ * program does not know, or when an applied file was edited since.
  */
 export async function migrate(store: Store): Promise<MigrationResult> {
   return await store.connection(async (db) => {
@@ -43,11 +55,10 @@ export async function migrate(store: Store): Promise<MigrationResult> {
   })
 }
 
-/** Names of migrations that are not applied yet; throws like `migrate` when the schema is newer than this program. */
+/** Names of migrations that are not applied yet; throws like `migrate` when this program cannot work with the schema. */
 export async function pendingMigrations(db: Db): Promise<string[]> {
   const { rows } = await db.query<{ present: boolean }>(`select to_regclass('schema_migration') is not null as present`)
-  const applied = rows[0]?.present ? await appliedVersions(db) : new Map<number, string>()
-  return compare(applied)
+  return pendingOf(rows[0]?.present ? await appliedMigrations(db) : []).map(({ name }) => name)
 }
 
 async function refuseUnfit(db: Db): Promise<void> {
@@ -63,51 +74,60 @@ async function refuseUnfit(db: Db): Promise<void> {
   }
 }
 
-async function appliedVersions(db: Db): Promise<Map<number, string>> {
-  const { rows } = await db.query<{ version: number; hash: string }>('select version, hash from schema_migration')
-  return new Map(rows.map((row) => [row.version, row.hash]))
+type Applied = { readonly version: number; readonly name: string; readonly hash: string; readonly breaking: boolean }
+
+async function appliedMigrations(db: Db): Promise<Applied[]> {
+  // Through JSON, because databases of older versions lack the column `breaking`.
+  const { rows } = await db.query<Applied>(
+    `select version, name, hash, coalesce((to_jsonb(m) ->> 'breaking')::boolean, true) as breaking
+     from schema_migration m order by version`,
+  )
+  return rows
 }
 
-function compare(applied: ReadonlyMap<number, string>): string[] {
+function pendingOf(applied: readonly Applied[]): Migration[] {
   const migrations = listMigrations()
-  const newest = Math.max(0, ...applied.keys())
-  if (newest > migrations.length) {
+  const breaking = applied.find((row) => row.version > migrations.length && row.breaking)
+  if (breaking) {
     throw new ServiceError(
       'database-incompatible',
-      `the database is at schema ${newest}, this program knows ${migrations.length}: run a newer version of it`,
+      `the database has migration ${breaking.name}, which programs at schema ${migrations.length} cannot work with: run a newer version`,
     )
   }
-  for (const { version, name, hash } of migrations) {
-    const was = applied.get(version)
-    if (was !== undefined && was !== hash) {
-      throw new ServiceError('database-incompatible', `migration ${name} was edited after it had been applied`)
-    }
+  const hashes = new Map(applied.map(({ version, hash }) => [version, hash]))
+  const edited = migrations.find(({ version, hash }) => hashes.has(version) && hashes.get(version) !== hash)
+  if (edited) {
+    throw new ServiceError('database-incompatible', `migration ${edited.name} was edited after it had been applied`)
   }
-  return migrations.filter(({ version }) => !applied.has(version)).map(({ name }) => name)
+  return migrations.filter(({ version }) => !hashes.has(version))
 }
 
 async function applyPending(db: Db): Promise<MigrationResult> {
-  await db.query(`create table if not exists schema_migration (
-    version integer primary key, name text not null, hash text not null, applied_at timestamptz not null default now())`)
-  const pending = new Set(compare(await appliedVersions(db)))
-  const migrations = listMigrations()
-  for (const migration of migrations) {
-    if (!pending.has(migration.name)) continue
-    await db.query('begin')
-    try {
-      await db.query(migration.sql)
-      await db.query('insert into schema_migration (version, name, hash) values ($1, $2, $3)', [
-        migration.version,
-        migration.name,
-        migration.hash,
-      ])
-      await db.query('commit')
-    } catch (error) {
-      await db.query('rollback')
-      throw new Error(`migration ${migration.name} failed: ${error instanceof Error ? error.message : error}`, {
-        cause: error,
-      })
-    }
+  await db.query(`create table if not exists schema_migration (version integer primary key, name text not null,
+    hash text not null, applied_at timestamptz not null default now(), breaking boolean not null default true)`)
+  const applied = await appliedMigrations(db)
+  const pending = pendingOf(applied)
+  if (pending.length > 0) {
+    await db.query('alter table schema_migration add column if not exists breaking boolean not null default true')
   }
-  return { applied: [...pending], version: migrations.length }
+  for (const migration of pending) await apply(db, migration)
+  const version = Math.max(...applied.map((row) => row.version), ...pending.map((migration) => migration.version))
+  return { applied: pending.map(({ name }) => name), version }
+}
+
+async function apply(db: Db, { version, name, sql, hash, breaking }: Migration): Promise<void> {
+  await db.query('begin')
+  try {
+    await db.query(sql)
+    await db.query('insert into schema_migration (version, name, hash, breaking) values ($1, $2, $3, $4)', [
+      version,
+      name,
+      hash,
+      breaking,
+    ])
+    await db.query('commit')
+  } catch (error) {
+    await db.query('rollback')
+    throw new Error(`migration ${name} failed: ${error instanceof Error ? error.message : error}`, { cause: error })
+  }
 }
