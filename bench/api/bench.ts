@@ -182,9 +182,13 @@ async function measure(setting: Setting, print: (line: string) => void): Promise
 }
 
 async function answering(port: number, requests: readonly autocannon.Request[]): Promise<autocannon.Request[]> {
-  const answers = await Promise.all(requests.map(({ path: one }) => fetch(`http://127.0.0.1:${port}${one}`)))
-  await Promise.all(answers.map((answer) => answer.arrayBuffer()))
-  return requests.filter((_, index) => answers[index]?.ok)
+  const good: autocannon.Request[] = []
+  for (const one of requests) {
+    const answer = await fetch(`http://127.0.0.1:${port}${one.path}`)
+    await answer.arrayBuffer()
+    if (answer.ok) good.push(one)
+  }
+  return good
 }
 
 /** Measures the targets in turn, round by round, so that a disturbance of the machine meets all of them. */

@@ -35,7 +35,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   await allowAllOrigins(app)
   await secureHeaders(app, config)
   logRequests(app, deps.log)
-  await refuseUnderPressure(app, config)
+  refuseUnderPressure(app, config.limits)
   closeForMaintenance(app, deps)
   // Bodies stay bytes until a route reads them: an unknown address is 404 whatever was sent to it.
   app.removeAllContentTypeParsers()
@@ -44,7 +44,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   app.setNotFoundHandler((request, reply) => sendError(nothingHere(request), request, reply))
 
   const authenticate = createAuthentication(deps.store)
-  await limitRate(app, config, authenticate)
+  await limitRate(app, config.limits, authenticate)
   await describeApi(app, config)
   tokenRoutes(app, deps, authenticate)
   accountRoutes(app, deps)

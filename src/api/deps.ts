@@ -8,6 +8,18 @@ import type { RunSummary } from '../store/runs/runs.js'
 import type { Store } from '../store/store.js'
 import type { PasswordHashing } from './passwords.js'
 
+/** What one process serves at most. */
+export type ApiLimits = {
+  /** Connections at a time, of all clients. */
+  readonly connections: number
+  /** Connections at a time from one address; of IPv6, from one network (/64). */
+  readonly connectionsPerAddress: number
+  /** Requests of one key in a minute; 0: no limit. */
+  readonly requestsPerMinute: number
+  /** API requests are answered with 503 while the event loop lags more than this; 0: never. */
+  readonly eventLoopDelayMs: number
+}
+
 /** Everything that the API works with; nothing else reaches it. */
 export type ApiDeps = {
   readonly store: Store
@@ -33,10 +45,7 @@ export type ApiConfig = {
   readonly trustProxy: boolean | number | string
   /** Certificate chain and private key (PEM) to serve HTTPS with; undefined: plain HTTP. */
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined
-  /** Most requests of one key to one process in a minute; 0: no limit. */
-  readonly rateLimitPerMinute: number
-  /** API requests are turned away while the event loop lags more than this many milliseconds; 0: never. */
-  readonly maxEventLoopDelayMs: number
+  readonly limits: ApiLimits
   /** Lifetime of the access tokens of accounts that people make themselves. */
   readonly tokenTimeoutSeconds: number
 }

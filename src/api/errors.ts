@@ -67,6 +67,9 @@ export function nothingHere(request: { readonly method: string; readonly raw: In
 function toApiError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
   const { code, statusCode } = error as Partial<FastifyError>
+  if (code === 'EMFILE' || code === 'ENFILE') {
+    return new ServiceError('server-busy', 'too many files are being read at this moment', { cause: error })
+  }
   const known = code === undefined ? undefined : frameworkErrors[code]
   if (known) return new ServiceError(known.code, known.message, { cause: error })
   if (statusCode === 404 || statusCode === 405) {

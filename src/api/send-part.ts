@@ -1,25 +1,32 @@
-import type { FileHandle } from 'node:fs/promises'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { ServiceError } from '../domain/errors.js'
 import type { ByteRange } from '../publishing/release/releases.js'
+import type { OpenFile } from './open-files.js'
 
 /** A part of a file that is open. */
-export type OpenPart = ByteRange & { readonly handle: FileHandle }
+export type OpenPart = ByteRange & { readonly file: OpenFile }
 
-// Each reader has a buffer of its own; larger ones are no faster.
-const chunkBytes = 262_144
+// Each reader has a buffer of its own; larger ones are no faster, smaller ones share the memory of many readers.
+const largestChunk = 262_144
+const smallestChunk = 16_384
+const chunksTogether = 64 * 1_048_576
+let readers = 0
 
 /**
- * Answers with a part of an open file, under the status and headers that were set, and closes it. One buffer is filled
- * again each time the connection has taken what was in it: a stream would allocate every chunk, which takes half as long
- * again. A file that turns out to be too short cuts the connection, since its length has been promised.
+ * Answers with a part of an open file, under the status and headers that were set, and closes the file. One buffer is
+ * filled again each time the connection has taken its bytes: a stream would allocate every chunk, which takes half as
+ * long again. A file that turns out to be too short cuts the connection, since its length has been promised.
  */
 export function sendPart(reply: FastifyReply, part: OpenPart): FastifyReply {
   const { raw: response, request, log } = reply.hijack()
   response.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders)
+  readers++
   copyPart(part, response)
-    .finally(() => part.handle.close())
+    .finally(() => {
+      readers--
+      return part.file.close()
+    })
     .then(
       (sent) => {
         if (sent < part.length) log.info({ requestId: request.id, sent }, 'a reader went away before the end of a file')
@@ -33,11 +40,12 @@ export function sendPart(reply: FastifyReply, part: OpenPart): FastifyReply {
 }
 
 /** Returns how many bytes were sent: fewer than there are when the reader has gone away. */
-async function copyPart({ handle, path, offset, length }: OpenPart, response: ServerResponse): Promise<number> {
-  const chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytes, length))
+async function copyPart({ file, path, offset, length }: OpenPart, response: ServerResponse): Promise<number> {
+  const share = Math.max(smallestChunk, Math.floor(chunksTogether / readers))
+  const chunk = Buffer.allocUnsafeSlow(Math.min(largestChunk, share, length))
   let sent = 0
   while (sent < length) {
-    const { bytesRead } = await handle.read(chunk, 0, Math.min(chunk.length, length - sent), offset + sent)
+    const { bytesRead } = await file.handle.read(chunk, 0, Math.min(chunk.length, length - sent), offset + sent)
     if (bytesRead === 0) {
       throw new ServiceError(
         'release-corrupt',
@@ -51,12 +59,12 @@ async function copyPart({ handle, path, offset, length }: OpenPart, response: Se
   return sent
 }
 
-/** Resolves when the connection needs these bytes no more; false when it is closed. */
+/** Resolves when the connection has taken these bytes; false when it is closed. */
 async function isTaken(response: ServerResponse, bytes: Buffer): Promise<boolean> {
   const { socket } = response.req
   if (socket.destroyed) return false
   return await new Promise((resolve) => {
-    // An answer that waits for an earlier one on its connection is not told when that closes.
+    // The callback of `write` is not called when the connection closes first.
     const gone = () => resolve(false)
     socket.once('close', gone)
     response.write(bytes, (error) => {

@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -7,6 +6,7 @@ import type { ByteRange, ServedFile } from '../publishing/release/releases.js'
 import { isUnchanged, validatorsOf, wantedRange } from './conditional.js'
 import { type Encoding, preferredEncoding } from './encoding.js'
 import { mediaTypes, responseFormat } from './negotiation.js'
+import { openFile } from './open-files.js'
 import { errorDocument } from './representations/error-response.js'
 import { type OpenPart, sendPart } from './send-part.js'
 
@@ -59,7 +59,7 @@ export async function serveFile(request: FastifyRequest, reply: FastifyReply, se
   }
   if (body instanceof Uint8Array) return reply.send(request.method === 'HEAD' ? undefined : body)
   if (request.method === 'HEAD') {
-    await body.handle.close()
+    await body.file.close()
     return reply.send()
   }
   return sendPart(reply, body)
@@ -95,25 +95,20 @@ async function openBody(
 }
 
 async function readPart(part: ByteRange): Promise<Buffer> {
-  const { handle, offset, length } = await openPart(part)
+  const { file, offset, length } = await openPart(part)
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, offset)
+    const { buffer, bytesRead } = await file.handle.read(Buffer.alloc(length), 0, length, offset)
     return buffer.subarray(0, bytesRead)
   } finally {
-    await handle.close()
+    await file.close()
   }
 }
 
 /** Opens a part of a file and makes sure that it is all there: a response never ends short of its `Content-Length`. */
 async function openPart(part: ByteRange): Promise<OpenPart> {
   const { path, offset, length } = part
-  const handle = await open(path)
-  try {
-    const { size } = await handle.stat()
-    if (size >= offset + length) return { ...part, handle }
-    throw new ServiceError('release-corrupt', `${path} has ${size} bytes, expected at least ${offset + length}`)
-  } catch (error) {
-    await handle.close()
-    throw error
-  }
+  const file = await openFile(path)
+  if (file.size >= offset + length) return { ...part, file }
+  await file.close()
+  throw new ServiceError('release-corrupt', `${path} has ${file.size} bytes, expected at least ${offset + length}`)
 }

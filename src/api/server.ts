@@ -1,56 +1,66 @@
 import { randomUUID } from 'node:crypto'
-import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
 import {
   type FastifyBaseLogger,
-  type FastifyHttpsOptions,
   type FastifyInstance,
   type FastifyRequest,
+  type FastifyServerOptions,
   fastify,
   LogController,
 } from 'fastify'
+import { ServiceError } from '../domain/errors.js'
 import { loggableUrl } from './access-log.js'
-import type { ApiConfig, ApiDeps } from './deps.js'
+import type { ApiDeps } from './deps.js'
 import { answerBrokenHttp, sendFrameworkError } from './errors.js'
+import { createHttpServer } from './http-server.js'
 import { rewriteApiUrl } from './negotiation.js'
+import { proxyTrustOf } from './proxy-trust.js'
 import { bodyLimit } from './request-body.js'
 
-/** A server of HTTP, or of HTTPS where there is a certificate, that knows no route yet and does not listen. */
-export function createServer({ log, config }: Pick<ApiDeps, 'log' | 'config'>): FastifyInstance {
-  const options = {
-    // Should the framework itself ever log a request, it does so without secrets too.
+/** A server of HTTP, or of HTTPS where there is a certificate, without routes; it does not listen yet. */
+export function createServer(deps: Pick<ApiDeps, 'log' | 'config'>): FastifyInstance {
+  const { log, config } = deps
+  const trusts = proxyTrustOf(config.trustProxy)
+  const options: FastifyServerOptions & { readonly https: object | null } = {
+    // The server is made by the factory; the framework only tells its address by this.
+    https: config.tls ?? null,
+    serverFactory: (handler) => createHttpServer(handler, deps, trusts),
+    // If the framework logs a request, it does so without secrets too.
     loggerInstance: log.child({}, { serializers: { req: loggableRequest } }) as FastifyBaseLogger,
     // One line a request is written by access-log.ts, with secrets left out.
     logController: new LogController({ disableRequestLogging: true }),
     // A failure is logged with the request's id; a logger for each request would only cost time.
     childLoggerFactory: (logger: FastifyBaseLogger) => logger,
     genReqId: () => randomUUID(),
-    requestTimeout: 30_000,
-    connectionTimeout: 120_000,
-    keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     // A request on a kept connection is answered properly while the others finish.
     return503OnClosing: false,
     bodyLimit,
-    trustProxy: trustedProxies(config.trustProxy),
+    trustProxy: config.trustProxy === false ? false : trusts,
     rewriteUrl: rewriteApiUrl,
     routerOptions: { maxParamLength: 2_048 },
     frameworkErrors: sendFrameworkError,
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => answerBrokenHttp(error, socket, log),
-  } as const
-  // A missing Host header is answered like any other request instead of with an empty 400.
-  const http = { requireHostHeader: false } as const
-  if (config.tls === undefined) return fastify({ ...options, http })
-  const secure: FastifyHttpsOptions<Server> = {
-    ...options,
-    https: { ...http, ...config.tls },
-  } as FastifyHttpsOptions<Server>
-  return fastify(secure) as unknown as FastifyInstance
+  }
+  const app = fastify(options)
+  app.addHook('onRequest', (request, _reply, done) => {
+    done(hasSeveralHosts(request.raw.rawHeaders) ? severalHosts() : undefined)
+  })
+  return app
 }
 
-/** So many hops as the function that the framework wants; anything else as it is. */
-function trustedProxies(trustProxy: ApiConfig['trustProxy']) {
-  return typeof trustProxy === 'number' ? (_address: string, hop: number) => hop < trustProxy : trustProxy
+// A proxy may route by the one and this server by the other, so RFC 9112 3.2 wants such a request refused.
+function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts > 1
+}
+
+function severalHosts(): ServiceError {
+  return new ServiceError('request-malformed', 'the request has more than one Host header')
 }
 
 function loggableRequest(request: FastifyRequest) {

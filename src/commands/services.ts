@@ -5,6 +5,8 @@ import { nextRun } from '../../jobs/schedules.js'
 import { startWorker } from '../../jobs/worker.js'
 import { closeApi } from '../api/close-api.js'
 import { createApi } from '../api/create-api.js'
+import type { ApiLimits } from '../api/deps.js'
+import { connectionsWithinDescriptors } from '../api/descriptors.js'
 import { createPasswordHashing } from '../api/passwords.js'
 import type { Config, Environment } from '../config/config.js'
 import { isoDateOf, isoInstantOf } from '../domain/dates.js'
@@ -98,8 +100,7 @@ async function serveApi(runtime: Runtime, metrics: Metrics, signal: AbortSignal,
       publisherName: config.reportingOrg.name,
       trustProxy: config.trustProxy,
       tls: await readCertificate(config),
-      rateLimitPerMinute: config.rateLimitPerMinute,
-      maxEventLoopDelayMs,
+      limits: limitsOf(runtime),
       tokenTimeoutSeconds: config.tokenTimeoutHours * 3600,
     },
   })
@@ -131,7 +132,20 @@ const workerAnswerMs = 120_000
 const mostApiGraceMs = 6_000
 
 // Far above what publishing in the same process costs: only an overload lags this much.
-const maxEventLoopDelayMs = 1_000
+const eventLoopDelayMs = 1_000
+
+function limitsOf({ config, log }: Pick<Runtime, 'config' | 'log'>): ApiLimits {
+  const connections = connectionsWithinDescriptors(config.maxConnections)
+  if (connections < config.maxConnections) {
+    log.warn({ connections }, 'fewer connections than MAX_CONNECTIONS: the limit of open files (ulimit -n) is too low')
+  }
+  return {
+    requestsPerMinute: config.rateLimitPerMinute,
+    eventLoopDelayMs,
+    connections,
+    connectionsPerAddress: config.maxConnectionsPerAddress,
+  }
+}
 
 /** Certificate and key, read once at the start. Throws `configuration-invalid` when one cannot be read. */
 async function readCertificate({ tls }: Pick<Config, 'tls'>): Promise<{ cert: Buffer; key: Buffer } | undefined> {

@@ -29,6 +29,8 @@ export type Config = {
   readonly trustProxy: boolean | number | string
   /** 0: no limit. */
   readonly rateLimitPerMinute: number
+  readonly maxConnections: number
+  readonly maxConnectionsPerAddress: number
   readonly dataDir: string
   readonly database: DatabaseChoice
   readonly databasePoolSize: number
@@ -143,6 +145,8 @@ function assemble(values: Values): { config: Config; secrets: Secrets } {
         : { certFile: path.resolve(values.TLS_CERT_FILE), keyFile: path.resolve(values.TLS_KEY_FILE) },
     trustProxy: required(values.TRUST_PROXY),
     rateLimitPerMinute: required(values.RATE_LIMIT_PER_MINUTE),
+    maxConnections: required(values.MAX_CONNECTIONS),
+    maxConnectionsPerAddress: required(values.MAX_CONNECTIONS_PER_ADDRESS),
     dataDir: path.resolve(required(values.GIVING_DATA_DIR)),
     database: { kind: values.DATABASE_URL === undefined ? 'embedded' : 'given' },
     databasePoolSize: required(values.DATABASE_POOL_SIZE),

@@ -119,6 +119,16 @@ export const variables = {
     '0',
     wholeNumber(0, 1_000_000),
   ),
+  MAX_CONNECTIONS: variable(
+    'Most connections to one API process at a time; fewer where the limit of open files (ulimit -n) is lower.',
+    '2000',
+    wholeNumber(1, 100_000),
+  ),
+  MAX_CONNECTIONS_PER_ADDRESS: variable(
+    'Most connections from one address at a time; those of trusted proxies are not counted.',
+    '128',
+    wholeNumber(1, 100_000),
+  ),
   DATABASE_URL: variable(
     'PostgreSQL 15 or newer, UTF8; unset: the service runs its own PostgreSQL in the data directory.',
     undefined,

@@ -5,27 +5,19 @@ import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 import { afterAll } from 'vitest'
 import { createApi } from '../../src/api/create-api.js'
-import type { ApiConfig, ApiDeps } from '../../src/api/deps.js'
+import type { ApiDeps } from '../../src/api/deps.js'
 import { createApiUser } from '../../src/api/operations/create-api-user.js'
 import { createPasswordHashing } from '../../src/api/passwords.js'
 import { createBulkReader } from '../../src/publishing/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../src/publishing/release/releases.js'
 import { listRuns } from '../../src/store/runs/runs.js'
 import type { Store } from '../../src/store/store.js'
+import { testConfig } from './api-config.js'
 import { testPayments } from './donations.js'
 
-export const testUser = { email: 'ops@example.org', password: 'p<ss&word "12"', tokenTimeoutSeconds: 36_000 }
+export { testConfig }
 
-/** No limits that a slow machine could run into. */
-export const testConfig: ApiConfig = {
-  baseUrl: () => 'https://giving.example',
-  publisherName: 'Giving <Platform>',
-  trustProxy: false,
-  tls: undefined,
-  rateLimitPerMinute: 0,
-  maxEventLoopDelayMs: 0,
-  tokenTimeoutSeconds: 36_000,
-}
+export const testUser = { email: 'ops@example.org', password: 'p<ss&word "12"', tokenTimeoutSeconds: 36_000 }
 
 /** The whole API over a store of the test's own; `log` holds what it has logged, `now` is what its clock says. */
 export type TestApi = {

@@ -64,14 +64,19 @@ export type RunningService = {
   readonly ended: Promise<number | NodeJS.Signals | null>
 }
 
-/** A fresh installation; `environment` is added to that of its commands. */
-export async function newInstallation(environment: Record<string, string> = {}): Promise<Installation> {
+/** A fresh installation; `environment` is added to that of its commands, which may open `openFiles` files (ulimit -n). */
+export async function newInstallation(
+  environment: Record<string, string> = {},
+  openFiles?: number,
+): Promise<Installation> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-e2e-'))
   const program = await transpileProgram()
   const started: ChildProcess[] = []
   const launch = (args: readonly string[]) => {
     const { PATH = '', HOME = '' } = process.env
-    const child = spawn(process.execPath, [path.join(program, 'src/cli.js'), ...args], {
+    const command = [process.execPath, path.join(program, 'src/cli.js'), ...args]
+    const limit = openFiles === undefined ? '' : `ulimit -n ${openFiles}; `
+    const child = spawn('sh', ['-c', `${limit}exec "$@"`, 'sh', ...command], {
       env: { PATH, HOME, GIVING_DATA_DIR: dataDir, PORT: '0', QUEUE_LOCK_SECONDS: '2', ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],
     })

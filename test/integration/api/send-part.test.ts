@@ -1,4 +1,4 @@
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { get, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { fastify, LogController } from 'fastify'
 import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { openFile } from '../../../src/api/open-files.js'
 import { type OpenPart, sendPart } from '../../../src/api/send-part.js'
 
 // Several buffers, and more than a connection holds for a reader who does not read; no two parts of it are alike.
@@ -27,7 +28,7 @@ async function serving(offset: number, length: number) {
   const loggerInstance = pino({}, { write: (line: string) => void log.push(JSON.parse(line).msg) })
   const app = fastify({ loggerInstance, logController: new LogController({ disableRequestLogging: true }) })
   app.get('/', async (_request, reply) => {
-    const part = { path: file, offset, length, handle: await open(file) }
+    const part = { path: file, offset, length, file: await openFile(file) }
     parts.push(part)
     return sendPart(reply.header('content-length', String(length)).header('x-release', 'one'), part)
   })
@@ -35,7 +36,7 @@ async function serving(offset: number, length: number) {
   const url = await app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => 'listening' })
   const answer = () =>
     new Promise<IncomingMessage>((resolve, reject) => get(url, { agent: false }, resolve).on('error', reject))
-  return { app, answer, log, closed: () => parts.every(({ handle }) => handle.fd === -1) }
+  return { app, answer, log, closed: () => parts.every(({ file: { handle } }) => handle.fd === -1) }
 }
 
 describe('a part of a file', () => {

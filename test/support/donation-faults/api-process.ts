@@ -5,6 +5,7 @@ import { createLog } from '../../../src/observability/log.js'
 import { createBulkReader } from '../../../src/publishing/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../../src/publishing/release/releases.js'
 import { openStore } from '../../../src/store/store.js'
+import { testConfig } from '../api-config.js'
 import { testPayments } from '../donations.js'
 
 // An API process for fault campaigns: says its port, and never outlives the test that forked it.
@@ -20,15 +21,7 @@ const api = await createApi({
   listRuns: async () => [],
   log: createLog('silent'),
   passwords: createPasswordHashing(),
-  config: {
-    baseUrl: () => 'https://giving.example',
-    publisherName: 'Campaign',
-    trustProxy: false,
-    tls: undefined,
-    rateLimitPerMinute: 0,
-    maxEventLoopDelayMs: 0,
-    tokenTimeoutSeconds: 36_000,
-  },
+  config: testConfig,
 })
 await api.listen({ host: '127.0.0.1', port: 0 })
 process.once('disconnect', () => process.exit(1))

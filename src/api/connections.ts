@@ -1,0 +1,73 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { normalizeIP } from '@fastify/rate-limit'
+import type { Log } from '../observability/log.js'
+import type { ApiLimits } from './deps.js'
+import type { ProxyTrust } from './proxy-trust.js'
+
+// From this share of all connections on, idle ones make room.
+const crowded = 0.8
+const makeRoomEveryMs = 1_000
+const warnEveryMs = 60_000
+
+/**
+ * Refuses connections beyond the limits by closing them at once. Those of trusted proxies are not counted by address:
+ * they carry everybody's requests. Idle connections are closed while it is crowded, so that they do not keep others out.
+ */
+export function limitConnections(
+  server: Server,
+  limits: Pick<ApiLimits, 'connections' | 'connectionsPerAddress'> & { readonly trusts: ProxyTrust; readonly log: Log },
+): void {
+  const { connections, connectionsPerAddress, trusts, log } = limits
+  const byAddress = new Map<string, number>()
+  const warnRefused = warnSometimes(log)
+  let open = 0
+  let madeRoomAt = Number.NEGATIVE_INFINITY
+
+  const makeRoom = () => {
+    if (open < connections * crowded || performance.now() - madeRoomAt < makeRoomEveryMs) return
+    madeRoomAt = performance.now()
+    server.closeIdleConnections()
+  }
+  server.maxConnections = connections
+  server.on('drop', () => {
+    warnRefused({ limit: connections }, 'connections are refused: MAX_CONNECTIONS are open')
+    makeRoom()
+  })
+  server.on('connection', (socket: Socket) => {
+    const { remoteAddress } = socket
+    open++
+    socket.once('close', () => open--)
+    makeRoom()
+    if (remoteAddress === undefined || trusts(remoteAddress, 0)) return
+    const address = normalizeIP(remoteAddress)
+    const ofAddress = byAddress.get(address) ?? 0
+    if (ofAddress >= connectionsPerAddress) {
+      warnRefused(
+        { address, limit: connectionsPerAddress },
+        'connections are refused: MAX_CONNECTIONS_PER_ADDRESS are open from one address',
+      )
+      socket.destroy()
+      return
+    }
+    byAddress.set(address, ofAddress + 1)
+    socket.once('close', () => {
+      const left = (byAddress.get(address) ?? 1) - 1
+      if (left === 0) byAddress.delete(address)
+      else byAddress.set(address, left)
+    })
+  })
+}
+
+/** Warns at most once a minute, with how often it would have. */
+function warnSometimes(log: Log): (fields: object, message: string) => void {
+  let refused = 0
+  let warnedAt = Number.NEGATIVE_INFINITY
+  return (fields, message) => {
+    refused++
+    if (performance.now() - warnedAt < warnEveryMs) return
+    log.warn({ ...fields, refused }, message)
+    refused = 0
+    warnedAt = performance.now()
+  }
+}

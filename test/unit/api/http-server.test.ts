@@ -1,0 +1,81 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { type ConnectionOptions, connect as connectSecurely } from 'node:tls'
+import pino from 'pino'
+import { afterAll, describe, expect, it } from 'vitest'
+import { createHttpServer } from '../../../src/api/http-server.js'
+import { createServer } from '../../../src/api/server.js'
+import { testConfig } from '../../support/api-config.js'
+import { selfSigned } from '../../support/self-signed.js'
+
+const deps = { log: pino({ level: 'silent' }), config: testConfig }
+
+describe('the server under the framework', () => {
+  it('gives headers and requests 30 s, and looks every second', () => {
+    const { server } = createServer(deps)
+    expect(server).toMatchObject({ headersTimeout: 30_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 })
+  })
+
+  it('ends a connection whose headers do not arrive in time', async () => {
+    const times = { headersMs: 150, requestMs: 150, checkedEveryMs: 20 }
+    const server = createHttpServer(
+      (_request, response) => void response.end(),
+      deps,
+      () => false,
+      times,
+    )
+    server.listen(0, '127.0.0.1')
+    afterAll(() => server.close())
+    await once(server, 'listening')
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    socket.write('GET / HTTP/1.1\r\n')
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 /)
+  })
+
+  it('refuses a request with two Host headers, as RFC 9112 3.2 wants', async () => {
+    const app = createServer(deps)
+    app.get('/', async () => 'served')
+    afterAll(() => app.close())
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    const ask = async (headers: string) => {
+      const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+      socket.write(`GET / HTTP/1.1\r\nConnection: close\r\n${headers}\r\n`)
+      return await text(socket)
+    }
+    expect(await ask('Host: a\r\nhost: b\r\n')).toMatch(/^HTTP\/1\.1 400 /)
+    expect(await ask('Host: a\r\n')).toMatch(/served$/)
+    expect(await ask('')).toMatch(/served$/)
+  })
+
+  it.each([
+    ['ECDHE-ECDSA-AES128-GCM-SHA256', 'TLSv1.2'],
+    ['TLS_AES_128_GCM_SHA256', 'TLSv1.3'],
+    ['ECDHE-ECDSA-AES128-SHA', undefined],
+    ['ECDHE-ECDSA-AES128-SHA256', undefined],
+  ])('speaks %s over %s', async (ciphers, version) => {
+    const config = { ...testConfig, tls: { cert: Buffer.from(selfSigned.cert), key: Buffer.from(selfSigned.key) } }
+    const server = createHttpServer(
+      (_request, response) => void response.end(),
+      { ...deps, config },
+      () => false,
+    )
+    server.listen(0, '127.0.0.1')
+    afterAll(() => server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const maxVersion = version ?? 'TLSv1.2'
+    const socket = connectSecurely({
+      port,
+      host: 'localhost',
+      ca: selfSigned.cert,
+      ciphers,
+      maxVersion,
+    } as ConnectionOptions)
+    const spoken = once(socket, 'secureConnect').then(() => socket.getProtocol())
+    if (version === undefined) await expect(spoken).rejects.toThrow(/handshake failure/)
+    else expect(await spoken).toBe(version)
+    socket.destroy()
+  })
+})
