@@ -6,6 +6,7 @@ const decimalPattern = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
 const integerPattern = /^[+-]?\d+$/
 // XML 1.0 NameChar, as far as one UTF-16 unit goes; surrogates stand for the planes that the production allows.
 const nameTokenPattern =
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: single code units are meant
   /^[-.:\w\u00B7\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u037D\u037F-\u1FFF\u200C\u200D\u203F\u2040\u2070-\u218F\u2C00-\u2FEF\u3001-\uDBFF\uDC00-\uDFFF\uF900-\uFDCF\uFDF0-\uFFFD]+$/
 const languagePattern = /^[a-zA-Z]{1,8}(?:-[a-zA-Z0-9]{1,8})*$/
 const untrimmed = /^[ \t\r\n]|[ \t\r\n]$|[ \t\r\n]{2}|[\t\r\n]/

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: XML forbids or escapes control characters
 import type { Attributes, Element } from './element.js'
 
 // Characters that XML 1.0 (section 2.2) forbids even as references, lone surrogates included; with the `u` flag a
@@ -42,7 +43,7 @@ export function escapeAttribute(value: string): string {
 
 function writeAttributes(attributes: Attributes): string {
   let out = ''
-  for (const name in attributes) out += attributeStart(name) + escapeAttribute(attributes[name] ?? '') + '"'
+  for (const name in attributes) out += `${attributeStart(name)}${escapeAttribute(attributes[name] ?? '')}"`
   return out
 }
 

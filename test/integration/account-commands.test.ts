@@ -25,7 +25,11 @@ describe('the operator’s commands for API users', async () => {
     const printed: string[] = []
     let code = 0
     let stderr = ''
-    const program = new Command('giving').exitOverride().configureOutput({ writeErr: (text) => void (stderr += text) })
+    const program = new Command('giving').exitOverride().configureOutput({
+      writeErr: (text) => {
+        stderr += text
+      },
+    })
     const group = (name: string) => program.command(name).exitOverride().copyInheritedSettings(program)
     const handed: Arguments = {
       environment: { DATABASE_URL: url, LOG_LEVEL: 'silent' },
@@ -65,7 +69,9 @@ describe('the operator’s commands for API users', async () => {
     expect((await run('users create --email x@example.org --password-stdin', 'password1234')).stderr).toContain('guess')
 
     const user = async () =>
-      ((await run('users list')).said?.users as Record<string, unknown>[]).find((one) => one.email === email)
+      ((await run('users list')).said?.users as Record<string, unknown>[] | undefined)?.find(
+        (one) => one.email === email,
+      )
     expect(await user()).toMatchObject({ tokenTimeoutSeconds: 1800, disabled: false, grants: [], keys: 1 })
     expect((await run(`users grant --email PARTNER@example.org donations`)).code).toBe(0)
     expect((await run(`users timeout --email ${email} --token-timeout 2h`)).code).toBe(0)

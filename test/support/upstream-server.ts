@@ -70,7 +70,7 @@ function closed(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()))
 }
 
-function answer(state: UpstreamState, url: URL, response: ServerResponse): void {
+function answer(state: UpstreamState, url: URL, response: ServerResponse): ServerResponse {
   const path = url.pathname.replace(/^\/api\/public\//, '')
   const { format } = state
   const reply = (document: object, status = 200) => send(response, status, format, document)
@@ -91,12 +91,11 @@ function answer(state: UpstreamState, url: URL, response: ServerResponse): void 
   const reports = part === 'reports' ? state.reports.get(Number(id)) : undefined
   if (reports) {
     response.writeHead(200, { 'content-type': reports.type })
-    response.end(reports.body)
-    return
+    return response.end(reports.body)
   }
   const gallery = part === 'imagegallery' ? state.galleries.get(Number(id)) : undefined
   if (gallery) return reply({ images: { image: gallery } })
-  reply({ error_response: { error_code: 404 } }, 404)
+  return reply({ error_response: { error_code: 404 } }, 404)
 }
 
 function page(state: UpstreamState, url: URL): object {
@@ -117,9 +116,14 @@ function page(state: UpstreamState, url: URL): object {
 }
 
 /** Writes a document as the service's XML or JSON. */
-export function send(response: ServerResponse, status: number, format: 'json' | 'xml', document: object): void {
+export function send(
+  response: ServerResponse,
+  status: number,
+  format: 'json' | 'xml',
+  document: object,
+): ServerResponse {
   response.writeHead(status, { 'content-type': `application/${format}` })
-  response.end(format === 'json' ? JSON.stringify(document) : toXml(document))
+  return response.end(format === 'json' ? JSON.stringify(document) : toXml(document))
 }
 
 // Written as attributes (wire.md 1.4), depending on the element.

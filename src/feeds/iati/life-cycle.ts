@@ -1,4 +1,4 @@
-import { addDays, type IsoDate, isoDateOf, later } from '../../domain/dates.js'
+import { addDays, earlier, type IsoDate, isoDateOf, later } from '../../domain/dates.js'
 import type { ProjectGraph } from '../../domain/project.js'
 import { type Element, element } from '../../xml/element.js'
 import type { Mapping } from './mapping.js'
@@ -73,7 +73,7 @@ function plannedStartOf(graph: ProjectGraph, mapping: Mapping): IsoDate {
     ...graph.reports.map((report) => isoDateOf(report.publishedAt)),
     project.firstSeenOn,
   ].filter((day) => day !== undefined)
-  const earliest = known.reduce((a, b) => (a <= b ? a : b))
+  const earliest = known.reduce(earlier)
   mapping.notice('start-date-derived', 'approvedDate', `expected a date, got none; ${earliest} is reported`)
   return earliest
 }
@@ -100,7 +100,7 @@ function actualEndOf(graph: ProjectGraph, start: IsoDate, mapping: Mapping): Iso
   const derived = lastReport ?? project.modifiedDate
   const end = later(derived ? isoDateOf(derived) : start, start)
   mapping.notice('end-date-derived', 'status', `expected an end date, got none; the day of ${source} is reported`)
-  return end <= mapping.day ? end : mapping.day
+  return earlier(end, mapping.day)
 }
 
 /** `activity-status` [1]. */

@@ -38,7 +38,7 @@ export async function buildBulkFiles(
 ): Promise<void> {
   const folder = bulkFolder(deps.feedsDir)
   await prepareFolder(folder)
-  const lock = { patienceMs: lockPatienceMs, then: 'take-over', signal } as const
+  const lock = { patienceMs: lockPatienceMs, onTimeout: 'take-over', signal } as const
   await underPublishingLock(deps.store, lock, async (stillOurs) => {
     const before = await currentBulkSet(folder)
     if (before && (runOfRelease(before.id) >= run.id || (!run.force && isOfSameDay(before, run)))) return

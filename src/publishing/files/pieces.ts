@@ -31,7 +31,8 @@ export class Piece {
    * compressed at the same time, and their blocks joined to one stream.
    */
   async deflated(): Promise<Buffer> {
-    const deflate = (this.#deflate ??= createDeflateRaw(deflateOptions))
+    this.#deflate ??= createDeflateRaw(deflateOptions)
+    const deflate = this.#deflate
     return await new Promise((resolve, reject) => {
       deflate.once('error', reject)
       deflate.write(this.content, () => {

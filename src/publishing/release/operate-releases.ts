@@ -167,7 +167,7 @@ export async function rollbackRelease(
 }
 
 // A person waits at the terminal: no longer than this for a publication that is going on.
-const byHand = { patienceMs: 60_000, then: 'refuse' } as const
+const byHand = { patienceMs: 60_000, onTimeout: 'refuse' } as const
 
 function describe({ id, manifest }: ReadableRelease): Omit<KnownRelease, 'state'> {
   return {

@@ -45,7 +45,7 @@ export async function publishRelease(
 ): Promise<PublishOutcome> {
   const folder = releaseFolder(deps.feedsDir)
   await prepareFolder(folder)
-  const lock = { patienceMs: deps.lockPatienceMs ?? lockPatienceMs, then: 'take-over', signal } as const
+  const lock = { patienceMs: deps.lockPatienceMs ?? lockPatienceMs, onTimeout: 'take-over', signal } as const
   return await underPublishingLock(deps.store, lock, async (stillOurs) => {
     const state = await reconcile(deps)
     const earlier = outcomeOfInterrupted(state, run, deps.feedsDir)

@@ -12,10 +12,10 @@ type LockOptions = {
   /** How long to wait for another holder. */
   readonly patienceMs: number
   /**
-   * What then: `take-over` ends the holder's session (only for a caller that holds the ledger's lease, so that whoever
+   * What happens after that: `take-over` ends the holder's session (only for a caller that holds the ledger's lease, so that whoever
    * has the lock without it is dead or cut off), `refuse` throws `server-busy`.
    */
-  readonly then: 'take-over' | 'refuse'
+  readonly onTimeout: 'take-over' | 'refuse'
   readonly signal?: AbortSignal
 }
 
@@ -41,12 +41,12 @@ export async function ifPublishingLockIsFree<T>(store: Store, work: () => Promis
   }, 'discard')
 }
 
-async function acquire(db: Db, { patienceMs, then, signal }: LockOptions): Promise<void> {
+async function acquire(db: Db, { patienceMs, onTimeout, signal }: LockOptions): Promise<void> {
   let patientUntil = performance.now() + patienceMs
   while (!(await tryAdvisoryLock(db, publishingLock))) {
     if (signal?.aborted) throw new ServiceError('aborted', 'publishing was interrupted; it will be done again')
     if (performance.now() > patientUntil) {
-      if (then === 'refuse') {
+      if (onTimeout === 'refuse') {
         throw new ServiceError('server-busy', 'a publication is writing its release: try again when it has ended')
       }
       await endSessionsHolding(db, publishingLock)

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: PostgreSQL does not store U+0000
 import type { FieldProblem } from '../../domain/errors.js'
 import type { Element } from '../../xml/element.js'
 

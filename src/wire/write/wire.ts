@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: both formats forbid or escape control characters
 import { type Decimal, fromMinorUnits, toMinorUnits } from '../../domain/money.js'
 import { enclose, escapeText, legalText } from '../../xml/writer.js'
 

@@ -59,11 +59,11 @@ describe('the token operation', async () => {
     const keyId = (await findKey(store.db, secretHash(apiKey)))?.id ?? 0
     const body = { auth_request: { api_key: apiKey, user: { email: 'SHORT@example.org', password } } }
     const tokens = [await json(body), await json(body)].map((answer) => answer.json().auth_response.access_token)
-    const after = (seconds: number) => new Date(api.now.getTime() + seconds * 1000)
+    const later = (seconds: number) => new Date(api.now.getTime() + seconds * 1000)
     for (const token of tokens) {
-      expect(await isTokenValid(store.db, { token, keyId, at: after(59) })).toBe(true)
-      expect(await isTokenValid(store.db, { token, keyId, at: after(60) })).toBe(false)
-      expect(await isTokenValid(store.db, { token, keyId: keyId + 1, at: after(1) })).toBe(false)
+      expect(await isTokenValid(store.db, { token, keyId, at: later(59) })).toBe(true)
+      expect(await isTokenValid(store.db, { token, keyId, at: later(60) })).toBe(false)
+      expect(await isTokenValid(store.db, { token, keyId: keyId + 1, at: later(1) })).toBe(false)
     }
   })
 

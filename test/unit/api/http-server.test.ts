@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type ConnectionOptions, connect as connectSecurely } from 'node:tls'
 import pino from 'pino'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createHttpServer } from '../../../src/api/http-server.js'
 import { createServer } from '../../../src/api/server.js'
 import { testConfig } from '../../support/api-config.js'
@@ -27,7 +27,7 @@ describe('the server under the framework', () => {
       times,
     )
     server.listen(0, '127.0.0.1')
-    afterAll(() => server.close())
+    onTestFinished(() => void server.close())
     await once(server, 'listening')
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
     socket.write('GET / HTTP/1.1\r\n')
@@ -37,7 +37,7 @@ describe('the server under the framework', () => {
   it('refuses a request with two Host headers, as RFC 9112 3.2 wants', async () => {
     const app = createServer(deps)
     app.get('/', async () => 'served')
-    afterAll(() => app.close())
+    onTestFinished(async () => await app.close())
     await app.listen({ host: '127.0.0.1', port: 0 })
     const ask = async (headers: string) => {
       const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
@@ -62,7 +62,7 @@ describe('the server under the framework', () => {
       () => false,
     )
     server.listen(0, '127.0.0.1')
-    afterAll(() => server.close())
+    onTestFinished(() => void server.close())
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     const maxVersion = version ?? 'TLSv1.2'
