@@ -103,7 +103,12 @@ module.exports = {
       from: { path: '^jobs/' },
       to: { path: '^src/(api|commands|cli)' },
     },
-    onlyIn('pg', '^src/(store|embedded-postgres)/', 'SQL and its driver stay in the store; export a function there.'),
+    onlyIn(
+      'pg|pg-copy-streams',
+      '^src/(store|embedded-postgres)/',
+      'SQL and its driver stay in the store; export a function there.',
+    ),
+    onlyIn('dataloader', '^src/api/', 'Only reads of the API share statements (docs/adr/0012).'),
     onlyIn('fastify|@fastify', '^src/api/', 'HTTP stays in the API.'),
     onlyIn('bullmq|ioredis', '^jobs/', 'The queue stays in jobs.'),
     onlyIn('saxes|fast-xml-parser', '^src/xml/', 'XML is taken apart in src/xml only.'),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Keeps to so many requests at a time and a second; everything waits while the other side has asked for a pause. */
+/** Limits requests at a time and a second, evenly spaced; no request starts during a pause that the upstream asked for. */
 export class Pace {
   readonly #concurrency: number
   readonly #intervalMs: number
@@ -14,7 +14,7 @@ export class Pace {
     this.#intervalMs = 1000 / perSecond
   }
 
-  /** Runs `work` when its turn has come; throws the signal's reason when it is aborted while waiting. */
+  /** Runs `work` in its turn; throws the signal's reason when that is aborted first. */
   async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.#enter()
     try {
@@ -26,7 +26,7 @@ export class Pace {
     }
   }
 
-  /** Lets nobody begin for so long. */
+  /** Delays every request that has not started yet. */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms)
   }

@@ -1,4 +1,4 @@
-import { setImmediate as turnEnds } from 'node:timers/promises'
+import DataLoader from 'dataloader'
 
 /**
  * Reads one key with a statement that takes many; undefined when nothing was found. Reads with the same `what` share a
@@ -11,26 +11,26 @@ export type ReadTogether<Key, Value> = (
 ) => Promise<Value | undefined>
 
 /**
- * Lets reads that are asked for in the same turn of the event loop share one statement of at most `most` keys: under load
- * many requests arrive in a turn, and a statement costs database and driver more than most of its rows. Who is alone waits
- * for nothing but the end of the turn. Nobody joins a statement that has been sent, so each read sees what was committed
- * before it was asked for. When a statement fails, it fails for all who share it.
+ * Lets reads of the same turn of the event loop share one statement of at most `most` keys: under load many requests
+ * arrive in a turn, and a statement costs database and driver more than most of its rows. A read on its own waits only
+ * for the end of the turn. Reads never join a statement that has been sent, so each sees what was committed before it was
+ * asked for. When a statement fails, all reads that share it fail.
  */
 export function createReadTogether<Key, Value>(most: number): ReadTogether<Key, Value> {
-  const waiting = new Map<string, { readonly keys: Set<Key>; readonly found: Promise<ReadonlyMap<Key, Value>> }>()
-  return async (what, key, read) => {
-    let shared = waiting.get(what)
-    if (!shared) {
-      const keys = new Set<Key>()
-      const found = turnEnds().then(async () => {
-        if (waiting.get(what)?.keys === keys) waiting.delete(what)
-        return await read([...keys])
-      })
-      shared = { keys, found }
-      waiting.set(what, shared)
-    }
-    shared.keys.add(key)
-    if (shared.keys.size >= most) waiting.delete(what)
-    return (await shared.found).get(key)
+  const loaders = new Map<string, DataLoader<Key, Value | undefined>>()
+  return (what, key, read) => {
+    const loader =
+      loaders.get(what) ??
+      new DataLoader<Key, Value | undefined>(
+        async (keys) => {
+          // One loader per turn: its cache only merges equal keys of that turn.
+          if (loaders.get(what) === loader) loaders.delete(what)
+          const found = await read(keys)
+          return keys.map((one) => found.get(one))
+        },
+        { maxBatchSize: most, batchScheduleFn: setImmediate },
+      )
+    loaders.set(what, loader)
+    return loader.load(key)
   }
 }

@@ -1,8 +1,5 @@
-import type pg from 'pg'
-import { type Connection, toStoreError } from './connection.js'
-
-// "PGCOPY\n\377\r\n\0", 4 bytes of flags, 4 bytes of header extension length.
-const headerBytes = 19
+import { to as copyTo } from 'pg-copy-streams'
+import { type Connection, sqlState, toStoreError } from './connection.js'
 
 /**
  * Rows of `copy (...) to stdout (format binary)` as their raw fields, a batch per chunk received; the caller's
@@ -10,112 +7,70 @@ const headerBytes = 19
  * them before asking for more. The binary format is used because the text format escapes backslashes and line breaks.
  */
 export async function* copyRows(client: Connection, sql: string): AsyncGenerator<Buffer[][]> {
-  const copy = client.query(new CopyOut(sql))
-  let ended = false
+  const copy = client.query(copyTo(sql))
+  // A connection that is cut below reports its end here, when nobody iterates any more.
+  copy.on('error', () => undefined)
+  const cutter = new RowCutter()
+  let over = false
   try {
-    for (;;) {
-      const rows = await copy.next()
-      if (rows === undefined) break
+    for await (const chunk of copy as AsyncIterable<Buffer>) {
+      const rows = cutter.cut(chunk)
       if (rows.length > 0) yield rows
     }
-    ended = true
+    over = cutter.ended
+    if (!over) throw new Error('the COPY stream ended before its last row')
   } catch (error) {
+    over = sqlState(error) !== undefined
     throw toStoreError(error)
   } finally {
-    if (!ended) cut(client)
+    // The server would go on sending, and the next statement, even a rollback, would wait behind it for ever.
+    if (!over) client.connection.stream.destroy()
   }
 }
 
-type Wire = { readonly stream: { pause(): void; resume(): void; destroy(): void } }
+// "PGCOPY\n\377\r\n\0", 4 bytes of flags, 4 bytes of header extension length.
+const headerBytes = 19
 
-/**
- * A COPY as the driver's own parser finds it. The server sends a message per row; those of one chunk from the socket are
- * a batch, and the socket rests until it was taken: nothing is copied, nothing piles up.
- */
-class CopyOut implements pg.Submittable {
-  readonly #sql: string
-  #socket: Wire['stream'] | undefined
-  #rows: Buffer[][] = []
-  #state: 'head' | 'rows' | 'trailer' | 'ended' = 'head'
-  #failure: unknown
-  #wake: (() => void) | undefined
+/** Cuts the chunks of a binary COPY into rows; an incomplete row waits for the next chunk. */
+class RowCutter {
+  ended = false
+  #inHeader = true
+  #rest: Buffer = Buffer.alloc(0)
 
-  constructor(sql: string) {
-    this.#sql = sql
-  }
-
-  /** The next batch; undefined after the last. Throws what the server or the connection said. */
-  async next(): Promise<Buffer[][] | undefined> {
-    while (this.#rows.length === 0 && this.#state !== 'ended' && this.#failure === undefined) {
-      this.#socket?.resume()
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
-    }
-    if (this.#rows.length > 0) return this.#rows.splice(0)
-    if (this.#failure !== undefined) throw this.#failure
-    return undefined
-  }
-
-  submit(connection: pg.Connection): void {
-    this.#socket = (connection as unknown as Wire).stream
-    connection.query(this.#sql)
-  }
-
-  handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
+  cut(chunk: Buffer): Buffer[][] {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    const rows: Buffer[][] = []
     let at = 0
-    if (this.#state === 'head') {
-      at = headerBytes + chunk.readUInt32BE(headerBytes - 4)
-      this.#state = 'rows'
-      if (at === chunk.length) return
+    if (this.#inHeader && bytes.length >= headerBytes) {
+      at = headerBytes + bytes.readUInt32BE(headerBytes - 4)
+      this.#inHeader = false
     }
-    const fieldCount = chunk.readInt16BE(at)
-    if (fieldCount < 0) {
-      this.#state = 'trailer'
-      return
+    while (!this.#inHeader && !this.ended) {
+      const row = rowAt(bytes, at)
+      if (row === undefined) break
+      if (row === 'trailer') this.ended = true
+      else rows.push(row.fields)
+      at = row === 'trailer' ? bytes.length : row.end
     }
-    if (this.#rows.length === 0) {
-      this.#socket?.pause()
-      // The parser goes on to the end of its chunk first.
-      process.nextTick(() => this.#wake?.())
-    }
-    this.#rows.push(fieldsOf(chunk, at + 2, fieldCount))
-  }
-
-  handleCommandComplete(): void {}
-
-  handleReadyForQuery(): void {
-    if (this.#state !== 'trailer') this.#failure ??= new Error('the COPY stream ended before its last row')
-    this.#state = 'ended'
-    this.#socket?.resume()
-    this.#wake?.()
-  }
-
-  handleError(error: unknown): void {
-    this.#failure = error
-    // The server's answer to it is still to come.
-    this.#socket?.resume()
-    this.#wake?.()
+    this.#rest = bytes.subarray(at)
+    return rows
   }
 }
 
-/**
- * Ends the connection of a COPY that was left before its end: the server would go on sending, and the next statement,
- * even a rollback, would wait behind it for ever.
- */
-function cut(client: Connection): void {
-  const { connection } = client as unknown as { readonly connection: Wire }
-  connection.stream.destroy()
-}
-
-function fieldsOf(row: Buffer, start: number, count: number): Buffer[] {
+/** The row that starts at `start`; undefined while it is incomplete. */
+function rowAt(bytes: Buffer, start: number): 'trailer' | { fields: Buffer[]; end: number } | undefined {
+  if (bytes.length < start + 2) return undefined
+  const count = bytes.readInt16BE(start)
+  if (count < 0) return 'trailer'
   const fields: Buffer[] = []
-  let at = start
+  let at = start + 2
   for (let field = 0; field < count; field++) {
-    const length = row.readInt32BE(at)
-    at += 4
-    fields.push(row.subarray(at, at + Math.max(length, 0)))
-    at += Math.max(length, 0)
+    if (bytes.length < at + 4) return undefined
+    // -1 is the length of a null.
+    const end = at + 4 + Math.max(bytes.readInt32BE(at), 0)
+    if (bytes.length < end) return undefined
+    fields.push(bytes.subarray(at + 4, end))
+    at = end
   }
-  return fields
+  return { fields, end: at }
 }

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ServiceError } from '../../domain/errors.js'
 
-// More would make none of them cheaper: what is left over waits for less long in a group of its own, whose other steps go
-// on beside those of this one.
+// Larger batches gain nothing; the rest forms the next batch.
 const mostTogether = 50
 
 type Waiting<Item, Result> = {
@@ -12,8 +11,9 @@ type Waiting<Item, Result> = {
 }
 
 /**
- * Calls of one item as calls of many, one at a time: what comes while one is under way waits for the next one, which then
- * takes all of it. A single call waits for nobody. A failure of many that may be one item's is found out one by one.
+ * Turns calls of one item into calls of many, one batch at a time: items that come while a batch is being written form
+ * the next one. A single call waits for no other. When a batch fails for its data, its items are written one by one, so
+ * that only those at fault fail.
  */
 export function together<Item, Result>(
   write: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -26,7 +26,7 @@ export function together<Item, Result>(
       const results = await write(batch.map(({ item }) => item))
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)
     } catch (error) {
-      // A lost connection is nobody's fault, and what it had written may be there: it is not written again.
+      // After a lost connection the batch may have been written: it is not written again.
       if (batch.length === 1 || error instanceof ServiceError) for (const { reject } of batch) reject(error)
       else for (const one of batch) await writeAll([one])
     }
@@ -34,8 +34,8 @@ export function together<Item, Result>(
   const drain = async (): Promise<void> => {
     writing = true
     while (waiting.length > 0) {
-      // Those whose last step has just ended together come one after the other in this very turn: the first of them must
-      // not go alone and leave the others to wait for it.
+      // The next turn: calls that follow on the same batch come one after the other in this turn, and the first of them
+      // must not be written alone.
       await nextTurn()
       const batch = waiting.slice(0, mostTogether)
       waiting = waiting.slice(mostTogether)
