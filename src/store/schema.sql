@@ -79,7 +79,7 @@ create table disbursement (
   amount numeric(18,3) not null,
   currency text not null,
   receiver_id bigint,
-  source row_source not null,
+  source row_source default 'local'::text not null,
   constraint disbursement_pkey PRIMARY KEY (id),
   constraint disbursement_reference_key UNIQUE (reference),
   constraint disbursement_amount_check CHECK (amount <> 0::numeric),
@@ -141,18 +141,18 @@ create table donation_month (
   month date not null,
   currency text not null,
   kind text not null,
-  source row_source not null,
+  source row_source default 'local'::text not null,
   funder_id bigint,
   amount numeric(18,3) not null,
   count integer not null,
   last_on date not null,
   itemised numeric(18,3) default 0 not null,
   constraint donation_month_project_id_month_currency_kind_source_funder_key UNIQUE NULLS NOT DISTINCT (project_id, month, currency, kind, source, funder_id),
-  constraint donation_month_check CHECK (last_on >= month AND last_on < (month + '1 mon'::interval)),
   constraint donation_month_count_check CHECK (count >= 0),
   constraint donation_month_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
   constraint donation_month_kind_check CHECK (kind = ANY (ARRAY['gift'::text, 'refund'::text, 'fee'::text, 'opening'::text])),
-  constraint donation_month_month_check CHECK (EXTRACT(day FROM month) = 1::numeric)
+  constraint month_holds_last_day CHECK (last_on >= month AND last_on < (month + '1 mon'::interval)),
+  constraint month_is_first_of_month CHECK (EXTRACT(day FROM month) = 1::numeric)
 );
 
 create table donation_option (
@@ -215,7 +215,7 @@ create table organisation (
   stated_active_projects integer,
   org_ref text,
   org_type text,
-  source row_source not null,
+  source row_source default 'local'::text not null,
   unknown_fields jsonb,
   vetted boolean default true not null,
   constraint organisation_pkey PRIMARY KEY (id),
@@ -263,7 +263,7 @@ create table payout_plan (
   planned_on date not null,
   amount numeric(18,3) not null,
   currency text not null,
-  source row_source not null,
+  source row_source default 'local'::text not null,
   constraint payout_plan_pkey PRIMARY KEY (reference),
   constraint payout_plan_amount_check CHECK (amount > 0::numeric),
   constraint payout_plan_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
@@ -296,7 +296,7 @@ create table progress_report (
   updated_at timestamp with time zone not null,
   content_html text not null,
   url text not null,
-  source row_source not null,
+  source row_source default 'local'::text not null,
   digest text generated always as (md5((((((((((title || chr(1)) || COALESCE(author_name, ''::text)) || chr(1)) || url) || chr(1)) || content_html) || chr(1)) || EXTRACT(epoch FROM published_at - '1970-01-01 00:00:00+00'::timestamp with time zone)::text) || chr(1)) || EXTRACT(epoch FROM updated_at - '1970-01-01 00:00:00+00'::timestamp with time zone)::text)) stored not null,
   constraint progress_report_pkey PRIMARY KEY (id),
   constraint progress_report_id_check CHECK (id > 0)
@@ -346,7 +346,7 @@ create table project (
   modified_date timestamp with time zone,
   deadline date,
   location_precision text default 'point'::text not null,
-  source row_source not null,
+  source row_source default 'local'::text not null,
   first_seen_on date default (now() AT TIME ZONE 'UTC'::text)::date not null,
   source_hash text,
   unknown_fields jsonb,
@@ -792,6 +792,21 @@ alter table video add constraint video_project_id_fkey
 alter table wire_record add constraint wire_record_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
 
+-- Constraints that rows from before may break
+
+alter table country add constraint country_has_name CHECK (name <> ''::text) NOT VALID;
+alter table donation_month add constraint month_amount_has_sign_of_its_kind CHECK (
+CASE kind
+    WHEN 'refund'::text THEN amount <= 0::numeric
+    WHEN 'fee'::text THEN true
+    ELSE amount >= 0::numeric
+END) NOT VALID;
+alter table organisation add constraint organisation_has_name CHECK (name <> ''::text) NOT VALID;
+alter table progress_report add constraint report_has_title CHECK (title <> ''::text) NOT VALID;
+alter table progress_report add constraint report_has_web_address CHECK (url ~ '^https?://'::text) NOT VALID;
+alter table progress_report add constraint report_not_updated_before_published CHECK (updated_at >= published_at) NOT VALID;
+alter table theme add constraint theme_has_name CHECK (name <> ''::text) NOT VALID;
+
 -- Indexes
 
 CREATE INDEX access_token_expiry ON access_token USING btree (expires_at);
@@ -869,6 +884,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.mark_changed_projects()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   if tg_op = 'INSERT' then
@@ -884,6 +901,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.mark_own_project()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   perform mark_projects(array(select id from new_rows));
@@ -911,6 +930,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.mark_projects_of_country()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   perform mark_projects(array(
@@ -924,6 +945,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.mark_projects_of_organisation()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   perform mark_projects(array(
@@ -938,6 +961,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.mark_projects_of_organisation_part()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   if tg_op = 'DELETE' then
@@ -953,6 +978,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.mark_projects_of_report()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   if tg_op = 'DELETE' then
@@ -966,6 +993,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.mark_projects_of_theme()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   perform mark_projects(array(
@@ -978,6 +1007,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.move_organisation_of_part()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   if tg_op = 'DELETE' then
@@ -1001,6 +1032,8 @@ $function$;
 CREATE OR REPLACE FUNCTION public.move_organisations_of_country()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   perform move_organisations(array(
@@ -1011,6 +1044,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.move_organisations_of_theme()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   perform move_organisations(array(
@@ -1021,6 +1056,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.move_own_organisation()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   perform move_organisations(array(select id from new_rows));
@@ -1030,6 +1067,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.move_siblings()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   touched bigint[];
@@ -1110,9 +1149,25 @@ begin
   raise exception '% is append-only', tg_table_name;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.refuse_deleting_published()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO '$user', 'public'
+AS $function$
+begin
+  if exists (select from published_identifier where project_id = old.id and withdrawn_at is null) then
+    raise exception 'project % is published and its identifier stays for ever: set active to false or status to retired', old.id
+      using errcode = 'restrict_violation', table = 'project', constraint = 'published_project_stays';
+  end if;
+  return old;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.search_projects()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   touched bigint[];
@@ -1134,6 +1189,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.search_projects_by_country()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   if tg_op = 'DELETE' then
@@ -1147,6 +1204,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.search_projects_of_country()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   perform refresh_search(array(
@@ -1158,6 +1217,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.search_projects_of_organisation()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   perform refresh_search(array(
@@ -1252,6 +1313,8 @@ CREATE TRIGGER move_siblings_insert AFTER INSERT ON project REFERENCING NEW TABL
   EXECUTE FUNCTION move_siblings();
 CREATE TRIGGER move_siblings_update AFTER UPDATE ON project REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION move_siblings();
+CREATE TRIGGER refuse_deleting_published BEFORE DELETE ON project FOR EACH ROW WHEN (old.source::text <> 'demo'::text)
+  EXECUTE FUNCTION refuse_deleting_published();
 CREATE TRIGGER search_insert AFTER INSERT ON project REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION search_projects();
 CREATE TRIGGER search_update AFTER UPDATE ON project REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT

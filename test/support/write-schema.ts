@@ -2,11 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/index.js'
+import { describeStore } from '../../src/store/schema/describe-store.js'
 import { dumpSchema } from '../../src/store/schema/dump-schema.js'
 import { migrate } from '../../src/store/schema/migrate.js'
+import { defaultWriterRole, grantWriterRole } from '../../src/store/schema/writer-role.js'
 import { openStore } from '../../src/store/store.js'
 
-// `npm run schema:dump`: migrates a database of its own, which is gone afterwards, and writes what came of it.
+// `npm run schema:dump`: migrates a database of its own, which it removes afterwards, and writes schema.sql and docs/store.md from it.
 const target = path.resolve('src/store/schema.sql')
 const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-schema-'))
 try {
@@ -15,6 +17,8 @@ try {
     await using store = openStore({ url: server.url, max: 1, applicationName: 'giving schema dump' })
     const { version } = await migrate(store)
     await writeFile(target, await store.snapshot(dumpSchema))
+    await grantWriterRole(store.db, defaultWriterRole, new Date())
+    await writeFile(path.resolve('docs/store.md'), await describeStore(store.db, defaultWriterRole))
     console.log(`${target}: schema ${version}`)
   } finally {
     await server.release()

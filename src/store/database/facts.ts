@@ -8,6 +8,8 @@ export type FactName =
   | 'loss-accepted-from'
   /** The address the API process last answered at, when none was configured. */
   | 'base-url'
+  /** The role that may write the operator's columns with plain SQL. */
+  | 'writer-role'
 
 /** The fact's value; undefined when it was never recorded. */
 export async function findFact(db: Db, name: FactName): Promise<string | undefined> {

@@ -16,6 +16,7 @@ export async function dumpSchema(db: Db): Promise<string> {
     ['Sequences', await lines(db, sequences)],
     ['Tables', await tables(db)],
     ['References between tables', await lines(db, references)],
+    ['Constraints that rows from before may break', await lines(db, unvalidated)],
     ['Indexes', await lines(db, indexes)],
     ['Functions', await functions(db)],
     ['Triggers', await lines(db, triggers)],
@@ -73,6 +74,13 @@ const indexes = `
   where c.relnamespace = ${ours} and not exists (select from pg_constraint k where k.conindid = c.oid and k.contype <> 'f')
   order by t.relname collate "C", c.relname collate "C"`
 
+// Within "create table" PostgreSQL takes "not valid" for valid.
+const unvalidated = `
+  select format('alter table %I add constraint %I %s;', c.relname, k.conname, pg_get_constraintdef(k.oid, true)) as line
+  from pg_constraint k join pg_class c on c.oid = k.conrelid
+  where c.relnamespace = ${ours} and k.contype = 'c' and not k.convalidated
+  order by c.relname collate "C", k.conname collate "C"`
+
 const triggers = `
   select replace(pg_get_triggerdef(g.oid, true), ' EXECUTE FUNCTION ', E'\\n  EXECUTE FUNCTION ') || ';' as line
   from pg_trigger g join pg_class c on c.oid = g.tgrelid
@@ -117,7 +125,7 @@ const tablesQuery = `
     array(
       select format('constraint %I %s', k.conname, pg_get_constraintdef(k.oid, true))
       from pg_constraint k
-      where k.conrelid = c.oid and k.contype in ('p', 'u', 'c', 'x')
+      where k.conrelid = c.oid and k.contype in ('p', 'u', 'c', 'x') and k.convalidated
       order by array_position(array['p', 'u', 'x', 'c'], k.contype::text), k.conname collate "C") as constraints,
     array(
       select format('alter table %I alter column %I set storage %s;', c.relname, a.attname,

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { ServiceError } from '../../domain/errors.js'
 import type { Db } from '../database/connection.js'
 import type { Store } from '../store.js'
+import { refreshWriterRole } from './writer-role.js'
 
 const directory = new URL('../migrations/', import.meta.url)
 // Any constant; taken by every process that migrates, so that they do it one after another.
@@ -111,6 +112,7 @@ async function applyPending(db: Db): Promise<MigrationResult> {
     await db.query('alter table schema_migration add column if not exists breaking boolean not null default true')
   }
   for (const migration of pending) await apply(db, migration)
+  if (pending.length > 0) await refreshWriterRole(db)
   const version = Math.max(...applied.map((row) => row.version), ...pending.map((migration) => migration.version))
   return { applied: pending.map(({ name }) => name), version }
 }
