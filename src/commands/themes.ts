@@ -1,14 +1,14 @@
 import type { Environment } from '../config/config.js'
 import { ServiceError } from '../domain/errors.js'
 import { codeName, isActiveCode } from '../standard/index.js'
-import { listThemes, mapTheme, type ThemeInUse } from '../store/catalogue/themes.js'
+import { listThemesInUse, mapTheme, type ThemeInUse } from '../store/catalogue/reference-lists.js'
 import type { Output } from './output.js'
 import { openRuntime } from './runtime.js'
 
 /** `giving themes list`: every theme with its OECD DAC purpose code, and how many projects have it. */
 export async function listThemesCommand(environment: Environment, output: Output): Promise<number> {
   await using runtime = await openRuntime(environment)
-  const themes = await listThemes(runtime.store.db)
+  const themes = await listThemesInUse(runtime.store.db)
   if (output.json) output.line(JSON.stringify({ themes: themes.map(withSectorName) }))
   else for (const theme of themes) output.line(lineOf(theme))
   return 0
@@ -32,7 +32,7 @@ export async function mapThemeCommand(
   await using runtime = await openRuntime(environment)
   const theme = await runtime.store.transaction((db) => mapTheme(db, id, code, humanitarian))
   if (!theme) {
-    const known = (await listThemes(runtime.store.db)).map((one) => one.id)
+    const known = (await listThemesInUse(runtime.store.db)).map((one) => one.id)
     const expected = known.length === 0 ? 'but the store has none yet' : `one of ${known.join(', ')}`
     throw new ServiceError('input-unusable', `expected the id of a theme, ${expected}; got ${JSON.stringify(id)}`)
   }

@@ -10,13 +10,13 @@ export type ProjectStatus = 'active' | 'funded' | 'retired'
 export type Country = { readonly code: string; readonly name: string }
 
 /** A country of a project; `share` in per cent, absent when no split is known. */
-export type ProjectCountry = Country & { readonly share?: Decimal }
+export type ProjectCountry = Country & { readonly share?: Decimal | undefined }
 
 /** A theme; `sectorCode` is its OECD DAC 5-digit purpose code (IATI vocabulary 1). */
 export type Theme = {
   readonly id: string
   readonly name: string
-  readonly sectorCode?: string
+  readonly sectorCode?: string | undefined
   readonly humanitarian: boolean
 }
 
@@ -89,7 +89,7 @@ export type Photo = {
   readonly takenOn?: IsoDate | undefined
 }
 
-export type DonationOption = { readonly amount: Decimal; readonly description?: string }
+export type DonationOption = { readonly amount: Decimal; readonly description?: string | undefined }
 
 /** gift: settled donations; refund: given back (negative); fee: kept by platform or card; opening: a total from before. */
 export type MoneyKind = 'gift' | 'refund' | 'fee' | 'opening'
@@ -133,14 +133,14 @@ export type PlannedPayout = {
   readonly currency: CurrencyCode
 }
 
-export type ReportImage = { readonly url: string; readonly mediaType?: string }
+export type ReportImage = { readonly url: string; readonly mediaType?: string | undefined }
 
 /** One progress report; `url` is the address of its page and its permanent Atom id. */
 export type ProgressReport = {
   readonly id: number
   readonly projectId: number
   readonly title: string
-  readonly authorName?: string
+  readonly authorName?: string | undefined
   readonly publishedAt: Date
   readonly updatedAt: Date
   readonly contentHtml: string

@@ -64,8 +64,8 @@ export type HashedRecord = {
   readonly cumulativeTo: IsoDate
 }
 
-/** How records are written; `today` is the UTC day of the import. */
-export type WriteOptions = {
+/** How records are saved; `today` is the UTC day of the import. */
+export type SaveOptions = {
   readonly source: RecordSource
   readonly today: IsoDate
   /** The platform's one currency: records name none. */

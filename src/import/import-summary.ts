@@ -1,5 +1,5 @@
 import type { FieldProblem } from '../domain/errors.js'
-import type { WriteOutcome } from '../store/catalogue/catalogue.js'
+import type { SaveOutcome } from '../store/catalogue/save-records.js'
 
 /** One thing that is wrong with an input: where, what was expected, what came. */
 export type ImportProblem = FieldProblem & {
@@ -59,7 +59,7 @@ export class ImportTally {
     for (const problem of problems) this.#sample({ ...where, ...problem })
   }
 
-  write(outcome: WriteOutcome): void {
+  write(outcome: SaveOutcome): void {
     this.#created += outcome.created
     this.#changed += outcome.changed
     this.#unchanged += outcome.unchanged

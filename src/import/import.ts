@@ -1,8 +1,8 @@
 import { type Clock, earlier, type IsoDate, isoDateOf } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
 import type { CurrencyCode } from '../domain/money.js'
-import type { HashedRecord, ProjectRecord, RecordSource, WriteOptions } from '../domain/record.js'
-import { type WriteOutcome, writeRecords } from '../store/catalogue/catalogue.js'
+import type { HashedRecord, ProjectRecord, RecordSource, SaveOptions } from '../domain/record.js'
+import { type SaveOutcome, saveRecords } from '../store/catalogue/save-records.js'
 import { isDataError } from '../store/database/connection.js'
 import { refuseOtherCurrency } from '../store/donations/stated-totals.js'
 import type { Store } from '../store/store.js'
@@ -42,7 +42,7 @@ export async function importFiles(
   options: ImportOptions,
 ): Promise<ImportSummary> {
   const today = isoDateOf(options.clock())
-  const write: WriteOptions = {
+  const write: SaveOptions = {
     source: options.source,
     currency: options.currency,
     photoConsent: options.photoConsent ?? false,
@@ -98,13 +98,13 @@ export function cumulativeTo(record: ProjectRecord, today: IsoDate): IsoDate {
 async function writeBatch(
   store: Store,
   batch: readonly BatchEntry[],
-  options: WriteOptions,
+  options: SaveOptions,
   tally: ImportTally,
 ): Promise<void> {
-  let outcome: WriteOutcome
+  let outcome: SaveOutcome
   try {
     outcome = await store.transaction((db) =>
-      writeRecords(
+      saveRecords(
         db,
         batch.map(({ hashed }) => hashed),
         options,

@@ -1,8 +1,9 @@
 import { ServiceError } from '../domain/errors.js'
 import type { ImageRecord, ReportRecord } from '../domain/record.js'
+import { replaceReports } from '../store/catalogue/mirrored-reports.js'
+import { replaceGalleries } from '../store/catalogue/photos.js'
 import type { Db } from '../store/database/connection.js'
 import type { SyncCounts } from '../store/runs/sync-runs.js'
-import { replaceGalleries, replaceReports } from '../store/sync/mirrored-details.js'
 import {
   type DetailTask,
   deactivateMirrored,

@@ -1,8 +1,8 @@
 import { isoDateOf } from '../domain/dates.js'
-import type { HashedRecord, WriteOptions } from '../domain/record.js'
+import type { HashedRecord, SaveOptions } from '../domain/record.js'
 import { cumulativeTo } from '../import/import.js'
-import type { WriteOutcome } from '../store/catalogue/catalogue.js'
-import { writeRecords } from '../store/catalogue/catalogue.js'
+import type { SaveOutcome } from '../store/catalogue/save-records.js'
+import { saveRecords } from '../store/catalogue/save-records.js'
 import { type Db, isDataError } from '../store/database/connection.js'
 import { markSeen } from '../store/sync/upstream-projects.js'
 import { parseProjectRecord } from '../wire/read/project-record.js'
@@ -50,7 +50,7 @@ export async function writePage(session: SyncSession, read: ReadRecords, next: C
   try {
     await session.commit(next, async (db) => {
       await markSeen(db, session.runId, read.ids)
-      return toDone(read, await writeRecords(db, read.hashed, options(session)))
+      return toDone(read, await saveRecords(db, read.hashed, options(session)))
     })
   } catch (error) {
     if (!isDataError(error)) throw error
@@ -61,11 +61,11 @@ export async function writePage(session: SyncSession, read: ReadRecords, next: C
 async function writeSingly(session: SyncSession, read: ReadRecords, next: Checkpoint): Promise<void> {
   const { store } = session.deps
   const sum = { created: 0, changed: 0, unchanged: 0 }
-  const refused: WriteOutcome['refused'][number][] = []
+  const refused: SaveOutcome['refused'][number][] = []
   for (const hashed of read.hashed) {
     try {
       await store.transaction(async (db) => {
-        const outcome = await writeRecords(db, [hashed], options(session))
+        const outcome = await saveRecords(db, [hashed], options(session))
         sum.created += outcome.created
         sum.changed += outcome.changed
         sum.unchanged += outcome.unchanged
@@ -86,13 +86,13 @@ async function writeSingly(session: SyncSession, read: ReadRecords, next: Checkp
   })
 }
 
-function options(session: SyncSession): WriteOptions {
+function options(session: SyncSession): SaveOptions {
   const { clock, currency } = session.deps
   // That a picture is on the platform's site does not say that the people on it agreed to worldwide publication.
   return { source: 'upstream', currency, photoConsent: false, today: isoDateOf(clock()) }
 }
 
-function toDone(read: ReadRecords, { created, changed, unchanged, refused }: WriteOutcome): Done {
+function toDone(read: ReadRecords, { created, changed, unchanged, refused }: SaveOutcome): Done {
   return {
     counts: {
       pages: 1,

@@ -1,6 +1,7 @@
 import { ServiceError } from '../domain/errors.js'
 import type { OrganisationRecord } from '../domain/record.js'
-import { upsertRegions, upsertThemes, writeOrganisations } from '../store/catalogue/catalogue-parts.js'
+import { saveOrganisationRecords } from '../store/catalogue/organisations.js'
+import { saveRegions, saveThemes } from '../store/catalogue/reference-lists.js'
 import { parseOrganisationRecord } from '../wire/read/project-record.js'
 import { inBatches } from '../wire/read/record-batches.js'
 import { idOf, organisationPage, readList, readPage, unusable } from '../wire/read/upstream-documents.js'
@@ -20,8 +21,8 @@ export async function syncReference(session: SyncSession): Promise<void> {
     const named = themes.flatMap(({ id, name }) =>
       isText(id) ? [{ id: id.trim(), name: isText(name) ? name : id.trim() }] : [],
     )
-    await upsertThemes(db, [{ themes: named, countries: [] }])
-    await upsertRegions(
+    await saveThemes(db, named)
+    await saveRegions(
       db,
       regions.flatMap(({ name }) => (isText(name) ? [name] : [])),
     )
@@ -92,7 +93,7 @@ async function writeBatch(session: SyncSession, records: readonly WireValue[], n
     }
   }
   await session.commit(next, async (db) => {
-    const foreign = await writeOrganisations(db, [...organisations.values()], 'upstream')
+    const foreign = await saveOrganisationRecords(db, [...organisations.values()], 'upstream')
     const refused = foreign.map((id) => ({
       subject: `organisation ${id}`,
       field: 'id',

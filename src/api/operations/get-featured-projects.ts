@@ -1,5 +1,5 @@
-import { selectFeatured } from '../../store/reads/featured-projects.js'
-import type { ProjectView, WireFormat } from '../../store/reads/wire-records.js'
+import { selectFeatured } from '../../store/ready-texts/featured-projects.js'
+import type { ProjectView, WireFormat } from '../../store/ready-texts/ready-texts.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
 import type { ApiDeps } from '../deps.js'
 import { joinRecords, type ProjectPage } from '../representations/project-list.js'

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../domain/errors.js'
-import { findProjectRows } from '../../store/reads/project-pages.js'
-import type { ProjectRow, ProjectView, WireFormat } from '../../store/reads/wire-records.js'
+import { findProjectRows } from '../../store/ready-texts/project-pages.js'
+import type { ProjectTextRow, ProjectView, WireFormat } from '../../store/ready-texts/ready-texts.js'
 import type { Store } from '../../store/store.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
 import { joinRecords } from '../representations/project-list.js'
@@ -41,7 +41,7 @@ const projectsTogether = 8
 
 /** Finds one active project. Throws `not-found`, or `project-inactive` (wire.md 4.6). */
 export function createProjectFinder(store: Store): GetProject {
-  const readTogether = createReadTogether<number, ProjectRow>(projectsTogether)
+  const readTogether = createReadTogether<number, ProjectTextRow>(projectsTogether)
   return async ({ id, view, format }) => {
     const text = { view, format, recordVersion: projectRecordVersion }
     const row = await readTogether(`${view} ${format}`, id, (ids) => findProjectRows(store.db, ids, text))

@@ -8,8 +8,8 @@ import {
   type ProjectSelection,
   selectProjectIds,
   selectProjectPages,
-} from '../../store/reads/project-pages.js'
-import type { ProjectView, WireFormat } from '../../store/reads/wire-records.js'
+} from '../../store/ready-texts/project-pages.js'
+import type { ProjectView, WireFormat } from '../../store/ready-texts/ready-texts.js'
 import type { Store } from '../../store/store.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
 import { joinRecords, type ProjectPage } from '../representations/project-list.js'

@@ -3,8 +3,8 @@ import {
   findOrganisationRow,
   type OrganisationSelection,
   selectOrganisationPage,
-} from '../../store/reads/organisation-pages.js'
-import type { WireFormat } from '../../store/reads/wire-records.js'
+} from '../../store/ready-texts/organisation-pages.js'
+import type { WireFormat } from '../../store/ready-texts/ready-texts.js'
 import type { Store } from '../../store/store.js'
 import { organizationRecordVersion } from '../../wire/write/organization.js'
 import type { OrganizationPage } from '../representations/organization-list.js'

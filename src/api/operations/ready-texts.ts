@@ -1,10 +1,10 @@
 import { renderOrganisationTexts, renderProjectTexts } from '../../publishing/render/wire-texts.js'
-import type { ProjectTexts, ProjectView, WireFormat, WireRow } from '../../store/reads/wire-records.js'
+import type { ProjectTexts, ProjectView, TextRow, WireFormat } from '../../store/ready-texts/ready-texts.js'
 import type { Store } from '../../store/store.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
 
 /** A name for exactly these records in this view; undefined when not every row knows the version of its text. */
-export function versionOf(view: ProjectView, rows: readonly WireRow[]): string | undefined {
+export function versionOf(view: ProjectView, rows: readonly TextRow[]): string | undefined {
   if (rows.some((row) => row.text === undefined || row.version === undefined)) return undefined
   return `${projectRecordVersion} ${view} ${rows.map(({ id, version }) => `${id}:${version}`).join()}`
 }
@@ -16,7 +16,7 @@ export function versionOf(view: ProjectView, rows: readonly WireRow[]): string |
 export async function projectTextsOf(
   store: Store,
   { view, format }: { view: ProjectView; format: WireFormat },
-  rows: readonly WireRow[],
+  rows: readonly TextRow[],
 ): Promise<string[]> {
   return await fillIn(rows, async (ids) => {
     const texts = await renderProjectTexts(store, ids)
@@ -28,7 +28,7 @@ export async function projectTextsOf(
 export async function organisationTextsOf(
   store: Store,
   format: WireFormat,
-  rows: readonly WireRow[],
+  rows: readonly TextRow[],
 ): Promise<string[]> {
   return await fillIn(rows, async (ids) => {
     const texts = await renderOrganisationTexts(store, ids)
@@ -42,7 +42,7 @@ const textName = {
 } as const satisfies Record<ProjectView, Record<WireFormat, keyof ProjectTexts>>
 
 async function fillIn(
-  rows: readonly WireRow[],
+  rows: readonly TextRow[],
   render: (ids: readonly number[]) => Promise<(readonly [id: number, text: string])[]>,
 ): Promise<string[]> {
   const missing = rows.filter((row) => row.text === undefined).map((row) => row.id)

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../domain/errors.js'
-import { searchProjects } from '../../store/reads/project-search.js'
-import type { ProjectView, WireFormat } from '../../store/reads/wire-records.js'
+import { searchProjects } from '../../store/ready-texts/project-search.js'
+import type { ProjectView, WireFormat } from '../../store/ready-texts/ready-texts.js'
 import type { Store } from '../../store/store.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
 import type { SearchResult } from '../representations/search.js'

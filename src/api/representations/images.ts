@@ -1,4 +1,4 @@
-import type { Gallery } from '../../store/reads/project-parts.js'
+import type { Gallery } from '../../store/catalogue/photos.js'
 import { imageLinks } from '../../wire/write/image.js'
 import { type Format, integer, list, record, string, wireDocument, wireText, wrapper } from '../../wire/write/wire.js'
 

@@ -1,4 +1,5 @@
-import type { RegionCounts, ThemeName } from '../../store/reads/reference-lists.js'
+import type { ThemeRecord } from '../../domain/record.js'
+import type { RegionCounts } from '../../store/catalogue/reference-lists.js'
 import {
   type Format,
   integer,
@@ -12,14 +13,14 @@ import {
 } from '../../wire/write/wire.js'
 
 /** All themes; a client reads `id` and `name` by position and the root has no attributes (wire.md 1.4). */
-export function themesDocument(format: Format, themes: readonly ThemeName[]): string {
+export function themesDocument(format: Format, themes: readonly ThemeRecord[]): string {
   return listDocument(format, 'themes', 'theme', themes.map(themeName))
 }
 
 /** All themes with the ids of their projects (wire.md 8). */
 export function themesWithProjectsDocument(
   format: Format,
-  themes: readonly (ThemeName & { readonly projectIds: readonly string[] })[],
+  themes: readonly (ThemeRecord & { readonly projectIds: readonly string[] })[],
 ): string {
   const records = themes.map((theme) =>
     record([
@@ -66,7 +67,7 @@ export function regionCountsDocument(format: Format, regions: readonly RegionCou
   return listDocument(format, 'regions', 'region', records)
 }
 
-function themeName({ id, name }: ThemeName): WireRecord {
+function themeName({ id, name }: ThemeRecord): WireRecord {
   return record([
     ['id', string(id)],
     ['name', string(name)],

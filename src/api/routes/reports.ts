@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { findProjectReports } from '../../store/reads/project-parts.js'
+import { findProjectReports } from '../../store/catalogue/progress-reports.js'
 import type { ApiDeps } from '../deps.js'
 import type { Authenticate } from '../operations/authenticate.js'
 import { nothingLeft } from '../operations/get-projects-by-ids.js'

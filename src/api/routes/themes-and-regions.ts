@@ -5,7 +5,7 @@ import {
   listRegions,
   listThemes,
   listThemesWithProjects,
-} from '../../store/reads/reference-lists.js'
+} from '../../store/catalogue/reference-lists.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere } from '../errors.js'
 import type { Authenticate } from '../operations/authenticate.js'

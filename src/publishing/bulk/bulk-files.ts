@@ -9,7 +9,7 @@ import {
   bulkFingerprints,
   bulkTexts,
   idsWithoutText,
-} from '../../store/publication/bulk-texts.js'
+} from '../../store/ready-texts/bulk-texts.js'
 import type { Store } from '../../store/store.js'
 import { organizationRecordVersion } from '../../wire/write/organization.js'
 import { projectRecordVersion } from '../../wire/write/project.js'

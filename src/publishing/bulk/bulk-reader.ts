@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { BulkFileName } from '../../store/publication/bulk-texts.js'
+import type { BulkFileName } from '../../store/ready-texts/bulk-texts.js'
 import type { WrittenFile } from '../files/file-writer.js'
 import { isErrno, listReleaseIds, liveReleaseId, type ReleaseFolder, releaseFolder } from '../release/release-folder.js'
 import type { ServedFile } from '../release/releases.js'

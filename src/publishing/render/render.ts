@@ -11,7 +11,7 @@ import {
   type StaleProject,
   staleProjects,
 } from '../../store/publication/stale-projects.js'
-import { saveProjectTexts } from '../../store/reads/wire-records.js'
+import { saveProjectTexts } from '../../store/ready-texts/ready-texts.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
 import type { PublicationDeps, RenderCounts, RunHandle, Shard, WorkOptions } from '../publication.js'
 import { startStage } from '../stages.js'

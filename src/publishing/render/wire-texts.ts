@@ -1,11 +1,11 @@
-import { organisationGraphs } from '../../store/catalogue/organisation-graphs.js'
+import { organisationGraphs } from '../../store/catalogue/organisations.js'
 import { projectGraphs } from '../../store/catalogue/project-graphs.js'
 import {
   type OrganisationTexts,
   type ProjectTexts,
   saveOrganisationTexts,
   saveProjectTexts,
-} from '../../store/reads/wire-records.js'
+} from '../../store/ready-texts/ready-texts.js'
 import type { Store } from '../../store/store.js'
 import { organizationRecordVersion, organizationTexts } from '../../wire/write/organization.js'
 import { projectRecordVersion, projectTexts } from '../../wire/write/project.js'

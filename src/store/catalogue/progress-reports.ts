@@ -1,27 +1,21 @@
-import type { ProgressReport, ReportImage } from '../../domain/project.js'
+import type { ProgressReport } from '../../domain/project.js'
 import type { Db } from '../database/connection.js'
+import { jsonList, withoutNulls } from './field-columns.js'
 
-/** A report as `reportColumns` selects it; instants are text where the row came as JSON. */
-export type ReportRow = {
-  id: number
-  project_id: number
-  title: string
-  author_name: string | null
-  published_at: Date | string
-  updated_at: Date | string
-  content_html: string
-  url: string
-  images: { url: string; media_type: string | null }[] | null
+/** SQL: the columns of report `r` for `toReport`. */
+export const reportColumns = `r.id, r.project_id as "projectId", r.title, r.author_name as "authorName",
+  r.published_at as "publishedAt", r.updated_at as "updatedAt", r.content_html as "contentHtml", r.url,
+  ${jsonList('select url, media_type as "mediaType" from report_image where report_id = r.id order by position')} as images`
+
+/** Makes a row of `reportColumns` a report, in place; instants are text where the row came as JSON. */
+export function toReport(row: ProgressReport): ProgressReport {
+  const { publishedAt, updatedAt } = row
+  return Object.assign(withoutNulls(row), { publishedAt: new Date(publishedAt), updatedAt: new Date(updatedAt) })
 }
-
-/** SQL: the columns of report `r`, its pictures as JSON. */
-export const reportColumns = `r.id, r.project_id, r.title, r.author_name, r.published_at, r.updated_at, r.content_html,
-  r.url, (select json_agg(t) from (
-    select url, media_type from report_image where report_id = r.id order by position) t) as images`
 
 /** These reports with their pictures, newest first; unknown ids are left out. */
 export async function reportsByIds(db: Db, ids: readonly number[]): Promise<ProgressReport[]> {
-  const { rows } = await db.query<ReportRow>(
+  const { rows } = await db.query<ProgressReport>(
     `select ${reportColumns} from progress_report r where r.id = any ($1::bigint[])
       order by r.published_at desc, r.id desc`,
     [ids],
@@ -29,18 +23,31 @@ export async function reportsByIds(db: Db, ids: readonly number[]): Promise<Prog
   return rows.map(toReport)
 }
 
-export function toReport(row: ReportRow): ProgressReport {
-  return {
-    id: row.id,
-    projectId: row.project_id,
-    title: row.title,
-    publishedAt: new Date(row.published_at),
-    updatedAt: new Date(row.updated_at),
-    contentHtml: row.content_html,
-    url: row.url,
-    images: (row.images ?? []).map(
-      ({ url, media_type }): ReportImage => ({ url, ...(media_type !== null && { mediaType: media_type }) }),
-    ),
-    ...(row.author_name !== null && { authorName: row.author_name }),
-  }
+/** A project's reports, newest first, with what their feed says of the project. */
+export type ProjectReports = {
+  readonly active: boolean
+  readonly id: number
+  readonly title: string
+  readonly progressReportLink?: string | undefined
+  readonly organisationName?: string | undefined
+  /** When anything of the project last changed. */
+  readonly changedAt: Date
+  readonly reports: readonly ProgressReport[]
+}
+
+/** Undefined when the project is unknown. */
+export async function findProjectReports(db: Db, projectId: number): Promise<ProjectReports | undefined> {
+  const { rows } = await db.query<ProjectReports>(
+    `select p.active, p.id, p.title, nullif(p.progress_report_link, '') as "progressReportLink",
+        nullif(o.name, '') as "organisationName", v.changed_at as "changedAt",
+        ${jsonList(`select ${reportColumns} from progress_report r where r.project_id = p.id
+          order by r.published_at desc, r.id desc`)} as reports
+      from project p join project_version v on v.project_id = p.id
+        left join organisation o on o.id = p.organisation_id
+      where p.id = $1`,
+    [projectId],
+    'project-reports',
+  )
+  rows[0]?.reports.forEach(toReport)
+  return rows[0] && withoutNulls(rows[0])
 }

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../domain/errors.js'
 import type { CurrencyCode } from '../../domain/money.js'
-import type { HashedRecord, WriteOptions } from '../../domain/record.js'
+import type { HashedRecord, SaveOptions } from '../../domain/record.js'
 import type { Db } from '../database/connection.js'
 
 // `held` counts what earlier records of this source have stated; fees never were part of the stated total.
@@ -53,7 +53,7 @@ const addOwnDonations = `
 export async function recordTotals(
   db: Db,
   records: readonly HashedRecord[],
-  options: Pick<WriteOptions, 'source' | 'currency' | 'today'>,
+  options: Pick<SaveOptions, 'source' | 'currency' | 'today'>,
 ): Promise<void> {
   const rows = records.map(({ record, cumulativeTo }) => ({
     project_id: record.id,
@@ -68,7 +68,7 @@ export async function recordTotals(
 /** Throws `configuration-invalid` when this source's totals are already held in another currency: they would double. */
 export async function refuseOtherCurrency(
   db: Db,
-  source: WriteOptions['source'],
+  source: SaveOptions['source'],
   currency: CurrencyCode,
 ): Promise<void> {
   const { rows } = await db.query<{ currency: string }>(

@@ -1,5 +1,5 @@
 import type { Db } from '../database/connection.js'
-import { changesKnownUntil, currentProjectRecord, type ProjectRow, type WantedText } from './wire-records.js'
+import { changesKnownUntil, currentProjectRecord, type ProjectTextRow, type WantedText } from './ready-texts.js'
 
 /** Which projects a list is of. */
 export type ProjectScope =
@@ -99,7 +99,7 @@ export async function findProjectRows(
   db: Db,
   ids: readonly number[],
   text: WantedText,
-): Promise<ReadonlyMap<number, ProjectRow>> {
+): Promise<ReadonlyMap<number, ProjectTextRow>> {
   const { rows } = await db.query<Row>(
     `select p.id, p.active, r.version, r.text
       from project p left join lateral ${currentProjectRecord(text, '$2')} r on true
@@ -107,10 +107,10 @@ export async function findProjectRows(
     [ids, text.recordVersion],
     `projects-by-ids-${text.view}-${text.format}`,
   )
-  return new Map(rows.map((row) => [row.id, toProjectRow(row)]))
+  return new Map(rows.map((row) => [row.id, toProjectTextRow(row)]))
 }
 
-function toProjectRow({ id, active, version, text }: Row): ProjectRow {
+function toProjectTextRow({ id, active, version, text }: Row): ProjectTextRow {
   return { id, active, ...(version !== null && { version }), ...(text !== null && { text }) }
 }
 

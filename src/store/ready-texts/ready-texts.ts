@@ -7,7 +7,7 @@ export type WireFormat = 'xml' | 'json'
 export type ProjectView = 'full' | 'summary'
 
 /** A record as an API read finds it: its ready text, or none when the stored one is missing or stale. */
-export type WireRow = {
+export type TextRow = {
   readonly id: number
   readonly text?: string
   /** The version that the text was made from, where it was asked for. */
@@ -15,7 +15,7 @@ export type WireRow = {
 }
 
 /** A project's record, with what decides whether it may be shown. */
-export type ProjectRow = WireRow & { readonly active: boolean }
+export type ProjectTextRow = TextRow & { readonly active: boolean }
 
 /** Which stored text of a project a read wants; a text with another record version is stale. */
 export type WantedText = { readonly view: ProjectView; readonly format: WireFormat; readonly recordVersion: number }

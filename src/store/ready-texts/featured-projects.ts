@@ -1,5 +1,5 @@
 import type { Db } from '../database/connection.js'
-import { currentProjectText, type ProjectRow, type WantedText } from './wire-records.js'
+import { currentProjectText, type ProjectTextRow, type WantedText } from './ready-texts.js'
 
 // Three times what is shown, so that projects which end within the hour leave no gap.
 const candidates = 30
@@ -10,7 +10,7 @@ const candidates = 30
  * and how close it is to its goal (weighted sampling without replacement: Efraimidis and Spirakis, 2006). The lot is a
  * hash of id and hour.
  */
-export async function selectFeatured(db: Db, hour: Date, limit: number, text: WantedText): Promise<ProjectRow[]> {
+export async function selectFeatured(db: Db, hour: Date, limit: number, text: WantedText): Promise<ProjectTextRow[]> {
   const { rows, used } = await read(db, hour, limit, text)
   const gap = rows.length < limit
   if (used !== undefined && !(gap && used === candidates)) return rows

@@ -1,6 +1,6 @@
 import type { Db } from '../database/connection.js'
 import { usualLimit } from './project-pages.js'
-import { changesKnownUntil, currentOrganisationText, type WireFormat, type WireRow } from './wire-records.js'
+import { changesKnownUntil, currentOrganisationText, type TextRow, type WireFormat } from './ready-texts.js'
 
 /** What is asked of a list of organisations. `active`: with active projects; theme and country: what it works on, where. */
 export type OrganisationSelection = {
@@ -11,7 +11,7 @@ export type OrganisationSelection = {
 }
 
 export type OrganisationPageRows = {
-  readonly rows: readonly WireRow[]
+  readonly rows: readonly TextRow[]
   readonly nextOrgId?: number
   /** As of a page of projects. */
   readonly modifiedUntil?: Date
@@ -63,7 +63,7 @@ export async function selectOrganisationPage(
     values,
     usual ? `organisations-${page.which}-${page.format}` : undefined,
   )
-  const found = rows.flatMap((row) => toWireRow(row) ?? [])
+  const found = rows.flatMap((row) => toTextRow(row) ?? [])
   const next = found[limit]
   const until = rows[0]?.modified_until
   return { rows: found.slice(0, limit), ...(next && { nextOrgId: next.id }), ...(until && { modifiedUntil: until }) }
@@ -74,7 +74,7 @@ export async function findOrganisationRow(
   db: Db,
   by: { readonly id: number } | { readonly bridgeId: string },
   { format, recordVersion }: Wanted,
-): Promise<WireRow | undefined> {
+): Promise<TextRow | undefined> {
   const [name, condition, value] =
     'id' in by ? ['organisation', 'o.id = $1', by.id] : ['organisation-bridge', 'o.bridge_id = $1', by.bridgeId]
   const { rows } = await db.query<Row>(
@@ -83,10 +83,10 @@ export async function findOrganisationRow(
     [value, recordVersion],
     `${name}-${format}`,
   )
-  return rows[0] && toWireRow(rows[0])
+  return rows[0] && toTextRow(rows[0])
 }
 
-function toWireRow(row: Pick<Row, 'id' | 'text'>): WireRow | undefined {
+function toTextRow(row: Pick<Row, 'id' | 'text'>): TextRow | undefined {
   if (row.id === null) return undefined
   return { id: row.id, ...(row.text !== null && { text: row.text }) }
 }

@@ -1,6 +1,6 @@
 import type { Connection, Db } from '../database/connection.js'
 import { copyRows } from '../database/copy-rows.js'
-import { organisationKinds } from '../reads/organisation-pages.js'
+import { organisationKinds } from './organisation-pages.js'
 
 /** The files of full records that consumers fetch whole. */
 export const bulkFileNames = [

@@ -1,6 +1,6 @@
 import type { Db } from '../database/connection.js'
 import { usualLimit } from './project-pages.js'
-import { currentProjectText, type WantedText, type WireRow } from './wire-records.js'
+import { currentProjectText, type TextRow, type WantedText } from './ready-texts.js'
 
 /** What is searched for among active projects; `words` undefined: everything that the filters let through. */
 export type ProjectSearch = {
@@ -20,7 +20,7 @@ export type ProjectSearch = {
 export async function searchProjects(
   db: Db,
   search: ProjectSearch,
-): Promise<{ readonly rows: readonly WireRow[]; readonly numberFound: number }> {
+): Promise<{ readonly rows: readonly TextRow[]; readonly numberFound: number }> {
   const { words, themeIds, countryCodes, start, text } = search
   const values: unknown[] = [text.recordVersion, start]
   const bind = (value: unknown) => `$${values.push(value)}`

@@ -1,0 +1,149 @@
+import type { Country, Theme } from '../../domain/project.js'
+import type { ThemeRecord } from '../../domain/record.js'
+import { themeDefault } from '../../domain/theme-sectors.js'
+import type { Db } from '../database/connection.js'
+import { withoutNulls } from './field-columns.js'
+
+/** SQL: the columns of a `Theme`. */
+export const themeColumns = 'id, name, sector_code as "sectorCode", humanitarian'
+
+/** All themes by id, without what IATI makes of them. */
+export async function listThemes(db: Db): Promise<ThemeRecord[]> {
+  const { rows } = await db.query<ThemeRecord>('select id, name from theme order by id collate "C"', [], 'themes')
+  return rows
+}
+
+/** All themes with the ids of their projects, ascending, as texts. */
+export async function listThemesWithProjects(
+  db: Db,
+): Promise<(ThemeRecord & { readonly projectIds: readonly string[] })[]> {
+  const { rows } = await db.query<ThemeRecord & { ids: string | null }>(
+    `select t.id, t.name, (
+        select string_agg(p.project_id::text, ',' order by p.project_id) from project_theme p where p.theme_id = t.id
+      ) as ids
+      from theme t order by t.id collate "C"`,
+    [],
+    'themes-with-projects',
+  )
+  return rows.map(({ id, name, ids }) => ({ id, name, projectIds: ids?.split(',') ?? [] }))
+}
+
+/** A theme with the number of projects that have it. */
+export type ThemeInUse = Theme & { readonly projects: number }
+
+/** All themes with their sectors, by id. */
+export async function listThemesInUse(db: Db): Promise<ThemeInUse[]> {
+  const { rows } = await db.query<ThemeInUse>(
+    `select ${themeColumns}, (select count(*) from project_theme where theme_id = theme.id) as projects
+      from theme order by id collate "C"`,
+  )
+  return rows.map(withoutNulls)
+}
+
+/**
+ * Gives a theme its purpose code, and says whether it is about emergencies (undefined: as before). A trigger marks its
+ * projects when something changed. Returns the theme, or undefined when no theme has that id.
+ */
+export async function mapTheme(
+  db: Db,
+  id: string,
+  sectorCode: string,
+  humanitarian: boolean | undefined,
+): Promise<ThemeInUse | undefined> {
+  await db.query(
+    `update theme set sector_code = $2, humanitarian = coalesce($3, humanitarian)
+      where id = $1 and (sector_code, humanitarian) is distinct from ($2, coalesce($3, humanitarian))`,
+    [id, sectorCode, humanitarian ?? null],
+  )
+  return (await listThemesInUse(db)).find((theme) => theme.id === id)
+}
+
+/**
+ * Adds the themes, a new one with its default sector, and takes over names that have changed; a stored sector stays. Of a
+ * theme named twice the last name counts.
+ */
+export async function saveThemes(db: Db, themes: readonly ThemeRecord[]): Promise<void> {
+  if (themes.length === 0) return
+  const rows = [...new Map(themes.map(({ id, name }) => [id, name]))].map(([id, name]) => {
+    const known = themeDefault(id)
+    return { id, name, sector_code: known?.sectorCode, humanitarian: known?.humanitarian ?? false }
+  })
+  await db.query(
+    `insert into theme (id, name, sector_code, humanitarian)
+     select id, name, sector_code, humanitarian from json_populate_recordset(null::theme, $1::json) order by id
+     on conflict (id) do update set name = excluded.name
+     where theme.name <> excluded.name and excluded.name <> excluded.id`,
+    [JSON.stringify(rows)],
+  )
+}
+
+/** The names of all regions. */
+export async function listRegions(db: Db): Promise<string[]> {
+  const { rows } = await db.query<{ name: string }>('select name from region order by name collate "C"', [], 'regions')
+  return rows.map((row) => row.name)
+}
+
+/** Adds regions by their names. */
+export async function saveRegions(db: Db, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return
+  await db.query('insert into region (name) select unnest($1::text[]) on conflict (name) do nothing', [
+    [...new Set(names)].sort(),
+  ])
+}
+
+/** A country and the region that it lies in, where that is stated. */
+export type PlacedCountry = Country & { readonly regionName?: string | undefined }
+
+/** Adds countries; a country keeps the first name and region it is seen with, but a name is better than its code. */
+export async function saveCountries(db: Db, countries: readonly PlacedCountry[]): Promise<void> {
+  const rows = new Map<string, { code: string; name: string; region_name?: string | undefined }>()
+  for (const { code, name, regionName } of countries) {
+    const row = rows.get(code) ?? { code, name }
+    row.region_name ??= regionName
+    rows.set(code, row)
+  }
+  if (rows.size === 0) return
+  await db.query(
+    `insert into country (code, name, region_name)
+     select code, name, region_name from json_populate_recordset(null::country, $1::json) order by code
+     on conflict (code) do update set
+       name = case when country.name = country.code then excluded.name else country.name end,
+       region_name = coalesce(country.region_name, excluded.region_name)
+     where (country.region_name is null and excluded.region_name is not null)
+       or (country.name = country.code and excluded.name <> excluded.code)`,
+    [JSON.stringify([...rows.values()])],
+  )
+}
+
+export type RegionCounts = {
+  readonly name: string
+  /** Countries that have projects, by name; a project of several countries counts in each. */
+  readonly countries: readonly { readonly code: string; readonly name: string; readonly projects: number }[]
+}
+
+/** Projects by region and country; of one region (letter case ignored) or, undefined, of all. */
+export async function countProjectsByRegion(
+  db: Db,
+  { region, activeOnly }: { region?: string | undefined; activeOnly: boolean },
+): Promise<RegionCounts[]> {
+  const { rows } = await db.query<{ region: string; code: string | null; name: string; projects: number }>(
+    `select r.name as region, c.code, c.name, c.projects
+      from region r left join (
+        select c.region_name, c.code, c.name, count(*) as projects
+        from country c join project_country k on k.country_code = c.code join project p on p.id = k.project_id
+        where p.active or not $2::boolean
+        group by c.code
+      ) c on c.region_name = r.name
+      where $1::text is null or lower(r.name) = lower($1)
+      order by r.name collate "C", c.name collate "C", c.code`,
+    [region ?? null, activeOnly],
+    'project-counts',
+  )
+  const regions = new Map<string, { name: string; countries: { code: string; name: string; projects: number }[] }>()
+  for (const { region: name, code, name: country, projects } of rows) {
+    const counts = regions.get(name) ?? { name, countries: [] }
+    regions.set(name, counts)
+    if (code !== null) counts.countries.push({ code, name: country, projects })
+  }
+  return [...regions.values()]
+}

@@ -1,0 +1,181 @@
+import type { FieldProblem } from '../../domain/errors.js'
+import { projectFields, type RowSource } from '../../domain/project.js'
+import type { HashedRecord, ProjectRecord, RecordSource, SaveOptions } from '../../domain/record.js'
+import type { Db } from '../database/connection.js'
+import { upsert } from '../database/upsert.js'
+import { recordTotals } from '../donations/stated-totals.js'
+import { columnsOf, createToColumns } from './field-columns.js'
+import { organisationSources, saveOrganisations } from './organisations.js'
+import { replaceMainImages } from './photos.js'
+import { foreignPayouts, savePublicationFields } from './publication-fields.js'
+import { type PlacedCountry, saveCountries, saveRegions, saveThemes } from './reference-lists.js'
+
+/** What became of each record of a batch. */
+export type SaveOutcome = {
+  readonly created: number
+  readonly changed: number
+  readonly unchanged: number
+  readonly refused: readonly { readonly id: number; readonly problem: FieldProblem }[]
+}
+
+/**
+ * Writes a batch of records with different ids, set-based; call it in a transaction. A record whose hash is the stored
+ * one touches no row, so its project is not marked as changed. Projects and organisations of another source are never
+ * overwritten: their records are refused.
+ */
+export async function saveRecords(
+  db: Db,
+  records: readonly HashedRecord[],
+  options: SaveOptions,
+): Promise<SaveOutcome> {
+  const stored = await lockProjects(
+    db,
+    records.map(({ record }) => record.id),
+  )
+  const refused: { id: number; problem: FieldProblem }[] = []
+  const candidates = records.filter(({ record, hash }) => {
+    const row = stored.get(record.id)
+    if (row && row.source !== options.source) {
+      refused.push({ id: record.id, problem: foreign('id', `project ${record.id}`, row.source, options.source) })
+      return false
+    }
+    return row?.source_hash !== hash
+  })
+  const unchanged = records.length - candidates.length - refused.length
+  const owners = await organisationSources(
+    db,
+    candidates.flatMap(({ record }) => record.organisation?.id ?? []),
+  )
+  const payouts = await foreignPayouts(db, candidates)
+  const writable = candidates.filter(({ record }) => {
+    const payout = payouts.get(record.id)
+    if (payout) {
+      const got = `${payout.reference}, which is of project ${payout.projectId}`
+      refused.push({ id: record.id, problem: { field: 'iati/payouts/reference', expected: 'a new reference', got } })
+      return false
+    }
+    const id = record.organisation?.id
+    const owner = id === undefined ? undefined : owners.get(id)
+    if (owner === undefined || owner === options.source) return true
+    refused.push({
+      id: record.id,
+      problem: foreign('organization/id', `organisation ${id}`, owner, options.source),
+    })
+    return false
+  })
+  if (writable.length > 0) await saveAll(db, writable, options)
+  const changed = writable.filter(({ record }) => stored.has(record.id)).length
+  return { created: writable.length - changed, changed, unchanged, refused }
+}
+
+function foreign(field: string, what: string, owner: RowSource, source: RecordSource): FieldProblem {
+  return { field, expected: `an id that is new or from ${source}`, got: `${what}, which is ${owner}` }
+}
+
+async function lockProjects(
+  db: Db,
+  ids: readonly number[],
+): Promise<Map<number, { source: RowSource; source_hash: string | null }>> {
+  const { rows } = await db.query<{ id: number; source: RowSource; source_hash: string | null }>(
+    `select id, source, source_hash from project where id = any ($1::bigint[]) order by id for update`,
+    [ids],
+  )
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+async function saveAll(db: Db, hashed: readonly HashedRecord[], options: SaveOptions): Promise<void> {
+  // In id order everywhere, so that two writers cannot deadlock.
+  const ordered = [...hashed].sort((a, b) => a.record.id - b.record.id)
+  const records = ordered.map(({ record }) => record)
+  // Of several records of one organisation the last counts.
+  const organisations = [...new Map(records.flatMap(({ organisation: o }) => (o ? [[o.id, o]] : []))).values()]
+  await saveRegions(
+    db,
+    records.flatMap(({ regionName }) => regionName ?? []),
+  )
+  await saveCountries(db, records.flatMap(countriesOf))
+  await saveThemes(
+    db,
+    records.flatMap(({ organisation, themes }) => [...(organisation?.themes ?? []), ...themes]),
+  )
+  await saveOrganisations(db, organisations, options.source)
+  await saveProjects(db, ordered, options)
+  for (const list of lists) await replaceList(db, list, records)
+  await replaceMainImages(db, ordered, options.photoConsent)
+  await recordTotals(db, ordered, options)
+  await savePublicationFields(db, ordered, options)
+}
+
+/** The countries that a record names; its region is the one of its primary country. */
+function countriesOf({ countries, regionName, organisation }: ProjectRecord): PlacedCountry[] {
+  const placed = countries.map((country, index) => (index === 0 ? { ...country, regionName } : country))
+  return [...placed, ...(organisation?.countries ?? [])]
+}
+
+const upsertProjects = upsert({
+  table: 'project',
+  key: ['id'],
+  columns: [
+    ...columnsOf(projectFields, 'record').filter((column) => column !== 'id'),
+    'organisation_id',
+    'image_title',
+    'source',
+    'source_hash',
+    'unknown_fields',
+  ],
+  insertOnly: ['first_seen_on'],
+  where: 't.source = excluded.source',
+})
+
+const toColumns = createToColumns(projectFields, 'record')
+
+async function saveProjects(db: Db, records: readonly HashedRecord[], options: SaveOptions): Promise<void> {
+  const rows = records.map(({ record, hash }) => ({
+    ...toColumns(record),
+    organisation_id: record.organisation?.id,
+    image_title: record.image?.title,
+    source: options.source,
+    source_hash: hash,
+    unknown_fields: record.unknownFields,
+    first_seen_on: options.today,
+  }))
+  await db.query(upsertProjects, [JSON.stringify(rows)])
+}
+
+type List = {
+  readonly table: string
+  readonly columns: readonly string[]
+  readonly rowsOf: (record: ProjectRecord) => readonly object[]
+}
+
+const lists: readonly List[] = [
+  {
+    table: 'project_country',
+    columns: ['country_code'],
+    rowsOf: ({ countries }) => countries.map(({ code }) => ({ country_code: code })),
+  },
+  { table: 'project_theme', columns: ['theme_id'], rowsOf: ({ themes }) => themes.map(({ id }) => ({ theme_id: id })) },
+  { table: 'video', columns: ['url'], rowsOf: ({ videos }) => videos.map((url) => ({ url })) },
+  { table: 'donation_option', columns: ['amount', 'description'], rowsOf: ({ donationOptions }) => donationOptions },
+]
+
+/** Makes the list of each project what its record says; rows that stay as they are keep what else is known of them. */
+async function replaceList(db: Db, { table, columns, rowsOf }: List, records: readonly ProjectRecord[]): Promise<void> {
+  const rows = records.flatMap((record) =>
+    rowsOf(record).map((row, position) => ({ project_id: record.id, position, ...row })),
+  )
+  const json = JSON.stringify(rows)
+  const wanted = `json_populate_recordset(null::${table}, $1::json)`
+  const same = columns.map((name) => `w.${name} is not distinct from t.${name}`).join(' and ')
+  await db.query(
+    `delete from ${table} t where t.project_id = any ($2::bigint[]) and not exists (
+       select from ${wanted} w where w.project_id = t.project_id and w.position = t.position and ${same})`,
+    [json, records.map(({ id }) => id)],
+  )
+  if (rows.length === 0) return
+  const all = ['project_id', 'position', ...columns].join(', ')
+  await db.query(
+    `insert into ${table} (${all}) select ${all} from ${wanted} on conflict (project_id, position) do nothing`,
+    [json],
+  )
+}
