@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Job, type JobsOptions, UnrecoverableError } from 'bullmq'
-import type { Config, Secrets } from '../src/config/config.js'
+import type { ConfigOf, Secrets } from '../src/config/config.js'
 import { ServiceError } from '../src/domain/errors.js'
 import type { Schedule } from '../src/domain/schedule.js'
 import type { Log } from '../src/observability/log.js'
@@ -20,7 +20,7 @@ export type QueueSettings = {
 }
 
 /** The queue's settings as the configuration has them; `databaseUrl` is where the embedded or given database is. */
-export function queueSettings(config: Config, secrets: Secrets, databaseUrl: string): QueueSettings {
+export function queueSettings(config: ConfigOf<'queue'>, secrets: Secrets, databaseUrl: string): QueueSettings {
   const connection: QueueConnection =
     config.queue.engine === 'redis' && secrets.redisUrl !== undefined
       ? { kind: 'redis', url: secrets.redisUrl, prefix: 'giving' }

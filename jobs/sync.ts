@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Config, Secrets, UpstreamConfig } from '../src/config/config.js'
+import type { ConfigOf, Secrets, UpstreamConfig } from '../src/config/config.js'
 import type { Clock } from '../src/domain/dates.js'
 import { ServiceError, toServiceError } from '../src/domain/errors.js'
 import type { CurrencyCode } from '../src/domain/money.js'
@@ -53,9 +53,12 @@ export type SyncWork = {
 
 type QueuedSync = SyncWork & { readonly queue: JobQueue }
 
+/** The fields of the configuration that a sync uses. */
+export const syncFields = ['upstream', 'allowPrivateNetworks', 'currency', 'reportingOrg'] as const
+
 /** The upstream and its client as configured; undefined when nothing is mirrored. */
 export function syncSettings(
-  config: Config,
+  config: ConfigOf<(typeof syncFields)[number]>,
   secrets: Secrets,
 ): Pick<SyncWork, 'upstream' | 'currency' | 'client'> | undefined {
   const { upstream, allowPrivateNetworks, currency } = config

@@ -1,4 +1,4 @@
-import type { Config, Secrets } from '../src/config/config.js'
+import type { ConfigOf, Secrets } from '../src/config/config.js'
 import type { Clock } from '../src/domain/dates.js'
 import { ServiceError, toServiceError } from '../src/domain/errors.js'
 import type { Log } from '../src/observability/log.js'
@@ -16,11 +16,14 @@ import { adoptPublishSchedule, enterDueRun, enterOverdueRuns, installScheduler, 
 import { dispatchNext, type QueuedDeps, recordFailure } from './settle.js'
 import { startSettlement } from './settlement.js'
 import { startRun } from './start-run.js'
-import { startSyncs, syncSettings } from './sync.js'
+import { startSyncs, syncFields, syncSettings } from './sync.js'
 import { defaultWatchdog, guarded, reconcile, startWatchdog, type WatchdogSettings } from './watchdog.js'
 
+/** The fields of the configuration that a worker uses. */
+export const workerFields = ['publish', 'queue', 'shutdownSeconds', ...syncFields] as const
+
 export type WorkerDeps = {
-  readonly config: Config
+  readonly config: ConfigOf<(typeof workerFields)[number]>
   readonly secrets: Secrets
   /** Where the database is, embedded or given: the queue opens connections of its own to it. */
   readonly databaseUrl: string

@@ -1,7 +1,9 @@
+import { type Command, Option } from 'commander'
 import type { Environment } from '../config/config.js'
 import type { Donation, DonationStatus } from '../domain/donation.js'
 import { ServiceError } from '../domain/errors.js'
 import {
+  type CurrencyCode,
   type Decimal,
   minorUnitExponent,
   parseDecimal,
@@ -10,10 +12,45 @@ import {
   toMinorUnits,
 } from '../domain/money.js'
 import { refundDonation } from '../payments/refund-donation.js'
-import { findDonationHistory, listDonations } from '../store/donations/donations.js'
+import { type DonationHistory, findDonationHistory, listDonations } from '../store/donations/donations.js'
+import { type CommandLine, jsonOption, wholeNumber } from './command-line.js'
 import type { Output } from './output.js'
-import { openPayments } from './payments.js'
-import { openRuntime } from './runtime.js'
+import { openPayments, paymentFields } from './wiring/payments.js'
+import { openRuntime } from './wiring/runtime.js'
+
+const donationStatuses = ['received', 'settled', 'declined', 'failed', 'refunded'] satisfies DonationStatus[]
+
+/** `giving donations`. */
+export function registerDonations(program: Command, { environment, action }: CommandLine): void {
+  const donations = program.command('donations').description('donations that were made here')
+  donations
+    .command('list')
+    .description('the newest donations')
+    .option('--project <id>', 'only of this project', wholeNumber)
+    .addOption(new Option('--status <status>', 'only in this state').choices(donationStatuses))
+    .option('--transaction <id>', 'only with this transactionId')
+    .option('--limit <number>', 'how many at most', wholeNumber, 50)
+    .option(...jsonOption)
+    .action(action((output, options: DonationListOptions) => listDonationsCommand(environment, options, output)))
+  donations
+    .command('show')
+    .description('one donation and all that happened to it')
+    .argument('<id>', 'its number', wholeNumber)
+    .option(...jsonOption)
+    .action(action((output, id: number) => showDonationCommand(environment, id, output)))
+  donations
+    .command('refund')
+    .description('give a donation back, all that is left of it or a part')
+    .argument('<id>', 'its number', wholeNumber)
+    .option('--amount <amount>', 'a part of it')
+    .option('--chargeback', 'the processor has taken the money already: only book it', false)
+    .option(...jsonOption)
+    .action(
+      action((output, id: number, options: RefundOptions) =>
+        refundDonationCommand(environment, { ...options, id }, output),
+      ),
+    )
+}
 
 /** What `giving donations list` may be asked for. */
 export type DonationListOptions = {
@@ -36,9 +73,7 @@ export async function listDonationsCommand(
     transactionId: options.transaction,
     limit: options.limit,
   })
-  if (output.json) output.line(JSON.stringify(donations))
-  else for (const donation of donations) output.line(describe(donation))
-  if (!output.json && donations.length === 0) output.line('no donations')
+  output.result(donations, () => (donations.length > 0 ? donations.map(describe) : 'no donations'))
   return 0
 }
 
@@ -47,11 +82,11 @@ export async function showDonationCommand(environment: Environment, id: number, 
   await using runtime = await openRuntime(environment)
   const history = await findDonationHistory(runtime.store.db, id)
   if (!history) throw new ServiceError('not-found', `there is no donation ${id}`)
-  if (output.json) {
-    output.line(JSON.stringify(history))
-    return 0
-  }
-  const { donation, events, donorKnown } = history
+  output.result(history, () => describeHistory(history))
+  return 0
+}
+
+function describeHistory({ donation, events, donorKnown }: DonationHistory): string[] {
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['donation', describe(donation)],
     ['reference', donation.reference],
@@ -62,38 +97,39 @@ export async function showDonationCommand(environment: Environment, id: number, 
     ['declined', donation.decline && `${donation.decline.code} ${donation.decline.text}`],
     ['donor', donorKnown ? 'known' : 'not known, or erased'],
   ]
-  for (const [what, value] of rows) if (value !== undefined) output.line(`${`${what}:`.padEnd(15)} ${value}`)
-  for (const { at, kind, details } of events) {
-    output.line(
-      `${at.toISOString()} ${kind.padEnd(9)} ${Object.keys(details).length > 0 ? JSON.stringify(details) : ''}`,
-    )
-  }
-  return 0
+  return [
+    ...rows.flatMap(([what, value]) => (value === undefined ? [] : `${`${what}:`.padEnd(15)} ${value}`)),
+    ...events.map(
+      ({ at, kind, details }) =>
+        `${at.toISOString()} ${kind.padEnd(9)} ${Object.keys(details).length > 0 ? JSON.stringify(details) : ''}`,
+    ),
+  ]
 }
+
+type RefundOptions = { readonly amount?: string; readonly chargeback: boolean }
 
 /** `giving donations refund ID`: gives back all that is left, or a part; a chargeback is only booked. */
 export async function refundDonationCommand(
   environment: Environment,
-  options: { readonly id: number; readonly amount?: string; readonly chargeback: boolean },
+  options: RefundOptions & { readonly id: number },
   output: Output,
 ): Promise<number> {
-  await using runtime = await openRuntime(environment)
-  const amount = options.amount === undefined ? undefined : readAmount(options.amount, runtime.config)
+  await using runtime = await openRuntime(environment, paymentFields)
+  const amount = options.amount === undefined ? undefined : readAmount(options.amount, runtime.config.currency)
   const refund = await refundDonation(openPayments(runtime), {
     donationId: options.id,
     kind: options.chargeback ? 'chargeback' : 'refund',
     amount,
   })
   const result = { donation: options.id, kind: refund.kind, amount: refund.amount, reference: refund.reference }
-  output.line(
-    output.json
-      ? JSON.stringify(result)
-      : `${refund.kind} of ${money(refund.donation, refund.amount)} booked for donation ${options.id}`,
+  output.result(
+    result,
+    () => `${refund.kind} of ${money(refund.donation, refund.amount)} booked for donation ${options.id}`,
   )
   return 0
 }
 
-function readAmount(text: string, { currency }: { currency: Donation['currency'] }): Decimal {
+function readAmount(text: string, currency: CurrencyCode): Decimal {
   const amount = parseDecimal(text)
   const places = minorUnitExponent(currency)
   if (amount === undefined || signOf(amount) <= 0 || toMinorUnits(amount, 9) % 10n ** BigInt(9 - places) !== 0n) {

@@ -1,8 +1,25 @@
+import type { Command } from 'commander'
 import type { Environment } from '../config/config.js'
 import { importFiles } from '../import/import.js'
 import { type ImportSummary, importExitCode } from '../import/import-summary.js'
-import { type Output, progressDisplay } from './output.js'
-import { openRuntime } from './runtime.js'
+import { type CommandLine, jsonOption } from './command-line.js'
+import type { Output } from './output.js'
+import { openRuntime } from './wiring/runtime.js'
+
+/** `giving import`. */
+export function registerImport(program: Command, { environment, signal, action }: CommandLine): void {
+  program
+    .command('import')
+    .description('import project pages in the wire format, XML or JSON; exit code 1 when some records were refused')
+    .argument('<file...>', 'files, or - for standard input')
+    .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
+    .option(...jsonOption)
+    .action(
+      action((output, files: string[], { photoConsent }: { photoConsent: boolean }) =>
+        importCommand(environment, files, { photoConsent, signal }, output),
+      ),
+    )
+}
 
 /** `giving import FILE...`: exit code 0 all records kept, 1 some refused, 2 nothing usable. */
 export async function importCommand(
@@ -11,8 +28,8 @@ export async function importCommand(
   options: { readonly photoConsent: boolean; readonly signal: AbortSignal },
   output: Output,
 ): Promise<number> {
-  await using runtime = await openRuntime(environment)
-  const progress = progressDisplay(output)
+  await using runtime = await openRuntime(environment, ['currency'])
+  const progress = output.progress()
   let summary: ImportSummary
   try {
     summary = await importFiles(runtime.store, files, {
@@ -27,21 +44,25 @@ export async function importCommand(
   } finally {
     progress.stop()
   }
-  if (output.json) output.line(JSON.stringify(summary))
-  else report(summary, output)
+  if (!output.json) noteProblems(summary, output)
+  output.result(summary, () => describe(summary))
   return importExitCode(summary)
 }
 
-function report(summary: ImportSummary, output: Output): void {
+function noteProblems(summary: ImportSummary, output: Output): void {
   for (const { file, line, recordId, field, expected, got } of summary.problems) {
     const place = [file, line && `line ${line}`, recordId && `record ${recordId}`, field].filter(Boolean).join(', ')
     output.note(`${place}: expected ${expected}${got === undefined ? '' : `, got ${JSON.stringify(got)}`}`)
   }
-  const { records, created, changed, unchanged, refused, repeated, brokenFiles } = summary
-  if (refused > summary.problems.length) output.note(`(the first ${summary.problems.length} problems are shown)`)
-  output.line(
+  if (summary.refused > summary.problems.length) {
+    output.note(`(the first ${summary.problems.length} problems are shown)`)
+  }
+}
+
+function describe({ records, created, changed, unchanged, refused, repeated, brokenFiles, files }: ImportSummary) {
+  return (
     `${records} records: ${created} created, ${changed} changed, ${unchanged} unchanged, ${refused} refused` +
-      (repeated > 0 ? `, ${repeated} repeated` : '') +
-      (brokenFiles > 0 ? `; ${brokenFiles} of ${summary.files} files could not be read to the end` : ''),
+    (repeated > 0 ? `, ${repeated} repeated` : '') +
+    (brokenFiles > 0 ? `; ${brokenFiles} of ${files} files could not be read to the end` : '')
   )
 }

@@ -1,45 +1,65 @@
+import type { Writable } from 'node:stream'
 import { Presets, SingleBar } from 'cli-progress'
+import { escapeInvisible, escapeInvisibleInJson } from '../domain/invisible-characters.js'
 
-/** Where a command writes for people (or, with `--json`, for scripts); injected, so that tests can read it. */
+/**
+ * Where a command writes for people or, with `--json`, for scripts. Invisible characters and those that a terminal obeys
+ * are escaped here, for every command.
+ */
 export type Output = {
   /** A line of the result, on standard output. */
   line(text: string): void
   /** A line about the work, on standard error. */
   note(text: string): void
+  /** The result, on standard output: the value as JSON with `--json`, otherwise the lines. */
+  result(value: unknown, lines: () => string | readonly string[]): void
+  /** A display of long work, on standard error; nothing with `--json`. */
+  progress(): ProgressDisplay
   readonly json: boolean
 }
 
-/** Standard output and error of this process. */
-export function terminalOutput(json: boolean): Output {
-  return {
-    json,
-    line: (text) => void process.stdout.write(`${text}\n`),
-    note: (text) => void process.stderr.write(`${text}\n`),
-  }
-}
-
-/** A display of long work: a bar in a terminal, a plain line at most every 5 seconds elsewhere. */
+/** Shows how far long work has come. */
 export type ProgressDisplay = {
   update(stage: string, done: number, total: number | undefined): void
   stop(): void
 }
 
-const lineEveryMs = 5000
+/** The streams that a process prints to. */
+export type PrintedStreams = { readonly stdout: Writable; readonly stderr: Writable & { readonly isTTY?: boolean } }
 
-/** Shows progress on standard error; shows nothing where a script reads JSON. */
-export function progressDisplay(output: Output): ProgressDisplay {
-  if (output.json) return { update: () => undefined, stop: () => undefined }
-  return process.stderr.isTTY ? barDisplay() : lineDisplay(output)
+/** The output of one command. */
+export function createOutput({ stdout, stderr }: PrintedStreams, json: boolean): Output {
+  const line = (text: string) => void stdout.write(`${escapeInvisible(text)}\n`)
+  const note = (text: string) => void stderr.write(`${escapeInvisible(text)}\n`)
+  return {
+    json,
+    line,
+    note,
+    result: (value, lines) => {
+      if (json) stdout.write(`${escapeInvisibleInJson(JSON.stringify(value))}\n`)
+      else for (const text of [lines()].flat()) line(text)
+    },
+    progress: () => (json ? noDisplay : stderr.isTTY ? barDisplay(stderr) : lineDisplay(note)),
+  }
 }
 
-function barDisplay(): ProgressDisplay {
+const noDisplay: ProgressDisplay = { update: () => undefined, stop: () => undefined }
+
+/** A bar in a terminal. */
+function barDisplay(stream: Writable): ProgressDisplay {
   const bar = new SingleBar(
-    { format: '{stage} {bar} {value}/{total}', stream: process.stderr, hideCursor: true, clearOnComplete: true },
+    {
+      format: '{stage} {bar} {value}/{total}',
+      stream: stream as NodeJS.WritableStream,
+      hideCursor: true,
+      clearOnComplete: true,
+    },
     Presets.shades_classic,
   )
   let running = false
   return {
-    update: (stage, done, total) => {
+    update: (rawStage, done, total) => {
+      const stage = escapeInvisible(rawStage)
       const known = Math.max(total ?? done, done, 1)
       if (running) bar.setTotal(known)
       else bar.start(known, 0, { stage })
@@ -50,13 +70,16 @@ function barDisplay(): ProgressDisplay {
   }
 }
 
-function lineDisplay(output: Output): ProgressDisplay {
+const lineEveryMs = 5000
+
+/** A line now and then, where standard error is no terminal. */
+function lineDisplay(note: Output['note']): ProgressDisplay {
   let last = performance.now()
   return {
     update: (stage, done, total) => {
       if (performance.now() - last < lineEveryMs) return
       last = performance.now()
-      output.note(`${stage}: ${done}${total === undefined ? '' : ` of ${total}`}`)
+      note(`${stage}: ${done}${total === undefined ? '' : ` of ${total}`}`)
     },
     stop: () => undefined,
   }

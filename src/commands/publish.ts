@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import { enqueueRun } from '../../jobs/enqueue.js'
 import { openQueue, queueSettings } from '../../jobs/queue.js'
 import { createOwner } from '../../jobs/run-deps.js'
@@ -5,9 +6,27 @@ import { runInline } from '../../jobs/run-inline.js'
 import { waitForRun } from '../../jobs/wait-for-run.js'
 import type { Environment } from '../config/config.js'
 import type { RunSummary } from '../store/runs/runs.js'
-import { type Output, progressDisplay } from './output.js'
-import { openPublication } from './publishing.js'
-import { openRuntime, type Runtime } from './runtime.js'
+import { type CommandLine, jsonOption } from './command-line.js'
+import type { Output } from './output.js'
+import { CleanupStack } from './wiring/cleanup-stack.js'
+import { openPublication, publicationFields } from './wiring/publication.js'
+import { openRuntime, type Runtime } from './wiring/runtime.js'
+
+/** `giving publish`. */
+export function registerPublish(program: Command, { environment, signal, action }: CommandLine): void {
+  program
+    .command('publish')
+    .description('publish now; exit code 1 when the release is held, 2 when the run failed')
+    .option('--force', 'map every project again, changed or not', false)
+    .option('--wait', 'stay until the run has ended', false)
+    .option('--inline', 'do the work in this process, without the queue', false)
+    .option(...jsonOption)
+    .action(
+      action((output, options: Omit<PublishOptions, 'signal'>) =>
+        publishCommand(environment, { ...options, signal }, output),
+      ),
+    )
+}
 
 type PublishOptions = {
   readonly force: boolean
@@ -15,6 +34,8 @@ type PublishOptions = {
   readonly inline: boolean
   readonly signal: AbortSignal
 }
+
+const publishFields = ['queue', ...publicationFields] as const
 
 /**
  * `giving publish`: enters a run and gives it to the queue; with `wait` (or `inline`) stays until it has ended. Exit
@@ -25,7 +46,7 @@ export async function publishCommand(
   options: PublishOptions,
   output: Output,
 ): Promise<number> {
-  await using runtime = await openRuntime(environment)
+  await using runtime = await openRuntime(environment, publishFields)
   if (options.inline) return report(await inline(runtime, options, output), output)
   await using queue = await openQueue(queueSettings(runtime.config, runtime.secrets, runtime.databaseUrl), runtime.log)
   const runId = await enqueueRun(
@@ -33,7 +54,7 @@ export async function publishCommand(
     { trigger: 'manual', force: options.force },
   )
   if (!options.wait) {
-    output.line(output.json ? JSON.stringify({ run: runId, state: 'queued' }) : `run ${runId} is queued`)
+    output.result({ run: runId, state: 'queued' }, () => `run ${runId} is queued`)
     return 0
   }
   const workers = await queue.liveWorkers()
@@ -41,7 +62,7 @@ export async function publishCommand(
     output.note('no worker is running: this process publishes itself')
     return report(await inline(runtime, options, output, runId), output)
   }
-  const progress = progressDisplay(output)
+  const progress = output.progress()
   try {
     const onProgress = (at: { stage: string; done: number; total: number }) =>
       progress.update(at.stage, at.done, at.total)
@@ -51,9 +72,15 @@ export async function publishCommand(
   }
 }
 
-async function inline(runtime: Runtime, options: PublishOptions, output: Output, runId?: number): Promise<RunSummary> {
-  const { publication, dispose } = await openPublication(runtime)
-  const progress = progressDisplay(output)
+async function inline(
+  runtime: Runtime<(typeof publishFields)[number]>,
+  options: PublishOptions,
+  output: Output,
+  runId?: number,
+): Promise<RunSummary> {
+  await using cleanup = new CleanupStack()
+  const publication = await openPublication(runtime, cleanup)
+  const progress = output.progress()
   try {
     return await runInline(
       {
@@ -74,13 +101,11 @@ async function inline(runtime: Runtime, options: PublishOptions, output: Output,
     )
   } finally {
     progress.stop()
-    await dispose()
   }
 }
 
 function report(run: RunSummary, output: Output): number {
-  if (output.json) output.line(JSON.stringify(run))
-  else output.line(describeRun(run))
+  output.result(run, () => describeRun(run))
   return run.state === 'held' ? 1 : run.state === 'failed' ? 2 : 0
 }
 

@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import type { Environment } from '../config/config.js'
 import { diffReleases, type Named, type ReleaseDiff } from '../publishing/release/diff-releases.js'
 import {
@@ -8,41 +9,70 @@ import {
   openAnyRelease,
   rollbackRelease,
 } from '../publishing/release/operate-releases.js'
+import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
-import { openRuntime, type Runtime } from './runtime.js'
+import { openRuntime, type Runtime } from './wiring/runtime.js'
+
+/** `giving releases`. */
+export function registerReleases(program: Command, { environment, action }: CommandLine): void {
+  const releases = program
+    .command('releases')
+    .description('look at releases, approve a held one, go back to an earlier one')
+  const add = (nameAndArguments: string, description: string) =>
+    releases
+      .command(nameAndArguments)
+      .description(description)
+      .option(...jsonOption)
+  add('list', 'all releases on disk, newest first; exit code 1 when the newest is held').action(
+    action((output) => listReleasesCommand(environment, output)),
+  )
+  add('show <id>', 'one release: files, totals, held activities, history').action(
+    action((output, id: string) => showReleaseCommand(environment, id, output)),
+  )
+  add('diff <from> <to>', 'what is different in the second release; exit code 1 when anything is').action(
+    action((output, from: string, to: string) => diffReleasesCommand(environment, [from, to], output)),
+  )
+  add('approve <id>', 'make a held release live exactly as it was built')
+    .option('--accept-loss', 'give up for ever the published identifiers that it lacks', false)
+    .action(
+      action((output, id: string, { acceptLoss }: { acceptLoss: boolean }) =>
+        approveReleaseCommand(environment, id, { acceptLoss }, output),
+      ),
+    )
+  add('rollback <id>', 'put an earlier release back; it stays until the content changes').action(
+    action((output, id: string) => rollbackReleaseCommand(environment, id, output)),
+  )
+}
 
 /** `giving releases list`: everything on disk, newest first; exit code 1 when a release newer than the live one is held. */
 export async function listReleasesCommand(environment: Environment, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment)
+  await using runtime = await openRuntime(environment, ['publish'])
   const releases = await listReleases(depsOf(runtime))
-  if (output.json) output.line(JSON.stringify(releases))
-  else if (releases.length === 0) output.line('no release yet')
-  for (const release of output.json ? [] : releases) output.line(describe(release))
+  output.result(releases, () => (releases.length > 0 ? releases.map(describe) : 'no release yet'))
   const newest = releases.find(({ state }) => state === 'live' || state === 'held')
   return newest?.state === 'held' ? 1 : 0
 }
 
 /** `giving releases show ID`: its files, totals, held activities, why it is held, and what happened to it. */
 export async function showReleaseCommand(environment: Environment, id: string, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment)
+  await using runtime = await openRuntime(environment, ['publish'])
   const { release, known, events } = await getRelease(depsOf(runtime), id)
-  if (output.json) {
-    output.line(JSON.stringify({ ...known, events, manifest: release.manifest }))
-    return 0
-  }
-  output.line(describe(known))
-  for (const file of release.manifest.files) {
-    output.line(`  ${file.path}: ${file.records} records, ${file.bytes} bytes, sha256 ${file.sha256}`)
-  }
-  for (const [currency, amount] of Object.entries(release.manifest.totals.money)) {
-    output.line(`  incoming funds: ${currency} ${amount}`)
-  }
-  for (const { identifier, notices } of release.manifest.held.sample.slice(0, 10)) {
-    output.line(`  held: ${identifier}: ${notices.map(({ code, detail }) => `${code}: ${detail}`).join('; ')}`)
-  }
-  for (const { event, otherId, at } of events) {
-    output.line(`  ${at.toISOString()} ${event}${otherId === undefined ? '' : `, in the place of ${otherId}`}`)
-  }
+  const { files, totals, held } = release.manifest
+  output.result({ ...known, events, manifest: release.manifest }, () => [
+    describe(known),
+    ...files.map(
+      ({ path, records, bytes, sha256 }) => `  ${path}: ${records} records, ${bytes} bytes, sha256 ${sha256}`,
+    ),
+    ...Object.entries(totals.money).map(([currency, amount]) => `  incoming funds: ${currency} ${amount}`),
+    ...held.sample.slice(0, 10).map(({ identifier, notices }) => {
+      const reasons = notices.map(({ code, detail }) => `${code}: ${detail}`)
+      return `  held: ${identifier}: ${reasons.join('; ')}`
+    }),
+    ...events.map(
+      ({ event, otherId, at }) =>
+        `  ${at.toISOString()} ${event}${otherId === undefined ? '' : `, in the place of ${otherId}`}`,
+    ),
+  ])
   return 0
 }
 
@@ -55,8 +85,7 @@ export async function diffReleasesCommand(
   await using runtime = await openRuntime(environment)
   const { feedsDir } = runtime
   const diff = await diffReleases(await openAnyRelease(feedsDir, from), await openAnyRelease(feedsDir, to))
-  if (output.json) output.line(JSON.stringify(diff))
-  else print(diff, output)
+  output.result(diff, () => describeDiff(diff))
   return diff.files.some(({ change }) => change !== 'same') || diff.held.from !== diff.held.to ? 1 : 0
 }
 
@@ -67,33 +96,31 @@ export async function approveReleaseCommand(
   options: { readonly acceptLoss: boolean },
   output: Output,
 ): Promise<number> {
-  await using runtime = await openRuntime(environment)
+  await using runtime = await openRuntime(environment, ['publish'])
   const result = await approveRelease(depsOf(runtime), id, options)
   runtime.log.warn(result, 'held release approved')
   const given = result.withdrawn > 0 ? `; ${result.withdrawn} identifiers were given up` : ''
-  output.line(output.json ? JSON.stringify(result) : `release ${result.release} is live${given}`)
+  output.result(result, () => `release ${result.release} is live${given}`)
   return 0
 }
 
 /** `giving releases rollback ID`: puts an earlier release back until the content changes again. */
 export async function rollbackReleaseCommand(environment: Environment, id: string, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment)
+  await using runtime = await openRuntime(environment, ['publish'])
   const result = await rollbackRelease(depsOf(runtime), id)
   runtime.log.warn(result, 'release rolled back')
-  if (output.json) {
-    output.line(JSON.stringify(result))
-    return 0
-  }
-  output.line(`release ${result.release} is live again in the place of ${result.from}`)
-  output.line(`it stays until a publication has other content than ${result.from}`)
-  if (result.missing.count > 0) {
+  output.result(result, () => [
+    `release ${result.release} is live again in the place of ${result.from}`,
+    `it stays until a publication has other content than ${result.from}`,
+  ])
+  if (!output.json && result.missing.count > 0) {
     const { count, sample } = result.missing
     output.note(`it lacks ${count} identifiers published since: ${sample.join(', ')}`)
   }
   return 0
 }
 
-function depsOf({ store, feedsDir, clock, config }: Runtime) {
+function depsOf({ store, feedsDir, clock, config }: Runtime<'publish'>) {
   return { store, feedsDir, clock, keepReleases: config.publish.keepReleases }
 }
 
@@ -103,18 +130,22 @@ function describe({ id, state, generated, activities, bytes, held, reason }: Kno
   return `${id} ${state.padEnd(10)} ${generated} ${activities} activities${heldActivities}, ${bytes} bytes${why}`
 }
 
-function print(diff: ReleaseDiff, output: Output): void {
-  const { added, removed, changed, same } = diff.activities
-  for (const [what, named] of Object.entries({ added, removed, changed })) output.line(`${what}: ${listed(named)}`)
-  output.line(`same: ${same}`)
-  for (const [currency, { from, to, change }] of Object.entries(diff.money)) {
-    output.line(`incoming funds ${currency}: ${from} -> ${to} (${change})`)
-  }
-  for (const { path, change, bytes, records } of diff.files) {
-    if (change === 'same') continue
-    output.line(`${path} ${change}: ${bytes.from} -> ${bytes.to} bytes, ${records.from} -> ${records.to} records`)
-  }
-  if (diff.held.from !== diff.held.to) output.line(`held activities: ${diff.held.from} -> ${diff.held.to}`)
+function describeDiff({ activities, money, files, held }: ReleaseDiff): string[] {
+  const { added, removed, changed, same } = activities
+  return [
+    ...Object.entries({ added, removed, changed }).map(([change, named]) => `${change}: ${listed(named)}`),
+    `same: ${same}`,
+    ...Object.entries(money).map(
+      ([currency, { from, to, change }]) => `incoming funds ${currency}: ${from} -> ${to} (${change})`,
+    ),
+    ...files
+      .filter(({ change }) => change !== 'same')
+      .map(
+        ({ path, change, bytes, records }) =>
+          `${path} ${change}: ${bytes.from} -> ${bytes.to} bytes, ${records.from} -> ${records.to} records`,
+      ),
+    ...(held.from === held.to ? [] : [`held activities: ${held.from} -> ${held.to}`]),
+  ]
 }
 
 function listed({ count, sample }: Named): string {

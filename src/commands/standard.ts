@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { type Config, type Environment, readConfig } from '../config/config.js'
-import { ServiceError } from '../domain/errors.js'
+import type { Command } from 'commander'
+import { type Environment, readConfig } from '../config/config.js'
 import { codeListNames, standardOrigin } from '../standard/index.js'
 import { pullStandard } from '../standard/pull.js'
 import {
@@ -10,46 +8,29 @@ import {
   readPulledStandard,
   type StandardDifference,
 } from '../standard/pulled.js'
-import { createXsdValidator, openThreadedXsd, type SchemaCheck, type XsdValidator } from '../validation/index.js'
-import { type Output, progressDisplay } from './output.js'
+import { createXsdValidator } from '../validation/index.js'
+import { type CommandLine, jsonOption } from './command-line.js'
+import type { Output } from './output.js'
+import { officialDirectory, pulledDirectory, schemaFields } from './wiring/official-schema.js'
 
-/** Where pulled official files lie. */
-function pulledDirectory({ dataDir }: Pick<Config, 'dataDir'>): string {
-  return join(dataDir, 'standard')
-}
-
-/** Where the official files are: IATI_STANDARD_DIR, else what was pulled; undefined when there are none. */
-function officialDirectory(config: Pick<Config, 'dataDir' | 'standardDir'>): string | undefined {
-  const pulled = pulledDirectory(config)
-  return config.standardDir ?? (existsSync(pulled) ? pulled : undefined)
-}
-
-/**
- * The official schema, when IATI_STANDARD_DIR or `giving standard pull` has provided it; dispose of it when done. Throws
- * `standard-missing` when the folder does not have it.
- */
-export async function openOfficialSchema(config: SchemaConfig): Promise<XsdValidator | undefined> {
-  return await openSchema(config, createXsdValidator)
-}
-
-/** The same in a thread of its own, for what is checked beside it. */
-export async function openThreadedSchema(config: SchemaConfig): Promise<SchemaCheck | undefined> {
-  return await openSchema(config, openThreadedXsd)
-}
-
-type SchemaConfig = Pick<Config, 'dataDir' | 'standardDir'>
-
-async function openSchema<Schema extends SchemaCheck>(
-  config: SchemaConfig,
-  open: (directory: string) => Promise<Schema | undefined>,
-): Promise<Schema | undefined> {
-  const directory = officialDirectory(config)
-  if (directory === undefined) return undefined
-  const xsd = await open(directory)
-  if (xsd) return xsd
-  const where = config.standardDir === undefined ? 'giving standard pull' : 'IATI_STANDARD_DIR'
-  const message = `${where}: expected schemas/iati-activities-schema.xsd in ${directory}, found none`
-  throw new ServiceError('standard-missing', message)
+/** `giving standard`. */
+export function registerStandard(program: Command, { environment, signal, action }: CommandLine): void {
+  const standard = program.command('standard').description('the official IATI schemas and code lists')
+  standard
+    .command('pull')
+    .description(
+      'download them into the data directory; from then on everything published is also checked by the schema',
+    )
+    .option('--from <url>', 'a mirror with schemas/NAME.xsd and codelists/NAME.json instead of the public addresses')
+    .option(...jsonOption)
+    .action(
+      action((output, options: { from?: string }) => pullStandardCommand(environment, { ...options, signal }, output)),
+    )
+  standard
+    .command('show')
+    .description('tell which version is built in, which was pulled and when, and how they differ')
+    .option(...jsonOption)
+    .action(action((output) => showStandardCommand(environment, output)))
 }
 
 /** `giving standard pull`: exit code 0 done; a failure leaves the files that were there. Needs no database. */
@@ -58,9 +39,9 @@ export async function pullStandardCommand(
   { from, signal }: { readonly from?: string; readonly signal: AbortSignal },
   output: Output,
 ): Promise<number> {
-  const { config } = readConfig(environment)
+  const { config } = readConfig(environment, schemaFields)
   const directory = pulledDirectory(config)
-  const progress = progressDisplay(output)
+  const progress = output.progress()
   try {
     const { pulled, absent } = await pullStandard({
       directory,
@@ -72,12 +53,13 @@ export async function pullStandardCommand(
     })
     progress.stop()
     const difference = await compareStandard(directory, pulled)
-    if (output.json) output.line(JSON.stringify({ directory, ...pulled, absent, difference }))
-    else {
-      output.line(`pulled ${pulled.files.length} files of version ${pulled.version} into ${directory}`)
-      if (absent.length > 0) output.line(`not published there: ${absent.join(', ')}`)
-      for (const line of describeDifference(difference)) output.line(line)
-      if (config.standardDir !== undefined) output.note('IATI_STANDARD_DIR is set: its files are used, not these')
+    output.result({ directory, ...pulled, absent, difference }, () => [
+      `pulled ${pulled.files.length} files of version ${pulled.version} into ${directory}`,
+      ...(absent.length > 0 ? [`not published there: ${absent.join(', ')}`] : []),
+      ...describeDifference(difference),
+    ])
+    if (!output.json && config.standardDir !== undefined) {
+      output.note('IATI_STANDARD_DIR is set: its files are used, not these')
     }
     return 0
   } finally {
@@ -92,23 +74,22 @@ async function verifySchemas(directory: string): Promise<void> {
 
 /** `giving standard show`: what is built in, what was pulled, how they differ, and what is used. Exit code 0. */
 export async function showStandardCommand(environment: Environment, output: Output): Promise<number> {
-  const { config } = readConfig(environment)
+  const { config } = readConfig(environment, schemaFields)
   const directory = pulledDirectory(config)
   const pulled = await readPulledStandard(directory)
   const difference = pulled && (await compareStandard(directory, pulled))
   const used = officialDirectory(config)
-  if (output.json) {
-    const builtIn = { ...standardOrigin, codeLists: codeListNames.length }
-    output.line(JSON.stringify({ builtIn, pulled: pulled && { directory, ...pulled, difference }, used }))
-    return 0
-  }
-  output.line(`built in: version ${standardOrigin.version}, ${codeListNames.length} code lists`)
-  for (const { what, repository, commit, date } of standardOrigin.sources) {
-    output.line(`  ${what}: ${repository} ${commit?.slice(0, 12)} of ${date}`)
-  }
-  if (pulled && difference) for (const line of describePulled(pulled, difference)) output.line(line)
-  else output.line('pulled: nothing (giving standard pull downloads the official files)')
-  output.line(`official schema used: ${used === undefined ? 'none, only the built-in checks' : used}`)
+  const builtIn = { ...standardOrigin, codeLists: codeListNames.length }
+  output.result({ builtIn, pulled: pulled && { directory, ...pulled, difference }, used }, () => [
+    `built in: version ${builtIn.version}, ${builtIn.codeLists} code lists`,
+    ...builtIn.sources.map(
+      ({ what, repository, commit, date }) => `  ${what}: ${repository} ${commit?.slice(0, 12)} of ${date}`,
+    ),
+    ...(pulled && difference
+      ? describePulled(pulled, difference)
+      : ['pulled: nothing (giving standard pull downloads the official files)']),
+    `official schema used: ${used ?? 'none, only the built-in checks'}`,
+  ])
   return 0
 }
 

@@ -9,12 +9,12 @@ import type { Output } from './output.js'
  * `giving status` while the database is away: what the configuration and the published files tell, in the shape of the
  * whole status with the rest left out. Returns the exit code, which is 1.
  */
-export async function tellWithoutDatabase(
+export async function reportWithoutDatabase(
   environment: Environment,
   failure: ServiceError,
   output: Output,
 ): Promise<number> {
-  const { config } = readConfig(environment)
+  const { config } = readConfig(environment, ['dataDir', 'database', 'publish'])
   const live = await createReleaseReader(path.join(config.dataDir, 'feeds')).live()
   const manifest = live?.manifest
   const next = nextRun(config.publish, new Date())
@@ -30,14 +30,12 @@ export async function tellWithoutDatabase(
     held: { count: held?.count ?? 0, sample: held?.sample.map(({ identifier }) => identifier).slice(0, 10) ?? [] },
     needs: [failure.message],
   }
-  if (output.json) {
-    output.line(JSON.stringify(status))
-    return 1
-  }
-  output.line(`database:       unreachable (${config.database.kind})`)
-  output.line(`live release:   ${live ? `${live.id}, ${manifest?.totals.activities} activities` : 'none'}`)
-  output.line(`next run:       ${next.toISOString()}`)
-  output.line('needs a person: ')
-  output.line(`  - ${failure.message}`)
+  output.result(status, () => [
+    `database:       unreachable (${config.database.kind})`,
+    `live release:   ${live ? `${live.id}, ${manifest?.totals.activities} activities` : 'none'}`,
+    `next run:       ${next.toISOString()}`,
+    'needs a person: ',
+    `  - ${failure.message}`,
+  ])
   return 1
 }

@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import { openQueue, queueSettings } from '../../jobs/queue.js'
 import { nextRun } from '../../jobs/schedules.js'
 import type { Environment } from '../config/config.js'
@@ -8,11 +9,25 @@ import type { ReleaseEvent } from '../store/publication/releases.js'
 import type { RunSummary } from '../store/runs/runs.js'
 import { listSyncRuns } from '../store/runs/sync-runs.js'
 import { pendingMigrations } from '../store/schema/migrate.js'
+import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
 import { describeRun } from './publish.js'
-import { openRuntime, type Runtime } from './runtime.js'
-import { tellWithoutDatabase } from './status-without-database.js'
+import { reportWithoutDatabase } from './status-without-database.js'
 import { describeSync } from './sync.js'
+import { openRuntime, type Runtime } from './wiring/runtime.js'
+
+/** `giving status`. */
+export function registerStatus(program: Command, { environment, action }: CommandLine): void {
+  program
+    .command('status')
+    .description('tell how things are; exit code 1 when something needs a person')
+    .option(...jsonOption)
+    .action(action((output) => statusCommand(environment, output)))
+}
+
+const statusFields = ['publish', 'queue', 'upstreamUrl'] as const
+
+type StatusRuntime = Runtime<(typeof statusFields)[number]>
 
 type Status = {
   readonly database: { readonly kind: 'given' | 'embedded'; readonly reachable: true }
@@ -36,28 +51,27 @@ type Status = {
 }
 
 /**
- * `giving status`: exit code 0 when all is well, 1 when something needs a person. A database that is away is such a thing:
- * what can be told without it is told.
+ * `giving status`: exit code 0 when all is well, 1 when something needs a person. When the database cannot be reached, it
+ * reports that and what the configuration and the published files show.
  */
 export async function statusCommand(environment: Environment, output: Output): Promise<number> {
   try {
-    return await tellStatus(environment, output)
+    return await report(environment, output)
   } catch (error) {
     const failure = toServiceError(error)
     if (failure.code !== 'database-unavailable') throw error
-    return await tellWithoutDatabase(environment, failure, output)
+    return await reportWithoutDatabase(environment, failure, output)
   }
 }
 
-async function tellStatus(environment: Environment, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment, { migrate: false })
+async function report(environment: Environment, output: Output): Promise<number> {
+  await using runtime = await openRuntime(environment, statusFields, { migrate: false })
   const status = await gather(runtime)
-  if (output.json) output.line(JSON.stringify(status))
-  else print(status, output)
+  output.result(status, () => describe(status))
   return status.needs.length > 0 ? 1 : 0
 }
 
-async function gather(runtime: Runtime): Promise<Status> {
+async function gather(runtime: StatusRuntime): Promise<Status> {
   const { config, store, clock } = runtime
   const pending = await pendingMigrations(store.db)
   const base = {
@@ -115,13 +129,13 @@ async function gather(runtime: Runtime): Promise<Status> {
 }
 
 /** A mirror whose last sync was held or has failed needs a person. */
-async function syncNeeds({ config, store }: Runtime): Promise<string[]> {
-  if (!config.upstream) return []
+async function syncNeeds({ config, store }: StatusRuntime): Promise<string[]> {
+  if (config.upstreamUrl === undefined) return []
   const last = (await listSyncRuns(store.db, 20)).find(({ state }) => state !== 'queued' && state !== 'running')
   return last?.state === 'held' || last?.state === 'failed' ? [describeSync(last)] : []
 }
 
-async function queueStatus(runtime: Runtime): Promise<Status['queue']> {
+async function queueStatus(runtime: StatusRuntime): Promise<Status['queue']> {
   const { config, secrets, databaseUrl, log } = runtime
   const { engine } = config.queue
   try {
@@ -132,7 +146,7 @@ async function queueStatus(runtime: Runtime): Promise<Status['queue']> {
   }
 }
 
-function print(status: Status, output: Output): void {
+function describe(status: Status): string[] {
   const { database, migrations, queue, lastGoodRun, live } = status
   const rows: readonly (readonly [string, string])[] = [
     ['database', `reachable (${database.kind})`],
@@ -143,7 +157,9 @@ function print(status: Status, output: Output): void {
     ['next run', status.nextRun.toISOString()],
     ['needs a person', status.needs.length > 0 ? '' : 'nothing'],
   ]
-  for (const [what, value] of rows) output.line(`${`${what}:`.padEnd(16)}${value}`)
-  for (const need of status.needs) output.line(`  - ${need}`)
-  for (const warning of status.warnings) output.line(`note: ${warning}`)
+  return [
+    ...rows.map(([what, value]) => `${`${what}:`.padEnd(16)}${value}`),
+    ...status.needs.map((need) => `  - ${need}`),
+    ...status.warnings.map((warning) => `note: ${warning}`),
+  ]
 }

@@ -1,11 +1,33 @@
+import type { Command } from 'commander'
 import { openQueue, queueSettings } from '../../jobs/queue.js'
 import { createOwner } from '../../jobs/run-deps.js'
-import { dispatchSync, type SyncWork, syncInline, syncSettings, waitForSync } from '../../jobs/sync.js'
+import { dispatchSync, type SyncWork, syncFields, syncInline, syncSettings, waitForSync } from '../../jobs/sync.js'
 import type { Environment } from '../config/config.js'
 import { ServiceError } from '../domain/errors.js'
 import { createSyncRun, listSyncNotices, listSyncRuns, type SyncSummary } from '../store/runs/sync-runs.js'
-import { type Output, progressDisplay } from './output.js'
-import { openRuntime, type Runtime } from './runtime.js'
+import { type CommandLine, jsonOption } from './command-line.js'
+import type { Output } from './output.js'
+import { openRuntime, type Runtime } from './wiring/runtime.js'
+
+/** `giving sync` and `giving sync status`. */
+export function registerSync(program: Command, { environment, signal, action }: CommandLine): void {
+  program
+    .command('sync')
+    .description('mirror UPSTREAM_URL now; exit code 1 when the sync is held, 2 when it failed')
+    .option('--full', 'compare the whole catalogue', false)
+    .option('--accept-loss', 'take it as it is that the upstream offers much less than before', false)
+    .option('--wait', 'stay until the sync has ended', false)
+    .option(...jsonOption)
+    .action(
+      action((output, options: Omit<SyncOptions, 'signal'>) =>
+        syncCommand(environment, { ...options, signal }, output),
+      ),
+    )
+    .command('status')
+    .description('the last syncs and how far the mirror is behind; exit code 1 when the last one needs a person')
+    .option(...jsonOption)
+    .action(action((output) => syncStatusCommand(environment, output)))
+}
 
 type SyncOptions = {
   readonly full: boolean
@@ -19,7 +41,7 @@ type SyncOptions = {
  * queued), 1 held, 2 failed.
  */
 export async function syncCommand(environment: Environment, options: SyncOptions, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment)
+  await using runtime = await openRuntime(environment, workFields)
   const work = toWork(runtime)
   await using queue = await openQueue(queueSettings(runtime.config, runtime.secrets, runtime.databaseUrl), runtime.log)
   const { id: runId } = await createSyncRun(runtime.store.db, {
@@ -31,10 +53,10 @@ export async function syncCommand(environment: Environment, options: SyncOptions
   })
   await dispatchSync({ store: runtime.store, queue, lockSeconds: work.lockSeconds })
   if (!options.wait) {
-    output.line(output.json ? JSON.stringify({ sync: runId, state: 'queued' }) : `sync ${runId} is queued`)
+    output.result({ sync: runId, state: 'queued' }, () => `sync ${runId} is queued`)
     return 0
   }
-  const progress = progressDisplay(output)
+  const progress = output.progress()
   const show = (at: { readonly phase?: string; readonly records: number; readonly found?: number }) =>
     progress.update(at.phase ?? 'sync', at.records, at.found)
   try {
@@ -54,21 +76,22 @@ export async function syncCommand(environment: Environment, options: SyncOptions
 
 /** `giving sync status`: the last syncs, and how far the mirror is behind. Exit code 1 when the last one needs a person. */
 export async function syncStatusCommand(environment: Environment, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment)
+  await using runtime = await openRuntime(environment, ['upstreamUrl'])
   const runs = await listSyncRuns(runtime.store.db, 20)
   const mirroredUntil = runs.find((run) => run.state === 'done')?.mirroredUntil
   const lagSeconds = mirroredUntil && Math.round((runtime.clock().getTime() - mirroredUntil.getTime()) / 1000)
   const ended = runs.find((run) => run.state !== 'queued' && run.state !== 'running')
   const needsPerson = ended?.state === 'held' || ended?.state === 'failed'
-  if (output.json) output.line(JSON.stringify({ upstream: runtime.config.upstream?.url, lagSeconds, runs }))
-  else {
-    output.line(`upstream: ${runtime.config.upstream?.url ?? 'none (UPSTREAM_URL is not set)'}`)
-    output.line(`lag:      ${lagSeconds === undefined ? 'never synced to the end' : `${lagSeconds} s`}`)
-    for (const run of runs) output.line(describeSync(run))
-    for (const notice of ended ? await listSyncNotices(runtime.store.db, ended.id, 10) : []) {
-      output.line(`  ${notice.subject}, ${notice.field}: expected ${notice.expected}, got ${notice.got ?? 'nothing'}`)
-    }
-  }
+  const notices = ended ? await listSyncNotices(runtime.store.db, ended.id, 10) : []
+  const upstream = runtime.config.upstreamUrl
+  output.result({ upstream, lagSeconds, runs }, () => [
+    `upstream: ${upstream ?? 'none (UPSTREAM_URL is not set)'}`,
+    `lag:      ${lagSeconds === undefined ? 'never synced to the end' : `${lagSeconds} s`}`,
+    ...runs.map(describeSync),
+    ...notices.map(
+      ({ subject, field, expected, got }) => `  ${subject}, ${field}: expected ${expected}, got ${got ?? 'nothing'}`,
+    ),
+  ])
   return needsPerson ? 1 : 0
 }
 
@@ -84,13 +107,15 @@ export function describeSync(run: SyncSummary): string {
 }
 
 function report(runtime: Runtime, run: SyncSummary, output: Output): number {
-  output.line(output.json ? JSON.stringify(run) : describeSync(run))
+  output.result(run, () => describeSync(run))
   if (run.state === 'held') output.note('nothing was made inactive; giving sync status tells more')
   runtime.log.debug({ runId: run.id, state: run.state }, 'sync ended')
   return run.state === 'done' ? 0 : run.state === 'held' ? 1 : 2
 }
 
-function toWork(runtime: Runtime): SyncWork {
+const workFields = ['queue', ...syncFields] as const
+
+function toWork(runtime: Runtime<(typeof workFields)[number]>): SyncWork {
   const { config, secrets, store, log, clock } = runtime
   const settings = syncSettings(config, secrets)
   if (!settings) {

@@ -1,16 +1,40 @@
+import type { Command } from 'commander'
 import type { Environment } from '../config/config.js'
 import { ServiceError } from '../domain/errors.js'
 import { codeName, isActiveCode } from '../standard/index.js'
 import { listThemesInUse, mapTheme, type ThemeInUse } from '../store/catalogue/reference-lists.js'
+import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
-import { openRuntime } from './runtime.js'
+import { openRuntime } from './wiring/runtime.js'
+
+/** `giving themes`. */
+export function registerThemes(program: Command, { environment, action }: CommandLine): void {
+  const themes = program.command('themes').description('the platform’s themes and the IATI sectors they stand for')
+  themes
+    .command('list')
+    .description('every theme with its OECD DAC purpose code')
+    .option(...jsonOption)
+    .action(action((output) => listThemesCommand(environment, output)))
+  themes
+    .command('map')
+    .description('report a theme under another purpose code from the next publication on')
+    .argument('<theme>', 'the id of the theme')
+    .argument('<code>', 'an active code of the IATI Sector list, five digits')
+    .option('--humanitarian', 'projects of the theme answer to emergencies')
+    .option('--no-humanitarian', 'they do not')
+    .option(...jsonOption)
+    .action(
+      action((output, theme: string, code: string, { humanitarian }: { humanitarian?: boolean }) =>
+        mapThemeCommand(environment, { theme, code, ...(humanitarian !== undefined && { humanitarian }) }, output),
+      ),
+    )
+}
 
 /** `giving themes list`: every theme with its OECD DAC purpose code, and how many projects have it. */
 export async function listThemesCommand(environment: Environment, output: Output): Promise<number> {
   await using runtime = await openRuntime(environment)
   const themes = await listThemesInUse(runtime.store.db)
-  if (output.json) output.line(JSON.stringify({ themes: themes.map(withSectorName) }))
-  else for (const theme of themes) output.line(lineOf(theme))
+  output.result({ themes: themes.map(withSectorName) }, () => themes.map(describe))
   return 0
 }
 
@@ -36,7 +60,7 @@ export async function mapThemeCommand(
     const expected = known.length === 0 ? 'but the store has none yet' : `one of ${known.join(', ')}`
     throw new ServiceError('input-unusable', `expected the id of a theme, ${expected}; got ${JSON.stringify(id)}`)
   }
-  output.line(output.json ? JSON.stringify(withSectorName(theme)) : lineOf(theme))
+  output.result(withSectorName(theme), () => describe(theme))
   return 0
 }
 
@@ -44,7 +68,7 @@ function withSectorName(theme: ThemeInUse) {
   return { ...theme, ...(theme.sectorCode && { sectorName: codeName('Sector', theme.sectorCode) }) }
 }
 
-function lineOf(theme: ThemeInUse): string {
+function describe(theme: ThemeInUse): string {
   const code = theme.sectorCode ?? '99810'
   const sector = `${code} ${codeName('Sector', code) ?? ''}${theme.sectorCode ? '' : ' (not mapped)'}`
   const projects = theme.projects === 1 ? '1 project' : `${theme.projects} projects`

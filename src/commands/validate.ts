@@ -1,11 +1,23 @@
 import { stat } from 'node:fs/promises'
-import { type Config, type Environment, readConfig } from '../config/config.js'
+import type { Command } from 'commander'
+import { type ConfigOf, type Environment, readConfig } from '../config/config.js'
 import { isoDateOf, isoInstantOf } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
 import type { Notice } from '../domain/notice.js'
 import { type FileReport, readRegisteredOrganisations, type SchemaCheck, validateFile } from '../validation/index.js'
-import { type Output, progressDisplay } from './output.js'
-import { openOfficialSchema, openThreadedSchema } from './standard.js'
+import { type CommandLine, jsonOption } from './command-line.js'
+import type { Output } from './output.js'
+import { openOfficialSchema, openThreadedSchema, schemaFields } from './wiring/official-schema.js'
+
+/** `giving validate`. */
+export function registerValidate(program: Command, { environment, signal, action }: CommandLine): void {
+  program
+    .command('validate')
+    .description("check anyone's IATI 2.03 files; exit code 1 when there are errors, 2 when a file is unusable")
+    .argument('<file...>', 'activity or organisation files, or - for standard input')
+    .option(...jsonOption)
+    .action(action((output, files: string[]) => validateCommand(environment, files, signal, output)))
+}
 
 type Checked = { readonly file: string } & ({ readonly report: FileReport } | { readonly unusable: string })
 
@@ -19,7 +31,7 @@ export async function validateCommand(
   signal: AbortSignal,
   output: Output,
 ): Promise<number> {
-  const { config } = readConfig(environment)
+  const { config } = readConfig(environment, schemaFields)
   const xsd = await openSchemaFor(config, files)
   const registered = await readRegisteredOrganisations(config.standardDir)
   try {
@@ -29,7 +41,7 @@ export async function validateCommand(
       checked.push(result)
       if (!output.json) print(result, output)
     }
-    if (output.json) output.line(JSON.stringify(checked.map(toJson)))
+    if (output.json) output.result(checked.map(toJson), () => [])
     return Math.max(...checked.map(exitCode))
   } finally {
     await xsd?.dispose()
@@ -40,7 +52,10 @@ export async function validateCommand(
 const largeBytes = 4_000_000
 
 /** The official schema where it is configured: for a large file in a thread of its own. */
-async function openSchemaFor(config: Config, files: readonly string[]): Promise<SchemaCheck | undefined> {
+async function openSchemaFor(
+  config: ConfigOf<(typeof schemaFields)[number]>,
+  files: readonly string[],
+): Promise<SchemaCheck | undefined> {
   const sizes = await Promise.all(files.map(sizeOf))
   const large = sizes.some((size) => size !== undefined && size > largeBytes)
   return await (large ? openThreadedSchema(config) : openOfficialSchema(config))
@@ -56,7 +71,7 @@ async function check(
   signal: AbortSignal,
   output: Output,
 ): Promise<Checked> {
-  const progress = progressDisplay(output)
+  const progress = output.progress()
   try {
     const size = await sizeOf(file)
     const now = new Date()

@@ -1,8 +1,26 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
+import type { Command } from 'commander'
 import { z } from 'zod'
 import { ServiceError } from '../domain/errors.js'
 import { type SeenRelease, type Verification, verifyPublished } from '../publishing/verify/verify-published.js'
-import { type Output, progressDisplay } from './output.js'
+import { type CommandLine, durationSeconds, jsonOption } from './command-line.js'
+import type { Output } from './output.js'
+
+/** `giving verify`. */
+export function registerVerify(program: Command, { signal, action }: CommandLine): void {
+  program
+    .command('verify')
+    .description('check a published set from outside; exit code 1 when something is wrong, 2 when it cannot be read')
+    .argument('<url>', 'address of the service')
+    .option('--max-age <duration>', 'how old the set may be, such as 36h', durationSeconds, 36 * 3600)
+    .option('--state <file>', 'remember the release, and find one that is older than the last time')
+    .option(...jsonOption)
+    .action(
+      action((output, url: string, { maxAge, state }: { maxAge: number; state?: string }) =>
+        verifyCommand(url, { maxAgeSeconds: maxAge, state, now: new Date(), signal }, output),
+      ),
+    )
+}
 
 type VerifyCommandOptions = {
   readonly maxAgeSeconds: number
@@ -18,7 +36,7 @@ type VerifyCommandOptions = {
  * findings is remembered.
  */
 export async function verifyCommand(url: string, options: VerifyCommandOptions, output: Output): Promise<number> {
-  const progress = progressDisplay(output)
+  const progress = output.progress()
   let verification: Verification
   try {
     verification = await verifyPublished({
@@ -34,8 +52,7 @@ export async function verifyCommand(url: string, options: VerifyCommandOptions, 
   }
   const { findings, seen } = verification
   if (findings.length === 0 && options.state !== undefined) await writeState(options.state, seen)
-  if (output.json) output.line(JSON.stringify({ ok: findings.length === 0, ...verification }))
-  else report(verification, output)
+  output.result({ ok: findings.length === 0, ...verification }, () => describe(verification))
   return findings.length === 0 ? 0 : 1
 }
 
@@ -74,10 +91,10 @@ async function writeState(file: string, seen: SeenRelease): Promise<void> {
   }
 }
 
-function report({ release, run, ageHours, files, bytes, findings }: Verification, output: Output): void {
-  for (const { code, address, expected, got } of findings) {
-    output.line(`${code}: ${address}: expected ${expected}, got ${got}`)
-  }
+function describe({ release, run, ageHours, files, bytes, findings }: Verification): string[] {
   const verdict = findings.length === 0 ? 'all is well' : `${findings.length} findings`
-  output.line(`release ${release} of run ${run}, ${ageHours} hours old: ${files} files, ${bytes} bytes: ${verdict}`)
+  return [
+    ...findings.map(({ code, address, expected, got }) => `${code}: ${address}: expected ${expected}, got ${got}`),
+    `release ${release} of run ${run}, ${ageHours} hours old: ${files} files, ${bytes} bytes: ${verdict}`,
+  ]
 }

@@ -2,10 +2,7 @@ import path from 'node:path'
 import { inspect } from 'node:util'
 import { type FieldProblem, ServiceError } from '../domain/errors.js'
 import type { CurrencyCode, Decimal } from '../domain/money.js'
-import { type VariableName, variables } from './variables.js'
-
-/** Where the database is: given by address, or run by us inside the data directory. */
-export type DatabaseChoice = { readonly kind: 'given' } | { readonly kind: 'embedded' }
+import { type Variable, type VariableName, variables } from './variables.js'
 
 /** How another platform's catalogue is mirrored; schedules are read in UTC. */
 export type UpstreamConfig = {
@@ -17,7 +14,7 @@ export type UpstreamConfig = {
   readonly fullSchedule: string
 }
 
-/** Everything the service can be told, frozen; holds no secret. Paths are absolute. */
+/** Every field of the configuration, without secrets. Paths are absolute. */
 export type Config = {
   readonly port: number
   readonly host: string
@@ -25,14 +22,15 @@ export type Config = {
   readonly baseUrl: string | undefined
   /** Files (PEM) that HTTPS is served with; undefined: plain HTTP. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined
-  /** Proxies whose `X-Forwarded-For` is believed: all, none, so many hops, or a list of addresses and networks. */
+  /** Proxies whose `X-Forwarded-For` is trusted: all, none, a number of hops, or a list of addresses and networks. */
   readonly trustProxy: boolean | number | string
   /** 0: no limit. */
   readonly rateLimitPerMinute: number
   readonly maxConnections: number
   readonly maxConnectionsPerAddress: number
   readonly dataDir: string
-  readonly database: DatabaseChoice
+  /** A given server, or one that this service runs inside the data directory. */
+  readonly database: { readonly kind: 'given' | 'embedded' }
   readonly databasePoolSize: number
   readonly queue: { readonly engine: 'postgres' | 'redis'; readonly lockSeconds: number }
   readonly publish: {
@@ -41,7 +39,9 @@ export type Config = {
     readonly keepReleases: number
     readonly maxLossPercent: number
   }
-  /** The platform that is mirrored; undefined: none. */
+  /** Address of the mirrored platform; undefined: none. Asks for no key. */
+  readonly upstreamUrl: string | undefined
+  /** How that platform is read, by a process that does; undefined: none. */
   readonly upstream: UpstreamConfig | undefined
   readonly allowPrivateNetworks: boolean
   readonly standardDir: string | undefined
@@ -56,12 +56,15 @@ export type Config = {
     /** The platform's share of each donation, as a percentage. */
     readonly feePercent: Decimal
   }
-  /** Where a worker process tells its metrics; undefined: nowhere. */
+  /** Port of the metrics of a worker process; undefined: they are not served. */
   readonly metricsPort: number | undefined
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
 }
 
-/** Addresses that carry passwords; printed as `[redacted]` wherever they are printed. */
+/** The fields of the configuration that a command uses. */
+export type ConfigOf<Field extends keyof Config> = Readonly<Pick<Config, Field>>
+
+/** The secrets of the fields that were read; printed as `[redacted]` wherever they are printed. */
 export class Secrets {
   readonly databaseUrl: string | undefined
   readonly redisUrl: string | undefined
@@ -85,112 +88,148 @@ export class Secrets {
 /** Raw environment: names to texts. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-type Values = {
-  [Name in VariableName]: (typeof variables)[Name] extends { parse: (text: string) => infer Read }
-    ? Extract<Read, { value: unknown }>['value'] | undefined
-    : never
+/** A variable with a default always has a value; the others may have none. */
+type Value<Name extends VariableName> = (typeof variables)[Name] extends {
+  fallback: infer Fallback
+  parse: (text: string) => infer Read
+}
+  ? Extract<Read, { value: unknown }>['value'] | (Fallback extends string ? never : undefined)
+  : never
+
+/** Reads single variables and collects what is wrong with them. */
+class VariableReader {
+  readonly problems: FieldProblem[] = []
+  readonly #environment: Environment
+  readonly #read = new Map<VariableName, unknown>()
+
+  constructor(environment: Environment) {
+    this.#environment = environment
+  }
+
+  /** The value of a variable; while it is wrong, that of its default. */
+  get<Name extends VariableName>(name: Name): Value<Name> {
+    if (!this.#read.has(name)) this.#read.set(name, this.#parse(name))
+    return this.#read.get(name) as Value<Name>
+  }
+
+  /** Reports a variable that is needed and not set. */
+  require(name: VariableName, expected: string): void {
+    if (!this.#environment[name]?.trim()) this.problems.push({ field: name, expected, got: 'nothing' })
+  }
+
+  secrets(): Secrets {
+    const found = (name: 'DATABASE_URL' | 'REDIS_URL' | 'UPSTREAM_API_KEY') =>
+      this.#read.get(name) as string | undefined
+    return new Secrets(found('DATABASE_URL'), found('REDIS_URL'), found('UPSTREAM_API_KEY'))
+  }
+
+  #parse(name: VariableName): unknown {
+    const { fallback, parse, ...definition }: Variable<unknown> = variables[name]
+    const raw = this.#environment[name]?.trim()
+    if (raw) {
+      const read = parse(raw)
+      if ('value' in read) return read.value
+      this.problems.push({ field: name, expected: read.expected, got: definition.secret ? '[redacted]' : raw })
+    }
+    const standard = fallback === undefined ? undefined : parse(fallback)
+    return standard && 'value' in standard ? standard.value : undefined
+  }
+}
+
+/** The variables behind each field: a command that uses a field asks for its variables, and for no others. */
+const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => Config[Field] } = {
+  port: (variable) => variable.get('PORT'),
+  host: (variable) => variable.get('HOST'),
+  baseUrl: (variable) => variable.get('BASE_URL'),
+  tls: readTls,
+  trustProxy: (variable) => variable.get('TRUST_PROXY'),
+  rateLimitPerMinute: (variable) => variable.get('RATE_LIMIT_PER_MINUTE'),
+  maxConnections: (variable) => variable.get('MAX_CONNECTIONS'),
+  maxConnectionsPerAddress: (variable) => variable.get('MAX_CONNECTIONS_PER_ADDRESS'),
+  dataDir: (variable) => path.resolve(variable.get('GIVING_DATA_DIR')),
+  database: (variable) => ({ kind: variable.get('DATABASE_URL') === undefined ? 'embedded' : 'given' }),
+  databasePoolSize: (variable) => variable.get('DATABASE_POOL_SIZE'),
+  queue: (variable) => ({
+    engine: variable.get('REDIS_URL') === undefined ? 'postgres' : 'redis',
+    lockSeconds: variable.get('QUEUE_LOCK_SECONDS'),
+  }),
+  publish: (variable) => ({
+    schedule: variable.get('PUBLISH_SCHEDULE'),
+    timezone: variable.get('PUBLISH_TIMEZONE'),
+    keepReleases: variable.get('PUBLISH_KEEP_RELEASES'),
+    maxLossPercent: variable.get('PUBLISH_MAX_LOSS_PERCENT'),
+  }),
+  upstreamUrl: (variable) => variable.get('UPSTREAM_URL'),
+  upstream: readUpstream,
+  allowPrivateNetworks: (variable) => variable.get('ALLOW_PRIVATE_NETWORKS'),
+  standardDir: (variable) => toAbsolute(variable.get('IATI_STANDARD_DIR')),
+  reportingOrg: (variable) => ({
+    ref: variable.get('REPORTING_ORG_REF'),
+    name: variable.get('REPORTING_ORG_NAME'),
+    type: variable.get('REPORTING_ORG_TYPE'),
+  }),
+  currency: (variable) => variable.get('DEFAULT_CURRENCY'),
+  language: (variable) => variable.get('DEFAULT_LANGUAGE'),
+  tokenTimeoutHours: (variable) => variable.get('TOKEN_TIMEOUT_HOURS'),
+  shutdownSeconds: (variable) => variable.get('SHUTDOWN_SECONDS'),
+  payments: (variable) => ({
+    gateway: variable.get('PAYMENT_GATEWAY'),
+    timeoutSeconds: variable.get('PAYMENT_TIMEOUT_SECONDS'),
+    feePercent: variable.get('PLATFORM_FEE_PERCENT'),
+  }),
+  metricsPort: (variable) => variable.get('METRICS_PORT'),
+  logLevel: (variable) => variable.get('LOG_LEVEL'),
 }
 
 /**
- * Reads the environment once. Throws `configuration-invalid` with every problem in one message, each naming the
- * variable, what was expected and what came (secrets excepted).
+ * Reads these fields of the configuration, all of them when none are named. Throws `configuration-invalid` with every
+ * problem of their variables in one message, each naming the variable, what was expected and what came (secrets
+ * excepted).
  */
-export function readConfig(environment: Environment): { config: Config; secrets: Secrets } {
-  const problems: FieldProblem[] = []
-  const values: Record<string, unknown> = {}
-  for (const [name, definition] of Object.entries(variables)) {
-    const raw = environment[name]?.trim() || definition.fallback
-    if (raw === undefined) continue
-    const read = definition.parse(raw)
-    if ('value' in read) values[name] = read.value
-    else problems.push({ field: name, expected: read.expected, got: 'secret' in definition ? '[redacted]' : raw })
-  }
-  if ((values.TLS_CERT_FILE === undefined) !== (values.TLS_KEY_FILE === undefined)) {
-    const field = values.TLS_CERT_FILE === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE'
-    problems.push({ field, expected: 'a file, since TLS_CERT_FILE and TLS_KEY_FILE need each other', got: 'nothing' })
-  }
-  if (values.UPSTREAM_URL !== undefined) problems.push(...missingForUpstream(environment))
+export function readConfig<Field extends keyof Config = keyof Config>(
+  environment: Environment,
+  wanted: readonly Field[] = Object.keys(fields) as Field[],
+): { config: ConfigOf<Field>; secrets: Secrets } {
+  const variable = new VariableReader(environment)
+  // In the order of the table, so that problems are always told in the same order.
+  const used = (Object.keys(fields) as Field[]).filter((field) => wanted.includes(field))
+  const config = Object.fromEntries(used.map((field) => [field, fields[field](variable)])) as ConfigOf<Field>
+  const { problems } = variable
   if (problems.length > 0) {
     const lines = problems.map(
       ({ field, expected, got }) => `${field}: expected ${expected}, got ${JSON.stringify(got)}`,
     )
     throw new ServiceError('configuration-invalid', `the configuration is wrong: ${lines.join('; ')}`, { problems })
   }
-  return assemble(values as Values)
+  return { config: Object.freeze(config), secrets: variable.secrets() }
 }
 
-/** What a mirror cannot do without: a key to read with, and an identity to publish under. */
-function missingForUpstream(environment: Environment): FieldProblem[] {
-  const needed = {
-    UPSTREAM_API_KEY: 'the API key that UPSTREAM_URL is read with',
-    REPORTING_ORG_REF: 'the IATI identifier of the publisher, which mirrored data is published under',
+function readTls(variable: VariableReader): Config['tls'] {
+  const [certFile, keyFile] = [toAbsolute(variable.get('TLS_CERT_FILE')), toAbsolute(variable.get('TLS_KEY_FILE'))]
+  if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile }
+  if (certFile !== undefined || keyFile !== undefined) {
+    const missing = certFile === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE'
+    variable.require(missing, 'a file, since TLS_CERT_FILE and TLS_KEY_FILE need each other')
   }
-  return Object.entries(needed).flatMap(([field, expected]) =>
-    environment[field]?.trim() ? [] : [{ field, expected, got: 'nothing' }],
-  )
+  return undefined
 }
 
-function assemble(values: Values): { config: Config; secrets: Secrets } {
-  const required = <T>(value: T | undefined): T => {
-    if (value === undefined) throw new Error('a variable with a fallback has no value')
-    return value
-  }
-  const config: Config = {
-    port: required(values.PORT),
-    host: required(values.HOST),
-    baseUrl: values.BASE_URL,
-    tls:
-      values.TLS_CERT_FILE === undefined || values.TLS_KEY_FILE === undefined
-        ? undefined
-        : { certFile: path.resolve(values.TLS_CERT_FILE), keyFile: path.resolve(values.TLS_KEY_FILE) },
-    trustProxy: required(values.TRUST_PROXY),
-    rateLimitPerMinute: required(values.RATE_LIMIT_PER_MINUTE),
-    maxConnections: required(values.MAX_CONNECTIONS),
-    maxConnectionsPerAddress: required(values.MAX_CONNECTIONS_PER_ADDRESS),
-    dataDir: path.resolve(required(values.GIVING_DATA_DIR)),
-    database: { kind: values.DATABASE_URL === undefined ? 'embedded' : 'given' },
-    databasePoolSize: required(values.DATABASE_POOL_SIZE),
-    queue: {
-      engine: values.REDIS_URL === undefined ? 'postgres' : 'redis',
-      lockSeconds: required(values.QUEUE_LOCK_SECONDS),
-    },
-    publish: {
-      schedule: required(values.PUBLISH_SCHEDULE),
-      timezone: required(values.PUBLISH_TIMEZONE),
-      keepReleases: required(values.PUBLISH_KEEP_RELEASES),
-      maxLossPercent: required(values.PUBLISH_MAX_LOSS_PERCENT),
-    },
-    upstream:
-      values.UPSTREAM_URL === undefined
-        ? undefined
-        : {
-            url: values.UPSTREAM_URL,
-            concurrency: required(values.UPSTREAM_CONCURRENCY),
-            requestsPerSecond: required(values.UPSTREAM_RATE),
-            schedule: required(values.SYNC_SCHEDULE),
-            fullSchedule: required(values.FULL_SYNC_SCHEDULE),
-          },
-    allowPrivateNetworks: required(values.ALLOW_PRIVATE_NETWORKS),
-    standardDir: values.IATI_STANDARD_DIR === undefined ? undefined : path.resolve(values.IATI_STANDARD_DIR),
-    reportingOrg: {
-      ref: values.REPORTING_ORG_REF,
-      name: required(values.REPORTING_ORG_NAME),
-      type: required(values.REPORTING_ORG_TYPE),
-    },
-    currency: required(values.DEFAULT_CURRENCY),
-    language: required(values.DEFAULT_LANGUAGE),
-    tokenTimeoutHours: required(values.TOKEN_TIMEOUT_HOURS),
-    shutdownSeconds: required(values.SHUTDOWN_SECONDS),
-    payments: {
-      gateway: required(values.PAYMENT_GATEWAY),
-      timeoutSeconds: required(values.PAYMENT_TIMEOUT_SECONDS),
-      feePercent: required(values.PLATFORM_FEE_PERCENT),
-    },
-    metricsPort: values.METRICS_PORT,
-    logLevel: required(values.LOG_LEVEL),
-  }
+/** A process that mirrors needs a key to read with and an identity to publish under. */
+function readUpstream(variable: VariableReader): UpstreamConfig | undefined {
+  const url = variable.get('UPSTREAM_URL')
+  if (url === undefined) return undefined
+  variable.get('UPSTREAM_API_KEY')
+  variable.require('UPSTREAM_API_KEY', 'the API key that UPSTREAM_URL is read with')
+  variable.require('REPORTING_ORG_REF', 'the IATI identifier of the publisher, which mirrored data is published under')
   return {
-    config: Object.freeze(config),
-    secrets: new Secrets(values.DATABASE_URL, values.REDIS_URL, values.UPSTREAM_API_KEY),
+    url,
+    concurrency: variable.get('UPSTREAM_CONCURRENCY'),
+    requestsPerSecond: variable.get('UPSTREAM_RATE'),
+    schedule: variable.get('SYNC_SCHEDULE'),
+    fullSchedule: variable.get('FULL_SYNC_SCHEDULE'),
   }
+}
+
+function toAbsolute(file: string | undefined): string | undefined {
+  return file === undefined ? undefined : path.resolve(file)
 }

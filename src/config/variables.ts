@@ -2,12 +2,12 @@ import { isIP } from 'node:net'
 import { type CurrencyCode, type Decimal, parseCurrencyCode, parseDecimal } from '../domain/money.js'
 import { cronSyntaxProblem } from './cron.js'
 
-/** How one variable is read: its default as text, what it means, and its parser, which returns a value or says what was expected. */
-export type Variable<T> = {
+/** One variable: its meaning, its default, and its parser, which returns a value or says what was expected. */
+export type Variable<T, Fallback extends string | undefined = string | undefined> = {
   readonly meaning: string
   /** The text used when the variable is unset or empty; undefined: the variable is optional. */
-  readonly fallback: string | undefined
-  /** Held apart from the configuration and never printed. */
+  readonly fallback: Fallback
+  /** Kept apart from the configuration and never printed. */
   readonly secret?: true
   readonly parse: (text: string) => { value: T } | { expected: string }
 }
@@ -45,7 +45,7 @@ const baseUrl = (raw: string) => {
 const truth = (raw: string) =>
   raw === 'true' || raw === 'false' ? { value: raw === 'true' } : { expected: 'true or false' }
 
-/** Proxies that are believed: all, none, so many hops, or a list of addresses, networks and the names of private ones. */
+/** Trusted proxies: all, none, a number of hops, or a list of addresses, networks and names of private networks. */
 const proxies = (raw: string): { value: boolean | number | string } | { expected: string } => {
   if (raw === 'true' || raw === 'false') return { value: raw === 'true' }
   if (/^[1-9]$/.test(raw)) return { value: Number(raw) }
@@ -86,12 +86,12 @@ const percent = (raw: string): { value: Decimal } | { expected: string } => {
   return value === undefined ? { expected: 'a percentage from 0 to 99.99 with at most two decimals' } : { value }
 }
 
-function variable<T>(
+function variable<T, Fallback extends string | undefined>(
   meaning: string,
-  fallback: string | undefined,
+  fallback: Fallback,
   parse: Variable<T>['parse'],
   secret?: true,
-): Variable<T> {
+): Variable<T, Fallback> {
   return secret ? { meaning, fallback, parse, secret } : { meaning, fallback, parse }
 }
 

@@ -174,28 +174,17 @@ describe('giving start on a bare machine', () => {
 describe('the command line', () => {
   it('tells a wrong configuration in one line and exits with 2', async () => {
     const broken = await newInstallation({ PORT: 'eighty', LOG_LEVEL: 'loud' })
-    const { code, stderr } = await broken.run(['status'])
+    const { code, stderr } = await broken.run(['start'])
     expect(code).toBe(2)
     expect(stderr).toMatch(/PORT: expected .* got "eighty"; LOG_LEVEL: expected .* got "loud"/)
     await broken.remove()
   })
 
-  it('helps with every command', async () => {
-    for (const command of [
-      'start',
-      'api',
-      'worker',
-      'migrate',
-      'status',
-      'import',
-      'seed',
-      'reset-demo',
-      'publish',
-      'validate',
-    ]) {
-      const { code, stdout } = await installation.run([command, '--help'])
-      expect(code).toBe(0)
-      expect(stdout).toContain(`Usage: giving ${command}`)
-    }
+  it('prints its help and its version', async () => {
+    expect(await installation.run(['--help'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Usage: giving /),
+    })
+    expect((await installation.run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 })

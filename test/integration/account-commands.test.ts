@@ -1,13 +1,7 @@
-import { Command, CommanderError } from 'commander'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createAuthentication } from '../../src/api/operations/authenticate.js'
-import {
-  type Arguments,
-  addKeyCommands,
-  addMaintenanceCommands,
-  addUserCommands,
-} from '../../src/commands/account-arguments.js'
 import { type TestApi, testApi } from '../support/api.js'
+import { runCommandLine } from '../support/command-line.js'
 import { testDatabase } from '../support/database.js'
 
 const email = 'partner@example.org'
@@ -20,37 +14,12 @@ describe('the operator’s commands for API users', async () => {
     api = await testApi(store, { clock: () => new Date() })
   })
 
-  /** Runs a line of arguments as `giving` does, in this process. */
   const run = async (line: string, input = '') => {
-    const printed: string[] = []
-    let code = 0
-    let stderr = ''
-    const program = new Command('giving').exitOverride().configureOutput({
-      writeErr: (text) => {
-        stderr += text
-      },
-    })
-    const group = (name: string) => program.command(name).exitOverride().copyInheritedSettings(program)
-    const handed: Arguments = {
-      environment: { DATABASE_URL: url, LOG_LEVEL: 'silent' },
-      run: (work) => async (options) => {
-        code = await work(options, { json: options.json ?? false, line: (text) => printed.push(text), note: () => {} })
-      },
-      wholeNumber: Number,
-      durationSeconds: (raw) => Number.parseInt(raw, 10) * (raw.endsWith('h') ? 3600 : 60),
-      readSecret: async () => input.replace(/\n$/, ''),
-    }
-    addUserCommands(group('users'), handed)
-    addKeyCommands(group('keys'), handed)
-    addMaintenanceCommands(group('maintenance'), handed)
-    try {
-      await program.parseAsync([...line.split(' '), '--json'], { from: 'user' })
-    } catch (error) {
-      code = 2
-      if (!(error instanceof CommanderError)) stderr += String(error)
-    }
-    const said = printed.length > 0 ? (JSON.parse(printed.join('')) as Record<string, unknown>) : undefined
-    return { code, stderr, said }
+    // Variables that these commands do not use may be wrong or miss others that belong to them.
+    const unused = { UPSTREAM_URL: 'https://upstream.example', PORT: 'eighty', REDIS_URL: 'none' }
+    const environment = { DATABASE_URL: url, LOG_LEVEL: 'silent', ...unused }
+    const { code, stdout, stderr } = await runCommandLine([...line.split(' '), '--json'], environment, input)
+    return { code, stderr, said: stdout === '' ? undefined : (JSON.parse(stdout) as Record<string, unknown>) }
   }
   /** What the API says of this key right now, without what it remembers. */
   const isValid = (key: string) =>

@@ -46,7 +46,7 @@ describe('a COPY that the server breaks off', () => {
     await database.store.connection(async (db, client) => {
       const taking = (async () => {
         const sql = 'copy (select 1 / (30000 - n) from generate_series(1, 40000) n) to stdout (format binary)'
-        for await (const _ of copyRows(client, sql)) continue
+        for await (const _ of copyRows(client, sql));
       })()
       await expect(taking).rejects.toMatchObject({ code: '22012' })
       expect((await db.query('select 42 as answer')).rows).toEqual(usable)

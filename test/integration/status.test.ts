@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { statusCommand } from '../../src/commands/status.js'
+import { recordOutput } from '../support/command-line.js'
 import { layRelease } from '../support/release.js'
 
 let dataDir: string
@@ -28,11 +29,9 @@ afterAll(() => rm(dataDir, { recursive: true, force: true }))
 
 describe('giving status while the database is away', () => {
   const status = async (json: boolean) => {
-    const lines: string[] = []
-    const output = { json, line: (text: string) => void lines.push(text), note: () => undefined }
     const environment = { DATABASE_URL: url, GIVING_DATA_DIR: dataDir, LOG_LEVEL: 'fatal' }
-    const code = await statusCommand(environment, output)
-    return { code, text: lines.join('\n') }
+    const { code, stdout } = await recordOutput(json, (output) => statusCommand(environment, output))
+    return { code, text: stdout }
   }
 
   it('says so to machines, with what the published files tell', async () => {

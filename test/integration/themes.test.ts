@@ -2,12 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Output } from '../../src/commands/output.js'
 import { listThemesCommand, type MapThemeOptions, mapThemeCommand } from '../../src/commands/themes.js'
 import type { Environment } from '../../src/config/config.js'
 import { isActiveCode } from '../../src/standard/index.js'
 import { seed } from '../../src/store/seeding/seed.js'
 import type { Store } from '../../src/store/store.js'
 import { day, mappingConfig } from '../support/builders.js'
+import { recordOutput } from '../support/command-line.js'
 import { testDatabase } from '../support/database.js'
 
 let store: Store
@@ -27,12 +29,10 @@ beforeAll(async () => {
 })
 
 /** What a command says with --json. */
-async function said(
-  command: (output: { json: true; line(text: string): void; note(text: string): void }) => Promise<number>,
-) {
-  const lines: string[] = []
-  expect(await command({ json: true, line: (text) => void lines.push(text), note: () => undefined })).toBe(0)
-  return JSON.parse(lines.join('\n')) as Record<string, unknown>
+async function said(command: (output: Output) => Promise<number>) {
+  const { code, stdout } = await recordOutput(true, command)
+  expect(code).toBe(0)
+  return JSON.parse(stdout) as Record<string, unknown>
 }
 
 const map = (options: MapThemeOptions) => said((output) => mapThemeCommand(environment, options, output))

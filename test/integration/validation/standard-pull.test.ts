@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Output } from '../../../src/commands/output.js'
-import { openOfficialSchema, pullStandardCommand, showStandardCommand } from '../../../src/commands/standard.js'
+import { pullStandardCommand, showStandardCommand } from '../../../src/commands/standard.js'
 import { validateCommand } from '../../../src/commands/validate.js'
+import { openOfficialSchema } from '../../../src/commands/wiring/official-schema.js'
 import { codeListNames } from '../../../src/standard/index.js'
 import { type PullOptions, pullStandard } from '../../../src/standard/pull.js'
+import { recordOutput } from '../../support/command-line.js'
 import { selfSigned } from '../../support/self-signed.js'
 import { type StandardServer, startStandardServer } from '../../support/standard-server.js'
 
@@ -41,9 +43,8 @@ function pull(options: Partial<PullOptions> = {}) {
 }
 
 async function told(work: (environment: Record<string, string>, output: Output) => Promise<number>) {
-  const lines: string[] = []
-  const output = { json: false, line: (text: string) => lines.push(text), note: (text: string) => lines.push(text) }
-  return { code: await work({ GIVING_DATA_DIR: dataDir }, output), lines }
+  const { code, stdout, stderr } = await recordOutput(false, (output) => work({ GIVING_DATA_DIR: dataDir }, output))
+  return { code, lines: [...stdout.split('\n').slice(0, -1), ...stderr.split('\n').slice(0, -1)] }
 }
 
 const pullCommand = () =>

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { type Environment, readConfig } from '../../../src/config/config.js'
+import { type Config, type Environment, readConfig } from '../../../src/config/config.js'
 import { ServiceError } from '../../../src/domain/errors.js'
 
 const defaults = readConfig({}).config
@@ -148,6 +148,25 @@ describe('a variable', () => {
   })
 })
 
+describe('a field of the configuration', () => {
+  const mirroring = { UPSTREAM_URL: 'https://upstream.example', PORT: 'eighty' }
+
+  it('asks for its own variables and for no others', () => {
+    expect(readConfig(mirroring, ['currency']).config).toEqual({ currency: 'USD' })
+    expect(readConfig(mirroring, ['upstreamUrl']).config).toEqual({ upstreamUrl: 'https://upstream.example' })
+    expect(refusal(mirroring, ['upstream', 'port']).problems.map(({ field }) => field)).toEqual([
+      'PORT',
+      'UPSTREAM_API_KEY',
+      'REPORTING_ORG_REF',
+    ])
+  })
+
+  it('hands out its own secrets and no others', () => {
+    const given = { DATABASE_URL: 'postgres://db.example/giving', REDIS_URL: 'redis://cache.example' }
+    expect({ ...readConfig(given, ['queue']).secrets }).toEqual({ redisUrl: 'redis://cache.example' })
+  })
+})
+
 describe('HTTPS', () => {
   it('needs a certificate and its key, whose paths become absolute', () => {
     const { tls } = readConfig({ TLS_CERT_FILE: 'cert.pem', TLS_KEY_FILE: '/keys/key.pem' }).config
@@ -180,9 +199,9 @@ describe('the configuration', () => {
   })
 })
 
-function refusal(environment: Environment): ServiceError {
+function refusal(environment: Environment, fields?: readonly (keyof Config)[]): ServiceError {
   try {
-    readConfig(environment)
+    readConfig(environment, fields)
   } catch (error) {
     if (error instanceof ServiceError) return error
     throw error

@@ -1,10 +1,10 @@
-import { createMetrics, type LiveNumbers, type Metrics, type SharedNumbers } from '../observability/metrics.js'
-import { publicationHealth } from '../publishing/health.js'
-import { createReleaseReader } from '../publishing/release/releases.js'
-import { runNumbers } from '../store/runs/run-numbers.js'
+import { createMetrics, type LiveNumbers, type Metrics, type SharedNumbers } from '../../observability/metrics.js'
+import { publicationHealth } from '../../publishing/health.js'
+import { createReleaseReader } from '../../publishing/release/releases.js'
+import { runNumbers } from '../../store/runs/run-numbers.js'
 import type { Runtime } from './runtime.js'
 
-/** The metrics of this process; what all processes share is looked up in the ledger and the live release. */
+/** The metrics of this process; numbers that all processes share come from the run ledger and the live release. */
 export function openMetrics(runtime: Runtime): Metrics {
   const { log, feedsDir, clock } = runtime
   const store = runtime.store.answeringWithin(5000)

@@ -1,0 +1,38 @@
+import type { Command } from 'commander'
+import type { Environment } from '../config/config.js'
+import { ledgerBalances, ledgerDifferences } from '../store/donations/ledger.js'
+import { type CommandLine, jsonOption } from './command-line.js'
+import type { Output } from './output.js'
+import { openRuntime } from './wiring/runtime.js'
+
+/** `giving books`, which was `giving ledger`. */
+export function registerBooks(program: Command, { environment, action }: CommandLine): void {
+  program
+    .command('books')
+    .alias('ledger')
+    .description('the books')
+    .command('check')
+    .description('prove that donations, months, totals and payouts agree; exit code 1 when they do not')
+    .option(...jsonOption)
+    .action(action((output) => checkBooksCommand(environment, output)))
+}
+
+const shown = 100
+
+/** `giving books check`: incoming - fees - disbursed = balance held; exit code 1 when books differ. */
+export async function checkBooksCommand(environment: Environment, output: Output): Promise<number> {
+  await using runtime = await openRuntime(environment)
+  const { balances, differences } = await runtime.store.snapshot(async (db) => ({
+    balances: await ledgerBalances(db),
+    differences: await ledgerDifferences(db, shown),
+  }))
+  output.result({ balances, differences }, () => [
+    ...balances.map(
+      ({ currency, projects, incoming, fees, disbursed, balance }) =>
+        `${currency}, ${projects} projects: incoming ${incoming} - fees ${fees} - disbursed ${disbursed} = balance held ${balance}`,
+    ),
+    ...differences.map(({ what, subject, expected, got }) => `${what}: ${subject}: expected ${expected}, got ${got}`),
+    differences.length === 0 ? 'the books agree' : `${differences.length} differences (at most ${shown} of a kind)`,
+  ])
+  return differences.length > 0 ? 1 : 0
+}

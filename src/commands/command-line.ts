@@ -1,0 +1,66 @@
+import { text } from 'node:stream/consumers'
+import { InvalidArgumentError } from 'commander'
+import type { Environment } from '../config/config.js'
+import { createOutput, type Output, type PrintedStreams } from './output.js'
+
+/** What a process gives to its command. */
+export type Host = PrintedStreams & {
+  readonly environment: Environment
+  readonly stdin: NodeJS.ReadableStream
+  /** Aborted when the process is asked to stop. */
+  readonly signal: AbortSignal
+}
+
+/** What each command file registers its commands with. */
+export class CommandLine {
+  readonly environment: Environment
+  readonly signal: AbortSignal
+  readonly #host: Host
+  #exitCode = 0
+
+  constructor(host: Host) {
+    this.environment = host.environment
+    this.signal = host.signal
+    this.#host = host
+  }
+
+  /** The exit code of the command that ran. */
+  get exitCode(): number {
+    return this.#exitCode
+  }
+
+  /**
+   * Makes a commander action of the work of a command, which gets its output, its arguments and its options, and returns
+   * its exit code.
+   */
+  readonly action =
+    <Given extends unknown[]>(work: (output: Output, ...given: Given) => Promise<number>) =>
+    async (...given: [...Given, ...unknown[]]): Promise<void> => {
+      const command = given.at(-1) as { optsWithGlobals(): { json?: boolean } }
+      const output = createOutput(this.#host, command.optsWithGlobals().json ?? false)
+      this.#exitCode = await work(output, ...(given as unknown as Given))
+    }
+
+  /** Reads a password or a key: every user of the machine can read arguments, nobody else standard input. */
+  readonly readSecret = async (): Promise<string> => (await text(this.#host.stdin)).replace(/\r?\n$/, '')
+}
+
+/** The option of every command that prints a result. */
+export const jsonOption = ['--json', 'print the result as JSON'] as const
+
+/** Reads a whole number of at least 1. */
+export function wholeNumber(raw: string): number {
+  const value = /^\d{1,9}$/.test(raw) ? Number(raw) : 0
+  if (value < 1) throw new InvalidArgumentError('expected a whole number of at least 1')
+  return value
+}
+
+const durationUnits: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+/** Reads a duration such as 90s or 10h. */
+export function durationSeconds(raw: string): number {
+  const [, amount, unit] = /^(\d{1,6})(s|m|h|d)$/.exec(raw) ?? []
+  const seconds = Number(amount) * (durationUnits[unit ?? ''] ?? 0)
+  if (!(seconds > 0)) throw new InvalidArgumentError('expected a duration such as 90s, 30m, 10h or 7d')
+  return seconds
+}

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { errorCatalogue, ServiceError, toServiceError } from '../domain/errors.js'
+import { registerBooks } from './books.js'
+import { CommandLine, type Host } from './command-line.js'
+import { registerDemoData } from './demo-data.js'
+import { registerDisbursements } from './disbursements.js'
+import { registerDonations } from './donations.js'
+import { registerDonors } from './donors.js'
+import { registerImport } from './import.js'
+import { registerKeys } from './keys.js'
+import { registerMaintenance } from './maintenance.js'
+import { registerMigrate } from './migrate.js'
+import { createOutput } from './output.js'
+import { registerPublish } from './publish.js'
+import { registerReleases } from './releases.js'
+import { registerServices } from './services.js'
+import { registerStandard } from './standard.js'
+import { registerStatus } from './status.js'
+import { registerSync } from './sync.js'
+import { registerThemes } from './themes.js'
+import { registerUsers } from './users.js'
+import { registerValidate } from './validate.js'
+import { registerVerify } from './verify.js'
+
+/** The commands, in the order of the help text. */
+const registrations = [
+  registerServices,
+  registerMigrate,
+  registerStatus,
+  registerImport,
+  registerDemoData,
+  registerPublish,
+  registerSync,
+  registerValidate,
+  registerReleases,
+  registerVerify,
+  registerDonations,
+  registerDonors,
+  registerDisbursements,
+  registerBooks,
+  registerThemes,
+  registerStandard,
+  registerUsers,
+  registerKeys,
+  registerMaintenance,
+]
+
+/** The exit code of a command that could not do its work at all; lower codes are each command's own. */
+const failed = 2
+
+/** Runs one command line and returns its exit code. */
+export async function runProgram(args: readonly string[], host: Host): Promise<number> {
+  const commandLine = new CommandLine(host)
+  try {
+    await createProgram(host, commandLine).parseAsync(args, { from: 'user' })
+    return commandLine.exitCode
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : failed
+    printFailure(error, host)
+    return failed
+  }
+}
+
+/** `giving` with all its commands; a command inherits how the program prints and fails. */
+function createProgram({ stdout, stderr }: Host, commandLine: CommandLine): Command {
+  const program = new Command('giving')
+    .description('Publishes a giving platform as IATI 2.03 and Atom, and serves its API')
+    .version(version())
+    .showHelpAfterError()
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
+    .addHelpText('after', '\nExit codes: 0 done, 1 done but something needs a look (see each command), 2 failed.')
+  for (const register of registrations) register(program, commandLine)
+  return program
+}
+
+/** From the package's own description: two folders above the source, three above the built file. */
+function version(): string {
+  for (const place of ['../../package.json', '../../../package.json']) {
+    try {
+      const description = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as { version?: string }
+      if (description.version) return description.version
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    }
+  }
+  return 'unknown'
+}
+
+/** One line for a failure; the stack only for a defect of this program. */
+function printFailure(error: unknown, host: Host): void {
+  const { note } = createOutput(host, false)
+  const { message, code } = toServiceError(error)
+  note(`giving: ${message}`)
+  if (error instanceof Error && !(error instanceof ServiceError)) {
+    for (const line of error.stack?.split('\n') ?? []) note(line)
+  } else if (errorCatalogue[code].remedy === 'retry') note(`(${code}: trying again may help)`)
+}

@@ -1,0 +1,69 @@
+import { ServiceError } from '../../domain/errors.js'
+import type { MappingConfig } from '../../feeds/iati/mapping.js'
+import { createPublication } from '../../publishing/create-publication.js'
+import type { Publication } from '../../publishing/publication.js'
+import { adoptLiveRun } from '../../publishing/release/restored-database.js'
+import { findFact } from '../../store/database/facts.js'
+import { baseUrlFields, resolveBaseUrl } from './base-url.js'
+import type { CleanupStack } from './cleanup-stack.js'
+import { openOfficialSchema, schemaFields } from './official-schema.js'
+import type { Runtime } from './runtime.js'
+
+const mappingFields = ['reportingOrg', 'currency', 'language', ...baseUrlFields] as const
+
+/** The fields of the configuration that a publication uses. */
+export const publicationFields = [...mappingFields, ...schemaFields, 'publish'] as const
+
+/** The work of publication as this runtime is configured, with the official schema when its files are there. */
+export async function openPublication(
+  runtime: Runtime<(typeof publicationFields)[number]>,
+  cleanup: CleanupStack,
+): Promise<Publication> {
+  const { config, store, feedsDir, clock, log } = runtime
+  const mapping = await resolveMapping(runtime)
+  const adopted = await adoptLiveRun({ store, feedsDir })
+  if (adopted !== undefined)
+    log.warn({ runId: adopted }, 'the database is older than the live release: it was restored')
+  const xsd = await openOfficialSchema(config)
+  if (xsd) cleanup.defer(async () => xsd.dispose())
+  return createPublication({
+    store,
+    mapping,
+    feedsDir,
+    keepReleases: config.publish.keepReleases,
+    maxLossPercent: config.publish.maxLossPercent,
+    clock,
+    ...(xsd && { xsd }),
+  })
+}
+
+/**
+ * The publisher of demo data: the shape of a real identifier with a number that is never given out. What is published
+ * under it is removed by `reset-demo`.
+ */
+export const demoReportingOrgRef = 'US-EIN-000000000'
+
+/**
+ * The configuration of the mapping. Throws `configuration-invalid` when REPORTING_ORG_REF is missing and the database was
+ * given: identifiers are permanent, so a production store never publishes under the demo publisher.
+ */
+async function resolveMapping(runtime: Runtime<(typeof mappingFields)[number]>): Promise<MappingConfig> {
+  const { config, store, log } = runtime
+  const { ref, name, type } = config.reportingOrg
+  if (ref === undefined) {
+    const demo = !['removed', undefined].includes(await findFact(store.db, 'demo-seeded'))
+    if (config.database.kind === 'given' && !demo) {
+      const message = 'REPORTING_ORG_REF is not set: expected the IATI identifier of the publisher, got nothing'
+      throw new ServiceError('configuration-invalid', message, {
+        problems: [{ field: 'REPORTING_ORG_REF', expected: 'the IATI identifier of the publisher' }],
+      })
+    }
+    if (!demo) log.warn('REPORTING_ORG_REF is not set: publishing under the demo publisher, only fit for a trial')
+  }
+  return {
+    reportingOrg: { ref: ref ?? demoReportingOrgRef, name, type },
+    currency: config.currency,
+    language: config.language,
+    baseUrl: await resolveBaseUrl(runtime),
+  }
+}

@@ -1,0 +1,84 @@
+import path from 'node:path'
+import { type Config, type ConfigOf, type Environment, readConfig, type Secrets } from '../../config/config.js'
+import type { Clock } from '../../domain/dates.js'
+import { openEmbeddedPostgres } from '../../embedded-postgres/index.js'
+import { keepServerRunning } from '../../embedded-postgres/keeper.js'
+import { createLog, type Log } from '../../observability/log.js'
+import { migrate } from '../../store/schema/migrate.js'
+import { openStore, type Store } from '../../store/store.js'
+import { CleanupStack } from './cleanup-stack.js'
+
+/** The fields of the configuration that every command with a database uses. */
+const databaseFields = ['dataDir', 'database', 'databasePoolSize', 'logLevel'] as const
+
+/**
+ * What a command with a database works with: the fields of the configuration that it asked for, and its open store.
+ * Disposing it closes everything, in reverse order.
+ */
+export type Runtime<Field extends keyof Config = never> = AsyncDisposable & {
+  readonly config: ConfigOf<Field | (typeof databaseFields)[number]>
+  readonly secrets: Secrets
+  readonly log: Log
+  readonly clock: Clock
+  readonly store: Store
+  /** Address of the given or the embedded database. */
+  readonly databaseUrl: string
+  /** Folder of the published files. */
+  readonly feedsDir: string
+  /** The embedded server that this process holds a lease of; undefined when the database was given. */
+  readonly embedded: { readonly clusterDir: string; readonly joined: boolean } | undefined
+}
+
+/**
+ * Reads these fields of the configuration, starts or joins the database, and brings its schema up to date. Throws
+ * `configuration-invalid`, `database-unavailable` or `database-incompatible`.
+ */
+export async function openRuntime<Field extends keyof Config = never>(
+  environment: Environment,
+  fields: readonly Field[] = [],
+  options: { readonly migrate: boolean } = { migrate: true },
+): Promise<Runtime<Field>> {
+  const { config, secrets } = readConfig(environment, [...databaseFields, ...fields])
+  const log = createLog(config.logLevel)
+  const cleanup = new CleanupStack()
+  try {
+    const embedded = secrets.databaseUrl === undefined ? await openEmbedded(config, log, cleanup) : undefined
+    const databaseUrl = secrets.databaseUrl ?? embedded?.url ?? ''
+    const store = openStore({ url: databaseUrl, max: config.databasePoolSize, applicationName: 'giving' }, (error) =>
+      log.warn({ error: error.message }, 'an idle database connection broke'),
+    )
+    cleanup.defer(() => store.close())
+    if (options.migrate) {
+      const { applied } = await migrate(store)
+      if (applied.length > 0) log.info({ applied }, 'database schema brought up to date')
+    }
+    return {
+      config,
+      secrets,
+      log,
+      clock: () => new Date(),
+      store,
+      databaseUrl,
+      feedsDir: path.join(config.dataDir, 'feeds'),
+      embedded,
+      [Symbol.asyncDispose]: () => cleanup[Symbol.asyncDispose](),
+    }
+  } catch (error) {
+    await cleanup[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** Starts or joins the embedded server, and starts it again should it be killed. */
+async function openEmbedded({ dataDir }: ConfigOf<'dataDir'>, log: Log, cleanup: CleanupStack) {
+  const embedded = await openEmbeddedPostgres({ dataDir, log: (message) => log.debug({ message }, 'database') })
+  cleanup.defer(() => embedded.release())
+  const keeper = keepServerRunning({
+    dataDir,
+    clusterDir: embedded.clusterDir,
+    onRestart: () => log.warn('our own PostgreSQL was gone, it has been started again'),
+    onFailure: (err) => log.error({ err }, 'our own PostgreSQL is gone and cannot be started'),
+  })
+  cleanup.defer(() => keeper.stop())
+  return embedded
+}

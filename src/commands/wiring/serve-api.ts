@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { createSecureContext } from 'node:tls'
+import { closeApi } from '../../api/close-api.js'
+import { createApi } from '../../api/create-api.js'
+import type { ApiLimits } from '../../api/deps.js'
+import { connectionsWithinDescriptors } from '../../api/descriptors.js'
+import { createPasswordHashing } from '../../api/passwords.js'
+import type { ConfigOf } from '../../config/config.js'
+import { ServiceError } from '../../domain/errors.js'
+import type { Metrics } from '../../observability/metrics.js'
+import { createBulkReader } from '../../publishing/bulk/bulk-reader.js'
+import { createReleaseReader } from '../../publishing/release/releases.js'
+import { recordFact } from '../../store/database/facts.js'
+import { listRuns } from '../../store/runs/runs.js'
+import { baseUrlFields, listeningUrl } from './base-url.js'
+import type { CleanupStack } from './cleanup-stack.js'
+import { toListenError } from './listen-error.js'
+import { openPayments, paymentFields } from './payments.js'
+import type { Runtime } from './runtime.js'
+
+/** The fields of the configuration that the API uses. */
+export const apiFields = [
+  ...baseUrlFields,
+  ...paymentFields,
+  'reportingOrg',
+  'trustProxy',
+  'rateLimitPerMinute',
+  'maxConnections',
+  'maxConnectionsPerAddress',
+  'tokenTimeoutHours',
+  'shutdownSeconds',
+] as const
+
+// A connection that stalls gives no error: a client of the API gets an answer soon.
+const answerMs = 10_000
+
+// How long a slow reader may hold up a shutdown.
+const maxGraceMs = 6_000
+
+// Far above the delay that publishing in the same process causes: only an overload reaches it.
+const eventLoopDelayMs = 1_000
+
+/**
+ * Listens and returns the public address. It closes as soon as `signal` is aborted, while a worker of this process still
+ * finishes its jobs, so that both are down in time. Throws `configuration-invalid` when the port is taken.
+ */
+export async function serveApi(
+  runtime: Runtime<(typeof apiFields)[number]>,
+  metrics: Metrics,
+  signal: AbortSignal,
+  cleanup: CleanupStack,
+): Promise<string> {
+  const { config, log, clock } = runtime
+  const store = runtime.store.answeringWithin(answerMs)
+  let baseUrl = config.baseUrl ?? listeningUrl(config, config.port)
+  const api = await createApi({
+    store,
+    log,
+    clock,
+    releases: createReleaseReader(runtime.feedsDir),
+    bulk: createBulkReader(runtime.feedsDir),
+    listRuns: (limit) => listRuns(store.db, limit),
+    passwords: createPasswordHashing(),
+    payments: openPayments({ ...runtime, store }),
+    metrics,
+    config: {
+      baseUrl: () => baseUrl,
+      publisherName: config.reportingOrg.name,
+      trustProxy: config.trustProxy,
+      tls: await readCertificate(config),
+      limits: limitsOf(runtime),
+      tokenTimeoutSeconds: config.tokenTimeoutHours * 3600,
+    },
+  })
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= closeApi(api, Math.min(config.shutdownSeconds * 1000, maxGraceMs))
+    return closing
+  }
+  cleanup.defer(close)
+  signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true })
+  try {
+    await api.listen({ host: config.host, port: config.port })
+  } catch (error) {
+    throw toListenError(error, config.host, config.port)
+  }
+  const { port } = api.server.address() as AddressInfo
+  if (config.baseUrl === undefined) {
+    baseUrl = listeningUrl(config, port)
+    await recordFact(store.db, 'base-url', baseUrl, clock())
+  }
+  return baseUrl
+}
+
+function limitsOf({ config, log }: Runtime<(typeof apiFields)[number]>): ApiLimits {
+  const connections = connectionsWithinDescriptors(config.maxConnections)
+  if (connections < config.maxConnections) {
+    log.warn({ connections }, 'fewer connections than MAX_CONNECTIONS: the limit of open files (ulimit -n) is too low')
+  }
+  return {
+    requestsPerMinute: config.rateLimitPerMinute,
+    eventLoopDelayMs,
+    connections,
+    connectionsPerAddress: config.maxConnectionsPerAddress,
+  }
+}
+
+/** Certificate and key, read once at the start. Throws `configuration-invalid` when one cannot be read. */
+async function readCertificate({ tls }: ConfigOf<'tls'>): Promise<{ cert: Buffer; key: Buffer } | undefined> {
+  if (tls === undefined) return undefined
+  try {
+    const [cert, key] = await Promise.all([readFile(tls.certFile), readFile(tls.keyFile)])
+    createSecureContext({ cert, key })
+    return { cert, key }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    const message = `TLS_CERT_FILE and TLS_KEY_FILE: expected a certificate and its key in PEM files: ${reason}`
+    throw new ServiceError('configuration-invalid', message, { cause })
+  }
+}
