@@ -16,6 +16,6 @@ export function readFirstTable(markdown: string): string[][] {
     row
       .slice(1, row.lastIndexOf('|'))
       .split(' | ')
-      .map((cell) => cell.trim().replace(/^`(.*)`$/, '$1')),
+      .map((cell) => cell.trim().replace(/^`([^`]*)`$/, '$1')),
   )
 }

@@ -1,0 +1,55 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { applyHowTo, projectRoot, readHowTos } from '../support/how-to.js'
+
+/*
+ * The pages of docs/how-to hold: with the changes of all of them the sources are formatted, linted, typed and keep to the
+ * rules between rooms, and every test that compares documents with code or belongs to a change passes.
+ */
+const copy = mkdtempSync(path.join(tmpdir(), 'giving-how-to-'))
+afterAll(() => rmSync(copy, { recursive: true }))
+
+const pages = readHowTos()
+const left = new Set(['.git', 'node_modules', 'dist', 'data'])
+for (const name of readdirSync(projectRoot)) {
+  if (!left.has(name)) cpSync(path.join(projectRoot, name), path.join(copy, name), { recursive: true })
+}
+symlinkSync(path.join(projectRoot, 'node_modules'), path.join(copy, 'node_modules'))
+
+/** Output of a program of the project, run in the copy; throws with it when it fails. */
+function run(program: string, ...args: string[]): void {
+  const { status, stdout, stderr } = spawnSync(path.join(copy, 'node_modules/.bin', program), args, {
+    cwd: copy,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')}:\n${stdout}${stderr}`)
+}
+
+it('the changes of all pages apply', () => {
+  expect(pages.map((page) => applyHowTo(page, copy)).filter((problem) => problem !== '')).toEqual([])
+})
+
+it('they are formatted and linted', () =>
+  run('biome', 'check', '--error-on-warnings', '--vcs-enabled=false', 'src', 'jobs', 'test'))
+
+it('they are typed', () => run('tsc', '--noEmit'))
+
+it('they keep to the rules between rooms', () => run('depcruise', '--config', '.dependency-cruiser.cjs', 'src', 'jobs'))
+
+it('they pass the unit tests, theirs among them', () => run('vitest', 'run', '--config', 'vitest.unit.config.ts'))
+
+it('they pass the tests that compare documents with the running program, and their own', () => {
+  const own = pages.flatMap(({ touched }) => touched).filter((file) => /^test\/integration\/.+\.test\.ts$/.test(file))
+  run(
+    'vitest',
+    'run',
+    'test/how-to',
+    'test/integration/api/document.test.ts',
+    'test/integration/schema.test.ts',
+    ...own,
+  )
+})

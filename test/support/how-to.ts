@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readFirstTable, readProjectFile } from './markdown-table.js'
+
+/** The root of the project. */
+export const projectRoot = fileURLToPath(new URL('../..', import.meta.url))
+
+/** A page of `docs/how-to`: the files that it names, and the change that it shows. */
+export type HowTo = {
+  readonly name: string
+  readonly files: readonly string[]
+  /** Files of the change, in its order. */
+  readonly touched: readonly string[]
+  readonly diff: string
+}
+
+/** All pages, in the order in which their changes are applied. */
+export function readHowTos(): HowTo[] {
+  return readdirSync(path.join(projectRoot, 'docs/how-to'))
+    .filter((file) => file.endsWith('.md'))
+    .sort()
+    .map((file) => {
+      const text = readProjectFile(`docs/how-to/${file}`)
+      const diff = /\n```diff\n([\s\S]*?)```/.exec(text)?.[1]
+      if (diff === undefined) throw new Error(`docs/how-to/${file} has no block of a diff`)
+      return {
+        name: path.basename(file, '.md'),
+        files: readFirstTable(text).map(([name = '']) => name),
+        touched: [...diff.matchAll(/^diff --git a\/\S+ b\/(\S+)$/gm)].map(([, name = '']) => name),
+        diff,
+      }
+    })
+}
+
+/** Applies a page's change to the sources in a folder; returns what went wrong, or nothing. */
+export function applyHowTo({ name, diff }: HowTo, folder: string): string {
+  const { status, stderr, error } = spawnSync('git', ['apply', '--whitespace=nowarn', '-'], {
+    cwd: folder,
+    input: diff,
+    encoding: 'utf8',
+    // A folder inside of a repository would otherwise be taken for a part of it.
+    env: { ...process.env, GIT_CEILING_DIRECTORIES: path.dirname(folder) },
+  })
+  return status === 0 ? '' : `docs/how-to/${name}.md: ${error?.message ?? stderr}`
+}

@@ -1,0 +1,20 @@
+import { existsSync, readdirSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it } from 'vitest'
+import { projectRoot } from '../../support/how-to.js'
+import { readProjectFile } from '../../support/markdown-table.js'
+
+const documents = [
+  ...readdirSync(projectRoot).filter((name) => name.endsWith('.md')),
+  ...readdirSync(path.join(projectRoot, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => path.join('docs', name)),
+]
+
+it.each(documents)('links of %s lead to files that exist', (document) => {
+  const links = [...readProjectFile(document).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, link = '']) => link)
+  const missing = links
+    .filter((link) => !/^[a-z]+:/.test(link))
+    .filter((link) => !existsSync(path.join(projectRoot, path.dirname(document), link)))
+  expect(missing).toEqual([])
+})
