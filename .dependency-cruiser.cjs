@@ -21,6 +21,21 @@ const onlyIn = (packages, place, comment) => ({
   to: { path: `(^|/)node_modules/(${packages})(/|$)` },
 })
 
+/** A folder of the store may import only `database/` and these files of other folders, each for a stated reason. */
+const storeFolder = (name, exceptions = {}) => ({
+  name: `store-${name}-imports`,
+  severity: 'error',
+  comment: [
+    'One aggregate of the store does not know another: join them in SQL, in the caller, or name the exception here.',
+    ...Object.entries(exceptions).map(([file, why]) => `${file}: ${why}`),
+  ].join(' '),
+  from: { path: `^src/store/${name}/` },
+  to: {
+    path: '^src/store/[^/]+/',
+    pathNot: `^src/store/(${[`${name}/`, 'database/', ...Object.keys(exceptions)].join('|')})`,
+  },
+})
+
 module.exports = {
   forbidden: [
     {
@@ -72,6 +87,18 @@ module.exports = {
     room('observability', ['domain', 'config'], 'Logs are handed values.'),
     room('embedded-postgres', ['domain'], 'Our own PostgreSQL knows processes and files, no tables.'),
     room('store', ['domain'], 'The store knows rows and nouns, not what is made of them.'),
+    storeFolder('database'),
+    storeFolder('schema'),
+    storeFolder('catalogue', {
+      'donations/stated-totals.ts': 'the total that a record states becomes months in the transaction that saves it.',
+    }),
+    storeFolder('ready-texts'),
+    storeFolder('publication', { 'catalogue/progress-reports.ts': 'the entries of feeds and archives are reports.' }),
+    storeFolder('runs'),
+    storeFolder('access'),
+    storeFolder('donations'),
+    storeFolder('sync'),
+    storeFolder('seeding', { 'donations/sandbox-charges.ts': 'demo donations take their charges with them.' }),
     room(
       'wire',
       ['domain', 'xml', 'standard'],

@@ -7,8 +7,8 @@ import type { CurrencyCode, Decimal } from '../../src/domain/money.js'
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/index.js'
 import { createSandboxGateway } from '../../src/payments/sandbox-gateway.js'
 import { submitDonation } from '../../src/payments/submit-donation.js'
+import { listDifferences } from '../../src/store/donations/books-check.js'
 import { createDonationBooks } from '../../src/store/donations/donation-books.js'
-import { ledgerDifferences } from '../../src/store/donations/ledger.js'
 import { migrate } from '../../src/store/schema/migrate.js'
 import { openStore, type Store } from '../../src/store/store.js'
 import { atLeast, atMost, type Bench, type BenchResult, type BenchSetting, median } from '../suite/bench.js'
@@ -75,7 +75,7 @@ async function measure(store: Store, { rounds, seconds, say }: Plan): Promise<Be
     seen.hot.push(await perSecond(hotDonors, seconds, toOne))
   }
   const [floor, spread, hot] = [median(seen.floor), median(seen.spread), median(seen.hot)]
-  const differences = await ledgerDifferences(store.db, 10)
+  const differences = await listDifferences(store.db, 10)
   const line = (what: string, value: number, all: readonly number[]) =>
     say(
       `${what.padEnd(58)} ${Math.round(value)}/s, ${(value / floor).toFixed(2)} of the floor (${all.map(Math.round).join(', ')})`,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Environment } from '../config/config.js'
-import { ledgerBalances, ledgerDifferences } from '../store/donations/ledger.js'
+import { listBalances, listDifferences } from '../store/donations/books-check.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
 import { openRuntime } from './wiring/runtime.js'
@@ -23,8 +23,8 @@ const shown = 100
 export async function checkBooksCommand(environment: Environment, output: Output): Promise<number> {
   await using runtime = await openRuntime(environment)
   const { balances, differences } = await runtime.store.snapshot(async (db) => ({
-    balances: await ledgerBalances(db),
-    differences: await ledgerDifferences(db, shown),
+    balances: await listBalances(db),
+    differences: await listDifferences(db, shown),
   }))
   output.result({ balances, differences }, () => [
     ...balances.map(

@@ -7,7 +7,7 @@ import {
   enterRefund,
   findCharge,
   type SandboxCharge,
-} from '../store/donations/sandbox-ledger.js'
+} from '../store/donations/sandbox-charges.js'
 import type { Store } from '../store/store.js'
 import { declineOf } from './declines.js'
 import { type Charge, type ChargeOutcome, type Gateway, GatewayRefusal } from './gateway.js'

@@ -4,8 +4,8 @@ import { ServiceError } from '../domain/errors.js'
 import { createPool, type Db, isRepeatable, type PoolOptions, toDb, toStoreError } from './database/connection.js'
 
 /**
- * The database: the only owner of its pool. SQL lives beside its aggregate (`projects.ts`, `runs.ts`, ...) in functions
- * that take a `Db`; this class gives them one.
+ * Owns the connections to the database. SQL stands in the folder of its aggregate (`catalogue/`, `publication/`, ...) in
+ * functions that take a `Db`, which this class gives them.
  */
 export class Store implements AsyncDisposable {
   /** For single statements outside a transaction. */

@@ -1,18 +1,18 @@
 import { normalizeIP } from '@fastify/rate-limit'
 import { ServiceError } from '../../domain/errors.js'
 import {
-  type AttemptCount,
-  countAttempt,
+  addThrottleCounts,
   forgottenAfterSeconds,
   isKnownPlace,
-  listAttempts,
+  listThrottleCounts,
   recordSignIn,
   type Subject,
   subjectOf,
-} from '../../store/access/attempts.js'
+  type ThrottleCount,
+} from '../../store/access/throttle-counts.js'
 import type { Db } from '../../store/database/connection.js'
 
-/** So many attempts are free; each further one doubles the wait, from a second up to the longest. */
+/** The first `free` ones need no wait; each further one doubles it, from a second up to the longest. */
 export type Allowance = { readonly free: number; readonly longestSeconds: number }
 
 /** Failed sign-ins of one account from one address. */
@@ -24,9 +24,9 @@ export const accountAllowance: Allowance = { free: 20, longestSeconds: 60 }
 /** New accounts from one address. */
 export const newAccountAllowance: Allowance = { free: 10, longestSeconds: 900 }
 
-/** When the next attempt after these counts; in the past when it counts now. */
-export function openAgainAt({ attempts, lastAt }: Omit<AttemptCount, 'subject'>, allowance: Allowance): Date {
-  const excess = attempts - allowance.free
+/** When the next one after this count may come; an instant in the past: now. */
+export function openAgainAt({ count, lastAt }: Omit<ThrottleCount, 'subject'>, allowance: Allowance): Date {
+  const excess = count - allowance.free
   const seconds = excess < 0 ? 0 : Math.min(allowance.longestSeconds, 2 ** Math.min(excess, 30))
   return new Date(lastAt.getTime() + seconds * 1000)
 }
@@ -51,7 +51,7 @@ export function signInOf(email: string, address: string): SignIn {
  * same proxy.
  */
 export async function refuseThrottled(db: Db, signIn: SignIn, email: string, at: Date): Promise<void> {
-  const counts = await listAttempts(db, Object.values(signIn), at)
+  const counts = await listThrottleCounts(db, Object.values(signIn), at)
   const waitFor = (subject: Subject, allowance: Allowance) =>
     waitSeconds(
       counts.find((count) => count.subject.equals(subject)),
@@ -66,7 +66,7 @@ export async function refuseThrottled(db: Db, signIn: SignIn, email: string, at:
 
 /** Counts a failed sign-in. */
 export async function countFailure(db: Db, signIn: SignIn, at: Date): Promise<void> {
-  await countAttempt(db, Object.values(signIn), at)
+  await addThrottleCounts(db, Object.values(signIn), at)
 }
 
 /** Remembers a sign-in that succeeded. */
@@ -77,13 +77,13 @@ export async function countSuccess(db: Db, signIn: SignIn, accountId: number, at
 /** Counts a new account from this address; throws `login-throttled` when there were too many. */
 export async function countNewAccount(db: Db, address: string, at: Date): Promise<void> {
   const subject = subjectOf('new-account', normalizeIP(address))
-  const [count] = await listAttempts(db, [subject], at)
+  const [count] = await listThrottleCounts(db, [subject], at)
   const wait = waitSeconds(count, newAccountAllowance, at)
   if (wait > 0) throw throttled('new accounts from this address', wait)
-  await countAttempt(db, [subject], at)
+  await addThrottleCounts(db, [subject], at)
 }
 
-function waitSeconds(count: AttemptCount | undefined, allowance: Allowance, at: Date): number {
+function waitSeconds(count: ThrottleCount | undefined, allowance: Allowance, at: Date): number {
   if (!count) return 0
   return Math.min(forgottenAfterSeconds, Math.ceil((openAgainAt(count, allowance).getTime() - at.getTime()) / 1000))
 }

@@ -3,7 +3,7 @@ import { ServiceError } from '../../domain/errors.js'
 import { type CurrencyCode, minorUnitExponent } from '../../domain/money.js'
 import { themeDefaults } from '../../domain/theme-sectors.js'
 import type { Db } from '../database/connection.js'
-import { forgetSandboxCharges } from '../donations/sandbox-ledger.js'
+import { forgetSandboxCharges } from '../donations/sandbox-charges.js'
 import type { Store } from '../store.js'
 import {
   createMonths,

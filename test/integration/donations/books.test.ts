@@ -10,8 +10,8 @@ import { refundDonation } from '../../../src/payments/refund-donation.js'
 import { createSandboxGateway } from '../../../src/payments/sandbox-gateway.js'
 import { settleOpen } from '../../../src/payments/settlement.js'
 import { submitDonation } from '../../../src/payments/submit-donation.js'
+import { listBalances, listDifferences } from '../../../src/store/donations/books-check.js'
 import { findDonationHistory } from '../../../src/store/donations/donations.js'
-import { ledgerBalances, ledgerDifferences } from '../../../src/store/donations/ledger.js'
 import { testDatabase } from '../../support/database.js'
 import { donationRequest, insertDonationTargets, quick, testPayments, usd } from '../../support/donations.js'
 
@@ -47,7 +47,7 @@ describe('the books', async () => {
   const project = async (id: number) =>
     (await store.db.query('select funding, remaining, number_of_donations as n from project where id = $1', [id]))
       .rows[0]
-  const differences = () => store.snapshot((db) => ledgerDifferences(db, 10))
+  const differences = () => store.snapshot((db) => listDifferences(db, 10))
   const file = async (text: string) => {
     const name = path.join(folder, `${randomUUID()}.csv`)
     await writeFile(name, text)
@@ -165,7 +165,7 @@ describe('the books', async () => {
 
   it('agree, and say what is held', async () => {
     expect(await differences()).toEqual([])
-    const [balance] = await store.snapshot(ledgerBalances)
+    const [balance] = await store.snapshot(listBalances)
     // Five openings of 1250; everything that came since has gone back; 94.50 net were paid out.
     expect(balance).toEqual({
       ...{
@@ -207,7 +207,7 @@ describe('the books', async () => {
     await store
       .transaction(async (db) => {
         await db.query(tampering)
-        found.push(...(await ledgerDifferences(db, 10)))
+        found.push(...(await listDifferences(db, 10)))
         throw undo
       })
       .catch((error: unknown) => {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { IsoDate } from '../../../src/domain/dates.js'
 import { refundDonation } from '../../../src/payments/refund-donation.js'
 import { submitDonation } from '../../../src/payments/submit-donation.js'
-import { ledgerDifferences } from '../../../src/store/donations/ledger.js'
+import { listDifferences } from '../../../src/store/donations/books-check.js'
 import { firstDemoId, resetDemo, seedDemo } from '../../../src/store/seeding/seed.js'
 import { testDatabase } from '../../support/database.js'
 import { donationRequest, insertDonationTargets, testPayments, usd } from '../../support/donations.js'
@@ -26,7 +26,7 @@ it('donations to demo projects go with them, and leave books that agree', async 
     `select id, reference from donation where reference is not null order by id`,
   )
   await refundDonation(payments, { donationId: made.rows[0]?.id ?? 0, kind: 'refund', amount: undefined })
-  const agree = async () => expect(await store.snapshot((db) => ledgerDifferences(db, 10))).toEqual([])
+  const agree = async () => expect(await store.snapshot((db) => listDifferences(db, 10))).toEqual([])
   await agree()
   await resetDemo(store)
   await agree()

@@ -8,7 +8,7 @@ import type { RecordSource } from '../../../src/domain/record.js'
 import { importFiles } from '../../../src/import/import.js'
 import { refundDonation } from '../../../src/payments/refund-donation.js'
 import { submitDonation } from '../../../src/payments/submit-donation.js'
-import { ledgerDifferences } from '../../../src/store/donations/ledger.js'
+import { listDifferences } from '../../../src/store/donations/books-check.js'
 import { testDatabase } from '../../support/database.js'
 import { donationRequest, insertDonationTargets, testPayments, usd } from '../../support/donations.js'
 import { testPublisher } from '../../support/publishing.js'
@@ -40,7 +40,7 @@ describe.each<RecordSource>(['import', 'upstream'])('donations made here to a pr
   }
   const shown = async () =>
     (await store.db.query('select funding, remaining, number_of_donations as n from project where id = 7')).rows[0]
-  const agree = async () => expect(await store.snapshot((db) => ledgerDifferences(db, 10))).toEqual([])
+  const agree = async () => expect(await store.snapshot((db) => listDifferences(db, 10))).toEqual([])
   const publish = async () => {
     publisher.now = time.now
     expect(await publisher.publish()).toMatchObject({ state: 'published' })

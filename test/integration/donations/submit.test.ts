@@ -6,7 +6,7 @@ import type { Charge } from '../../../src/payments/gateway.js'
 import { createSandboxGateway } from '../../../src/payments/sandbox-gateway.js'
 import { settleOpen } from '../../../src/payments/settlement.js'
 import { rehearseDonation, submitDonation } from '../../../src/payments/submit-donation.js'
-import { ledgerDifferences } from '../../../src/store/donations/ledger.js'
+import { listDifferences } from '../../../src/store/donations/books-check.js'
 import { openStore } from '../../../src/store/store.js'
 import { testDatabase } from '../../support/database.js'
 import { donationRequest, insertDonationTargets, quick, testPayments, usd } from '../../support/donations.js'
@@ -259,7 +259,7 @@ describe('a donation', async () => {
         },
       },
     ])
-    expect(await store.snapshot((db) => ledgerDifferences(db, 10))).toEqual([])
+    expect(await store.snapshot((db) => listDifferences(db, 10))).toEqual([])
   })
 
   it('to an unknown project is 404, to an inactive or paused one 410, tests included', async () => {

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { settleOpen } from '../../../src/payments/settlement.js'
 import { issueToken, secretHash } from '../../../src/store/access/accounts.js'
-import { ledgerDifferences } from '../../../src/store/donations/ledger.js'
+import { listDifferences } from '../../../src/store/donations/books-check.js'
 import type { Store } from '../../../src/store/store.js'
 import { donationFields, insertDonationTargets, testPayments } from '../donations.js'
 
@@ -135,7 +135,7 @@ async function compareBooks(store: Store, receipts: ReadonlyMap<string, string>)
     lostAnswers: [...receipts].flatMap(([id, receipt]) => (books.get(id) === receipt ? [] : [id])),
     chargedTwice: twice.rows.map((row) => row.transaction_id),
     open: await open(),
-    differences: await store.snapshot((db) => ledgerDifferences(db, 10)),
+    differences: await store.snapshot((db) => listDifferences(db, 10)),
     charges: await sum(
       `select coalesce(sum(c.amount), 0)::numeric(18, 2) as sum from sandbox_charge c
         where c.decline_code is null and not exists (select from sandbox_refund r where r.charge_id = c.id)`,

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { openAgainAt, pairAllowance, signInOf } from '../../../src/api/operations/throttle.js'
 
 const lastAt = new Date('2026-11-21T09:00:00Z')
-const waitAfter = (attempts: number) =>
-  (openAgainAt({ attempts, lastAt }, pairAllowance).getTime() - lastAt.getTime()) / 1000
+const waitAfter = (count: number) => (openAgainAt({ count, lastAt }, pairAllowance).getTime() - lastAt.getTime()) / 1000
 
 describe('the wait after failed sign-ins', () => {
   it('is nothing for a few, then doubles, up to a quarter of an hour and never for ever', () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Db } from '../database/connection.js'
 
-/** What attempts are counted for: the hash of an account, an address, or both. */
+/** Whom failed sign-ins and new accounts are counted for: the hash of an account, an address, or both. */
 export type Subject = Buffer
 
 /** The subject that these parts name. */
@@ -9,24 +9,25 @@ export function subjectOf(...parts: readonly string[]): Subject {
   return createHash('sha256').update(parts.join('\0')).digest()
 }
 
-/** Attempts of one subject; those whose last one is longer ago than this many seconds do not count any more. */
-export type AttemptCount = { readonly subject: Subject; readonly attempts: number; readonly lastAt: Date }
+/** How much was counted for one subject, and when last. */
+export type ThrottleCount = { readonly subject: Subject; readonly count: number; readonly lastAt: Date }
 
+/** A count starts again when nothing was added to it for so long. */
 export const forgottenAfterSeconds = 3_600
 
 /** The counts of those subjects that have any. */
-export async function listAttempts(db: Db, subjects: readonly Subject[], at: Date): Promise<AttemptCount[]> {
-  const { rows } = await db.query<{ subject: Buffer; attempts: number; last_at: Date }>(
-    `select subject, attempts, last_at from attempt_count
+export async function listThrottleCounts(db: Db, subjects: readonly Subject[], at: Date): Promise<ThrottleCount[]> {
+  const { rows } = await db.query<ThrottleCount>(
+    `select subject, attempts as count, last_at as "lastAt" from attempt_count
       where subject = any ($1::bytea[]) and last_at > $2::timestamptz - make_interval(secs => $3)`,
     [subjects, at, forgottenAfterSeconds],
-    'list-attempts',
+    'list-throttle-counts',
   )
-  return rows.map((row) => ({ subject: row.subject, attempts: row.attempts, lastAt: row.last_at }))
+  return rows
 }
 
-/** Counts one more attempt of each subject; a few forgotten counts are swept out on the way. */
-export async function countAttempt(db: Db, subjects: readonly Subject[], at: Date): Promise<void> {
+/** Counts one more for each subject, and removes a few forgotten counts. */
+export async function addThrottleCounts(db: Db, subjects: readonly Subject[], at: Date): Promise<void> {
   await db.query(
     `with forgotten as (
         delete from attempt_count where subject in (
@@ -40,7 +41,7 @@ export async function countAttempt(db: Db, subjects: readonly Subject[], at: Dat
           then counted.attempts + 1 else 1 end,
         last_at = excluded.last_at`,
     [subjects, at, forgottenAfterSeconds],
-    'count-attempt',
+    'add-throttle-counts',
   )
 }
 

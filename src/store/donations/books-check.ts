@@ -2,7 +2,7 @@ import type { Decimal } from '../../domain/money.js'
 import type { Db } from '../database/connection.js'
 
 /** Two books that should say the same and do not. */
-export type LedgerDifference = {
+export type BooksDifference = {
   /** What is compared, for people. */
   readonly what: string
   /** The project, donation or reference that it is about. */
@@ -12,7 +12,7 @@ export type LedgerDifference = {
 }
 
 /** The platform's money by currency: incoming - fees - disbursed = balance held. */
-export type LedgerBalance = {
+export type BooksBalance = {
   readonly currency: string
   readonly projects: number
   readonly incoming: Decimal
@@ -21,9 +21,9 @@ export type LedgerBalance = {
   readonly balance: Decimal
 }
 
-/** Balances by currency, over all projects; call it in a snapshot together with `ledgerDifferences`. */
-export async function ledgerBalances(db: Db): Promise<LedgerBalance[]> {
-  const { rows } = await db.query<LedgerBalance>(
+/** Balances by currency, over all projects; call it in a snapshot together with `listDifferences`. */
+export async function listBalances(db: Db): Promise<BooksBalance[]> {
+  const { rows } = await db.query<BooksBalance>(
     `with ${balances}
       select currency, count(*) as projects, sum(incoming) as incoming, sum(fees) as fees, sum(disbursed) as disbursed,
         sum(incoming - fees - disbursed) as balance
@@ -42,8 +42,8 @@ const balances = `balance as (
   )`
 
 /** Every difference between the books, at most `limit` of each kind; a sandbox's own books are compared too. */
-export async function ledgerDifferences(db: Db, limit: number): Promise<LedgerDifference[]> {
-  const found: LedgerDifference[] = []
+export async function listDifferences(db: Db, limit: number): Promise<BooksDifference[]> {
+  const found: BooksDifference[] = []
   for (const { what, sql } of comparisons) {
     const { rows } = await db.query<{ subject: string; expected: string | null; got: string | null }>(
       `${sql} order by 1 limit ${Math.trunc(limit)}`,
