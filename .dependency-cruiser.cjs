@@ -12,6 +12,15 @@ const room = (name, allowed, comment) => ({
   to: { path: '^(src|jobs|test|bench)/', pathNot: `^src/(${[name, ...allowed].join('|')})/` },
 })
 
+/** A folder inside publishing may import only these folders and files of publishing. */
+const inPublishing = (name, allowed, comment) => ({
+  name: `publishing-${name.replace('/', '-')}-imports`,
+  severity: 'error',
+  comment,
+  from: { path: `^src/publishing/${name}/` },
+  to: { path: '^src/publishing/', pathNot: `^src/publishing/(${[name, ...allowed].join('|')})(/|\\.ts$)` },
+})
+
 /** A package lives in one room. */
 const onlyIn = (packages, place, comment) => ({
   name: `${packages.split('|')[0]}-only-in-its-room`,
@@ -111,6 +120,48 @@ module.exports = {
       ['domain', 'xml', 'wire', 'feeds', 'validation', 'store'],
       'Publishing joins store, mapping and checks; it knows no queue and no HTTP.',
     ),
+    inPublishing('files', [], 'The byte layer (docs/adr/0011) knows bytes and files, not what is published.'),
+    {
+      name: 'publishing-files-only-for-writers',
+      severity: 'error',
+      comment: 'Only what writes releases and bulk files works with bytes; readers get a ServedFile.',
+      from: { path: '^(src|jobs)/', pathNot: '^src/publishing/(files|folder|release|bulk)/' },
+      to: { path: '^src/publishing/files/' },
+    },
+    inPublishing(
+      'folder',
+      ['files'],
+      'The folder of published files: layout, drafts, lock. It knows no release content.',
+    ),
+    inPublishing('render', ['publication'], 'Rendering stores texts of projects; it knows no release.'),
+    inPublishing('release/read', ['folder'], 'Reading takes a release from disk and changes nothing.'),
+    inPublishing(
+      'release/plan',
+      ['publication', 'release/read', 'files'],
+      'Planning decides what a release would hold and writes nothing.',
+    ),
+    inPublishing(
+      'release/write',
+      ['publication', 'release/plan', 'release/read', 'folder', 'files'],
+      'Writing turns a plan into files of a draft; what goes live is decided in release/operate.',
+    ),
+    inPublishing(
+      'release/operate',
+      ['publication', 'release', 'folder'],
+      'Operating makes releases live, holds, approves and removes them; bytes are written in release/write.',
+    ),
+    inPublishing(
+      'bulk',
+      ['publication', 'render', 'folder', 'files'],
+      "The API's bulk files are sets of their own, beside releases.",
+    ),
+    {
+      name: 'publishing-verify-imports',
+      severity: 'error',
+      comment: 'Verification trusts nothing of ours: it reads over HTTP what a consumer would read.',
+      from: { path: '^src/publishing/verify/' },
+      to: { path: '^src/', pathNot: '^src/(publishing/verify|domain)/' },
+    },
     room('import', ['domain', 'wire', 'store'], 'Import writes records from files into the store.'),
     room('sync', ['domain', 'xml', 'wire', 'import', 'store'], 'Sync mirrors an upstream into the store.'),
     room(

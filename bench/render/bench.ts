@@ -1,4 +1,4 @@
-import type { RenderStage } from '../../src/publishing/stages.js'
+import type { RenderStage } from '../../src/publishing/render/stages.js'
 import type { Store } from '../../src/store/store.js'
 import { officialFiles } from '../../test/support/borrowed-files.js'
 import { atLeast, type Bench, type BenchResult, type BenchSetting, median } from '../suite/bench.js'

@@ -1,5 +1,5 @@
 import { isReportArchive } from '../feeds/addresses.js'
-import type { Manifest, ManifestFile } from '../publishing/release/manifest.js'
+import type { Manifest, ManifestFile } from '../publishing/release/read/manifest.js'
 import type { RunSummary } from '../store/runs/runs.js'
 import { type Html, html } from './html.js'
 import { indexStyle } from './index-style.js'

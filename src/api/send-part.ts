@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { ServiceError } from '../domain/errors.js'
-import type { ByteRange } from '../publishing/release/releases.js'
+import type { ByteRange } from '../publishing/folder/served-file.js'
 import type { OpenFile } from './open-files.js'
 
 /** A part of a file that is open. */

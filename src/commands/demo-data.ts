@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Environment } from '../config/config.js'
 import { isoDateOf } from '../domain/dates.js'
-import { createReleaseReader } from '../publishing/release/releases.js'
+import { createReleaseReader } from '../publishing/release/read/release-reader.js'
 import { recordFact } from '../store/database/facts.js'
 import { withdrawIdentifiersOf } from '../store/publication/published-identifiers.js'
 import { nextFreeId, resetDemo, seed } from '../store/seeding/seed.js'

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import type { Environment } from '../config/config.js'
-import { diffReleases, type Named, type ReleaseDiff } from '../publishing/release/diff-releases.js'
 import {
   approveRelease,
   getRelease,
@@ -8,7 +7,8 @@ import {
   listReleases,
   openAnyRelease,
   rollbackRelease,
-} from '../publishing/release/operate-releases.js'
+} from '../publishing/release/operate/operate-releases.js'
+import { diffReleases, type Named, type ReleaseDiff } from '../publishing/release/read/diff-releases.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
 import { openRuntime, type Runtime } from './wiring/runtime.js'

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { nextRun } from '../../jobs/schedules.js'
 import { type Environment, readConfig } from '../config/config.js'
 import type { ServiceError } from '../domain/errors.js'
-import { createReleaseReader } from '../publishing/release/releases.js'
+import { createReleaseReader } from '../publishing/release/read/release-reader.js'
 import type { Output } from './output.js'
 
 /**

@@ -1,7 +1,7 @@
 import { buildBulkFiles } from './bulk/bulk-files.js'
 import type { Publication, PublicationDeps } from './publication.js'
-import { publishRelease } from './release/publish-release.js'
-import { planShards, renderShard } from './render/render.js'
+import { publishRelease } from './release/operate/publish-release.js'
+import { planShards, renderShard } from './render/render-shard.js'
 
 /** Wires the steps of a publication to their store, folder and configuration. */
 export function createPublication(deps: PublicationDeps): Publication {

@@ -4,8 +4,8 @@ import { findRelease, findStandingRollback, type ReleaseEvent } from '../store/p
 import { findLastGoodRun, listRuns, type RunSummary } from '../store/runs/runs.js'
 import { findSchedule } from '../store/runs/schedules.js'
 import type { Store } from '../store/store.js'
-import { largeFileWarnings } from './release/guards.js'
-import type { ReadableRelease, ReleaseReader } from './release/releases.js'
+import { largeFileWarnings } from './release/operate/guards.js'
+import type { ReadableRelease, ReleaseReader } from './release/read/release-reader.js'
 
 /** What needs a person; the code is for machines, the message for that person. */
 export type Need = {

@@ -2,7 +2,7 @@ import type { Clock } from '../domain/dates.js'
 import type { MappingConfig } from '../feeds/iati/mapping.js'
 import type { Store } from '../store/store.js'
 import type { validateActivity, XsdValidator } from '../validation/index.js'
-import type { StageListener } from './stages.js'
+import type { StageListener } from './render/stages.js'
 
 /** A publication run as the work on it sees it. */
 export type RunHandle = {
@@ -39,22 +39,29 @@ export type Publication = {
   publishRelease(run: RunHandle, options: WorkOptions): Promise<PublishOutcome>
 }
 
-export type PublicationDeps = {
+/** What rendering needs. */
+export type RenderDeps = {
   readonly store: Store
   readonly mapping: MappingConfig
-  /** Folder of the published files. */
-  readonly feedsDir: string
-  readonly keepReleases: number
-  readonly maxLossPercent: number
-  /** How long publishing waits for another holder of its lock before it takes the lock over; 10 s when not given. */
-  readonly lockPatienceMs?: number
   /** Checks every rendered batch by the official schema, when its files are there. */
   readonly xsd?: XsdValidator
-  readonly clock: Clock
-  /** Hears of every step as it is done; tests end the process there. */
-  readonly onStep?: (step: PublicationStep) => void
-  /** Hears how many milliseconds of rendering went into a stage; benches add them up. */
-  readonly onStage?: StageListener
   /** What checks a mapped activity; `validateActivity` when not given. A bench compares without. */
   readonly check?: typeof validateActivity
+  /** Receives every step once it is done; tests end the process there. */
+  readonly onStep?: (step: PublicationStep) => void
+  /** Receives the milliseconds that a stage of rendering took; benches add them up. */
+  readonly onStage?: StageListener
 }
+
+/** What work on the folder of published files needs. */
+export type FolderDeps = { readonly store: Store; readonly feedsDir: string; readonly clock: Clock }
+
+/** What operating releases needs: their folder, and how many superseded ones stay. */
+export type OperateDeps = FolderDeps & { readonly keepReleases: number }
+
+export type PublicationDeps = RenderDeps &
+  OperateDeps & {
+    readonly maxLossPercent: number
+    /** How long publishing waits for another holder of its lock before it takes the lock over; 10 s when not given. */
+    readonly lockPatienceMs?: number
+  }

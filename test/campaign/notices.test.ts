@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
-import { createReleaseReader } from '../../src/publishing/release/releases.js'
+import { createReleaseReader } from '../../src/publishing/release/read/release-reader.js'
 import { seed } from '../../src/store/seeding/seed.js'
 import { usd } from '../support/builders.js'
 import { testDatabase } from '../support/database.js'

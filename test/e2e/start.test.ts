@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Manifest } from '../../src/publishing/release/manifest.js'
+import type { Manifest } from '../../src/publishing/release/read/manifest.js'
 import { officialStandard, realRecords } from '../support/borrowed-files.js'
 import { type Installation, newInstallation, type RunningService } from '../support/cli.js'
 

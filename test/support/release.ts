@@ -3,8 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { IsoInstant } from '../../src/domain/dates.js'
-import type { Manifest } from '../../src/publishing/release/manifest.js'
-import { releaseFolder, switchLiveRelease } from '../../src/publishing/release/release-folder.js'
+import { releaseFolder, switchLiveRelease } from '../../src/publishing/folder/release-folder.js'
+import type { Manifest } from '../../src/publishing/release/read/manifest.js'
 
 export type FileSeed = { readonly path: string; readonly mediaType: string; readonly text: string }
 

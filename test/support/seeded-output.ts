@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { releaseFolder } from '../../src/publishing/release/release-folder.js'
+import { releaseFolder } from '../../src/publishing/folder/release-folder.js'
 import { seed } from '../../src/store/seeding/seed.js'
 import type { Store } from '../../src/store/store.js'
 import { day, mappingConfig } from './builders.js'

@@ -1,4 +1,4 @@
-import { renderOrganisationTexts, renderProjectTexts } from '../../publishing/render/wire-texts.js'
+import { renderOrganisationTexts, renderProjectTexts } from '../../publishing/render/ready-texts.js'
 import type { ProjectTexts, ProjectView, TextRow, WireFormat } from '../../store/ready-texts/ready-texts.js'
 import type { Store } from '../../store/store.js'
 import { projectRecordVersion } from '../../wire/write/project.js'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../domain/errors.js'
-import type { ReadableRelease } from '../../publishing/release/releases.js'
+import type { ReadableRelease } from '../../publishing/release/read/release-reader.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere } from '../errors.js'
 import { serveFile } from '../serve-file.js'

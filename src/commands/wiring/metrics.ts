@@ -1,6 +1,6 @@
 import { createMetrics, type LiveNumbers, type Metrics, type SharedNumbers } from '../../observability/metrics.js'
 import { publicationHealth } from '../../publishing/health.js'
-import { createReleaseReader } from '../../publishing/release/releases.js'
+import { createReleaseReader } from '../../publishing/release/read/release-reader.js'
 import { runNumbers } from '../../store/runs/run-numbers.js'
 import type { Runtime } from './runtime.js'
 

@@ -15,12 +15,12 @@ import { organizationRecordVersion } from '../../wire/write/organization.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
 import { xmlDeclaration } from '../../wire/write/wire.js'
 import type { FileEnvelope } from '../files/file-writer.js'
-import type { PublicationDeps, RunHandle, WorkOptions } from '../publication.js'
-import { inOneBatch } from '../release/dataset.js'
-import { Draft } from '../release/draft.js'
-import { underPublishingLock } from '../release/publishing-lock.js'
-import { newReleaseId, prepareFolder, runOfRelease, sweep, switchLiveRelease } from '../release/release-folder.js'
-import { renderOrganisationTexts, renderProjectTexts } from '../render/wire-texts.js'
+import { inOneBatch } from '../files/texts.js'
+import { Draft } from '../folder/draft.js'
+import { underPublishingLock } from '../folder/publishing-lock.js'
+import { newReleaseId, prepareFolder, runOfRelease, sweep, switchLiveRelease } from '../folder/release-folder.js'
+import type { FolderDeps, RunHandle, WorkOptions } from '../publication.js'
+import { renderOrganisationTexts, renderProjectTexts } from '../render/ready-texts.js'
 import { type BulkFile, type BulkSet, bulkAddress, bulkFolder, currentBulkSet } from './bulk-reader.js'
 
 const batchSize = 100
@@ -32,7 +32,7 @@ const lockPatienceMs = 10_000
  * any line. Throws `aborted` on the signal.
  */
 export async function buildBulkFiles(
-  deps: Pick<PublicationDeps, 'store' | 'feedsDir' | 'clock'>,
+  deps: FolderDeps,
   run: RunHandle,
   { signal }: Pick<WorkOptions, 'signal'>,
 ): Promise<void> {

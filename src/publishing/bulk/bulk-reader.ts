@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { BulkFileName } from '../../store/ready-texts/bulk-texts.js'
 import type { WrittenFile } from '../files/file-writer.js'
-import { isErrno, listReleaseIds, liveReleaseId, type ReleaseFolder, releaseFolder } from '../release/release-folder.js'
-import type { ServedFile } from '../release/releases.js'
+import { isErrno, listReleaseIds, liveReleaseId, type ReleaseFolder, releaseFolder } from '../folder/release-folder.js'
+import type { ServedFile } from '../folder/served-file.js'
 
 /** The bulk files of one day; its addresses hold the token, which nobody can guess. */
 export type BulkSet = {

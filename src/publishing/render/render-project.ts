@@ -12,8 +12,8 @@ import type { ProjectTexts } from '../../store/ready-texts/ready-texts.js'
 import { validateActivity } from '../../validation/index.js'
 import { projectTexts } from '../../wire/write/project.js'
 import { writeElement } from '../../xml/writer.js'
-import type { PublicationDeps } from '../publication.js'
-import { startStage } from '../stages.js'
+import type { RenderDeps } from '../publication.js'
+import { startStage } from './stages.js'
 
 // Findings stored with a rendering; the counts stay exact.
 const mostNotices = 20
@@ -40,12 +40,7 @@ export type MappedProject = {
 export type RenderedProject = { readonly rendering: Rendering; readonly record: ProjectTexts }
 
 /** Makes every text of a project, and checks its activity. */
-export function mapProject(
-  deps: PublicationDeps,
-  startedAt: Date,
-  stale: StaleProject,
-  graph: ProjectGraph,
-): MappedProject {
+export function mapProject(deps: RenderDeps, startedAt: Date, stale: StaleProject, graph: ProjectGraph): MappedProject {
   const { check = validateActivity } = deps
   const today = isoDateOf(startedAt)
   const identifier = stale.identifier ?? newIdentifier(deps.mapping, graph.project.id)
@@ -68,7 +63,7 @@ export function mapProject(
 
 /** The mapped project as it is stored, once the official schema has had its say. */
 export function toRendered(
-  deps: PublicationDeps,
+  deps: RenderDeps,
   startedAt: Date,
   mapped: MappedProject,
   schemaNotices: readonly Notice[],
@@ -136,7 +131,7 @@ function moneyTexts(totals: MoneyTotals): Record<string, { in: string; out: stri
   )
 }
 
-function feedOf(deps: PublicationDeps, graph: ProjectGraph, stale: StaleProject): Rendering['feed'] {
+function feedOf(deps: RenderDeps, graph: ProjectGraph, stale: StaleProject): Rendering['feed'] {
   const { baseUrl, language, reportingOrg } = deps.mapping
   const feed = projectReportFeed(graph, { baseUrl, language, publisherName: reportingOrg.name })
   if (!feed) return stale.feedHash === undefined ? undefined : 'none'

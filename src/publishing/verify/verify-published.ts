@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ServiceError } from '../../domain/errors.js'
-import { type Read, readAddress } from './published-set.js'
+import { type Read, readAddress } from './read-address.js'
 
 /** What can be wrong with a published set. */
 export type FindingCode = 'tampered' | 'missing' | 'mixed' | 'rollback' | 'frozen' | 'headers' | 'malformed'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createReleaseReader } from '../../../src/publishing/release/releases.js'
+import { createReleaseReader } from '../../../src/publishing/release/read/release-reader.js'
 import { copyRows } from '../../../src/store/database/copy-rows.js'
 import { openStore, type Store } from '../../../src/store/store.js'
 import { type TestApi, testApi } from '../../support/api.js'

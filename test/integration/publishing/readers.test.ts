@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createReleaseReader } from '../../../src/publishing/release/releases.js'
+import { createReleaseReader } from '../../../src/publishing/release/read/release-reader.js'
 import { followReleases } from '../../campaign/support/readers.js'
 import { seeded } from '../../campaign/support/record.js'
 import { listen, testApi } from '../../support/api.js'

@@ -1,15 +1,15 @@
 import { rename } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { diffReleases } from '../../../src/publishing/release/diff-releases.js'
+import { releaseFolder, switchLiveRelease } from '../../../src/publishing/folder/release-folder.js'
 import {
   approveRelease,
   getRelease,
   listReleases,
   openAnyRelease,
   rollbackRelease,
-} from '../../../src/publishing/release/operate-releases.js'
-import { releaseFolder, switchLiveRelease } from '../../../src/publishing/release/release-folder.js'
+} from '../../../src/publishing/release/operate/operate-releases.js'
+import { diffReleases } from '../../../src/publishing/release/read/diff-releases.js'
 import { findLiveRelease, recordReleaseEvent } from '../../../src/store/publication/releases.js'
 import { insertProjects } from '../../support/catalogue.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'

@@ -1,6 +1,6 @@
 import { XMLParser } from 'fast-xml-parser'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Manifest } from '../../../src/publishing/release/manifest.js'
+import type { Manifest } from '../../../src/publishing/release/read/manifest.js'
 import type { Store } from '../../../src/store/store.js'
 import { testDatabase } from '../../support/database.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { adoptLiveRun } from '../../../src/publishing/release/restored-database.js'
+import { adoptLiveRun } from '../../../src/publishing/release/operate/restored-database.js'
 import { insertProjects } from '../../support/catalogue.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { faultsOf } from '../../support/published-folder.js'

@@ -5,8 +5,9 @@ import path from 'node:path'
 import { gunzipSync, gzipSync, inflateRawSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { pieceBytes } from '../../../src/publishing/files/pieces.js'
-import { Draft, type Texts } from '../../../src/publishing/release/draft.js'
-import { prepareFolder, releaseFolder } from '../../../src/publishing/release/release-folder.js'
+import type { Texts } from '../../../src/publishing/files/texts.js'
+import { Draft } from '../../../src/publishing/folder/draft.js'
+import { prepareFolder, releaseFolder } from '../../../src/publishing/folder/release-folder.js'
 
 const { signal } = new AbortController()
 const envelope = { head: '<all at="2026-11-21">\n', tail: '</all>\n', stamp: ' at="2026-11-21"' }

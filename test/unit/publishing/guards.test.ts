@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { holdReason } from '../../../src/publishing/release/guards.js'
+import { holdReason } from '../../../src/publishing/release/operate/guards.js'
 
 const none = { count: 0, sample: [] }
 const live = { activities: 1000, money: { USD: '5000.00', KES: '100' } }

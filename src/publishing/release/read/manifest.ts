@@ -1,5 +1,5 @@
-import type { IsoInstant } from '../../domain/dates.js'
-import type { NoticeSummary, Severity } from '../../domain/notice.js'
+import type { IsoInstant } from '../../../domain/dates.js'
+import type { NoticeSummary, Severity } from '../../../domain/notice.js'
 
 /** One published file of a release. */
 export type ManifestFile = {

@@ -1,7 +1,7 @@
-import type { NoticeSummary } from '../../domain/notice.js'
-import type { Connection } from '../../store/database/connection.js'
-import type { FileEnvelope } from '../files/file-writer.js'
-import type { Texts } from './draft.js'
+import type { NoticeSummary } from '../../../domain/notice.js'
+import type { Connection } from '../../../store/database/connection.js'
+import type { FileEnvelope } from '../../files/file-writer.js'
+import type { Texts } from '../../files/texts.js'
 
 /** One file of the release to be. `content` is not asked for when the live release has the same fingerprint. */
 export type Dataset = {
@@ -21,11 +21,6 @@ export type DatasetContent =
   | { readonly kind: 'texts'; readonly envelope?: FileEnvelope; readonly texts: (client: Connection) => Texts }
   | { readonly kind: 'same'; readonly as: string }
   | { readonly kind: 'joined'; readonly envelope: FileEnvelope; readonly parts: readonly string[] }
-
-/** The texts as one batch. */
-export async function* inOneBatch(...texts: readonly (string | Buffer)[]): Texts {
-  yield texts.map((text) => Buffer.from(text))
-}
 
 /** The summary of a file that is never the subject of notices. */
 export const noNotices: NoticeSummary = { errors: 0, warnings: 0, infos: 0, byCode: {} }

@@ -1,12 +1,10 @@
 import path from 'node:path'
-import { findLiveRelease, findStandingRollback, recordLiveRelease } from '../../store/publication/releases.js'
-import { adoptPublishedRun } from '../../store/runs/run-sequence.js'
-import type { PublicationDeps } from '../publication.js'
-import { liveReleaseId, releaseFolder, runOfRelease, switchLiveRelease } from './release-folder.js'
-import { createReleaseReader, isReleaseThere, type ReadableRelease } from './releases.js'
+import { findLiveRelease, findStandingRollback, recordLiveRelease } from '../../../store/publication/releases.js'
+import { adoptPublishedRun } from '../../../store/runs/run-sequence.js'
+import { liveReleaseId, releaseFolder, runOfRelease, switchLiveRelease } from '../../folder/release-folder.js'
+import type { FolderDeps } from '../../publication.js'
+import { createReleaseReader, isReleaseThere, type ReadableRelease } from '../read/release-reader.js'
 import { publishedRunOf } from './restored-database.js'
-
-type ReconcileDeps = Pick<PublicationDeps, 'store' | 'feedsDir' | 'clock'>
 
 /** What is live, and the rollback that stands, if one does. */
 export type LiveState = {
@@ -20,7 +18,7 @@ export type LiveState = {
  * other way round: a rollback that was interrupted is finished, and an older release that a cut-off writer switched to
  * at the last moment gives way to the newer one. The caller holds the publishing lock.
  */
-export async function reconcile(deps: ReconcileDeps): Promise<LiveState> {
+export async function reconcile(deps: FolderDeps): Promise<LiveState> {
   const { store, feedsDir, clock } = deps
   const folder = releaseFolder(feedsDir)
   const rollback = await findStandingRollback(store.db)

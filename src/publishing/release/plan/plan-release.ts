@@ -1,9 +1,9 @@
-import { isoDateOf, isoInstantOf } from '../../domain/dates.js'
-import { activitiesPath, projectFeedIndexPath } from '../../feeds/addresses.js'
-import type { Connection, Db } from '../../store/database/connection.js'
-import { copyRows } from '../../store/database/copy-rows.js'
-import { findFact } from '../../store/database/facts.js'
-import { vanishedIdentifiers } from '../../store/publication/published-identifiers.js'
+import { isoDateOf, isoInstantOf } from '../../../domain/dates.js'
+import { activitiesPath, projectFeedIndexPath } from '../../../feeds/addresses.js'
+import type { Connection, Db } from '../../../store/database/connection.js'
+import { copyRows } from '../../../store/database/copy-rows.js'
+import { findFact } from '../../../store/database/facts.js'
+import { vanishedIdentifiers } from '../../../store/publication/published-identifiers.js'
 import {
   copySegmentSql,
   heldRenderings,
@@ -11,14 +11,14 @@ import {
   listSegments,
   reportFeedsFingerprint,
   unbalancedRenderings,
-} from '../../store/publication/renderings.js'
-import type { PublicationDeps, RunHandle } from '../publication.js'
+} from '../../../store/publication/renderings.js'
+import type { Texts } from '../../files/texts.js'
+import type { PublicationDeps, RunHandle } from '../../publication.js'
+import type { Manifest } from '../read/manifest.js'
+import type { ReadableRelease } from '../read/release-reader.js'
 import { bulkActivities } from './bulk-activities.js'
 import type { Dataset } from './dataset.js'
-import type { Texts } from './draft.js'
-import type { Manifest } from './manifest.js'
 import { organisationFile } from './organisation-file.js'
-import type { ReadableRelease } from './releases.js'
 import { reportDatasets } from './report-datasets.js'
 import { stampedEnvelope } from './stamped-envelope.js'
 

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import path from 'node:path'
-import { isoInstantOf } from '../../domain/dates.js'
-import { projectFeedPath } from '../../feeds/addresses.js'
-import type { Texts } from './draft.js'
+import { isoInstantOf } from '../../../domain/dates.js'
+import { projectFeedPath } from '../../../feeds/addresses.js'
 
 /**
  * The feeds of all projects are one file, with an index of fixed-size entries beside it in project id order: a million
@@ -59,7 +58,7 @@ export async function* packFeeds(
 }
 
 /** The public listing of a pack, a JSON array with a line per feed, made from its binary index. */
-export async function* listPackedFeeds(indexPath: string): Texts {
+export async function* listPackedFeeds(indexPath: string): AsyncGenerator<readonly Buffer[]> {
   yield [Buffer.from('[')]
   let first = true
   // The chunk size is a multiple of the entry's, so no entry is ever cut.

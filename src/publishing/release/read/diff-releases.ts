@@ -1,7 +1,7 @@
-import { type Decimal, fromMinorUnits, toMinorUnits } from '../../domain/money.js'
+import { type Decimal, fromMinorUnits, toMinorUnits } from '../../../domain/money.js'
 import type { Manifest } from './manifest.js'
 import { activitiesOf, activityFiles, type PublishedActivity } from './release-contents.js'
-import type { ReadableRelease } from './releases.js'
+import type { ReadableRelease } from './release-reader.js'
 
 // Identifiers named of each kind; the counts are exact.
 const mostNamed = 20

@@ -1,20 +1,10 @@
-import { ServiceError } from '../../domain/errors.js'
-import { promiseIdentifiers } from '../../store/publication/published-identifiers.js'
-import {
-  findRelease,
-  forgetHeldReleases,
-  recordHeldRelease,
-  recordLiveRelease,
-} from '../../store/publication/releases.js'
-import { assignSegments } from '../../store/publication/renderings.js'
-import { assignReportPlaces } from '../../store/publication/report-archives.js'
-import type { Progress, PublicationDeps, PublishOutcome, RunHandle, WorkOptions } from '../publication.js'
-import { Draft } from './draft.js'
-import { holdReason } from './guards.js'
-import type { Manifest } from './manifest.js'
-import { isSameContent, type PlanResult, planRelease, type ReleasePlan } from './plan-release.js'
-import { underPublishingLock } from './publishing-lock.js'
-import { type LiveState, reconcile } from './reconcile.js'
+import { ServiceError } from '../../../domain/errors.js'
+import { promiseIdentifiers } from '../../../store/publication/published-identifiers.js'
+import { findRelease, recordHeldRelease, recordLiveRelease } from '../../../store/publication/releases.js'
+import { assignSegments } from '../../../store/publication/renderings.js'
+import { assignReportPlaces } from '../../../store/publication/report-archives.js'
+import { Draft } from '../../folder/draft.js'
+import { underPublishingLock } from '../../folder/publishing-lock.js'
 import {
   listReleaseIds,
   newReleaseId,
@@ -22,11 +12,16 @@ import {
   type ReleaseFolder,
   releaseFolder,
   runOfRelease,
-  sweep,
   switchLiveRelease,
-} from './release-folder.js'
-import { createReleaseReader, findHeldRelease, type ReadableRelease } from './releases.js'
-import { writeFiles } from './write-release.js'
+} from '../../folder/release-folder.js'
+import type { Progress, PublicationDeps, PublishOutcome, RunHandle, WorkOptions } from '../../publication.js'
+import { isSameContent, type PlanResult, planRelease, type ReleasePlan } from '../plan/plan-release.js'
+import type { Manifest } from '../read/manifest.js'
+import { createReleaseReader, findHeldRelease, type ReadableRelease } from '../read/release-reader.js'
+import { writeFiles } from '../write/write-release.js'
+import { holdReason } from './guards.js'
+import { tidy } from './housekeeping.js'
+import { type LiveState, reconcile } from './reconcile.js'
 
 // Whoever publishes holds the ledger's lease, so another holder of the lock is a person's command, done in a moment, or
 // a writer that was cut off.
@@ -52,7 +47,7 @@ export async function publishRelease(
     if (earlier) return earlier
     const { live } = state
     // Whatever was left behind takes room that this release may need.
-    await tidy(deps, folder, state)
+    await tidy(deps, state.rolledBackFrom)
     await deps.store.transaction(assignSegments)
     await deps.store.transaction(assignReportPlaces)
     await using draft = await Draft.begin(folder, newReleaseId(run))
@@ -73,18 +68,6 @@ export async function publishRelease(
     await stillOurs()
     return await commit({ deps, run, draft, folder, state, manifest, plan: assembled, stillOurs, onProgress })
   })
-}
-
-/** Removes what nobody needs any more. The caller holds the publishing lock. */
-export async function tidy(
-  deps: Pick<PublicationDeps, 'store' | 'keepReleases' | 'clock'>,
-  folder: ReleaseFolder,
-  { rolledBackFrom }: Pick<LiveState, 'rolledBackFrom'>,
-): Promise<{ released: string[]; held: string[] }> {
-  const needed = rolledBackFrom === undefined ? [] : [rolledBackFrom]
-  const removed = await sweep(folder, { keep: deps.keepReleases, now: deps.clock(), needed })
-  if (removed.held.length > 0) await deps.store.transaction((db) => forgetHeldReleases(db, removed.held))
-  return removed
 }
 
 /** How a run ends that had come as far as the switch before it was interrupted; throws for one that is too late. */
@@ -182,7 +165,7 @@ async function commit(step: Commit): Promise<PublishOutcome> {
   deps.onStep?.('switched')
   await deps.store.transaction((db) => recordLiveRelease(db, row, { event: 'published', at: deps.clock() }))
   deps.onStep?.('recorded')
-  await tidy(deps, folder, { rolledBackFrom: undefined })
+  await tidy(deps)
   onProgress('commit', 1, 1)
   return { state: 'published', releaseId: draft.id, held }
 }

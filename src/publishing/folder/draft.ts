@@ -6,15 +6,13 @@ import { ServiceError } from '../../domain/errors.js'
 import { type FileEnvelope, FileWriter, type WrittenFile } from '../files/file-writer.js'
 import { openRecords } from '../files/joined-records.js'
 import { PiecePool } from '../files/pieces.js'
+import type { Texts } from '../files/texts.js'
 import { isErrno, makeDirectory, type ReleaseFolder, syncDirectory, toStorageError } from './release-folder.js'
 
 /** `twin: false` writes no gzip twin. */
 export type WriteOptions = { readonly twin?: boolean; readonly envelope?: FileEnvelope }
 
 type NewFile = WriteOptions & { readonly address: string }
-
-/** Texts in the order of a file, a batch at a time; they may be overwritten when the next batch is asked for. */
-export type Texts = AsyncIterable<readonly Buffer[]>
 
 /** A file whose texts were all taken: it is finished beside whatever comes next. */
 export type Writing = { readonly written: Promise<WrittenFile> }

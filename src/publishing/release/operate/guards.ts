@@ -1,6 +1,6 @@
-import { type Decimal, toMinorUnits } from '../../domain/money.js'
-import { bulkActivitiesPath } from '../../feeds/addresses.js'
-import type { Manifest } from './manifest.js'
+import { type Decimal, toMinorUnits } from '../../../domain/money.js'
+import { bulkActivitiesPath } from '../../../feeds/addresses.js'
+import type { Manifest } from '../read/manifest.js'
 
 /** What a new release would hold, as far as the guards care. */
 export type ReleaseTotals = Manifest['totals']

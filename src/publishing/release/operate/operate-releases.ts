@@ -1,7 +1,7 @@
 import { rename } from 'node:fs/promises'
 import path from 'node:path'
-import { ServiceError } from '../../domain/errors.js'
-import { loadCarried, missingFromCarried, settleIdentifiers } from '../../store/publication/published-identifiers.js'
+import { ServiceError } from '../../../domain/errors.js'
+import { loadCarried, missingFromCarried, settleIdentifiers } from '../../../store/publication/published-identifiers.js'
 import {
   findRelease,
   findReleases,
@@ -11,12 +11,8 @@ import {
   type ReleaseEvent,
   recordLiveRelease,
   recordReleaseEvent,
-} from '../../store/publication/releases.js'
-import type { PublicationDeps } from '../publication.js'
-import { tidy } from './publish-release.js'
-import { underPublishingLock } from './publishing-lock.js'
-import { reconcile } from './reconcile.js'
-import { identifiersOf } from './release-contents.js'
+} from '../../../store/publication/releases.js'
+import { underPublishingLock } from '../../folder/publishing-lock.js'
 import {
   listReleaseIds,
   releaseFolder,
@@ -24,10 +20,12 @@ import {
   switchLiveRelease,
   syncDirectory,
   toStorageError,
-} from './release-folder.js'
-import { createReleaseReader, findHeldRelease, type ReadableRelease } from './releases.js'
-
-type OperateDeps = Pick<PublicationDeps, 'store' | 'feedsDir' | 'keepReleases' | 'clock'>
+} from '../../folder/release-folder.js'
+import type { FolderDeps, OperateDeps } from '../../publication.js'
+import { identifiersOf } from '../read/release-contents.js'
+import { createReleaseReader, findHeldRelease, type ReadableRelease } from '../read/release-reader.js'
+import { tidy } from './housekeeping.js'
+import { reconcile } from './reconcile.js'
 
 /** A release on disk, as lists show it. */
 export type KnownRelease = {
@@ -44,7 +42,7 @@ export type KnownRelease = {
 }
 
 /** All releases on disk, newest first. */
-export async function listReleases(deps: Pick<OperateDeps, 'store' | 'feedsDir'>): Promise<KnownRelease[]> {
+export async function listReleases(deps: FolderDeps): Promise<KnownRelease[]> {
   const folder = releaseFolder(deps.feedsDir)
   const reader = createReleaseReader(deps.feedsDir)
   const live = (await reader.live())?.id
@@ -64,7 +62,7 @@ export async function listReleases(deps: Pick<OperateDeps, 'store' | 'feedsDir'>
 
 /** A release on disk with its manifest and history. Throws `not-found`. */
 export async function getRelease(
-  deps: Pick<OperateDeps, 'store' | 'feedsDir'>,
+  deps: FolderDeps,
   id: string,
 ): Promise<{ release: ReadableRelease; known: KnownRelease; events: ReleaseEvent[] }> {
   const release = await findOnDisk(deps.feedsDir, id)
@@ -123,7 +121,7 @@ export async function approveRelease(
     const { manifest } = release
     const row = { id, runId: manifest.run, generatedAt: new Date(manifest.generated), manifest }
     await deps.store.transaction((db) => recordLiveRelease(db, row, { event: 'approved', at }))
-    await tidy(deps, folder, { rolledBackFrom: undefined })
+    await tidy(deps)
     return { release: id, previous: live?.id, withdrawn: missing.count }
   })
 }

@@ -1,25 +1,12 @@
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { ServiceError } from '../../domain/errors.js'
-import { manifestPath } from '../../feeds/addresses.js'
+import { ServiceError } from '../../../domain/errors.js'
+import { manifestPath } from '../../../feeds/addresses.js'
+import { isErrno, isReleaseId, liveReleaseId, releaseFolder } from '../../folder/release-folder.js'
+import type { ServedFile } from '../../folder/served-file.js'
 import { findPackedFeed, packAddress } from './feed-pack.js'
 import type { Manifest } from './manifest.js'
-import { isErrno, isReleaseId, liveReleaseId, releaseFolder } from './release-folder.js'
-
-/** A part of a file on disk. */
-export type ByteRange = { readonly path: string; readonly offset: number; readonly length: number }
-
-/** Everything that a response about a published file needs; the same for HEAD and GET. */
-export type ServedFile = {
-  readonly mediaType: string
-  /** Of the identity bytes, hex. */
-  readonly sha256: string
-  readonly lastModified: Date
-  readonly identity: ByteRange
-  /** Absent: small enough to be compressed while it is sent. */
-  readonly gzip?: ByteRange
-}
 
 /** A release that can be read, immutable. */
 export type ReadableRelease = {

@@ -13,12 +13,12 @@ import {
 } from '../../store/publication/stale-projects.js'
 import { saveProjectTexts } from '../../store/ready-texts/ready-texts.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
-import type { PublicationDeps, RenderCounts, RunHandle, Shard, WorkOptions } from '../publication.js'
-import { startStage } from '../stages.js'
+import type { RenderCounts, RenderDeps, RunHandle, Shard, WorkOptions } from '../publication.js'
 import { bytesOf, mapProject, type RenderedProject, toRendered } from './render-project.js'
+import { startStage } from './stages.js'
 
 /** Cuts the stale projects into shards of about `size`, in id order. */
-export async function planShards(deps: PublicationDeps, run: RunHandle, size: number): Promise<Shard[]> {
+export async function planShards(deps: RenderDeps, run: RunHandle, size: number): Promise<Shard[]> {
   return await planStaleRanges(deps.store.db, staleCriteria(deps, run), size)
 }
 
@@ -28,7 +28,7 @@ export async function planShards(deps: PublicationDeps, run: RunHandle, size: nu
  * on the signal; when it returns or throws, nothing of it goes on.
  */
 export async function renderShard(
-  deps: PublicationDeps,
+  deps: RenderDeps,
   run: RunHandle,
   shard: Shard,
   { signal, onProgress }: WorkOptions,
@@ -85,7 +85,7 @@ function nextSize(rendered: readonly RenderedProject[]): number {
 }
 
 /** What was checked by other schemas, or by none, is checked again: a pull of the official ones reaches every activity. */
-function staleCriteria(deps: PublicationDeps, run: RunHandle): StaleCriteria {
+function staleCriteria(deps: RenderDeps, run: RunHandle): StaleCriteria {
   const key = [inputKey(deps.mapping), ...(deps.xsd ? [deps.xsd.version] : [])].join('+')
   return { inputKey: key, day: isoDateOf(run.startedAt), force: run.force }
 }
@@ -94,7 +94,7 @@ function staleCriteria(deps: PublicationDeps, run: RunHandle): StaleCriteria {
 type RenderSource = { readonly stale: StaleProject; readonly source: GraphSource }
 
 async function readBatch(
-  deps: PublicationDeps,
+  deps: RenderDeps,
   stale: StaleCriteria,
   shard: Shard,
   { after, limit }: { after: number; limit: number },
@@ -117,7 +117,7 @@ async function readBatch(
 
 /** Makes and checks every text of the projects. */
 async function renderBatch(
-  deps: PublicationDeps,
+  deps: RenderDeps,
   run: RunHandle,
   projects: readonly RenderSource[],
 ): Promise<RenderedProject[]> {
@@ -139,7 +139,7 @@ async function renderBatch(
 }
 
 async function storeBatch(
-  deps: PublicationDeps,
+  deps: RenderDeps,
   run: RunHandle,
   stale: StaleCriteria,
   rendered: readonly RenderedProject[],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { IsoInstant } from '../../domain/dates.js'
-import type { NoticeSummary } from '../../domain/notice.js'
-import { bulkActivitiesPath } from '../../feeds/addresses.js'
+import type { IsoInstant } from '../../../domain/dates.js'
+import type { NoticeSummary } from '../../../domain/notice.js'
+import { bulkActivitiesPath } from '../../../feeds/addresses.js'
 import type { Dataset } from './dataset.js'
 import { stampedEnvelope } from './stamped-envelope.js'
 

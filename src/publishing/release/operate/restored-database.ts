@@ -1,6 +1,6 @@
-import { adoptPublishedRun, knowsReleasesOf } from '../../store/runs/run-sequence.js'
-import type { Store } from '../../store/store.js'
-import { createReleaseReader, type ReadableRelease } from './releases.js'
+import { adoptPublishedRun, knowsReleasesOf } from '../../../store/runs/run-sequence.js'
+import type { Store } from '../../../store/store.js'
+import { createReleaseReader, type ReadableRelease } from '../read/release-reader.js'
 
 /**
  * Tells a database that was restored from a backup which run made the live release, so that the next run is a later

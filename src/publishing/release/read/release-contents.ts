@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { ServiceError } from '../../domain/errors.js'
-import type { CarriedIdentifier } from '../../store/publication/published-identifiers.js'
-import type { ReadableRelease } from './releases.js'
+import { ServiceError } from '../../../domain/errors.js'
+import type { CarriedIdentifier } from '../../../store/publication/published-identifiers.js'
+import type { ReadableRelease } from './release-reader.js'
 
 /** One activity of a published file: its identifier, and a hash of everything but `last-updated-datetime`. */
 export type PublishedActivity = { readonly identifier: string; readonly projectId: number; readonly hash: string }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { type IsoDate, isoDateOf, isoInstantOf } from '../../domain/dates.js'
-import { ServiceError } from '../../domain/errors.js'
-import type { Decimal } from '../../domain/money.js'
-import { hasError, type Notice, type NoticeSummary } from '../../domain/notice.js'
-import { organisationsPath } from '../../feeds/addresses.js'
-import { inputKey, type MappingConfig } from '../../feeds/iati/mapping.js'
+import { type IsoDate, isoDateOf, isoInstantOf } from '../../../domain/dates.js'
+import { ServiceError } from '../../../domain/errors.js'
+import type { Decimal } from '../../../domain/money.js'
+import { hasError, type Notice, type NoticeSummary } from '../../../domain/notice.js'
+import { organisationsPath } from '../../../feeds/addresses.js'
+import { inputKey, type MappingConfig } from '../../../feeds/iati/mapping.js'
 import {
   type Partner,
   recipientOrgBudget,
@@ -12,8 +12,8 @@ import {
   toPartnerOrganisation,
   type YearFigures,
   yearsOfFile,
-} from '../../feeds/iati/organisation.js'
-import type { Connection, Db } from '../../store/database/connection.js'
+} from '../../../feeds/iati/organisation.js'
+import type { Connection, Db } from '../../../store/database/connection.js'
 import {
   type MoneyScope,
   moneyByYear,
@@ -21,14 +21,14 @@ import {
   partnerTexts,
   plannedByPartner,
   publishedPartners,
-} from '../../store/publication/organisation-file.js'
-import { validateOrganisation } from '../../validation/index.js'
-import type { Element } from '../../xml/element.js'
-import { writeElement } from '../../xml/writer.js'
-import type { PublicationDeps, RunHandle } from '../publication.js'
+} from '../../../store/publication/organisation-file.js'
+import { validateOrganisation } from '../../../validation/index.js'
+import type { Element } from '../../../xml/element.js'
+import { writeElement } from '../../../xml/writer.js'
+import type { Texts } from '../../files/texts.js'
+import type { PublicationDeps, RunHandle } from '../../publication.js'
+import type { Manifest } from '../read/manifest.js'
 import type { Dataset } from './dataset.js'
-import type { Texts } from './draft.js'
-import type { Manifest } from './manifest.js'
 import { stampedEnvelope } from './stamped-envelope.js'
 
 /** The file, and what the manifest keeps of the publisher's own record. */
