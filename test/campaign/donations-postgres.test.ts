@@ -1,3 +1,3 @@
-import { describeDonations } from '../support/donation-processes.js'
+import { describeDonations } from './support/donation-processes.js'
 
 describeDonations('postgres')

@@ -1,6 +1,6 @@
 import { test } from 'vitest'
-import { describeDonations } from '../support/donation-processes.js'
 import { redisMissing } from '../support/redis.js'
+import { describeDonations } from './support/donation-processes.js'
 
 const missing = redisMissing()
 if (missing === undefined) describeDonations('redis')

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { testDatabase } from '../support/database.js'
-import { runCampaign } from '../support/donation-faults/campaign.js'
+import { runCampaign } from './support/donation-faults/campaign.js'
 import { record } from './support/record.js'
 import { scaled } from './support/scale.js'
 

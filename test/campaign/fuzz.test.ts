@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest'
 import { testDatabase } from '../support/database.js'
-import { fuzzApi } from '../support/fuzz-api.js'
+import { fuzzApi } from './support/fuzz-api.js'
 
 describe('twenty thousand hostile requests', async () => {
   const { store } = await testDatabase()

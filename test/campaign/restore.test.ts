@@ -7,10 +7,10 @@ import { listMigrations, migrate, pendingMigrations } from '../../src/store/sche
 import { openStore, type Store } from '../../src/store/store.js'
 import { insertProjects } from '../support/catalogue.js'
 import { emptyDatabase } from '../support/database.js'
-import { installedPostgresMissing, startInstalledPostgres } from '../support/installed-postgres.js'
 import { faultsOf } from '../support/published-folder.js'
 import { seedProjects } from '../support/seeded.js'
 import { askForRun, createFleet, type Fleet, type FleetProcess, runEnded, until } from './support/fleet.js'
+import { installedPostgresMissing, startInstalledPostgres } from './support/installed-postgres.js'
 import { record } from './support/record.js'
 
 const copy = (from: string, to: string) => expect(spawnSync('cp', ['-a', from, to]).status).toBe(0)

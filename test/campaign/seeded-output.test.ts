@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { testDatabase } from '../support/database.js'
-import { seededOutput } from '../support/seeded-output.js'
+import { seededOutput } from './support/seeded-output.js'
 
 // As test/integration/publishing/seeded-output.test.ts, long enough to hold every shape that the seed knows.
 it('publishes 10,000 seeded projects as the same bytes as ever', async () => {

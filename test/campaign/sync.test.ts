@@ -5,9 +5,9 @@ import { promisify } from 'node:util'
 import { createGzip } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { testDatabase } from '../support/database.js'
-import { killedSync } from '../support/killed-sync.js'
 import { firstDifference, fundsOf, serviceMirror } from '../support/service-mirror.js'
 import { apiKey, records, startUpstream, type UpstreamState } from '../support/upstream-server.js'
+import { killedSync } from './support/killed-sync.js'
 
 const hour = 3_600_000
 
@@ -34,7 +34,7 @@ test(
 )
 
 const gigabytes = 5 * 1024 ** 3
-const program = path.resolve(import.meta.dirname, '../support/sync-memory.mjs')
+const program = path.resolve(import.meta.dirname, './support/sync-memory.mjs')
 
 /** A full sync of the built program against such an upstream, in a process of its own. */
 async function measured(state: Partial<UpstreamState>) {

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest'
 import type { QueueConnection } from '../../../jobs/engine.js'
-import { type CrashReport, describeCrashPoints } from '../../support/crash-points.js'
+import { type CrashReport, describeCrashPoints } from './crash-points.js'
 import { type CampaignRow, duration, record } from './record.js'
 
 const steps = ['rendered', 'begun', 'written', 'promised', 'sealed', 'switched', 'recorded'] as const

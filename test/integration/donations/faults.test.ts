@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { runCampaign } from '../../campaign/support/donation-faults/campaign.js'
 import { testDatabase } from '../../support/database.js'
-import { runCampaign } from '../../support/donation-faults/campaign.js'
 
 describe('donations while processes are killed, connections are cut and the gateway fails', async () => {
   const { store, url } = await testDatabase()

@@ -1,4 +1,4 @@
-import { describeCrashPoints } from '../../support/crash-points.js'
+import { describeCrashPoints } from '../../campaign/support/crash-points.js'
 
 // The campaign has all steps on both engines.
 describeCrashPoints(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { killedSync } from '../../support/killed-sync.js'
+import { killedSync } from '../../campaign/support/killed-sync.js'
 
 test('kill -9 during a full sync repeats at most one page and ends as if nothing had happened', async () => {
   const { undisturbed, killed, kills, repeated } = await killedSync({ projects: 120, kills: 2 })

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import type { Store } from '../../src/store/store.js'
-import { listen, type TestApi, testApi } from './api.js'
-import { insertOrganisation, insertProjects } from './catalogue.js'
+import type { Store } from '../../../src/store/store.js'
+import { listen, type TestApi, testApi } from '../../support/api.js'
+import { insertOrganisation, insertProjects } from '../../support/catalogue.js'
+import { layRelease } from '../../support/release.js'
 import {
   expectSoundAnswer,
   expectSoundConversation,
@@ -10,7 +11,6 @@ import {
   hostileRequests,
   operationPaths,
 } from './hostile-requests.js'
-import { layRelease } from './release.js'
 
 // Conversations at a time: most of one is waiting.
 const together = 20

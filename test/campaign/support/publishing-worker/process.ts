@@ -1,10 +1,10 @@
-import { startWorker } from '../../../jobs/worker.js'
-import { readConfig, Secrets } from '../../../src/config/config.js'
-import { createLog } from '../../../src/observability/log.js'
-import { createPublication } from '../../../src/publishing/create-publication.js'
-import type { PublicationStep } from '../../../src/publishing/publication.js'
-import { openStore } from '../../../src/store/store.js'
-import { mappingConfig } from '../builders.js'
+import { startWorker } from '../../../../jobs/worker.js'
+import { readConfig, Secrets } from '../../../../src/config/config.js'
+import { createLog } from '../../../../src/observability/log.js'
+import { createPublication } from '../../../../src/publishing/create-publication.js'
+import type { PublicationStep } from '../../../../src/publishing/publication.js'
+import { openStore } from '../../../../src/store/store.js'
+import { mappingConfig } from '../../../support/builders.js'
 import type { PublishingWorkerOptions } from './worker.js'
 
 // A worker with the real publication that may kill itself, as kill -9 would, after a step.

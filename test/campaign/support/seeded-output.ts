@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { releaseFolder } from '../../src/publishing/folder/release-folder.js'
-import { seed } from '../../src/store/seeding/seed.js'
-import type { Store } from '../../src/store/store.js'
-import { day, mappingConfig } from './builders.js'
-import { testPublisher } from './publishing.js'
+import { releaseFolder } from '../../../src/publishing/folder/release-folder.js'
+import { seed } from '../../../src/store/seeding/seed.js'
+import type { Store } from '../../../src/store/store.js'
+import { day, mappingConfig } from '../../support/builders.js'
+import { testPublisher } from '../../support/publishing.js'
 
 /** SHA-256 of what a publication of seeded projects makes, by what it is. */
 export type SeededOutput = {

@@ -1,6 +1,6 @@
-import { syncInline } from '../../jobs/sync.js'
-import { openStore } from '../../src/store/store.js'
-import { syncWork } from './sync.js'
+import { syncInline } from '../../../jobs/sync.js'
+import { openStore } from '../../../src/store/store.js'
+import { syncWork } from '../../support/sync.js'
 
 // A sync in a process of its own, to be killed: options are the database, the upstream and the run.
 const { url, upstream, runId, lockSeconds }: { url: string; upstream: string; runId: number; lockSeconds: number } =

@@ -1,12 +1,12 @@
 import type { AddressInfo } from 'node:net'
-import { createApi } from '../../../src/api/create-api.js'
-import { createPasswordHashing } from '../../../src/api/passwords.js'
-import { createLog } from '../../../src/observability/log.js'
-import { createBulkReader } from '../../../src/publishing/bulk/bulk-reader.js'
-import { createReleaseReader } from '../../../src/publishing/release/read/release-reader.js'
-import { openStore } from '../../../src/store/store.js'
-import { testConfig } from '../api-config.js'
-import { testPayments } from '../donations.js'
+import { createApi } from '../../../../src/api/create-api.js'
+import { createPasswordHashing } from '../../../../src/api/passwords.js'
+import { createLog } from '../../../../src/observability/log.js'
+import { createBulkReader } from '../../../../src/publishing/bulk/bulk-reader.js'
+import { createReleaseReader } from '../../../../src/publishing/release/read/release-reader.js'
+import { openStore } from '../../../../src/store/store.js'
+import { testConfig } from '../../../support/api-config.js'
+import { testPayments } from '../../../support/donations.js'
 
 // An API process for fault campaigns: says its port, and never outlives the test that forked it.
 const { url, feedsDir } = JSON.parse(process.argv[2] ?? '') as { url: string; feedsDir: string }

@@ -1,7 +1,7 @@
-import { syncInline, syncSettings } from '../../dist/jobs/sync.js'
-import { readConfig } from '../../dist/src/config/config.js'
-import { createSyncRun } from '../../dist/src/store/runs/sync-runs.js'
-import { openStore } from '../../dist/src/store/store.js'
+import { syncInline, syncSettings } from '../../../dist/jobs/sync.js'
+import { readConfig } from '../../../dist/src/config/config.js'
+import { createSyncRun } from '../../../dist/src/store/runs/sync-runs.js'
+import { openStore } from '../../../dist/src/store/store.js'
 
 // A full sync as the built program does it, in a process of its own; says how it ended and how much memory it took.
 const { url, environment } = JSON.parse(process.argv[2] ?? '{}')

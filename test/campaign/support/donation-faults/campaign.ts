@@ -2,11 +2,11 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { settleOpen } from '../../../src/payments/settlement.js'
-import { issueToken, secretHash } from '../../../src/store/access/accounts.js'
-import { listDifferences } from '../../../src/store/donations/books-check.js'
-import type { Store } from '../../../src/store/store.js'
-import { donationFields, insertDonationTargets, testPayments } from '../donations.js'
+import { settleOpen } from '../../../../src/payments/settlement.js'
+import { issueToken, secretHash } from '../../../../src/store/access/accounts.js'
+import { listDifferences } from '../../../../src/store/donations/books-check.js'
+import type { Store } from '../../../../src/store/store.js'
+import { donationFields, insertDonationTargets, testPayments } from '../../../support/donations.js'
 
 /** How long and how hard: donations end when `donations` are made or `seconds` are over. */
 export type CampaignPlan = {
@@ -191,7 +191,7 @@ async function post(
 type Api = { readonly child: ChildProcess; readonly port: number }
 
 async function startApi(url: string, feedsDir: string): Promise<Api> {
-  const register = path.resolve(import.meta.dirname, '../register-typescript.mjs')
+  const register = path.resolve(import.meta.dirname, '../../../support/register-typescript.mjs')
   const child = fork(path.join(import.meta.dirname, 'api-process.ts'), [JSON.stringify({ url, feedsDir })], {
     execArgv: ['--import', register],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

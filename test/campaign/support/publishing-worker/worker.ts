@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { QueueConnection } from '../../../jobs/engine.js'
-import type { PublicationStep } from '../../../src/publishing/publication.js'
+import type { QueueConnection } from '../../../../jobs/engine.js'
+import type { PublicationStep } from '../../../../src/publishing/publication.js'
 
 /** What a worker process with the real publication is told. */
 export type PublishingWorkerOptions = {
@@ -29,7 +29,7 @@ export type PublishingWorker = {
 
 /** Starts a worker process; resolves when it takes jobs. It never outlives the test. */
 export async function forkPublishingWorker(options: PublishingWorkerOptions): Promise<PublishingWorker> {
-  const register = path.resolve(import.meta.dirname, '../register-typescript.mjs')
+  const register = path.resolve(import.meta.dirname, '../../../support/register-typescript.mjs')
   const child = fork(path.join(import.meta.dirname, 'process.ts'), [JSON.stringify(options)], {
     execArgv: ['--import', register],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

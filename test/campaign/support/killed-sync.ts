@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import path from 'node:path'
-import { createSyncRun, findSyncRun } from '../../src/store/runs/sync-runs.js'
-import { testDatabase } from './database.js'
-import { mirrorContents, sync, until } from './sync.js'
-import { aRecord, startUpstream, type TestUpstream } from './upstream-server.js'
+import { createSyncRun, findSyncRun } from '../../../src/store/runs/sync-runs.js'
+import { testDatabase } from '../../support/database.js'
+import { mirrorContents, sync, until } from '../../support/sync.js'
+import { aRecord, startUpstream, type TestUpstream } from '../../support/upstream-server.js'
 
 /**
  * Mirrors an upstream twice: once undisturbed, once in processes that are killed while a page is being fetched or
@@ -74,7 +74,7 @@ function catalogue(projects: number) {
 }
 
 function start(url: string, upstream: string, runId: number): ChildProcess {
-  const register = path.resolve(import.meta.dirname, 'register-typescript.mjs')
+  const register = path.resolve(import.meta.dirname, '../../support/register-typescript.mjs')
   return fork(
     path.join(import.meta.dirname, 'sync-process.ts'),
     [JSON.stringify({ url, upstream, runId, lockSeconds: 2 })],
