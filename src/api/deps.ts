@@ -23,6 +23,8 @@ export type ApiLimits = {
 /** Everything that the API works with; nothing else reaches it. */
 export type ApiDeps = {
   readonly store: Store
+  /** The same database through connections of their own: searches that take long keep nobody else waiting. */
+  readonly searches: Store
   readonly releases: ReleaseReader
   readonly bulk: BulkReader
   /** The newest publication runs, newest first. */

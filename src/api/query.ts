@@ -97,7 +97,8 @@ function invalidPathPart(field: string, expected: string, got: string): ServiceE
   })
 }
 
-function invalidParameter(field: string, expected: string, got: string): ServiceError {
+/** The error of a query parameter with a wrong value. */
+export function invalidParameter(field: string, expected: string, got: string): ServiceError {
   const shown = got.slice(0, 64)
   return new ServiceError('request-invalid', `the query parameter ${field} must be ${expected}, not "${shown}"`, {
     problems: [{ field, expected, got: shown }],

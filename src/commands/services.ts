@@ -17,7 +17,7 @@ import { openMetrics } from './wiring/metrics.js'
 import { openPayments, paymentFields } from './wiring/payments.js'
 import { openPublication, publicationFields } from './wiring/publication.js'
 import { openRuntime, type Runtime } from './wiring/runtime.js'
-import { apiFields, serveApi } from './wiring/serve-api.js'
+import { apiFields, openApiRuntime, serveApi } from './wiring/serve-api.js'
 
 /** `giving start`, `giving api` and `giving worker`. */
 export function registerServices(program: Command, { environment, signal, action }: CommandLine): void {
@@ -43,8 +43,9 @@ type WorkRuntime = Runtime<(typeof workFields)[number]>
 export async function startCommand(environment: Environment, signal: AbortSignal, output: Output): Promise<number> {
   await using runtime = await openRuntime(environment, [...apiFields, ...workFields])
   await using cleanup = new CleanupStack()
-  const metrics = openMetrics(runtime)
-  const baseUrl = await serveApi(runtime, metrics, signal, cleanup)
+  const apiRuntime = openApiRuntime(runtime, cleanup)
+  const metrics = openMetrics(apiRuntime)
+  const baseUrl = await serveApi(apiRuntime, metrics, signal, cleanup)
   await seedFirstStart(runtime, baseUrl, output)
   // Before the worker starts, so that its first round finds the run.
   const first = await createRun(runtime.store.db, { trigger: 'start', at: runtime.clock() })
@@ -60,7 +61,8 @@ export async function startCommand(environment: Environment, signal: AbortSignal
 export async function apiCommand(environment: Environment, signal: AbortSignal, output: Output): Promise<number> {
   await using runtime = await openRuntime(environment, apiFields)
   await using cleanup = new CleanupStack()
-  output.note(`listening on ${await serveApi(runtime, openMetrics(runtime), signal, cleanup)}`)
+  const apiRuntime = openApiRuntime(runtime, cleanup)
+  output.note(`listening on ${await serveApi(apiRuntime, openMetrics(apiRuntime), signal, cleanup)}`)
   await aborted(signal)
   return 0
 }

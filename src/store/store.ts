@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { ServiceError } from '../domain/errors.js'
-import { createPool, type Db, isRepeatable, type PoolOptions, toDb, toStoreError } from './database/connection.js'
+import {
+  createPool,
+  type Db,
+  isConnectionLost,
+  isRepeatable,
+  type PoolOptions,
+  toDb,
+  toStoreError,
+} from './database/connection.js'
 
 /**
  * Owns the connections to the database. SQL stands in the folder of its aggregate (`catalogue/`, `publication/`, ...) in
@@ -59,10 +67,31 @@ export class Store implements AsyncDisposable {
     try {
       return await work(toDb(client, this.#answerMs), client)
     } catch (error) {
-      broken ||= toStoreError(error) instanceof ServiceError
+      broken ||= isConnectionLost(error)
       throw error
     } finally {
       this.#release(client, broken)
+    }
+  }
+
+  /**
+   * Runs `work` on a connection that is closed when `signal` is aborted: the server then ends the statement that runs on
+   * it, and nobody waits for its rows. Throws `aborted`, and whatever the statements throw.
+   */
+  async abortable<T>(signal: AbortSignal, work: (db: Db) => Promise<T>): Promise<T> {
+    const client = await this.#connect()
+    const cut = () => void (client as unknown as pg.Client).end().catch(ignore)
+    let broken = false
+    try {
+      if (signal.aborted) throw new ServiceError('aborted', 'the client has gone')
+      signal.addEventListener('abort', cut, { once: true })
+      return await work(toDb(client, this.#answerMs))
+    } catch (error) {
+      broken = isConnectionLost(error)
+      throw error
+    } finally {
+      signal.removeEventListener('abort', cut)
+      this.#release(client, broken || signal.aborted)
     }
   }
 
@@ -127,7 +156,7 @@ function ignore(): void {}
 
 /** A connection that is lost, or cannot even roll back, is thrown away, not put back into the pool. */
 async function isRolledBack(db: Db, failure: unknown): Promise<boolean> {
-  if (failure instanceof ServiceError && failure.code === 'database-unavailable') return false
+  if (isConnectionLost(failure)) return false
   try {
     await db.query('rollback')
     return true

@@ -1,8 +1,10 @@
 import { ServiceError } from '../../domain/errors.js'
+import { isTimedOut } from '../../store/database/connection.js'
 import { searchProjects } from '../../store/ready-texts/project-search.js'
 import type { ProjectView, WireFormat } from '../../store/ready-texts/ready-texts.js'
-import type { Store } from '../../store/store.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
+import type { ApiDeps } from '../deps.js'
+import { invalidParameter } from '../query.js'
 import type { SearchResult } from '../representations/search.js'
 import { projectTextsOf } from './ready-texts.js'
 
@@ -30,24 +32,54 @@ export type SearchInput = {
   readonly format: WireFormat
 }
 
-/** Active projects that have the words, best first. Throws `request-invalid` without `q`. */
-export async function search(store: Store, input: SearchInput): Promise<SearchResult> {
-  const { q, filters, start, limit, view, format } = input
+// More words or characters than people type; each word costs the database time.
+const mostWords = 32
+const mostCharacters = 500
+
+/**
+ * Active projects that have the words, best first; the work ends when `signal` is aborted. Throws `request-invalid` when
+ * `q` is missing or too long, and `server-busy` when the search takes too long.
+ */
+export async function search(
+  { store, searches }: Pick<ApiDeps, 'store' | 'searches'>,
+  signal: AbortSignal,
+  input: SearchInput,
+): Promise<SearchResult> {
+  const { filters, start, limit, view, format } = input
+  const q = searchableText(input.q)
+  const valuesOf = (name: SearchFilter['name']) =>
+    filters.filter((filter) => filter.name === name).map((filter) => filter.value)
+  const text = { view, format, recordVersion: projectRecordVersion }
+  const wanted = {
+    ...{ start, limit, text },
+    words: q === '*' ? undefined : q,
+    themeIds: valuesOf('theme'),
+    countryCodes: valuesOf('country').map((code) => code.toUpperCase()),
+  }
+  const { rows, numberFound } = await searches
+    .abortable(signal, (db) => searchProjects(db, wanted))
+    .catch((cause: unknown) => {
+      if (!isTimedOut(cause)) throw cause
+      throw new ServiceError('server-busy', 'this search takes too long: search for fewer or rarer words', { cause })
+    })
+  const records = await projectTextsOf(store, text, rows)
+  return { filters, q, start, summary: view === 'summary', records, numberFound }
+}
+
+function searchableText(q: string | undefined): string {
   if (q === undefined) {
     const expected = 'words to search for, or *'
     throw new ServiceError('request-invalid', `the query parameter q is missing: expected ${expected}`, {
       problems: [{ field: 'q', expected }],
     })
   }
-  const valuesOf = (name: SearchFilter['name']) =>
-    filters.filter((filter) => filter.name === name).map((filter) => filter.value)
-  const text = { view, format, recordVersion: projectRecordVersion }
-  const { rows, numberFound } = await searchProjects(store.db, {
-    ...{ start, limit, text },
-    words: q === '*' ? undefined : q,
-    themeIds: valuesOf('theme'),
-    countryCodes: valuesOf('country').map((code) => code.toUpperCase()),
-  })
-  const records = await projectTextsOf(store, text, rows)
-  return { filters, q, start, summary: view === 'summary', records, numberFound }
+  const words = q.match(/[\p{L}\p{N}]+/gu)?.length ?? 0
+  if (words > mostWords || q.length > mostCharacters) {
+    throw invalidParameter(
+      'q',
+      `at most ${mostWords} words and ${mostCharacters} characters`,
+      `${words} words and ${q.length} characters`,
+    )
+  }
+  return q
 }

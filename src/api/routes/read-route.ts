@@ -12,7 +12,7 @@ export const readParameters = {
   limit: 'Records of the page, 1 to 100; 10 when absent.',
   modifiedSince: 'Only records that changed at this instant (RFC 3339) or later.',
   projectIds: 'At most 10 project identifiers, separated by commas.',
-  q: 'Words to search for; * for everything.',
+  q: 'Words to search for, at most 32 and 500 characters; * for everything.',
   start: 'Number of the first hit, from 0.',
   filter: 'Pairs such as theme:edu,country:IN.',
   theme: 'Only organisations that work on this theme.',

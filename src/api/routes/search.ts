@@ -9,7 +9,7 @@ import { createReads } from './read-route.js'
 /** Search of active projects (wire.md 5). */
 export function searchRoutes(
   app: FastifyInstance,
-  { store }: Pick<ApiDeps, 'store'>,
+  deps: Pick<ApiDeps, 'store' | 'searches'>,
   authenticate: Authenticate,
 ): void {
   const read = createReads(app, authenticate)
@@ -21,7 +21,7 @@ export function searchRoutes(
       parameters: ['q', 'start', 'filter', 'limit'],
     } as const
     read(operation, async (request, format) => {
-      const result = await search(store, {
+      const result = await search(deps, request.signal, {
         q: queryValue(request, 'q'),
         filters: parseFilters(queryValue(request, 'filter')),
         start: wholeNumberOf(request, 'start'),

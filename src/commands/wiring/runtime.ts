@@ -4,6 +4,7 @@ import type { Clock } from '../../domain/dates.js'
 import { openEmbeddedPostgres } from '../../embedded-postgres/index.js'
 import { keepServerRunning } from '../../embedded-postgres/keeper.js'
 import { createLog, type Log } from '../../observability/log.js'
+import type { PoolOptions } from '../../store/database/connection.js'
 import { migrate } from '../../store/schema/migrate.js'
 import { openStore, type Store } from '../../store/store.js'
 import { CleanupStack } from './cleanup-stack.js'
@@ -44,9 +45,7 @@ export async function openRuntime<Field extends keyof Config = never>(
   try {
     const embedded = secrets.databaseUrl === undefined ? await openEmbedded(config, log, cleanup) : undefined
     const databaseUrl = secrets.databaseUrl ?? embedded?.url ?? ''
-    const store = openStore({ url: databaseUrl, max: config.databasePoolSize, applicationName: 'giving' }, (error) =>
-      log.warn({ error: error.message }, 'an idle database connection broke'),
-    )
+    const store = openPool({ databaseUrl, log }, { max: config.databasePoolSize })
     cleanup.defer(() => store.close())
     if (options.migrate) {
       const { applied } = await migrate(store)
@@ -67,6 +66,16 @@ export async function openRuntime<Field extends keyof Config = never>(
     await cleanup[Symbol.asyncDispose]()
     throw error
   }
+}
+
+/** Opens connections to the database of a runtime; the caller closes them. */
+export function openPool(
+  { databaseUrl, log }: Pick<Runtime, 'databaseUrl' | 'log'>,
+  options: Pick<PoolOptions, 'max' | 'statementTimeoutMs'>,
+): Store {
+  return openStore({ url: databaseUrl, applicationName: 'giving', ...options }, (error) =>
+    log.warn({ error: error.message }, 'an idle database connection broke'),
+  )
 }
 
 /** Starts or joins the embedded server, and starts it again should it be killed. */

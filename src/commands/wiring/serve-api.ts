@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { closeApi } from '../../api/close-api.js'
 import { createApi } from '../../api/create-api.js'
-import type { ApiLimits } from '../../api/deps.js'
+import type { ApiDeps, ApiLimits } from '../../api/deps.js'
 import { connectionsWithinDescriptors } from '../../api/descriptors.js'
 import { createPasswordHashing } from '../../api/passwords.js'
 import type { ConfigOf } from '../../config/config.js'
@@ -17,7 +17,7 @@ import { baseUrlFields, listeningUrl } from './base-url.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import { toListenError } from './listen-error.js'
 import { openPayments, paymentFields } from './payments.js'
-import type { Runtime } from './runtime.js'
+import { openPool, type Runtime } from './runtime.js'
 
 /** The fields of the configuration that the API uses. */
 export const apiFields = [
@@ -32,8 +32,13 @@ export const apiFields = [
   'shutdownSeconds',
 ] as const
 
-// A connection that stalls gives no error: a client of the API gets an answer soon.
-const answerMs = 10_000
+/** A runtime whose store is used as the API does: statements have time limits, searches have their own connections. */
+export type ApiRuntime = Runtime<(typeof apiFields)[number]> & Pick<ApiDeps, 'searches'>
+
+// The server ends a statement after these; this process gives up a connection that stalls a second later.
+const statementMs = 10_000
+const searchMs = 3_000
+const stalledMs = 1_000
 
 // How long a slow reader may hold up a shutdown.
 const maxGraceMs = 6_000
@@ -41,28 +46,43 @@ const maxGraceMs = 6_000
 // Far above the delay that publishing in the same process causes: only an overload reaches it.
 const eventLoopDelayMs = 1_000
 
+/** Opens the API's connections to the database; `cleanup` closes them. */
+export function openApiRuntime(runtime: Runtime<(typeof apiFields)[number]>, cleanup: CleanupStack): ApiRuntime {
+  const open = (max: number, statementTimeoutMs: number) => {
+    const store = openPool(runtime, { max, statementTimeoutMs })
+    cleanup.defer(() => store.close())
+    return store.answeringWithin(statementTimeoutMs + stalledMs)
+  }
+  const { databasePoolSize } = runtime.config
+  return {
+    ...runtime,
+    store: open(databasePoolSize, statementMs),
+    searches: open(Math.max(2, Math.floor(databasePoolSize / 3)), searchMs),
+  }
+}
+
 /**
  * Listens and returns the public address. It closes as soon as `signal` is aborted, while a worker of this process still
  * finishes its jobs, so that both are down in time. Throws `configuration-invalid` when the port is taken.
  */
 export async function serveApi(
-  runtime: Runtime<(typeof apiFields)[number]>,
+  runtime: ApiRuntime,
   metrics: Metrics,
   signal: AbortSignal,
   cleanup: CleanupStack,
 ): Promise<string> {
-  const { config, log, clock } = runtime
-  const store = runtime.store.answeringWithin(answerMs)
+  const { config, log, clock, store, searches } = runtime
   let baseUrl = config.baseUrl ?? listeningUrl(config, config.port)
   const api = await createApi({
     store,
+    searches,
     log,
     clock,
     releases: createReleaseReader(runtime.feedsDir),
     bulk: createBulkReader(runtime.feedsDir),
     listRuns: (limit) => listRuns(store.db, limit),
     passwords: createPasswordHashing(),
-    payments: openPayments({ ...runtime, store }),
+    payments: openPayments(runtime),
     metrics,
     config: {
       baseUrl: () => baseUrl,

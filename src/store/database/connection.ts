@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { ServiceError } from '../../domain/errors.js'
+import { findTransient } from './transient.js'
 
 /** What SQL functions of this room are given: a connection, a transaction or the pool itself. */
 export type Db = {
@@ -39,8 +40,14 @@ export type PoolOptions = {
   readonly url: string
   readonly max: number
   readonly applicationName: string
+  /** After how long the server ends a statement; 0 or absent: never. */
   readonly statementTimeoutMs?: number
 }
+
+const connectMs = 5_000
+
+// How often the server looks whether the client of a running statement is still there, and ends the statement if not.
+const clientCheckMs = 1_000
 
 /** A pool with our column parsers, UTC sessions and bounded waits; `onError` hears of idle connections that broke. */
 export function createPool(options: PoolOptions, onError: (error: Error) => void): pg.Pool {
@@ -48,14 +55,25 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
     connectionString: options.url,
     max: options.max,
     application_name: options.applicationName,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: connectMs,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
+    onConnect: watchClient,
     types: { getTypeParser: columnParser as typeof pg.types.getTypeParser },
     options: `-c timezone=UTC -c statement_timeout=${options.statementTimeoutMs ?? 0} -c idle_in_transaction_session_timeout=600000`,
   })
   pool.on('error', onError)
   return pool
+}
+
+async function watchClient(client: pg.ClientBase): Promise<void> {
+  const text = `set client_connection_check_interval = ${clientCheckMs}`
+  try {
+    await client.query({ text, query_timeout: connectMs } as pg.QueryConfig)
+  } catch (error) {
+    // A server on a system that has no such check refuses the setting.
+    if (sqlState(error) === undefined) throw error
+  }
 }
 
 /** Adapts a pg client or pool to `Db`; a statement without an answer after `answerMs` (0: no limit) fails. */
@@ -77,14 +95,6 @@ export function toDb(client: pg.Pool | pg.PoolClient, answerMs: number): Db {
   }
 }
 
-// Class 08: connection exceptions; 57P0x: shutdown; 53xxx: out of resources (53100: disk full).
-const unavailableStates = /^(08|57P0|53)/
-const unavailableErrnos = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'])
-
-// The driver's own words, which have no code.
-const lostMessages =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Client was closed|Connection ended|Cannot use a pool after calling end/
-
 /** True for serialisation failures and deadlocks, which a transaction may simply repeat. */
 export function isRepeatable(error: unknown): boolean {
   const code = sqlState(error)
@@ -96,6 +106,11 @@ export function isDataError(error: unknown): boolean {
   return /^(22|23)/.test(sqlState(error) ?? '')
 }
 
+/** Whether the server ended a statement that took too long. */
+export function isTimedOut(error: unknown): boolean {
+  return sqlState(error) === '57014'
+}
+
 /** The SQLSTATE or errno of a driver error, if it has one. */
 export function sqlState(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined
@@ -103,11 +118,17 @@ export function sqlState(error: unknown): string | undefined {
   return 'cause' in error ? sqlState(error.cause) : undefined
 }
 
-/** Turns a lost connection into `database-unavailable`; every other error is returned as it is. */
+/** Turns a failure that passes by itself into `database-unavailable`; every other error is returned as it is. */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof ServiceError || !(error instanceof Error)) return error
-  const code = sqlState(error) ?? ''
-  const lost = unavailableStates.test(code) || unavailableErrnos.has(code) || lostMessages.test(error.message)
-  if (!lost) return error
-  return new ServiceError('database-unavailable', `the database cannot be reached: ${error.message}`, { cause: error })
+  const transient = findTransient(sqlState(error) ?? '', error.message)
+  if (!transient) return error
+  return new ServiceError('database-unavailable', `${transient.reason}: ${error.message}`, { cause: error })
+}
+
+/** Whether the connection of a statement that failed like this must not be used again. */
+export function isConnectionLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { message } = error instanceof ServiceError && error.cause instanceof Error ? error.cause : error
+  return findTransient(sqlState(error) ?? '', message)?.connection === 'lost'
 }

@@ -4,6 +4,7 @@ import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Db } from '../../../src/store/database/connection.js'
+import type { Store } from '../../../src/store/store.js'
 import { openStore } from '../../../src/store/store.js'
 import { parseElement } from '../../../src/xml/reader.js'
 import { type TestApi, testApi } from '../../support/api.js'
@@ -347,16 +348,18 @@ describe('reads', async () => {
   describe('one round trip', () => {
     const countingApi = async () => {
       const counted: string[] = []
-      const db: Db = {
+      const counting = (db: Db): Db => ({
         query: async (text, ...rest) => {
-          // What the process does by the clock is no part of a read.
+          // Statements of timers are not part of a read.
           if (!text.includes('store_fact')) counted.push(text)
-          return await store.db.query(text, ...rest)
+          return await db.query(text, ...rest)
         },
-      }
+      })
+      const abortable: Store['abortable'] = (signal, work) => store.abortable(signal, (db) => work(counting(db)))
       const watched = new Proxy(store, {
         get: (target, name) => {
-          if (name === 'db') return db
+          if (name === 'db') return counting(store.db)
+          if (name === 'abortable') return abortable
           const member: unknown = Reflect.get(target, name, target)
           return typeof member === 'function' ? member.bind(target) : member
         },

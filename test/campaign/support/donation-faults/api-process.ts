@@ -14,6 +14,7 @@ const store = openStore({ url, max: 6, applicationName: 'campaign api' })
 const clock = () => new Date()
 const api = await createApi({
   store,
+  searches: store,
   clock,
   releases: createReleaseReader(feedsDir),
   bulk: createBulkReader(feedsDir),
