@@ -1,4 +1,5 @@
 import type { Db } from '../../src/store/database/connection.js'
+import type { Store } from '../../src/store/store.js'
 
 export type ProjectSeed = {
   readonly id: number
@@ -26,4 +27,13 @@ export async function insertProjects(db: Db, projects: readonly ProjectSeed[]): 
       projects.map(({ organisationId }) => organisationId ?? null),
     ],
   )
+}
+
+/** Loses projects as a backup that is put back loses them: past the trigger that refuses to delete published ones. */
+export async function loseProjects(store: Store, ids: readonly number[]): Promise<void> {
+  await store.transaction(async (db) => {
+    await db.query('alter table project disable trigger refuse_deleting_published')
+    await db.query('delete from project where id = any ($1::bigint[])', [ids])
+    await db.query('alter table project enable trigger refuse_deleting_published')
+  })
 }

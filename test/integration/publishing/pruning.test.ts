@@ -12,7 +12,7 @@ import { runNumbers } from '../../../src/store/runs/run-numbers.js'
 import { createRun, listRuns } from '../../../src/store/runs/runs.js'
 import { adoptSchedule } from '../../../src/store/runs/schedules.js'
 import { testApi } from '../../support/api.js'
-import { insertProjects } from '../../support/catalogue.js'
+import { insertProjects, loseProjects } from '../../support/catalogue.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
 
@@ -96,7 +96,7 @@ describe('health', () => {
   })
 
   it('tells that the last run failed, and that a release is held, until it is decided', async () => {
-    await database.store.db.query('delete from project where id = 2')
+    await loseProjects(database.store, [2])
     const run = await publisher.publish()
     expect(await codes()).toEqual(['release-held'])
     expect((await health()).needs[0]?.message).toContain(`release ${run.releaseId} is held: 1 published identifier`)

@@ -11,7 +11,7 @@ import {
 } from '../../../src/publishing/release/operate/operate-releases.js'
 import { diffReleases } from '../../../src/publishing/release/read/diff-releases.js'
 import { findLiveRelease, recordReleaseEvent } from '../../../src/store/publication/releases.js'
-import { insertProjects } from '../../support/catalogue.js'
+import { insertProjects, loseProjects } from '../../support/catalogue.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
 
@@ -42,7 +42,7 @@ beforeEach(async () => {
 describe('a release that would lose too much', () => {
   it('is held when published identifiers would vanish, says why, and leaves the live one alone', async () => {
     const before = await publisher.live()
-    await database.store.db.query('delete from project where id in (3, 7)')
+    await loseProjects(database.store, [3, 7])
     const run = await publisher.publish()
     expect(run).toMatchObject({
       state: 'held',
@@ -67,7 +67,7 @@ describe('a release that would lose too much', () => {
   })
 
   it('is held once: the same content again is the same held release, other content another one', async () => {
-    await database.store.db.query('delete from project where id = 3')
+    await loseProjects(database.store, [3])
     const first = await publisher.publish()
     later()
     expect(await publisher.publish()).toMatchObject({ state: 'held', releaseId: first.releaseId, reason: first.reason })
@@ -80,7 +80,7 @@ describe('a release that would lose too much', () => {
   })
 
   it('does not pile up: the three newest held releases stay', async () => {
-    await database.store.db.query('delete from project where id = 3')
+    await loseProjects(database.store, [3])
     const ids: (string | undefined)[] = []
     for (const title of ['a', 'b', 'c', 'd', 'e']) {
       await retitle(8, title)
@@ -147,7 +147,7 @@ describe('approving', () => {
   })
 
   it('needs a word more when identifiers vanish, and then they are given up for ever', async () => {
-    await database.store.db.query('delete from project where id = 3')
+    await loseProjects(database.store, [3])
     const { releaseId = '' } = await publisher.publish()
     await expect(approveRelease(publisher.deps, releaseId, { acceptLoss: false })).rejects.toMatchObject({
       code: 'release-refused',
@@ -157,7 +157,7 @@ describe('approving', () => {
     later()
     await retitle(8, 'Better')
     expect(await publisher.publish()).toMatchObject({ state: 'published' })
-    await database.store.db.query('delete from project where id = 4')
+    await loseProjects(database.store, [4])
     later()
     expect(await publisher.publish()).toMatchObject({
       state: 'held',
@@ -166,11 +166,11 @@ describe('approving', () => {
   })
 
   it('keeps the promise of identifiers that it is the first to publish', async () => {
-    await database.store.db.query('delete from project where id = 3')
+    await loseProjects(database.store, [3])
     await insertProjects(database.store.db, [{ id: 900 }])
     const { releaseId = '' } = await publisher.publish()
     await approveRelease(publisher.deps, releaseId, { acceptLoss: true })
-    await database.store.db.query('delete from project where id = 900')
+    await loseProjects(database.store, [900])
     later()
     expect(await publisher.publish()).toMatchObject({ state: 'held', reason: expect.stringContaining('-900') })
   })
@@ -238,7 +238,7 @@ describe('rolling back', () => {
     const { second } = await publishTwice()
     await expect(rollbackRelease(publisher.deps, second.id)).rejects.toMatchObject({ code: 'release-refused' })
     await expect(rollbackRelease(publisher.deps, '20260101T000000Z-1')).rejects.toMatchObject({ code: 'not-found' })
-    await database.store.db.query('delete from project where id = 3')
+    await loseProjects(database.store, [3])
     const { releaseId = '' } = await publisher.publish()
     await expect(rollbackRelease(publisher.deps, releaseId)).rejects.toMatchObject({ code: 'not-found' })
   })
@@ -284,7 +284,7 @@ describe('the difference of two releases', () => {
     await gift(5, '250.50')
     await retitle(8, 'Changed')
     await insertProjects(database.store.db, range(100, 2))
-    await database.store.db.query('delete from project where id = 3')
+    await loseProjects(database.store, [3])
     const run = await publisher.publish()
     expect(run.state).toBe('held')
     const diff = await diffReleases(before, await openAnyRelease(publisher.feedsDir, run.releaseId ?? ''))
