@@ -5,6 +5,7 @@ import { getAccountId } from '../store/access/account-administration.js'
 import { issueKey, secretHash } from '../store/access/accounts.js'
 import { listKeys, revokeKey } from '../store/access/api-keys.js'
 import { type CommandLine, jsonOption, wholeNumber } from './command-line.js'
+import { describeEmail } from './e-mail.js'
 import type { Output } from './output.js'
 import { openRuntime } from './wiring/runtime.js'
 
@@ -58,7 +59,7 @@ export async function listKeysCommand(
   output.result({ keys }, () =>
     keys.map(({ id, email, createdAt, revokedAt }) => {
       const revoked = revokedAt === undefined ? '' : `; revoked ${revokedAt}`
-      return `${String(id).padStart(6)} ${email.padEnd(40)} since ${createdAt}${revoked}`
+      return `${String(id).padStart(6)} ${describeEmail(email).padEnd(40)} since ${createdAt}${revoked}`
     }),
   )
   if (!output.json && keys.length === 0) output.note('there is no key')

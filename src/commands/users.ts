@@ -16,6 +16,7 @@ import {
   withdrawGrant,
 } from '../store/access/account-administration.js'
 import { type CommandLine, durationSeconds, jsonOption } from './command-line.js'
+import { describeEmail, nonAsciiOf } from './e-mail.js'
 import type { Output } from './output.js'
 import { openRuntime, type Runtime } from './wiring/runtime.js'
 
@@ -100,14 +101,14 @@ export async function createUserCommand(
 /** `giving users list`: every account, with what it may do. */
 export async function listUsersCommand(environment: Environment, output: Output): Promise<number> {
   await using runtime = await openRuntime(environment)
-  const users = (await listAccounts(runtime.store.db)).map(({ createdAt, ...account }) => ({
-    ...account,
-    createdAt: isoInstantOf(createdAt),
-  }))
+  const users = (await listAccounts(runtime.store.db)).map(({ createdAt, ...account }) => {
+    const nonAscii = nonAsciiOf(account.email)
+    return { ...account, ...(nonAscii.length > 0 && { nonAscii }), createdAt: isoInstantOf(createdAt) }
+  })
   output.result({ users }, () =>
     users.map(({ email, disabled, keys, tokenTimeoutSeconds, grants, createdAt }) => {
       const may = disabled ? 'disabled' : grants.length > 0 ? `may read, ${grants.join(', ')}` : 'may read'
-      return `${email.padEnd(40)} ${may}; ${keys} keys; tokens live ${tokenTimeoutSeconds} s; since ${createdAt}`
+      return `${describeEmail(email).padEnd(40)} ${may}; ${keys} keys; tokens live ${tokenTimeoutSeconds} s; since ${createdAt}`
     }),
   )
   if (!output.json && users.length === 0) output.note('there is no API user yet: giving users create')

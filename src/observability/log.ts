@@ -1,5 +1,6 @@
 import pino from 'pino'
 import type { Config } from '../config/config.js'
+import { escapeInvisibleInJson } from '../domain/invisible-characters.js'
 
 /** Structured logger: `log.info({ runId }, 'publication started')`. */
 export type Log = pino.Logger
@@ -15,8 +16,16 @@ export function createLog(level: Config['logLevel']): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: redacted.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
     },
-    writtenByTurn(pino.destination({ dest: 2, sync: true })),
+    standardError(),
   )
+}
+
+let openedStandardError: pino.DestinationStream | undefined
+
+/** Standard error, once for all logs of the process. It may be closed, or its disk full: work goes on without a log. */
+function standardError(): pino.DestinationStream {
+  openedStandardError ??= writtenByTurn(pino.destination({ dest: 2, sync: true }).on('error', () => undefined))
+  return openedStandardError
 }
 
 // A server under load logs many lines in a turn.
@@ -31,7 +40,7 @@ function writtenByTurn(destination: pino.DestinationStream): pino.DestinationStr
   const flush = () => {
     const written = lines
     lines = ''
-    if (written !== '') destination.write(written)
+    if (written !== '') destination.write(escapeInvisibleInJson(written))
   }
   process.on('exit', flush)
   return {
