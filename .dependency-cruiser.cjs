@@ -191,6 +191,7 @@ module.exports = {
     onlyIn('bullmq|ioredis', '^jobs/', 'The queue stays in jobs.'),
     onlyIn('saxes|fast-xml-parser', '^src/xml/', 'XML is taken apart in src/xml only.'),
     onlyIn('xmlbuilder2|htmlparser2', '^src/feeds/', 'Envelopes are built and HTML is read as text in one place.'),
+    onlyIn('@streamparser', '^src/wire/', 'JSON is taken apart in src/wire only.'),
     onlyIn('libxml2-wasm', '^src/validation/', 'The official schema is a check.'),
     onlyIn('commander|cli-progress', '^src/(cli\\.ts|commands/)', 'Only the command line talks to a terminal.'),
     onlyIn('sanitize-html', '^src/domain/', 'HTML from outside is made safe in one function, when it is stored.'),

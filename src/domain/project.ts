@@ -42,7 +42,6 @@ type FieldKinds = {
  */
 export const organisationFields = [
   ['id', 'integer', 'record'],
-  ['bridgeId', 'bigint?', 'record'],
   ['name', 'text', 'record'],
   ['ein', 'text?', 'record'],
   ['addressLine1', 'text?', 'record'],
@@ -50,12 +49,13 @@ export const organisationFields = [
   ['city', 'text?', 'record'],
   ['state', 'text?', 'record'],
   ['postal', 'text?', 'record'],
-  // The country of the address.
-  ['countryCode', 'text?', 'record'],
-  ['countryName', 'text?', 'record'],
   ['url', 'text?', 'record'],
   ['logoUrl', 'text?', 'record'],
   ['mission', 'text?', 'record'],
+  ['bridgeId', 'bigint?', 'record'],
+  // The country of the address.
+  ['countryCode', 'text?', 'record'],
+  ['countryName', 'text?', 'record'],
   // Its own IATI organisation identifier, and its code of IATI OrganisationType.
   ['orgRef', 'text?', 'iati'],
   ['orgType', 'text?', 'iati'],
@@ -178,6 +178,7 @@ export const projectFields = [
   ['projectLink', 'text?', 'record'],
   ['progressReportLink', 'text?', 'record'],
   ['themeName', 'text?', 'record'],
+  ['imageLink', 'text?', 'record'],
   ['countryName', 'text?', 'record'],
   ['countryCode', 'text?', 'record'],
   ['regionName', 'text?', 'record'],
@@ -189,7 +190,6 @@ export const projectFields = [
   ['numberOfDonations', 'integer', 'record'],
   ['numberOfReports', 'integer?', 'record'],
   ['dateOfMostRecentReport', 'instant?', 'record'],
-  ['imageLink', 'text?', 'record'],
   // Of the record's main image.
   ['imageTitle', 'text?', 'service'],
   ['imageGallerySize', 'integer?', 'record'],

@@ -7,10 +7,10 @@ import { isDataError } from '../store/database/connection.js'
 import { refuseOtherCurrency } from '../store/donations/stated-totals.js'
 import type { Store } from '../store/store.js'
 import { parseProjectRecord } from '../wire/read/project-record.js'
-import { BatchLimit } from '../wire/read/record-batches.js'
-import { type ReadProgress, readRecords } from '../wire/read/record-files.js'
-import { recordHash } from '../wire/read/record-hash.js'
 import { type ImportProblem, type ImportSummary, ImportTally } from './import-summary.js'
+import { BatchLimit } from './record-batches.js'
+import { type ReadProgress, readRecords } from './record-files.js'
+import { recordHash } from './record-hash.js'
 
 /** How files are imported. */
 export type ImportOptions = {

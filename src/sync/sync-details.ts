@@ -10,10 +10,10 @@ import {
   keepDetailKeys,
   listDetailTasks,
 } from '../store/sync/upstream-projects.js'
+import type { ParsedObject } from '../wire/read/parsed-value.js'
 import { parseImageRecord } from '../wire/read/project-record.js'
 import { readReportFeed } from '../wire/read/report-feeds.js'
 import { readList } from '../wire/read/upstream-documents.js'
-import type { WireObject } from '../wire/read/wire-value.js'
 import { accept } from './sync-projects.js'
 import type { Notice, SyncSession } from './sync-session.js'
 
@@ -93,7 +93,7 @@ async function fetchDetails(session: SyncSession, task: DetailTask): Promise<Fet
 }
 
 /** The pictures of a gallery; a title that is only the project's is none: it would go stale with the project's. */
-function pictures(images: readonly WireObject[], projectTitle: string): readonly ImageRecord[] {
+function pictures(images: readonly ParsedObject[], projectTitle: string): readonly ImageRecord[] {
   return images.flatMap((value) => {
     const image = parseImageRecord(value)
     if (image?.title !== projectTitle) return image ?? []

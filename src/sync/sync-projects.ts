@@ -1,10 +1,9 @@
 import { ServiceError } from '../domain/errors.js'
+import { inBatches } from '../import/record-batches.js'
 import { countPresent, countVanished, deactivateMirrored, listVanished } from '../store/sync/upstream-projects.js'
-import { inBatches } from '../wire/read/record-batches.js'
+import type { ParsedValue } from '../wire/read/parsed-value.js'
 import { idOf, type Page, projectPage, readDownloadLink, readPage, unusable } from '../wire/read/upstream-documents.js'
-import { fromElement, type WireValue } from '../wire/read/wire-value.js'
-import { cutXmlRecords } from '../wire/read/xml-records.js'
-import type { Element } from '../xml/element.js'
+import { xmlRecords } from '../wire/read/xml-records.js'
 import { readProjectRecords, writePage } from './sync-records.js'
 import type { Checkpoint, Notice, SyncSession } from './sync-session.js'
 
@@ -146,7 +145,7 @@ export async function takeBulk(session: SyncSession, understandsSince: boolean):
     const { chunks, modified } = await client.stream(link, signal)
     const skip = session.at.cursor
     let met = skip
-    for await (const batch of inBatches(recordsAfter(cutXmlRecords(toBuffers(chunks)), skip))) {
+    for await (const batch of inBatches(recordsAfter(xmlRecords(toBuffers(chunks)), skip))) {
       met += batch.length
       await writePage(session, readProjectRecords(batch, session), { ...session.at, cursor: met })
     }
@@ -161,9 +160,12 @@ export async function takeBulk(session: SyncSession, understandsSince: boolean):
 }
 
 /** The records of a file from the one after `skip` on. */
-export async function* recordsAfter(elements: AsyncIterable<Element>, skip: number): AsyncGenerator<WireValue> {
+export async function* recordsAfter(
+  records: AsyncIterable<{ readonly value: ParsedValue }>,
+  skip: number,
+): AsyncGenerator<ParsedValue> {
   let met = 0
-  for await (const element of elements) if (++met > skip) yield fromElement(element)
+  for await (const { value } of records) if (++met > skip) yield value
 }
 
 export const brokenBulk: ReadonlySet<string> = new Set([

@@ -1,14 +1,14 @@
 import { isoDateOf } from '../domain/dates.js'
 import type { HashedRecord, SaveOptions } from '../domain/record.js'
 import { cumulativeTo } from '../import/import.js'
+import { recordHash } from '../import/record-hash.js'
 import type { SaveOutcome } from '../store/catalogue/save-records.js'
 import { saveRecords } from '../store/catalogue/save-records.js'
 import { type Db, isDataError } from '../store/database/connection.js'
 import { markSeen } from '../store/sync/upstream-projects.js'
+import type { ParsedValue } from '../wire/read/parsed-value.js'
 import { parseProjectRecord } from '../wire/read/project-record.js'
-import { recordHash } from '../wire/read/record-hash.js'
 import { idOf } from '../wire/read/upstream-documents.js'
-import type { WireValue } from '../wire/read/wire-value.js'
 import type { Checkpoint, Done, Notice, SyncSession } from './sync-session.js'
 
 /** Project records of one page, read: those to write, what was refused, and every id that was offered. */
@@ -20,7 +20,7 @@ export type ReadRecords = {
 }
 
 /** Reads the records of a page; of a record that is repeated the last one counts. */
-export function readProjectRecords(records: readonly WireValue[], session: SyncSession): ReadRecords {
+export function readProjectRecords(records: readonly ParsedValue[], session: SyncSession): ReadRecords {
   const today = isoDateOf(session.deps.clock())
   const hashed = new Map<number, HashedRecord>()
   const notices: Notice[] = []

@@ -1,12 +1,12 @@
 import { ServiceError } from '../domain/errors.js'
 import type { OrganisationRecord } from '../domain/record.js'
+import { inBatches } from '../import/record-batches.js'
 import { saveOrganisationRecords } from '../store/catalogue/organisations.js'
 import { saveRegions, saveThemes } from '../store/catalogue/reference-lists.js'
+import type { ParsedObject, ParsedValue } from '../wire/read/parsed-value.js'
 import { parseOrganisationRecord } from '../wire/read/project-record.js'
-import { inBatches } from '../wire/read/record-batches.js'
 import { idOf, organisationPage, readList, readPage, unusable } from '../wire/read/upstream-documents.js'
-import type { WireObject, WireValue } from '../wire/read/wire-value.js'
-import { cutXmlRecords } from '../wire/read/xml-records.js'
+import { xmlRecords } from '../wire/read/xml-records.js'
 import { accept, brokenBulk, bulkNotice, findBulkLink, pageSize, recordsAfter, toBuffers } from './sync-projects.js'
 import type { Checkpoint, Notice, SyncSession } from './sync-session.js'
 
@@ -30,7 +30,7 @@ export async function syncReference(session: SyncSession): Promise<void> {
   })
 }
 
-async function fetchList(session: SyncSession, wrapper: string, name: string): Promise<WireObject[]> {
+async function fetchList(session: SyncSession, wrapper: string, name: string): Promise<ParsedObject[]> {
   const { client, signal } = session.deps
   const options = { accept, signal, expected: [400, 404, 410] }
   return await client.get(`/public/projectservice/${wrapper}`, {}, options, ({ status, body }) =>
@@ -70,7 +70,7 @@ async function takeOrganisationFile(session: SyncSession): Promise<void> {
   if (link === undefined) return await session.move(afterwards(at))
   try {
     const { chunks } = await client.stream(link, signal)
-    const organisations = cutXmlRecords(toBuffers(chunks), { list: 'organizations', record: 'organization' })
+    const organisations = xmlRecords(toBuffers(chunks), { list: 'organizations', record: 'organization' })
     for await (const batch of inBatches(recordsAfter(organisations, 0))) await writeBatch(session, batch, at)
     await session.move(afterwards(at))
   } catch (error) {
@@ -81,12 +81,12 @@ async function takeOrganisationFile(session: SyncSession): Promise<void> {
   }
 }
 
-async function writeBatch(session: SyncSession, records: readonly WireValue[], next: Checkpoint): Promise<void> {
+async function writeBatch(session: SyncSession, records: readonly ParsedValue[], next: Checkpoint): Promise<void> {
   const organisations = new Map<number, OrganisationRecord>()
   const notices: Notice[] = []
   for (const value of records) {
     const reading = parseOrganisationRecord(value)
-    if ('organisation' in reading) organisations.set(reading.organisation.id, reading.organisation)
+    if ('record' in reading) organisations.set(reading.record.id, reading.record)
     else {
       const subject = `organisation ${reading.recordId ?? '(without id)'}`
       notices.push(...reading.problems.map((problem) => ({ subject, ...problem })))
@@ -107,6 +107,6 @@ async function writeBatch(session: SyncSession, records: readonly WireValue[], n
   })
 }
 
-function isText(value: WireValue | undefined): value is string {
+function isText(value: ParsedValue | undefined): value is string {
   return typeof value === 'string' && value.trim() !== ''
 }

@@ -4,9 +4,8 @@ import type { ReportRecord } from '../../domain/record.js'
 import { sanitizeReportHtml } from '../../domain/report-html.js'
 import type { Element } from '../../xml/element.js'
 import { escapeText, writeElement } from '../../xml/writer.js'
-import { isObject } from './record-fields.js'
+import { isObject, objectsOf, type ParsedValue, storableText } from './parsed-value.js'
 import { firstCharacter, parseXml, readDocument, unusable } from './upstream-documents.js'
-import { storableText, type WireObject, type WireValue } from './wire-value.js'
 
 /** The reports of a feed that could be read, and what was wrong with the others. */
 export type ReportReading = { readonly reports: readonly ReportRecord[]; readonly problems: readonly FieldProblem[] }
@@ -126,11 +125,11 @@ function htmlOf(content: Element): string {
 
 function fromJson(body: Buffer): Feed {
   const document = readDocument(body)
-  const feed = document.feed !== undefined && isObject(document.feed) ? document.feed : document
+  const feed = isObject(document.feed) ? document.feed : document
   const list = feed.entries ?? feed.entry
   if (list === undefined && feed.id === undefined) throw unusable('JSON that is no feed')
   const { attributes } = feed
-  const base = attributes !== undefined && isObject(attributes) ? plain(attributes['xml:base']) : undefined
+  const base = isObject(attributes) ? plain(attributes['xml:base']) : undefined
   const entries = objectsOf(list).map(
     (entry): Entry => ({
       id: plain(entry.id),
@@ -150,13 +149,8 @@ function fromJson(body: Buffer): Feed {
   return { base, entries }
 }
 
-function objectsOf(value: WireValue | undefined): WireObject[] {
-  const items: readonly (WireValue | undefined)[] = Array.isArray(value) ? value : [value]
-  return items.filter((item): item is WireObject => item !== undefined && isObject(item))
-}
-
 /** A text, or the text inside an object that some renderings make of `type` and value. */
-function plain(value: WireValue | undefined): string | undefined {
+function plain(value: ParsedValue | undefined): string | undefined {
   if (typeof value === 'string') return value
-  return value !== undefined && isObject(value) ? plain(value.value ?? value.content) : undefined
+  return isObject(value) ? plain(value.value ?? value.content) : undefined
 }

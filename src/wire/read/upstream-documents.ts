@@ -1,8 +1,8 @@
-import { TextDecoder } from 'node:util'
 import { ServiceError } from '../../domain/errors.js'
+import type { Element } from '../../xml/element.js'
 import { parseElement, type XmlLimits } from '../../xml/reader.js'
-import { isObject } from './record-fields.js'
-import { fromElement, fromJsonText, type WireObject, type WireValue } from './wire-value.js'
+import { parseJson } from './json-reader.js'
+import { fromElement, isObject, objectsOf, type ParsedObject, type ParsedValue } from './parsed-value.js'
 
 /** Limits of one answer; its bytes are limited where they are read. */
 export const documentLimits: XmlLimits = {
@@ -16,7 +16,7 @@ export const documentLimits: XmlLimits = {
  * Reads an answer, XML or JSON by its first character (labels are often wrong), as one object whose only key is the
  * root's name. Throws `upstream-unusable` when it is neither, damaged, or not UTF-8.
  */
-export function readDocument(body: Buffer): WireObject {
+export function readDocument(body: Buffer): ParsedObject {
   const first = firstCharacter(body)
   if (first === '<') {
     const root = parseXml(body)
@@ -25,21 +25,19 @@ export function readDocument(body: Buffer): WireObject {
   if (first !== '{') {
     throw unusable(first === undefined ? 'nothing' : `text that begins with ${JSON.stringify(first)}`)
   }
-  const text = decodeUtf8(body)
-  if (nestsDeeper(text, documentLimits.depth)) throw unusable(`JSON deeper than ${documentLimits.depth} levels`)
-  const reading = fromJsonText(text)
-  if ('problem' in reading || !isObject(reading.value)) {
-    throw unusable(
-      `what is no JSON object (${'problem' in reading ? (reading.problem.got ?? reading.problem.field) : ''})`,
-    )
-  }
-  return reading.value
+  const item = asUpstream(() => parseJson(body, documentLimits))
+  if ('value' in item && isObject(item.value)) return item.value
+  throw unusable(`JSON that is not accepted: ${'problem' in item ? item.problem.got : 'not an object'}`)
 }
 
 /** The root element of an XML answer. Throws `upstream-unusable`. */
-export function parseXml(body: Buffer) {
+export function parseXml(body: Buffer): Element {
+  return asUpstream(() => parseElement(body, documentLimits))
+}
+
+function asUpstream<T>(parse: () => T): T {
   try {
-    return parseElement(body, documentLimits)
+    return parse()
   } catch (error) {
     if (error instanceof ServiceError) throw unusable(error.message)
     throw error
@@ -59,7 +57,7 @@ export const organisationPage: PageNames = { list: 'organizations', record: 'org
 
 /** One page of a list, its records not yet read. */
 export type Page = {
-  readonly records: readonly WireValue[]
+  readonly records: readonly ParsedValue[]
   /** Where the next page begins; undefined on the last one. */
   readonly next?: number
   readonly numberFound?: number
@@ -72,9 +70,9 @@ export type Page = {
 export function readPage(body: Buffer, names: PageNames): Page {
   const list = readDocument(body)[names.list]
   if (list === '' || list === null) return { records: [] }
-  if (list === undefined || !isObject(list)) throw unusable(`a document without ${names.list}`)
+  if (!isObject(list)) throw unusable(`a document without ${names.list}`)
   const inner = list[names.record]
-  const records: readonly WireValue[] =
+  const records: readonly ParsedValue[] =
     inner === undefined || inner === null || inner === '' ? [] : Array.isArray(inner) ? inner : [inner]
   const hasNext = list.hasNext === undefined ? undefined : String(list.hasNext).trim() === 'true'
   const stated = toCount(list[names.cursor])
@@ -88,52 +86,28 @@ export function readPage(body: Buffer, names: PageNames): Page {
 }
 
 /** The id of a record that may be unreadable otherwise. */
-export function idOf(record: WireValue): number | undefined {
+export function idOf(record: ParsedValue): number | undefined {
   return isObject(record) ? toCount(record.id) : undefined
 }
 
 /** The address in the answer of a `download` operation; undefined when it offers none. */
 export function readDownloadLink(body: Buffer): string | undefined {
   const download = readDocument(body).download
-  const url = download !== undefined && isObject(download) ? download.url : undefined
+  const url = isObject(download) ? download.url : undefined
   return typeof url === 'string' && url.trim() !== '' ? url.trim() : undefined
 }
 
 /** The objects of a wrapper: a list, one object in its place, or nothing. */
-export function readList(body: Buffer, wrapper: string, name: string): WireObject[] {
+export function readList(body: Buffer, wrapper: string, name: string): ParsedObject[] {
   const list = readDocument(body)[wrapper]
   if (list === undefined) throw unusable(`a document without ${wrapper}`)
   if (!isObject(list)) return []
-  const inner = list[name]
-  const items: readonly (WireValue | undefined)[] = Array.isArray(inner) ? inner : [inner]
-  return items.filter((item): item is WireObject => item !== undefined && isObject(item))
+  return objectsOf(list[name])
 }
 
-function toCount(value: WireValue | undefined): number | undefined {
+function toCount(value: ParsedValue | undefined): number | undefined {
   if (typeof value !== 'string' || !/^\d{1,15}$/.test(value.trim())) return undefined
   return Number(value)
-}
-
-export function decodeUtf8(body: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body)
-  } catch {
-    throw unusable('bytes that are not UTF-8')
-  }
-}
-
-/** Told before parsing: what reads the values is recursive. */
-export function nestsDeeper(text: string, limit: number): boolean {
-  let depth = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === 0x22) {
-      for (at++; at < text.length && text.charCodeAt(at) !== 0x22; at++) if (text.charCodeAt(at) === 0x5c) at++
-    } else if (code === 0x7b || code === 0x5b) {
-      if (++depth > limit) return true
-    } else if (code === 0x7d || code === 0x5d) depth--
-  }
-  return false
 }
 
 export function unusable(what: string): ServiceError {

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { ProjectGraph } from '../../../src/domain/project.js'
 import { validateActivity } from '../../../src/validation/index.js'
+import { fromElement, type ParsedValue } from '../../../src/wire/read/parsed-value.js'
 import { parseProjectRecord } from '../../../src/wire/read/project-record.js'
-import { fromElement, type WireValue } from '../../../src/wire/read/wire-value.js'
 import { parseElement, recordLimits } from '../../../src/xml/reader.js'
 import { realRecords } from '../../support/borrowed-files.js'
 import { mappingConfig } from '../../support/builders.js'
@@ -72,7 +72,7 @@ describe.runIf(sample !== '')('real records', () => {
   ])
 
   /** The record as JSON servers write it: lists are lists, numbers are numbers, theme codes stay text. */
-  function toJson(value: WireValue, name: string, parent: string): unknown {
+  function toJson(value: ParsedValue, name: string, parent: string): unknown {
     if (Array.isArray(value)) return value.flatMap((item) => toJson(item, name, parent))
     if (typeof value === 'object' && value !== null) {
       const object = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toJson(inner, key, name)]))

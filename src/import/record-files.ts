@@ -1,22 +1,22 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { type ErrorCode, type FieldProblem, ServiceError } from '../../domain/errors.js'
-import { cutJsonRecords, type JsonCut, recordLimits } from './json-records.js'
-import { fromElement, fromJsonText, type WireValue } from './wire-value.js'
-import { cutXmlRecords } from './xml-records.js'
+import { type ErrorCode, type FieldProblem, ServiceError } from '../domain/errors.js'
+import { jsonRecords } from '../wire/read/json-reader.js'
+import type { ParsedValue } from '../wire/read/parsed-value.js'
+import { xmlRecords } from '../wire/read/xml-records.js'
 
 /** How far reading has come; `bytesTotal` is missing for standard input. */
 export type ReadProgress = { readonly file: string; readonly bytesRead: number; readonly bytesTotal?: number }
 
 /** One record of a file, what is wrong with its text, or why the rest of the file cannot be read. */
 export type FileRecord =
-  | { readonly line: number; readonly value: WireValue }
+  | { readonly line: number; readonly value: ParsedValue }
   | { readonly line: number; readonly problem: FieldProblem }
   | { readonly broken: string }
 
 /**
- * Streams the records of a file in the wire format, `-` for standard input; whether it is XML or JSON is told by its
- * first character. A file that cannot be opened or read on ends with one `broken` item: it never throws for its input.
+ * Streams the records of a file in the wire format, `-` for standard input; its first character decides whether it is XML
+ * or JSON. Never throws for its input: where a file cannot be opened or read on, one `broken` item is the last.
  */
 export async function* readRecords(
   file: string,
@@ -26,9 +26,9 @@ export async function* readRecords(
     const chunks = reported(file, onProgress, await sizeOf(file))
     const { first, rest } = await sniff(chunks)
     if (first === '<') {
-      for await (const element of cutXmlRecords(rest)) yield { line: element.line ?? 1, value: fromElement(element) }
+      yield* xmlRecords(rest)
     } else if (first === '{' || first === '[') {
-      for await (const cut of cutJsonRecords(rest)) yield fromCut(cut)
+      yield* jsonRecords(rest)
     } else {
       yield { broken: first === undefined ? 'an empty file' : `a file that begins with ${JSON.stringify(first)}` }
     }
@@ -40,17 +40,6 @@ export async function* readRecords(
 }
 
 const unreadable: ReadonlySet<ErrorCode> = new Set(['input-unusable', 'request-malformed', 'request-too-large'])
-
-function fromCut(cut: JsonCut): FileRecord {
-  const { line } = cut
-  if ('tooLarge' in cut) {
-    const { characters, depth } = recordLimits
-    return cut.tooLarge === 'characters'
-      ? { line, problem: { field: 'record', expected: `at most ${characters} characters`, got: 'a longer record' } }
-      : { line, problem: { field: 'record', expected: `at most ${depth} levels of nesting`, got: 'a deeper record' } }
-  }
-  return { line, ...fromJsonText(cut.text) }
-}
 
 function isSystemError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error

@@ -1,4 +1,4 @@
-import type { WireValue } from './wire-value.js'
+import type { ParsedValue } from '../wire/read/parsed-value.js'
 
 const mostRecords = 100
 // Records are a few kilobytes; of very large ones a batch holds fewer, so that memory does not depend on them.
@@ -10,7 +10,7 @@ export class BatchLimit {
   #characters = 0
 
   /** Counts a record; returns whether the batch is full with it. A full batch starts the next count. */
-  add(record: WireValue): boolean {
+  add(record: ParsedValue): boolean {
     this.#records++
     this.#characters += charactersOf(record)
     if (this.#records < mostRecords && this.#characters < mostCharacters) return false
@@ -21,9 +21,9 @@ export class BatchLimit {
 }
 
 /** Cuts a stream of records into batches to be written at once. */
-export async function* inBatches(records: AsyncIterable<WireValue>): AsyncGenerator<WireValue[]> {
+export async function* inBatches(records: AsyncIterable<ParsedValue>): AsyncGenerator<ParsedValue[]> {
   const limit = new BatchLimit()
-  let batch: WireValue[] = []
+  let batch: ParsedValue[] = []
   for await (const record of records) {
     batch.push(record)
     if (!limit.add(record)) continue
@@ -33,8 +33,8 @@ export async function* inBatches(records: AsyncIterable<WireValue>): AsyncGenera
   if (batch.length > 0) yield batch
 }
 
-function charactersOf(value: WireValue): number {
+function charactersOf(value: ParsedValue): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 1
-  return Object.values(value).reduce((sum: number, part: WireValue) => sum + charactersOf(part), 0)
+  return Object.values(value).reduce((sum: number, part: ParsedValue) => sum + charactersOf(part), 0)
 }

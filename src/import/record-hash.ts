@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ProjectRecord } from '../../domain/record.js'
+import type { ProjectRecord } from '../domain/record.js'
 
 // Moves when the same record would be written differently than before, so that the next import writes it again.
 const importerVersion = 1

@@ -1,0 +1,231 @@
+import { Tokenizer, TokenizerError, TokenParser, TokenParserError, TokenType } from '@streamparser/json'
+import { type FieldProblem, ServiceError } from '../../domain/errors.js'
+import { type ParsedValue, recordLimits, storableText, type ValueLimits } from './parsed-value.js'
+
+/** A value of a JSON document, or why it was not taken; `line` is where it begins. */
+export type JsonItem =
+  | { readonly line: number; readonly value: ParsedValue }
+  | { readonly line: number; readonly problem: FieldProblem }
+
+/**
+ * The project records of a JSON document of any size: the elements of `projects.project`, of `project`, of `projects` or of
+ * a top-level array; a single object in their place is one record. Memory is bounded by the largest record: one beyond
+ * the limits is passed over. Numbers are texts, exactly as written. Throws `input-unusable` at the first place that is
+ * not JSON in UTF-8, since what follows a syntax error cannot be told apart.
+ */
+export async function* jsonRecords(
+  chunks: AsyncIterable<Uint8Array>,
+  limits: ValueLimits = recordLimits,
+): AsyncGenerator<JsonItem> {
+  const reading = new JsonReading(recordPlaces, limits, 'record')
+  for await (const chunk of chunks) yield* reading.write(chunk)
+  yield* reading.end()
+}
+
+/**
+ * The one value of a small JSON document: as a record has it, or as JSON.parse would give it to a `request`. Throws
+ * `input-unusable` when it is not JSON in UTF-8.
+ */
+export function parseJson(body: Uint8Array, limits: ValueLimits, kind: Kind = 'record'): JsonItem {
+  const reading = new JsonReading([[]], limits, kind)
+  const [item] = [...reading.write(body), ...reading.end()]
+  if (!item) throw new TypeError('a JSON document that was read to its end has a value')
+  return item
+}
+
+/** Texts of a record are storable, and its numbers are texts with every digit; a request has both as they came. */
+type Kind = 'record' | 'request'
+
+/** A place in a document: the keys that lead to it, 0 for the items of an array. */
+type Place = readonly (string | 0)[]
+
+const recordPlaces: readonly Place[] = [
+  [0],
+  ['project'],
+  ['project', 0],
+  ['projects', 0],
+  ['projects', 'project'],
+  ['projects', 'project', 0],
+]
+
+class ExactNumbers extends Tokenizer {
+  protected override parseNumber(text: string): number {
+    return text as unknown as number
+  }
+}
+
+type Token = Parameters<Tokenizer['onToken']>[0]
+
+/** The item that is being read. */
+type Open = { readonly line: number; readonly start: number; depth: number; elements: number; problem?: FieldProblem }
+
+class JsonReading {
+  readonly #places: readonly Place[]
+  readonly #limits: ValueLimits
+  readonly #tokenizer: Tokenizer
+  readonly #toText: (text: string) => string
+  /** Checks the grammar around the items, each of which stands as null in it. */
+  readonly #outer = new TokenParser({ paths: [], keepStack: false })
+  #inner = this.#createInner()
+  #open: Open | undefined
+  readonly #path: (string | 0)[] = []
+  #found: JsonItem[] = []
+  #lastText = ''
+  #lastOffset = 0
+  // Newlines are counted up to the items, from the chunk that is being read.
+  #chunk: Uint8Array = new Uint8Array()
+  #chunkStart = 0
+  #counted = 0
+  #line = 1
+
+  constructor(places: readonly Place[], limits: ValueLimits, kind: Kind) {
+    this.#places = places
+    this.#limits = limits
+    this.#tokenizer = kind === 'record' ? new ExactNumbers() : new Tokenizer()
+    this.#toText = kind === 'record' ? storableText : (text) => text
+    this.#tokenizer.onToken = (token) => this.#take(token)
+  }
+
+  /** Reads a chunk and returns the items that end in it. */
+  write(chunk: Uint8Array): JsonItem[] {
+    this.#chunk = chunk
+    // The tokenizer's offsets leave a byte order mark out.
+    if (this.#chunkStart === 0 && chunk[0] === 0xef) this.#chunkStart = -3
+    this.#parse(() => this.#tokenizer.write(chunk))
+    const end = this.#chunkStart + chunk.length
+    if (this.#open) this.#limitSize(this.#open, end)
+    // The tokenizer holds the whole of an unfinished string.
+    if (end - this.#lastOffset > 2 * this.#limits.characters) {
+      throw this.#unusable(`one text is longer than ${2 * this.#limits.characters} bytes`)
+    }
+    this.#countLines(end)
+    this.#chunkStart = end
+    return this.#found.splice(0)
+  }
+
+  end(): JsonItem[] {
+    this.#parse(() => {
+      if (!this.#tokenizer.isEnded) this.#tokenizer.end()
+    })
+    if (!this.#outer.isEnded || this.#open) throw this.#unusable('it ends too early')
+    return this.#found.splice(0)
+  }
+
+  #take(raw: Token): void {
+    let token = raw
+    this.#lastOffset = token.offset
+    if (token.token === TokenType.STRING) {
+      this.#lastText = this.#toText(String(token.value))
+      if (this.#lastText !== token.value) token = { ...token, value: this.#lastText }
+    }
+    if (this.#open) this.#takeInside(this.#open, token)
+    else if (this.#beginsItem(token.token)) {
+      this.#outer.write(nullToken)
+      const open = { line: this.#countLines(token.offset), start: token.offset, depth: 0, elements: 0 }
+      this.#open = open
+      this.#takeInside(open, token)
+    } else this.#takeAround(token)
+  }
+
+  #takeInside(open: Open, token: Token): void {
+    const { token: type } = token
+    if (opens(type)) open.depth++
+    else if (closes(type)) open.depth--
+    else if (type === TokenType.COLON || type === TokenType.COMMA) open.elements++
+    if (!open.problem) this.#limit(open, token)
+    // What is beyond a limit is only passed over.
+    if (!open.problem) this.#inner.write(token)
+    else if (open.depth <= 0) this.#finish({ line: open.line, problem: open.problem })
+  }
+
+  #limit(open: Open, { token, offset }: Token): void {
+    const { depth, elements } = this.#limits
+    if (open.depth > depth) open.problem = beyond(`at most ${depth} levels of nesting`, 'a deeper record')
+    else if (open.elements > elements) open.problem = beyond(`at most ${elements} elements`, 'a larger record')
+    else if (token === TokenType.COLON && this.#lastText === '__proto__') {
+      open.problem = { field: '__proto__', expected: 'no key of this name', got: 'a key of this name' }
+    } else this.#limitSize(open, offset)
+  }
+
+  #limitSize(open: Open, end: number): void {
+    const { characters } = this.#limits
+    if (end - open.start > characters) open.problem ??= beyond(`at most ${characters} characters`, 'a longer record')
+  }
+
+  #takeAround(token: Token): void {
+    const { token: type } = token
+    if (this.#path.length === 0 && !opens(type) && !closes(type)) {
+      throw this.#unusable(`expected a JSON object or array of projects, got ${JSON.stringify(token.value)}`)
+    }
+    this.#outer.write(token)
+    if (type === TokenType.COLON) this.#path[this.#path.length - 1] = this.#lastText
+    else if (closes(type)) this.#path.pop()
+    else if (opens(type) && this.#path.push(type === TokenType.LEFT_BRACKET ? 0 : '') > this.#limits.depth) {
+      throw this.#unusable(`it nests deeper than ${this.#limits.depth} levels`)
+    }
+  }
+
+  #beginsItem(type: TokenType): boolean {
+    if (closes(type) || type === TokenType.COMMA || type === TokenType.COLON) return false
+    const path = this.#path
+    const place = this.#places.find(
+      (place) => place.length === path.length && place.every((part, at) => part === path[at]),
+    )
+    // Under a key only an object is an item; an array there has the items.
+    return place !== undefined && (typeof place.at(-1) !== 'string' || type === TokenType.LEFT_BRACE)
+  }
+
+  #createInner(): TokenParser {
+    const inner = new TokenParser({ paths: ['$'], separator: '' })
+    inner.onValue = ({ value }) => {
+      if (this.#open) this.#finish({ line: this.#open.line, value: value as ParsedValue })
+    }
+    return inner
+  }
+
+  #finish(item: JsonItem): void {
+    this.#found.push(item)
+    this.#open = undefined
+    if ('problem' in item) this.#inner = this.#createInner()
+  }
+
+  /** Counts the lines up to an offset of the document. */
+  #countLines(end: number): number {
+    const newline = 0x0a
+    for (let at = this.#counted - this.#chunkStart; at < end - this.#chunkStart; at++) {
+      if (this.#chunk[at] === newline) this.#line++
+    }
+    this.#counted = Math.max(this.#counted, end)
+    return this.#line
+  }
+
+  #parse(step: () => void): void {
+    try {
+      step()
+    } catch (error) {
+      if (error instanceof TokenizerError || error instanceof TokenParserError) throw this.#unusable(error.message)
+      const notUtf8 =
+        error instanceof TypeError && 'code' in error && error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
+      if (notUtf8) throw this.#unusable('it has bytes that are not UTF-8')
+      throw error
+    }
+  }
+
+  #unusable(what: string): ServiceError {
+    return new ServiceError('input-unusable', `line ${this.#line} of the JSON document: ${what.slice(0, 200)}`)
+  }
+}
+
+const nullToken = { token: TokenType.NULL, value: null, offset: 0 } as const
+
+function opens(type: TokenType): boolean {
+  return type === TokenType.LEFT_BRACE || type === TokenType.LEFT_BRACKET
+}
+
+function closes(type: TokenType): boolean {
+  return type === TokenType.RIGHT_BRACE || type === TokenType.RIGHT_BRACKET
+}
+
+function beyond(expected: string, got: string): FieldProblem {
+  return { field: 'record', expected, got }
+}

@@ -1,0 +1,54 @@
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: PostgreSQL does not store U+0000
+import type { Element } from '../../xml/element.js'
+
+/**
+ * A record in a shape common to XML and JSON: objects, lists, texts and booleans. Numbers are texts, exactly as they
+ * were written, so that money and coordinates lose no digit.
+ */
+export type ParsedValue = string | boolean | null | readonly ParsedValue[] | ParsedObject
+export type ParsedObject = { readonly [name: string]: ParsedValue }
+
+/** What one value of a document may grow to, with everything in it; `characters` are bytes where it is JSON. */
+export type ValueLimits = { readonly depth: number; readonly elements: number; readonly characters: number }
+
+/** Limits of one record of a file of any size. */
+export const recordLimits: ValueLimits = { depth: 64, elements: 100_000, characters: 4 * 1024 * 1024 }
+
+export function isObject(value: ParsedValue | undefined): value is ParsedObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The objects of a list; one object in place of a list is a list of one, anything else has none. */
+export function objectsOf(value: ParsedValue | undefined): ParsedObject[] {
+  const items: readonly (ParsedValue | undefined)[] = Array.isArray(value) ? value : [value]
+  return items.filter(isObject)
+}
+
+// What PostgreSQL cannot store as text: U+0000 and surrogates without their other half.
+const unstorable = /\u0000|[\uD800-\uDFFF]/gu
+const suspicious = /[\u0000\uD800-\uDFFF]/
+
+/** The text without U+0000, unpaired surrogates replaced by U+FFFD. */
+export function storableText(text: string): string {
+  if (!suspicious.test(text)) return text
+  return text.replace(unstorable, (found) => (found === '\u0000' ? '' : '\uFFFD'))
+}
+
+/**
+ * The value of an XML element (wire.md 1.5): attributes and child elements become keys, repeated children a list; an
+ * element with neither is its text.
+ */
+export function fromElement(element: Element): ParsedValue {
+  const attributes = Object.entries(element.attributes)
+  if (attributes.length === 0 && element.children.length === 0) return storableText(element.text)
+  const values = new Map<string, ParsedValue>(attributes.map(([name, value]) => [name, storableText(value)]))
+  const lists = new Map<string, ParsedValue[]>()
+  for (const child of element.children) {
+    const value = fromElement(child)
+    const list = lists.get(child.name)
+    if (list) list.push(value)
+    else lists.set(child.name, [value])
+  }
+  for (const [name, list] of lists) values.set(name, list.length === 1 ? (list[0] ?? '') : list)
+  return Object.fromEntries(values)
+}

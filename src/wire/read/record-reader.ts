@@ -1,0 +1,188 @@
+import { parseWireDateTime } from '../../domain/dates.js'
+import type { FieldProblem } from '../../domain/errors.js'
+import { type Decimal, parseDecimal } from '../../domain/money.js'
+import { isObject, objectsOf, type ParsedObject, type ParsedValue } from './parsed-value.js'
+
+// What numeric(18, 3) and integer columns hold.
+const largestInteger = 2_147_483_647
+const wholeDigits = 15
+const decimals = 3
+
+const moneyExpected = 'a plain decimal from 0, without exponent, of at most 3 decimals'
+
+/**
+ * Reads the fields of one object of a record, and collects problems and unknown fields. `try...` methods leave a wrong
+ * value among the unknown fields; with every other method a wrong value is a problem, which refuses the record.
+ */
+export class RecordReader {
+  /** Everything that is wrong with the record so far; readers of its parts share the list. */
+  readonly problems: FieldProblem[]
+  readonly #object: ParsedObject
+  readonly #path: string
+  readonly #known = new Set<string>()
+
+  constructor(object: ParsedObject, path = '', problems: FieldProblem[] = []) {
+    this.#object = object
+    this.#path = path
+    this.problems = problems
+  }
+
+  /** Records that a field's value is wrong. */
+  refuse(field: string, expected: string, got?: ParsedValue): void {
+    const problem = { field: this.#path + field, expected }
+    this.problems.push(got === undefined ? problem : { ...problem, got: shown(got) })
+  }
+
+  /** The value as it came; undefined when absent, null or empty. */
+  value(field: string): ParsedValue | undefined {
+    this.#known.add(field)
+    const value = Object.hasOwn(this.#object, field) ? this.#object[field] : undefined
+    return value === undefined || value === null || value === '' ? undefined : value
+  }
+
+  /** Text as it came, markup and blanks included; blank text is absent. */
+  text(field: string): string | undefined {
+    const value = this.value(field)
+    if (value === undefined || isEmpty(value)) return undefined
+    if (typeof value === 'boolean') return String(value)
+    if (typeof value === 'string') return value.trim() === '' ? undefined : value
+    this.refuse(field, 'one text', value)
+    return undefined
+  }
+
+  requiredText(field: string): string {
+    const text = this.text(field)
+    if (text === undefined && !this.problems.some((problem) => problem.field === this.#path + field)) {
+      this.refuse(field, 'a text that is not blank', this.#object[field])
+    }
+    return text ?? ''
+  }
+
+  /** What `parse` makes of the field's text, trimmed. */
+  parsed<T>(field: string, expected: string, parse: (text: string) => T | undefined): T | undefined {
+    const value = this.value(field)
+    const parsed = parseValue(value, parse)
+    if (value !== undefined && parsed === undefined) this.refuse(field, expected, value)
+    return parsed
+  }
+
+  /** As `parsed`, of a field that must be there; `otherwise` when there is a problem. */
+  required<T, O = T>(field: string, expected: string, parse: (text: string) => T | undefined, otherwise: O): T | O {
+    if (this.value(field) === undefined) this.refuse(field, expected, this.#object[field])
+    return this.parsed(field, expected, parse) ?? otherwise
+  }
+
+  requiredId(field: string): number {
+    return this.required(field, 'a whole number above 0', (text) => parseInteger(text, 1, Number.MAX_SAFE_INTEGER), 0)
+  }
+
+  requiredBoolean(field: string): boolean {
+    return this.required(field, 'true or false', (text) => ({ true: true, false: false })[text], false)
+  }
+
+  /** An amount of money that is not negative. */
+  money(field: string): Decimal | undefined {
+    return this.parsed(field, moneyExpected, parseMoney)
+  }
+
+  requiredMoney(field: string): Decimal {
+    return this.required(field, moneyExpected, parseMoney, '0' as Decimal)
+  }
+
+  count(field: string): number | undefined {
+    return this.parsed(field, 'a whole number from 0', parseCount)
+  }
+
+  instant(field: string): Date | undefined {
+    return this.parsed(field, 'a date and time with offset, such as 2025-02-11T10:30:00+00:00', parseWireDateTime)
+  }
+
+  tryCount(field: string): number | undefined {
+    return this.#try(field, parseCount)
+  }
+
+  /** A coordinate between -limit and limit. */
+  tryCoordinate(field: string, limit: number): Decimal | undefined {
+    return this.#try(field, (text) => {
+      const decimal = text.length <= 40 ? parseDecimal(text) : undefined
+      return decimal !== undefined && Math.abs(Number(decimal)) <= limit ? decimal : undefined
+    })
+  }
+
+  /** A signed 64-bit integer, as text. */
+  tryBigint(field: string): string | undefined {
+    return this.#try(field, (text) => {
+      if (!/^-?\d{1,19}$/.test(text)) return undefined
+      const value = BigInt(text)
+      return BigInt.asIntN(64, value) === value ? value.toString() : undefined
+    })
+  }
+
+  /** Readers of the objects of a wrapper such as `themes` -> `theme`: a list, a single object, or nothing. */
+  list(wrapper: string, name: string): RecordReader[] {
+    const value = this.value(wrapper)
+    return this.#readers(wrapper, isObject(value) ? value[name] : value)
+  }
+
+  /** Readers of the objects of a field that repeats without a wrapper. */
+  items(field: string): RecordReader[] {
+    return this.#readers(field, this.value(field))
+  }
+
+  #readers(field: string, list: ParsedValue | undefined): RecordReader[] {
+    return objectsOf(list).map((one) => new RecordReader(one, `${this.#path}${field}/`, this.problems))
+  }
+
+  /** A reader of a single object. */
+  part(field: string): RecordReader | undefined {
+    const value = this.value(field)
+    if (value === undefined || isEmpty(value)) return undefined
+    if (isObject(value)) return new RecordReader(value, `${this.#path}${field}/`, this.problems)
+    this.refuse(field, 'one object', value)
+    return undefined
+  }
+
+  /** Everything that was not asked for or could not be read, in the order of names; undefined when there is nothing. */
+  unknown(): Readonly<Record<string, ParsedValue>> | undefined {
+    const names = Object.keys(this.#object).filter((name) => !this.#known.has(name))
+    if (names.length === 0) return undefined
+    return Object.fromEntries(names.sort().map((name) => [name, this.#object[name] ?? null]))
+  }
+
+  #try<T>(field: string, parse: (text: string) => T | undefined): T | undefined {
+    const value = this.value(field)
+    const parsed = parseValue(value, parse)
+    if (value !== undefined && parsed === undefined) this.#known.delete(field)
+    return parsed
+  }
+}
+
+function parseValue<T>(value: ParsedValue | undefined, parse: (text: string) => T | undefined): T | undefined {
+  return typeof value === 'string' || typeof value === 'boolean' ? parse(String(value).trim()) : undefined
+}
+
+function isEmpty(value: ParsedValue): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+}
+
+function parseInteger(text: string, least: number, most: number): number | undefined {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : -1
+  return value >= least && value <= most ? value : undefined
+}
+
+function parseCount(text: string): number | undefined {
+  return parseInteger(text, 0, largestInteger)
+}
+
+function parseMoney(text: string): Decimal | undefined {
+  const decimal = parseDecimal(text)
+  if (decimal === undefined || decimal.startsWith('-')) return undefined
+  const [whole = '', fraction = ''] = decimal.split('.')
+  return whole.length <= wholeDigits && fraction.replace(/0+$/, '').length <= decimals ? decimal : undefined
+}
+
+/** A value short enough for a message. */
+function shown(value: ParsedValue): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length > 120 ? `${text.slice(0, 119)}…` : text
+}
