@@ -14,6 +14,8 @@ export type HowTo = {
   /** Files of the change, in its order. */
   readonly touched: readonly string[]
   readonly diff: string
+  /** What golden files say with the change, and without it do not. */
+  readonly appears: string | undefined
 }
 
 /** All pages, in the order in which their changes are applied. */
@@ -30,6 +32,7 @@ export function readHowTos(): HowTo[] {
         files: readFirstTable(text).map(([name = '']) => name),
         touched: [...diff.matchAll(/^diff --git a\/\S+ b\/(\S+)$/gm)].map(([, name = '']) => name),
         diff,
+        appears: /\n```(?:xml|json)\n([\s\S]*?)\n```/.exec(text)?.[1],
       }
     })
 }
