@@ -34,7 +34,9 @@ describe('text from outside in the output of a command', async () => {
     const activity = `<iati-activity><iati-identifier>${hostile.replace('\x1b', '')}</iati-identifier></iati-activity>`
     await writeFile(path.join(dir, `${hostile}.xml`), `<iati-activities version="2.03">${activity}</iati-activities>`)
     await store.db.query("insert into account (email, password_hash, created_at) values ($1, '', now())", [hostile])
-    await store.db.query("insert into api_key (account_id, key_hash, created_at) select id, sha256('x'), now() from account")
+    await store.db.query(
+      "insert into api_key (account_id, key_hash, created_at) select id, sha256('x'), now() from account",
+    )
     await store.db.query('insert into theme (id, name) values ($1, $1)', [hostile])
     await store.db.query(
       `with run as (insert into sync_run (kind, trigger, upstream, state, queued_at, reason, error_code, error_message)
