@@ -8,32 +8,32 @@ export type ProjectTotals = {
   readonly projectId: number
   readonly funding: Decimal
   readonly numberOfDonations: number
-  readonly goal?: Decimal
-  readonly remaining?: Decimal
-  readonly projectLink?: string
-  readonly progressReportLink?: string
+  readonly goal?: Decimal | undefined
+  readonly remaining?: Decimal | undefined
+  readonly projectLink?: string | undefined
+  readonly progressReportLink?: string | undefined
 }
 
-/** A donation as it is kept: money and state, nothing of the person who gave. */
+/** A donation: money and state, nothing of the person who gave. */
 export type Donation = {
   readonly id: number
   readonly projectId: number
   readonly status: DonationStatus
   /** Our name for the payment at the gateway; absent for records of the past. */
-  readonly reference?: string
+  readonly reference?: string | undefined
   readonly amount: Decimal
   /** A tip to the platform, charged together with the amount; 0 when there is none. */
   readonly addon: Decimal
   readonly fee: Decimal
   readonly currency: CurrencyCode
-  readonly transactionId?: string
-  readonly refcode?: string
+  readonly transactionId?: string | undefined
+  readonly refcode?: string | undefined
   readonly newsletterPlatform: boolean
   readonly newsletterCharity: boolean
-  readonly receivedAt?: Date
-  readonly settledAt?: Date
-  readonly receiptNumber?: string
-  readonly decline?: Decline
+  readonly receivedAt?: Date | undefined
+  readonly settledAt?: Date | undefined
+  readonly receiptNumber?: string | undefined
+  readonly decline?: Decline | undefined
   /** What has been given back of the amount. */
   readonly refunded: Decimal
 }

@@ -83,7 +83,7 @@ export function createProjectList(store: Store, monotonicMs: () => number = () =
 export async function listProjectIds(
   store: Store,
   selection: ProjectSelection,
-): Promise<{ readonly ids: readonly string[]; readonly modifiedUntil?: Date }> {
+): Promise<{ readonly ids: readonly string[]; readonly modifiedUntil?: Date | undefined }> {
   const { ids, ...rest } = await selectProjectIds(store.db, selection)
   return { ids: ids === '' ? [] : ids.split(','), ...rest }
 }

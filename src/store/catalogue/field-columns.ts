@@ -34,17 +34,3 @@ function jsonValue(column: string, kind: string): string {
 export function jsonList(query: string): string {
   return `coalesce((select json_agg(t) from (${query}) t), '[]')`
 }
-
-/**
- * Makes null values of JSON undefined, in place and at every depth. So all objects of a statement keep one shape, which is
- * faster to read than objects that lack different fields.
- */
-export function withoutNulls<T extends object>(json: T): T {
-  const values = json as Record<string, unknown>
-  for (const key in values) {
-    const value = values[key]
-    if (value === null) values[key] = undefined
-    else if (typeof value === 'object') withoutNulls(value)
-  }
-  return json
-}

@@ -2,7 +2,8 @@ import { type Organisation, organisationFields, type RowSource } from '../../dom
 import type { OrganisationRecord, RecordSource } from '../../domain/record.js'
 import type { Db } from '../database/connection.js'
 import { upsert } from '../database/upsert.js'
-import { columnsOf, createToColumns, jsonList, selectFields, withoutNulls } from './field-columns.js'
+import { withoutNulls } from '../database/without-nulls.js'
+import { columnsOf, createToColumns, jsonList, selectFields } from './field-columns.js'
 import { saveCountries, saveThemes, themeColumns } from './reference-lists.js'
 
 /** SQL: the organisation whose id is `id` (SQL too) as JSON of an `Organisation`; null when there is none. */

@@ -2,7 +2,8 @@ import { type Photo, renditions } from '../../domain/project.js'
 import type { HashedRecord, ImageRecord } from '../../domain/record.js'
 import type { Db } from '../database/connection.js'
 import { upsert } from '../database/upsert.js'
-import { columnOf, jsonList, withoutNulls } from './field-columns.js'
+import { withoutNulls } from '../database/without-nulls.js'
+import { columnOf, jsonList } from './field-columns.js'
 
 const urlColumns = renditions.map((rendition) => [rendition, `${columnOf(rendition)}_url`] as const)
 

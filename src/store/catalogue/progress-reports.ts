@@ -1,6 +1,7 @@
 import type { ProgressReport } from '../../domain/project.js'
 import type { Db } from '../database/connection.js'
-import { jsonList, withoutNulls } from './field-columns.js'
+import { withoutNulls } from '../database/without-nulls.js'
+import { jsonList } from './field-columns.js'
 
 /** SQL: the columns of report `r` for `toReport`. */
 export const reportColumns = `r.id, r.project_id as "projectId", r.title, r.author_name as "authorName",

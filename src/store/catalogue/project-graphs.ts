@@ -1,6 +1,7 @@
 import { type Project, type ProjectGraph, projectFields } from '../../domain/project.js'
 import type { Db } from '../database/connection.js'
-import { jsonList, selectFields, withoutNulls } from './field-columns.js'
+import { withoutNulls } from '../database/without-nulls.js'
+import { jsonList, selectFields } from './field-columns.js'
 import { organisationJson } from './organisations.js'
 import { photoColumns } from './photos.js'
 import { reportColumns, toReport } from './progress-reports.js'

@@ -2,7 +2,7 @@ import type { Country, Theme } from '../../domain/project.js'
 import type { ThemeRecord } from '../../domain/record.js'
 import { themeDefault } from '../../domain/theme-sectors.js'
 import type { Db } from '../database/connection.js'
-import { withoutNulls } from './field-columns.js'
+import { withoutNulls } from '../database/without-nulls.js'
 
 /** SQL: the columns of a `Theme`. */
 export const themeColumns = 'id, name, sector_code as "sectorCode", humanitarian'

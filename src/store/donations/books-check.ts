@@ -1,11 +1,11 @@
 import type { Decimal } from '../../domain/money.js'
 import type { Db } from '../database/connection.js'
 
-/** Two books that should say the same and do not. */
+/** Two figures of the books that should be equal and are not. */
 export type BooksDifference = {
-  /** What is compared, for people. */
+  /** The comparison, in words for the operator. */
   readonly what: string
-  /** The project, donation or reference that it is about. */
+  /** The project, donation or reference concerned. */
   readonly subject: string
   readonly expected: string
   readonly got: string
@@ -21,7 +21,7 @@ export type BooksBalance = {
   readonly balance: Decimal
 }
 
-/** Balances by currency, over all projects; call it in a snapshot together with `listDifferences`. */
+/** Balances by currency, over all projects; call it in one snapshot with `listDifferences`. */
 export async function listBalances(db: Db): Promise<BooksBalance[]> {
   const { rows } = await db.query<BooksBalance>(
     `with ${balances}
@@ -41,7 +41,7 @@ const balances = `balance as (
     ) line group by project_id, currency
   )`
 
-/** Every difference between the books, at most `limit` of each kind; a sandbox's own books are compared too. */
+/** Every difference in the books, at most `limit` of each kind; charges of the sandbox gateway are compared too. */
 export async function listDifferences(db: Db, limit: number): Promise<BooksDifference[]> {
   const found: BooksDifference[] = []
   for (const { what, sql } of comparisons) {

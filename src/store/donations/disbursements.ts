@@ -8,15 +8,15 @@ export type DisbursementRecord = {
   readonly on: IsoDate
   readonly amount: Decimal
   readonly currency: CurrencyCode
-  /** Unique for ever: the same reference is the same payout. */
+  /** Unique: the same reference is the same payout. */
   readonly reference: string
 }
 
-/** What became of one record; `conflict`: its reference is in the books with other values. */
+/** The outcome of one record; `conflict`: its reference is in the books with other values. */
 export type DisbursementOutcome = 'new' | 'known' | 'conflict' | 'unknown-project'
 
 /**
- * Writes payouts with different references and tells what became of each, in their order. A reference that is known
+ * Records payouts with different references and returns the outcome of each, in their order. A reference that is known
  * changes nothing.
  */
 export async function recordDisbursements(

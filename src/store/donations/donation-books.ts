@@ -12,9 +12,8 @@ export type DonationBooks = {
 }
 
 /**
- * Entries of one process, taken together: what comes while an entry is being written waits for the next one, which then
- * writes all of it with one commit. The more donors there are, also to one project, the cheaper each becomes; a single
- * one waits for nobody.
+ * Groups the entries of one process: those that come while a group is being written are written together next, with one
+ * commit. An entry gets cheaper the more there are, also of one project; a single one does not wait.
  */
 export function createDonationBooks(db: Db): DonationBooks {
   return {

@@ -1,9 +1,10 @@
 import type { Donation, ProjectTotals } from '../../domain/donation.js'
 import type { CurrencyCode, Decimal } from '../../domain/money.js'
 import { type Db, isDataError, sqlState } from '../database/connection.js'
-import { type DonationRow, donationColumns, toDonation } from './donation-rows.js'
+import { withoutNulls } from '../database/without-nulls.js'
+import { donationColumns } from './donation-columns.js'
 
-/** A donation that is about to be paid; nothing of it names the donor but `donor`. */
+/** A donation that is about to be paid; only `donor` names the donor. */
 export type DonationIntent = {
   readonly projectId: number
   readonly amount: Decimal
@@ -20,7 +21,7 @@ export type DonationIntent = {
   readonly newsletterPlatform: boolean
   readonly newsletterCharity: boolean
   readonly at: Date
-  /** For how long a charge may be under way, or may still turn up at the gateway. */
+  /** How long a charge may be under way, or may still turn up at the gateway. */
   readonly leaseSeconds: number
   readonly donor: {
     readonly email: string
@@ -31,9 +32,9 @@ export type DonationIntent = {
 }
 
 /**
- * Records intents, who gives, and their first events, in one statement that is durable when it returns; gives the
+ * Records intents, their donors and their first events, in one statement that is durable when it returns; returns the
  * donations' ids in the order of the intents. Undefined: the project takes no donations, or the idempotency key is
- * taken. What the database itself says of values that it refuses may quote a donor, so its words are not passed on.
+ * taken. PostgreSQL's message about a refused value may quote a donor, so it is not passed on.
  */
 export async function recordIntents(db: Db, intents: readonly DonationIntent[]): Promise<(number | undefined)[]> {
   const column = <T>(value: (intent: DonationIntent) => T) => intents.map(value)
@@ -91,31 +92,29 @@ const insertIntents = `
 /** An earlier donation with the same idempotency key, as a repeated request needs it. */
 export type EarlierDonation = {
   readonly donation: Donation
-  /** The project's totals that the first answer said; present once it has settled. */
-  readonly totals?: ProjectTotals
+  /** The project's totals in the first answer; present once it has settled. */
+  readonly totals?: ProjectTotals | undefined
   /** Whether the time is over in which its charge may still turn up at the gateway. */
   readonly leaseOver: boolean
   /** Absent: the donor has been erased. */
-  readonly payload?: { readonly salt: Buffer; readonly hash: Buffer }
+  readonly payload?: { readonly salt: Buffer; readonly hash: Buffer } | undefined
 }
 
-type EarlierRow = DonationRow & {
-  lease_over: boolean
-  details: Totals | null
-  payload_salt: Buffer | null
-  payload_hash: Buffer | null
+type EarlierRow = Donation & {
+  readonly leaseOver: boolean
+  readonly totals?: ProjectTotals
+  readonly salt?: Buffer
+  readonly hash?: Buffer
 }
-
-type Totals = Omit<ProjectTotals, 'projectId'>
 
 const selectEarlier = `
-  select ${donationColumns}, coalesce(d.lease_until < clock_timestamp(), true) as lease_over, e.details,
-    p.payload_salt, p.payload_hash
+  select ${donationColumns}, coalesce(d.lease_until < clock_timestamp(), true) as "leaseOver",
+    e.details || jsonb_build_object('projectId', d.project_id) as totals, p.payload_salt as salt, p.payload_hash as hash
   from donation d
     left join donation_event e on e.donation_id = d.id and e.kind = 'settled'
     left join donor p on p.donation_id = d.id`
 
-/** The donation with this idempotency key, those that failed aside. */
+/** The donation with this idempotency key; failed ones do not count. */
 export async function findDonationByKey(
   db: Db,
   { keyId, idempotencyKey }: { keyId: number; idempotencyKey: string },
@@ -134,15 +133,11 @@ export async function findEarlierDonation(db: Db, id: number): Promise<EarlierDo
 }
 
 function toEarlier(row: EarlierRow): EarlierDonation {
-  return {
-    donation: toDonation(row),
-    leaseOver: row.lease_over,
-    ...(row.details && { totals: { projectId: row.project_id, ...row.details } }),
-    ...(row.payload_salt && row.payload_hash && { payload: { salt: row.payload_salt, hash: row.payload_hash } }),
-  }
+  const { leaseOver, totals, salt, hash, ...donation } = withoutNulls(row)
+  return { donation, leaseOver, totals, payload: salt && hash && { salt, hash } }
 }
 
-/** Takes an open donation over whose lease is over; false: someone else has it, or it is no longer open. */
+/** Takes over an open donation whose lease is over; false: another process has it, or it is no longer open. */
 export async function takeOverIntent(db: Db, id: number, leaseSeconds: number): Promise<boolean> {
   const { rowCount } = await db.query(
     `update donation set lease_until = clock_timestamp() + make_interval(secs => $2)
@@ -157,7 +152,7 @@ export async function takeOverOpenDonations(
   db: Db,
   { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
 ): Promise<Donation[]> {
-  const { rows } = await db.query<DonationRow>(
+  const { rows } = await db.query<Donation>(
     `with due as (
         select id from donation where status = 'received' and lease_until < clock_timestamp()
         order by lease_until, id limit $1 for update skip locked)
@@ -165,24 +160,21 @@ export async function takeOverOpenDonations(
       returning ${donationColumns}`,
     [limit, leaseSeconds],
   )
-  return rows.map(toDonation)
+  return rows.map(withoutNulls)
 }
 
-/** A project as a donor finds it; undefined when there is none. */
+/** A project as a donor finds it; undefined when no project has this id. */
 export async function findDonationTarget(
   db: Db,
   id: number,
 ): Promise<{ readonly open: boolean; readonly totals: ProjectTotals } | undefined> {
-  const { rows } = await db.query<{ open: boolean; details: Totals }>(
-    `select active and not paused as open, ${totalsObject('p')} as details from project p where id = $1`,
+  // Amounts are text in JSON, so that no digit is lost.
+  const { rows } = await db.query<{ open: boolean; totals: ProjectTotals }>(
+    `select active and not paused as open, json_build_object('projectId', id, 'funding', funding::text,
+        'goal', goal::text, 'remaining', remaining::text, 'numberOfDonations', number_of_donations,
+        'projectLink', project_link, 'progressReportLink', progress_report_link) as totals
+      from project where id = $1`,
     [id],
   )
-  return rows[0] && { open: rows[0].open, totals: { projectId: id, ...rows[0].details } }
-}
-
-/** SQL of a project's totals as JSON; amounts are text, so that no digit is lost. */
-export function totalsObject(alias: string): string {
-  return `jsonb_strip_nulls(jsonb_build_object('funding', ${alias}.funding::text, 'goal', ${alias}.goal::text,
-    'remaining', ${alias}.remaining::text, 'numberOfDonations', ${alias}.number_of_donations,
-    'projectLink', ${alias}.project_link, 'progressReportLink', ${alias}.progress_report_link))`
+  return rows[0] && withoutNulls(rows[0])
 }

@@ -2,31 +2,26 @@ import type { IsoDate } from '../../domain/dates.js'
 import type { Decline, Donation, ProjectTotals } from '../../domain/donation.js'
 import type { Decimal } from '../../domain/money.js'
 import type { Db } from '../database/connection.js'
-import { type DonationRow, donationColumns, toDonation } from './donation-rows.js'
+import { withoutNulls } from '../database/without-nulls.js'
+import { donationColumns } from './donation-columns.js'
 
-/** What the books say after a donation has settled. */
+/** The receipt of a settled donation, and its project's totals after it. */
 export type Settlement = {
   readonly receiptNumber: string
   readonly settledAt: Date
   readonly totals: ProjectTotals
 }
 
-/** A payment that was made, to be entered. */
+/** A payment that was made, for the books. */
 export type Payment = { readonly id: number; readonly chargeId: string; readonly at: Date; readonly day: IsoDate }
 
 /**
  * Settles open donations: state, receipt, project totals, month, fee and event in one statement, hence in one
- * transaction of one round trip. Each is given the totals after itself, in the order of the donations' ids. Undefined:
- * the donation is not open (any more). Every writer locks in this order: donations, projects by id, months, versions.
+ * transaction of one round trip. Each gets the totals after itself, in the order of the donations' ids. Undefined: the
+ * donation is not open (any more). Every writer locks in this order: donations, projects by id, months, versions.
  */
 export async function recordSettlements(db: Db, payments: readonly Payment[]): Promise<(Settlement | undefined)[]> {
-  const { rows } = await db.query<{
-    id: number
-    project_id: number
-    receipt_number: string
-    settled_at: Date
-    details: Omit<ProjectTotals, 'projectId'>
-  }>(
+  const { rows } = await db.query<Settlement & { readonly id: number }>(
     settle,
     [
       payments.map(({ id }) => id),
@@ -36,20 +31,11 @@ export async function recordSettlements(db: Db, payments: readonly Payment[]): P
     ],
     'settle-donations',
   )
-  const settled = new Map(rows.map((row) => [row.id, row]))
-  return payments.map(({ id }) => {
-    const row = settled.get(id)
-    return (
-      row && {
-        receiptNumber: row.receipt_number,
-        settledAt: row.settled_at,
-        totals: { projectId: row.project_id, ...row.details },
-      }
-    )
-  })
+  const settled = new Map(rows.map(({ id, ...settlement }) => [id, settlement]))
+  return payments.map(({ id }) => settled.get(id))
 }
 
-// Written so that no partial index over open donations fits: a plan that read all of them to find one would be slow.
+// Written so that no partial index over open donations fits: a plan that reads all of them to find one is slow.
 const isOpen = `status || '' = 'received'`
 
 const settle = `
@@ -98,7 +84,9 @@ const settle = `
     insert into donation_event (donation_id, kind, at, details)
     select id, 'settled', settled_at, details from answer order by id
   )
-  select id, project_id, receipt_number, settled_at, details from answer`
+  select id, receipt_number as "receiptNumber", settled_at as "settledAt",
+    details || jsonb_build_object('projectId', project_id) as totals
+  from answer`
 
 /** Closes an open donation whose payment was refused; false: it was not open (any more). */
 export async function recordDeclined(db: Db, id: number, decline: Decline, at: Date): Promise<boolean> {
@@ -117,8 +105,8 @@ export async function recordDeclined(db: Db, id: number, decline: Decline, at: D
 }
 
 /**
- * Closes an open donation that was not charged; false: it was not open (any more). Where that is not quite certain, it is
- * looked up once more after `lookAgainSeconds`.
+ * Closes an open donation that was not charged; false: it was not open (any more). Where it may have been charged after all,
+ * it is looked up once more after `lookAgainSeconds`.
  */
 export async function recordFailed(
   db: Db,
@@ -144,7 +132,7 @@ export async function takeFailedDonations(
   db: Db,
   { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
 ): Promise<(Donation & { readonly reference: string })[]> {
-  const { rows } = await db.query<DonationRow>(
+  const { rows } = await db.query<Donation & { readonly reference: string }>(
     `with due as (
         select id from donation where status = 'failed' and lease_until < clock_timestamp()
         order by lease_until, id limit $1 for update skip locked)
@@ -152,12 +140,12 @@ export async function takeFailedDonations(
       returning ${donationColumns}`,
     [limit, leaseSeconds],
   )
-  return rows.map((row) => ({ ...toDonation(row), reference: row.reference ?? '' }))
+  return rows.map(withoutNulls)
 }
 
 /**
- * Says that a charge which came after its donation had failed was given back, once; the donation stays failed, since its
- * idempotency key may belong to another one by now. It is not looked up again.
+ * Records, once, that a charge which came after its donation had failed was given back. The donation stays failed, since its
+ * idempotency key may belong to another donation by now, and is not looked up again.
  */
 export async function recordLateChargeReturned(
   db: Db,
@@ -177,7 +165,7 @@ export async function recordLateChargeReturned(
   )
 }
 
-/** Says that a donation that failed has been looked up for the last time. */
+/** Ends the lookups of a failed donation. */
 export async function closeFailedDonation(db: Db, id: number): Promise<void> {
   await db.query(`update donation set lease_until = null where id = $1 and status = 'failed'`, [id])
 }

@@ -3,7 +3,8 @@ import type { Donation } from '../../domain/donation.js'
 import { ServiceError } from '../../domain/errors.js'
 import type { Decimal } from '../../domain/money.js'
 import type { Db } from '../database/connection.js'
-import { type DonationRow, donationColumns, toDonation } from './donation-rows.js'
+import { withoutNulls } from '../database/without-nulls.js'
+import { donationColumns } from './donation-columns.js'
 
 export type RefundKind = 'refund' | 'chargeback'
 
@@ -32,36 +33,32 @@ export type RefundRequest = {
 }
 
 /**
- * Writes a refund down before money moves; call it in a transaction. Throws `not-found` for an unknown donation and
+ * Records a refund before money moves; call it in a transaction. Throws `not-found` for an unknown donation and
  * `request-invalid` when it cannot be given back: not settled, less is left, or another refund of it is under way.
  */
 export async function recordRefundIntent(db: Db, request: RefundRequest): Promise<RefundIntent> {
   const { donationId } = request
   const { rows } = await db.query<
-    DonationRow & { charge_id: string | null; left: string; enough: boolean; open: boolean }
+    Donation & { readonly chargeId?: string; readonly left: Decimal; readonly enough: boolean; readonly open: boolean }
   >(
-    `select ${donationColumns}, d.charge_id, d.amount - d.refunded as left,
+    `select ${donationColumns}, d.charge_id as "chargeId", d.amount - d.refunded as left,
         coalesce($2::numeric, d.amount - d.refunded) <= d.amount - d.refunded and d.amount > d.refunded as enough,
         exists (select from donation_refund r where r.donation_id = d.id and r.done_at is null) as open
       from donation d where d.id = $1 for update`,
     [donationId, request.amount],
   )
-  const row = rows[0]
-  if (!row) throw new ServiceError('not-found', `there is no donation ${donationId}`)
-  const donation = toDonation(row)
+  if (!rows[0]) throw new ServiceError('not-found', `there is no donation ${donationId}`)
+  const { chargeId, left, enough, open, ...donation } = withoutNulls(rows[0])
   if (donation.reference === undefined) {
     throw refuse('a donation that was paid here', `donation ${donationId} is a record of the past`)
   }
   if (donation.status !== 'settled' && donation.status !== 'refunded') {
     throw refuse('a donation that has settled', `donation ${donationId} is ${donation.status}`)
   }
-  if (row.open) throw refuse('no other refund under way', `a refund of donation ${donationId} is not finished yet`)
-  if (!row.enough) {
-    throw refuse(`at most ${row.left}, which is left of donation ${donationId}`, request.amount ?? 'everything')
-  }
-  const whole = request.amount === undefined
-  const amount = (request.amount ?? row.left) as Decimal
-  const addon = (whole ? donation.addon : '0') as Decimal
+  if (open) throw refuse('no other refund under way', `a refund of donation ${donationId} is not finished yet`)
+  if (!enough) throw refuse(`at most ${left}, which is left of donation ${donationId}`, request.amount ?? 'everything')
+  const amount = request.amount ?? left
+  const addon = request.amount === undefined ? donation.addon : ('0' as Decimal)
   const inserted = await db.query<{ id: number }>(
     `insert into donation_refund (donation_id, reference, kind, amount, addon, requested_at, lease_until)
       values ($1, $2, $3, $4, $5, $6, clock_timestamp() + make_interval(secs => $7)) returning id`,
@@ -72,7 +69,7 @@ export async function recordRefundIntent(db: Db, request: RefundRequest): Promis
     reference: request.reference,
     kind: request.kind,
     donation,
-    chargeId: row.charge_id ?? undefined,
+    chargeId,
     amount,
     addon,
   }
@@ -85,20 +82,20 @@ function refuse(expected: string, got: string): ServiceError {
 }
 
 /**
- * Books a refund that has been made: its own negative figure in the month of the refund, the project's totals, and the
- * fee in the same share (rounded to `places`), all in one statement. A donation counts no more once all of it has gone back. False: it was
- * booked already.
+ * Enters a refund that has been made in the books: a negative amount of its own in the month of the refund, the project's
+ * totals, and the same share of the fee (rounded to `places`), all in one statement. A donation stops counting once all of
+ * it was given back. False: it was entered before.
  */
 export async function recordRefundDone(
   db: Db,
   { id, at, day, places }: { readonly id: number; readonly at: Date; readonly day: IsoDate; readonly places: number },
 ): Promise<boolean> {
-  const { rows } = await db.query<{ id: number }>(bookRefund, [id, at, day, places])
+  const { rows } = await db.query<{ id: number }>(enterRefundDone, [id, at, day, places])
   return rows.length > 0
 }
 
-// Each part gives back the difference of two rounded shares, so that nothing remains of a fee in the end.
-const bookRefund = `
+// The fee given back is the difference of two rounded shares, so that a full refund in parts leaves no rest.
+const enterRefundDone = `
   with done as (
     update donation_refund set done_at = $2 where id = $1 and done_at is null
     returning id, donation_id, kind, amount, reference
@@ -131,7 +128,7 @@ const bookRefund = `
   )
   select id from totals`
 
-/** Removes a refund that the gateway refused, so that nothing is left to finish; false: it is done already. */
+/** Removes a refund that the gateway refused; false: it is done already. */
 export async function cancelRefund(db: Db, id: number): Promise<boolean> {
   const { rowCount } = await db.query('delete from donation_refund where id = $1 and done_at is null', [id])
   return rowCount > 0
@@ -142,34 +139,20 @@ export async function takeOverOpenRefunds(
   db: Db,
   { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
 ): Promise<RefundIntent[]> {
-  const { rows } = await db.query<
-    DonationRow & {
-      refund_id: number
-      refund_reference: string
-      kind: RefundKind
-      refund_amount: string
-      refund_addon: string
-      charge_id: string | null
-    }
-  >(
+  const { rows } = await db.query<Donation & { readonly refund: Omit<RefundIntent, 'donation'> }>(
     `with due as (
         select id from donation_refund where done_at is null and lease_until < clock_timestamp()
         order by id limit $1 for update skip locked
       ), taken as (
         update donation_refund r set lease_until = clock_timestamp() + make_interval(secs => $2)
         from due where r.id = due.id returning r.*)
-      select ${donationColumns}, d.charge_id, r.id as refund_id, r.reference as refund_reference, r.kind,
-        r.amount as refund_amount, r.addon as refund_addon
+      select ${donationColumns}, json_build_object('id', r.id, 'reference', r.reference, 'kind', r.kind,
+        'chargeId', d.charge_id, 'amount', r.amount::text, 'addon', r.addon::text) as refund
       from taken r join donation d on d.id = r.donation_id order by r.id`,
     [limit, leaseSeconds],
   )
-  return rows.map((row) => ({
-    id: row.refund_id,
-    reference: row.refund_reference,
-    kind: row.kind,
-    donation: toDonation(row),
-    chargeId: row.charge_id ?? undefined,
-    amount: row.refund_amount as Decimal,
-    addon: row.refund_addon as Decimal,
-  }))
+  return rows.map((row) => {
+    const { refund, ...donation } = withoutNulls(row)
+    return { ...refund, donation }
+  })
 }

@@ -1,16 +1,15 @@
 import type { Decimal } from '../../domain/money.js'
 import type { Db } from '../database/connection.js'
+import { withoutNulls } from '../database/without-nulls.js'
 
-/** A charge in the books of the sandbox gateway. */
+/** A charge that the sandbox gateway has entered. */
 export type SandboxCharge = {
   readonly id: number
   readonly amount: Decimal
   readonly currency: string
   /** Absent: approved. */
-  readonly declineCode?: number
+  readonly declineCode?: number | undefined
 }
-
-type Row = { id: number; amount: string; currency: string; decline_code: number | null }
 
 /** A charge as the gateway is asked for it. */
 export type ChargeEntry = {
@@ -22,13 +21,13 @@ export type ChargeEntry = {
 }
 
 /**
- * Enters charges, or finds the ones that their references already have: one reference is charged once. The commit is not
- * waited for: the settlement's commit comes after it and takes it along, and a charge that is lost with the whole
- * database was never answered.
+ * Enters charges, or finds the ones that their references already have: one reference is charged once. The commit does not
+ * wait for the disk: the later commit of the settlement makes the charge durable too, and a charge that is lost before it
+ * was never answered.
  */
 export async function enterCharges(db: Db, charges: readonly ChargeEntry[]): Promise<SandboxCharge[]> {
   const references = charges.map(({ reference }) => reference)
-  const { rows } = await db.query<Row & { reference: string }>(
+  const { rows } = await db.query<SandboxCharge & { reference: string }>(
     enterAll,
     [
       references,
@@ -39,7 +38,7 @@ export async function enterCharges(db: Db, charges: readonly ChargeEntry[]): Pro
     ],
     'enter-sandbox-charges',
   )
-  const entered = new Map(rows.map((row) => [row.reference, toCharge(row)]))
+  const entered = new Map(rows.map(({ reference, ...charge }) => [reference, withoutNulls(charge)]))
   return await Promise.all(
     references.map(async (reference) => {
       const charge = entered.get(reference) ?? (await findCharge(db, reference))
@@ -50,20 +49,20 @@ export async function enterCharges(db: Db, charges: readonly ChargeEntry[]): Pro
 }
 
 const enterAll = `
-  with unhurried as (select set_config('synchronous_commit', 'off', true))
+  with setting as (select set_config('synchronous_commit', 'off', true))
   insert into sandbox_charge (reference, amount, currency, decline_code, charged_at)
-  select g.* from unhurried,
+  select g.* from setting,
     unnest($1::text[], $2::numeric[], $3::text[], $4::integer[], $5::timestamptz[]) as g
   order by 1
-  on conflict (reference) do nothing returning reference, id, amount, currency, decline_code`
+  on conflict (reference) do nothing returning reference, id, amount, currency, decline_code as "declineCode"`
 
 /** The charge with this reference. */
 export async function findCharge(db: Db, reference: string): Promise<SandboxCharge | undefined> {
-  const { rows } = await db.query<Row>(
-    'select id, amount, currency, decline_code from sandbox_charge where reference = $1',
+  const { rows } = await db.query<SandboxCharge>(
+    'select id, amount, currency, decline_code as "declineCode" from sandbox_charge where reference = $1',
     [reference],
   )
-  return rows[0] && toCharge(rows[0])
+  return rows[0] && withoutNulls(rows[0])
 }
 
 /**
@@ -90,19 +89,10 @@ export async function enterRefund(
   return rows[0]?.id
 }
 
-/** Removes the charges, and their refunds, whose references `query` selects: of donations that are removed too. */
+/** Removes the charges whose references `query` selects, and their refunds. */
 export async function forgetSandboxCharges(db: Db, query: string): Promise<void> {
   await db.query(
     `delete from sandbox_refund where charge_id in (select id from sandbox_charge where reference in (${query}))`,
   )
   await db.query(`delete from sandbox_charge where reference in (${query})`)
-}
-
-function toCharge(row: Row): SandboxCharge {
-  return {
-    id: row.id,
-    amount: row.amount as Decimal,
-    currency: row.currency,
-    ...(row.decline_code !== null && { declineCode: row.decline_code }),
-  }
 }

@@ -3,12 +3,12 @@ import type { CurrencyCode } from '../../domain/money.js'
 import type { HashedRecord, SaveOptions } from '../../domain/record.js'
 import type { Db } from '../database/connection.js'
 
-// `held` counts what earlier records of this source have stated; fees never were part of the stated total.
+// `compared` has what earlier records of this source stated; fees never were part of a stated total.
 const insertDifferences = `
   with stated as (
     select * from json_to_recordset($1::json)
       as r(project_id bigint, funding numeric, donations integer, cumulative_to date)
-  ), held as (
+  ), compared as (
     select s.*, coalesce(m.months, 0) as months, s.funding - coalesce(m.amount, 0) as difference,
       s.donations - coalesce(m.donations, 0) as new_donations
     from stated s left join lateral (
@@ -22,7 +22,7 @@ const insertDifferences = `
       case when months = 0 then 'opening' when difference > 0 then 'gift' else 'refund' end as kind,
       case when months = 0 then cumulative_to else $4::date end as day,
       greatest(case when difference > 0 then new_donations else -new_donations end, 0) as count
-    from held where difference <> 0
+    from compared where difference <> 0
   )
   insert into donation_month (project_id, month, currency, kind, source, funder_id, amount, count, last_on)
   select project_id, date_trunc('month', day)::date, $3, kind, $2, null, amount, count, day from entry
@@ -32,7 +32,7 @@ const insertDifferences = `
     count = donation_month.count + excluded.count,
     last_on = greatest(donation_month.last_on, excluded.last_on)`
 
-// What this service has taken and given back itself. A stated total knows nothing of it, and has just been written over it.
+// A stated total knows nothing of the donations made here, and has just overwritten them.
 const addOwnDonations = `
   update project p set funding = p.funding + own.amount, number_of_donations = greatest(p.number_of_donations + own.count, 0),
     remaining = case when p.goal is null then p.remaining else greatest(p.goal - p.funding - own.amount, 0) end
@@ -50,11 +50,7 @@ const addOwnDonations = `
  * less as a refund. What was donated here counts on top of what is stated: months of one source never explain the total
  * of another. Call it after the records' projects have been written, in the same transaction.
  */
-export async function recordTotals(
-  db: Db,
-  records: readonly HashedRecord[],
-  options: Pick<SaveOptions, 'source' | 'currency' | 'today'>,
-): Promise<void> {
+export async function recordTotals(db: Db, records: readonly HashedRecord[], options: SaveOptions): Promise<void> {
   const rows = records.map(({ record, cumulativeTo }) => ({
     project_id: record.id,
     funding: record.funding,

@@ -44,7 +44,7 @@ export async function bulkFingerprints(db: Db, family: BulkFamily, recordVersion
     `md5(string_agg(id || ':' || version, ',' order by id) filter (where is_in_${file})) as hash_${file}`,
   ])
   const conditions = names.map((name, file) => `(${files[family][name]}) as is_in_${file}`)
-  // `offset 0`: what says whether a record is in a file is asked once.
+  // `offset 0` keeps the planner from evaluating the conditions once per aggregate.
   const { rows } = await db.query<Record<string, number | string | null>>(
     `select ${columns.join(', ')} from (
       select ${key} as id, w.version, ${conditions.join(', ')} from ${from} where w.mapping = $1 offset 0
@@ -59,8 +59,8 @@ export async function bulkFingerprints(db: Db, family: BulkFamily, recordVersion
 }
 
 /**
- * The records of files of one family as XML texts in id order: a batch has the texts of each file. All are read at once;
- * each is a view into a buffer that is about to be reused.
+ * XML texts of the records of several files of one family, in id order and read in one pass: a batch has the texts of each
+ * file. Texts are views into a buffer: use or copy them before asking for more.
  */
 export async function* bulkTexts(
   client: Connection,

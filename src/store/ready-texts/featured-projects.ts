@@ -1,26 +1,27 @@
 import type { Db } from '../database/connection.js'
-import { currentProjectText, type ProjectTextRow, type WantedText } from './ready-texts.js'
+import { withoutNulls } from '../database/without-nulls.js'
+import { currentProjectText, type ProjectTextRow, type TextRow, type WantedText } from './ready-texts.js'
 
-// Three times what is shown, so that projects which end within the hour leave no gap.
+// Three times as many as are shown, so that projects which end within the hour leave no gap.
 const candidates = 30
 
 /**
- * The featured projects of an hour, at most `limit` active ones; all processes show the same. One round trip, but for
- * the first read of an hour, which chooses them: by lot, where a project's chance grows with how many people gave to it
- * and how close it is to its goal (weighted sampling without replacement: Efraimidis and Spirakis, 2006). The lot is a
- * hash of id and hour.
+ * The featured projects of an hour, at most `limit` active ones; all processes show the same. The first read of an hour
+ * draws them: a project's chance grows with how many people gave to it and how close it is to its goal (weighted sampling
+ * without replacement: Efraimidis and Spirakis, 2006). The random number is a hash of id and hour.
  */
 export async function selectFeatured(db: Db, hour: Date, limit: number, text: WantedText): Promise<ProjectTextRow[]> {
-  const { rows, used } = await read(db, hour, limit, text)
-  const gap = rows.length < limit
-  if (used !== undefined && !(gap && used === candidates)) return rows
-  await choose(db, hour)
+  const { rows, drawn } = await read(db, hour, limit, text)
+  const mayHaveMore = rows.length < limit && drawn === candidates
+  if (drawn !== undefined && !mayHaveMore) return rows
+  await draw(db, hour)
   return (await read(db, hour, limit, text)).rows
 }
 
 async function read(db: Db, hour: Date, limit: number, text: WantedText) {
-  const { rows } = await db.query<{ used: number; id: number | null; active: boolean; text: string | null }>(
-    `select cardinality(f.project_ids) as used, p.id, true as active, ${currentProjectText(text, '$2')} as text
+  // The left join gives `drawn` also where no project is left: one row without an id.
+  const { rows } = await db.query<Partial<TextRow> & { readonly drawn: number }>(
+    `select cardinality(f.project_ids) as drawn, p.id, ${currentProjectText(text, '$2')} as text
       from featured_hour f
         left join lateral (
           select p.id, c.position from unnest(f.project_ids) with ordinality c (id, position)
@@ -32,14 +33,12 @@ async function read(db: Db, hour: Date, limit: number, text: WantedText) {
     `featured-${text.view}-${text.format}`,
   )
   return {
-    used: rows[0]?.used,
-    rows: rows.flatMap((row) =>
-      row.id === null ? [] : { id: row.id, active: row.active, ...(row.text !== null && { text: row.text }) },
-    ),
+    drawn: rows[0]?.drawn,
+    rows: rows.map(withoutNulls).flatMap(({ id, text }) => (id === undefined ? [] : { id, text, active: true })),
   }
 }
 
-async function choose(db: Db, hour: Date): Promise<void> {
+async function draw(db: Db, hour: Date): Promise<void> {
   await db.query(
     `with old as (delete from featured_hour where hour < $1::timestamptz - interval '2 hours')
       insert into featured_hour (hour, project_ids)
@@ -49,7 +48,7 @@ async function choose(db: Db, hour: Date): Promise<void> {
               + 1) / 4503599627370497.0)
             / (ln(2 + p.number_of_donations) * (0.5 + least(1, p.funding / nullif(p.goal, 0)))) as lot
           from project p where p.active
-        ) drawn
+        ) candidate
         order by lot, id limit $2)
       on conflict (hour) do update set project_ids = excluded.project_ids`,
     [hour, candidates],

@@ -1,8 +1,8 @@
 import type { Db } from '../database/connection.js'
-import { usualLimit } from './project-pages.js'
-import { changesKnownUntil, currentOrganisationText, type TextRow, type WireFormat } from './ready-texts.js'
+import { withoutNulls } from '../database/without-nulls.js'
+import { changesKnownUntil, currentOrganisationText, type TextRow, usualLimit, type WireFormat } from './ready-texts.js'
 
-/** What is asked of a list of organisations. `active`: with active projects; theme and country: what it works on, where. */
+/** Which organisations a list is of; `active`: those with active projects; theme and country: what they work on and where. */
 export type OrganisationSelection = {
   readonly which: 'all' | 'active' | 'vetted'
   readonly themeId?: string | undefined
@@ -12,15 +12,14 @@ export type OrganisationSelection = {
 
 export type OrganisationPageRows = {
   readonly rows: readonly TextRow[]
-  readonly nextOrgId?: number
+  readonly nextOrgId?: number | undefined
   /** As of a page of projects. */
-  readonly modifiedUntil?: Date
+  readonly modifiedUntil?: Date | undefined
 }
 
 type Wanted = { readonly format: WireFormat; readonly recordVersion: number }
-type Row = { modified_until: Date | null; id: number | null; text: string | null }
 
-/** SQL condition on organisation `o`; what the source states of its projects wins over what is stored here. */
+/** SQL condition on organisation `o`; numbers of projects that its source states win over stored projects. */
 export const organisationKinds = {
   all: 'true',
   active: `coalesce(o.stated_active_projects > 0,
@@ -51,10 +50,11 @@ export async function selectOrganisationPage(
   }
   const limit = Math.trunc(page.limit)
   const usual = limit === usualLimit && values.length === 2
-  const { rows } = await db.query<Row>(
-    `select c.modified_until, o.id,
+  // The left join gives `modifiedUntil` also for an empty page: one row without an id.
+  const { rows } = await db.query<Partial<TextRow> & { readonly modifiedUntil?: Date }>(
+    `select c."modifiedUntil", o.id,
         case when o.position <= ${limit} then ${currentOrganisationText(page.format, '$2')} end as text
-      from (select ${page.modifiedSince ? changesKnownUntil : 'null::timestamptz'} as modified_until) c
+      from (select ${page.modifiedSince ? changesKnownUntil : 'null::timestamptz'} as "modifiedUntil") c
         left join (
           select id, row_number() over (order by id) as position
           from (select o.id from ${source} where ${conditions.join(' and ')} order by o.id limit ${limit + 1}) page
@@ -63,10 +63,8 @@ export async function selectOrganisationPage(
     values,
     usual ? `organisations-${page.which}-${page.format}` : undefined,
   )
-  const found = rows.flatMap((row) => toTextRow(row) ?? [])
-  const next = found[limit]
-  const until = rows[0]?.modified_until
-  return { rows: found.slice(0, limit), ...(next && { nextOrgId: next.id }), ...(until && { modifiedUntil: until }) }
+  const found = rows.map(withoutNulls).flatMap(({ id, text }) => (id === undefined ? [] : { id, text }))
+  return { rows: found.slice(0, limit), nextOrgId: found[limit]?.id, modifiedUntil: rows[0]?.modifiedUntil }
 }
 
 /** One organisation by its id, or by the id that an external register gave it (64 bits, as text). */
@@ -77,16 +75,11 @@ export async function findOrganisationRow(
 ): Promise<TextRow | undefined> {
   const [name, condition, value] =
     'id' in by ? ['organisation', 'o.id = $1', by.id] : ['organisation-bridge', 'o.bridge_id = $1', by.bridgeId]
-  const { rows } = await db.query<Row>(
+  const { rows } = await db.query<TextRow>(
     `select o.id, ${currentOrganisationText(format, '$2')} as text from organisation o where ${condition}
       order by o.id limit 1`,
     [value, recordVersion],
     `${name}-${format}`,
   )
-  return rows[0] && toTextRow(rows[0])
-}
-
-function toTextRow(row: Pick<Row, 'id' | 'text'>): TextRow | undefined {
-  if (row.id === null) return undefined
-  return { id: row.id, ...(row.text !== null && { text: row.text }) }
+  return rows[0] && withoutNulls(rows[0])
 }

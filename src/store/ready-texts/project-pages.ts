@@ -1,5 +1,12 @@
 import type { Db } from '../database/connection.js'
-import { changesKnownUntil, currentProjectRecord, type ProjectTextRow, type WantedText } from './ready-texts.js'
+import { withoutNulls } from '../database/without-nulls.js'
+import {
+  changesKnownUntil,
+  currentProjectRecord,
+  type ProjectTextRow,
+  usualLimit,
+  type WantedText,
+} from './ready-texts.js'
 
 /** Which projects a list is of. */
 export type ProjectScope =
@@ -15,43 +22,27 @@ export type ProjectSelection = {
   readonly modifiedSince?: Date | undefined
 }
 
-/** What a page read returns. */
+/** One page of a list. */
 export type ProjectPageRows = {
   /** False when no theme or organisation has the scope's id. */
   readonly scopeKnown: boolean
   /** The records one after another, when all of them were there; else the ids of the page. */
   readonly records: PageTexts | { readonly ids: readonly number[] }
   /** First id of the next page; absent on the last one. */
-  readonly nextProjectId?: number
+  readonly nextProjectId?: number | undefined
   /** All projects selected, whatever the page shows; only when it was asked for. */
-  readonly numberFound?: number
-  /** With `modifiedSince`: changes up to this instant are all in this answer or later pages of it; may be unknown. */
-  readonly modifiedUntil?: Date
+  readonly numberFound?: number | undefined
+  /** With `modifiedSince`: this page and later ones have every change up to this instant; may be unknown. */
+  readonly modifiedUntil?: Date | undefined
 }
 
 /** A page's texts, joined by commas in JSON, and ids with versions, which name exactly these texts. */
 export type PageTexts = { readonly body: string; readonly versions: string }
 
-/** Page size whose statements are prepared; others are rare and planned each time. */
-export const usualLimit = 10
-
-// Columns that are not asked for are not there: each costs as much to describe as to read.
-type PageRow = {
-  first: number
-  scope_known?: boolean
-  number_found?: number
-  modified_until?: Date | null
-  next_id: number | null
-  missing: string | null
-  versions: string | null
-  body: string | null
-}
-
 /**
  * The pages that begin at or after each of `from`, by what they begin at, in one round trip; of a list that is not shared
- * only the first. Records are in id order. Texts are
- * given only when all of a page's are of the projects' current versions and of the record version asked for. They come
- * joined: ten rows cost much more than one.
+ * only the first. Records are in id order. Texts are given only when all texts of a page are current. They come joined,
+ * because ten rows cost much more than one.
  */
 export async function selectProjectPages(
   db: Db,
@@ -63,36 +54,45 @@ export async function selectProjectPages(
   return new Map(rows.map((row) => [row.first, toPageRows(row)]))
 }
 
+// A column costs as much to describe as to read: those that are not asked for are not selected.
+type PageRow = {
+  first: number
+  scope_known?: boolean
+  number_found?: number
+  modified_until?: Date | null
+  next_id: number | null
+  missing: string | null
+  versions: string | null
+  body: string | null
+}
+
 function toPageRows(row: PageRow): ProjectPageRows {
   return {
     scopeKnown: row.scope_known ?? true,
     records: row.missing
       ? { ids: row.missing.split(',').map(Number) }
       : { body: row.body ?? '', versions: row.versions ?? '' },
-    ...(row.next_id !== null && { nextProjectId: row.next_id }),
-    ...(row.number_found !== undefined && { numberFound: row.number_found }),
-    ...(row.modified_until && { modifiedUntil: row.modified_until }),
+    nextProjectId: row.next_id ?? undefined,
+    numberFound: row.number_found,
+    modifiedUntil: row.modified_until ?? undefined,
   }
 }
 
-/** All ids selected, ascending, as texts separated by commas: a million numbers would cost more than their document. */
-export async function selectProjectIds(
-  db: Db,
-  selection: ProjectSelection,
-): Promise<{ readonly ids: string; readonly modifiedUntil?: Date }> {
+/** Ids of projects as one text, separated by commas: a million numbers would cost more than their document. */
+export type ProjectIds = { readonly ids: string; readonly modifiedUntil?: Date | undefined }
+
+/** All ids selected, ascending. */
+export async function selectProjectIds(db: Db, selection: ProjectSelection): Promise<ProjectIds> {
   const values: unknown[] = []
   const { source, key, conditions } = selectionSql(selection, values)
-  const { rows } = await db.query<{ ids: string | null; modified_until: Date | null }>(
-    `select string_agg(${key}::text, ',' order by ${key}) as ids,
-        ${selection.modifiedSince ? changesKnownUntil : 'null::timestamptz'} as modified_until
+  const { rows } = await db.query<ProjectIds>(
+    `select coalesce(string_agg(${key}::text, ',' order by ${key}), '') as ids,
+        ${selection.modifiedSince ? changesKnownUntil : 'null::timestamptz'} as "modifiedUntil"
       from ${source} where ${conditions}`,
     values,
   )
-  const [row] = rows
-  return { ids: row?.ids ?? '', ...(row?.modified_until && { modifiedUntil: row.modified_until }) }
+  return rows[0] ? withoutNulls(rows[0]) : { ids: '' }
 }
-
-type Row = { id: number; active: boolean; version: string | null; text: string | null }
 
 /** The projects with these ids, by id; unknown ids are left out. */
 export async function findProjectRows(
@@ -100,26 +100,22 @@ export async function findProjectRows(
   ids: readonly number[],
   text: WantedText,
 ): Promise<ReadonlyMap<number, ProjectTextRow>> {
-  const { rows } = await db.query<Row>(
+  const { rows } = await db.query<ProjectTextRow>(
     `select p.id, p.active, r.version, r.text
       from project p left join lateral ${currentProjectRecord(text, '$2')} r on true
-      where p.id = any (${hidden('$1::bigint[]')}::bigint[])`,
+      where p.id = any (${asSubselect('$1::bigint[]')}::bigint[])`,
     [ids, text.recordVersion],
     `projects-by-ids-${text.view}-${text.format}`,
   )
-  return new Map(rows.map((row) => [row.id, toProjectTextRow(row)]))
+  return new Map(rows.map((row) => [row.id, withoutNulls(row)]))
 }
 
-function toProjectTextRow({ id, active, version, text }: Row): ProjectTextRow {
-  return { id, active, ...(version !== null && { version }), ...(text !== null && { text }) }
-}
-
-// A planner that sees how long an array is plans anew for each, which takes longer than reading.
-function hidden(array: string): string {
+// The planner plans anew for every array whose length it sees, which takes longer than reading.
+function asSubselect(array: string): string {
   return `(select ${array})`
 }
 
-/** Adds what the selection binds to `values`. `p` is the project, `key` its id where an index on the scope has it. */
+/** SQL of a selection; adds its parameters to `values`. `p` is the project, `key` its id where an index on the scope has it. */
 function selectionSql({ scope, activeOnly, modifiedSince }: ProjectSelection, values: unknown[]) {
   const bind = (value: unknown) => `$${values.push(value)}`
   const conditions = activeOnly ? ['p.active'] : []
@@ -156,15 +152,15 @@ export type PageQuery = ProjectSelection & {
 }
 
 /**
- * Whether pages of this list may be read together, by a statement that is prepared. All others are planned for their very
- * parameters, one page at a time: a date decides between two ways of reading, and a page size given as a parameter would
- * be planned as a tenth of the table.
+ * Whether pages of this list may be read together, by a prepared statement. Other lists are planned for their parameters,
+ * one page at a time: a date decides between two ways of reading, and a page size given as a parameter would be planned as
+ * a tenth of the table.
  */
 export function isShared({ modifiedSince, limit }: PageQuery): boolean {
   return modifiedSince === undefined && limit === usualLimit
 }
 
-// Everything in the text of the statement but its parameters.
+// Names everything in the text of the statement, its parameters aside.
 function statementName(page: PageQuery): string | undefined {
   if (!isShared(page)) return undefined
   const { scope, activeOnly, count, text } = page
@@ -172,8 +168,8 @@ function statementName(page: PageQuery): string | undefined {
   return `projects-${scope.of}-${activeOnly ? 'active' : 'any'}-${text.view}-${text.format}${counted}`
 }
 
-// Of the row after the page only the id is wanted. Whether to count is not a parameter: the statement would be planned
-// anew for each value of it, which takes twice as long as the page.
+// Of the row after the page only the id is wanted. Whether to count is not a parameter: PostgreSQL would plan the statement
+// anew for each value, which takes twice as long as the page.
 function pageStatement(page: PageQuery, from: readonly number[]): { text: string; values: unknown[] } {
   const shared = isShared(page)
   const values: unknown[] = [shared ? from : from[0], page.text.recordVersion]
@@ -189,7 +185,7 @@ function pageStatement(page: PageQuery, from: readonly number[]): { text: string
     values,
     text: `
   select f.first, ${extra.filter(Boolean).join(' ')} t.*
-  from ${shared ? `unnest(${hidden('$1::bigint[]')})` : '(select $1::bigint)'} f (first) cross join lateral (
+  from ${shared ? `unnest(${asSubselect('$1::bigint[]')})` : '(select $1::bigint)'} f (first) cross join lateral (
     select max(id) filter (where position > ${limit}) as next_id,
       case when bool_or(text is null) ${onPage} then string_agg(id::text, ',' order by id) ${onPage} end as missing,
       string_agg(id || ':' || version, ',' order by id) as versions,

@@ -1,6 +1,6 @@
 import type { Db } from '../database/connection.js'
-import { usualLimit } from './project-pages.js'
-import { currentProjectText, type TextRow, type WantedText } from './ready-texts.js'
+import { withoutNulls } from '../database/without-nulls.js'
+import { currentProjectText, type TextRow, usualLimit, type WantedText } from './ready-texts.js'
 
 /** What is searched for among active projects; `words` undefined: everything that the filters let through. */
 export type ProjectSearch = {
@@ -40,14 +40,15 @@ export async function searchProjects(
             select project_id from project_country where country_code = any (${bind(countryCodes)}::text[]))`,
         ]),
   ]
-  const { rows } = await db.query<{ number_found: number; id: number | null; text: string | null }>(
+  // The left join gives the number also for an empty page: one row without an id.
+  const { rows } = await db.query<Partial<TextRow> & { readonly numberFound: number }>(
     `with hit as ${ranked ? 'materialized' : 'not materialized'} (
         select s.project_id as id, ${ranked ? 'ts_rank(s.document, query)' : '0'} as rank
         from ${from}
         where ${filters.length === 0 ? 'true' : filters.join(' and ')}
       )
-      select c.number_found, p.id, ${currentProjectText(text, '$1')} as text
-      from (select count(*) as number_found from hit) c
+      select c."numberFound", p.id, ${currentProjectText(text, '$1')} as text
+      from (select count(*) as "numberFound" from hit) c
         left join (
           select id, row_number() over () as position
           from (select id from hit order by ${ranked ? 'rank desc, id' : 'id'} limit ${limit} offset $2) page
@@ -59,7 +60,7 @@ export async function searchProjects(
       : undefined,
   )
   return {
-    numberFound: rows[0]?.number_found ?? 0,
-    rows: rows.flatMap(({ id, text }) => (id === null ? [] : { id, ...(text !== null && { text }) })),
+    numberFound: rows[0]?.numberFound ?? 0,
+    rows: rows.map(withoutNulls).flatMap(({ id, text }) => (id === undefined ? [] : { id, text })),
   }
 }

@@ -9,9 +9,9 @@ export type ProjectView = 'full' | 'summary'
 /** A record as an API read finds it: its ready text, or none when the stored one is missing or stale. */
 export type TextRow = {
   readonly id: number
-  readonly text?: string
+  readonly text?: string | undefined
   /** The version that the text was made from, where it was asked for. */
-  readonly version?: string
+  readonly version?: string | undefined
 }
 
 /** A project's record, with what decides whether it may be shown. */
@@ -19,16 +19,6 @@ export type ProjectTextRow = TextRow & { readonly active: boolean }
 
 /** Which stored text of a project a read wants; a text with another record version is stale. */
 export type WantedText = { readonly view: ProjectView; readonly format: WireFormat; readonly recordVersion: number }
-
-/** The texts of one version of a project. */
-export type ProjectTexts = {
-  readonly id: number
-  readonly version: number
-  readonly xml: string
-  readonly json: string
-  readonly summaryXml: string
-  readonly summaryJson: string
-}
 
 /** The texts of one version of an organisation. */
 export type OrganisationTexts = {
@@ -38,7 +28,13 @@ export type OrganisationTexts = {
   readonly json: string
 }
 
-/** Keeps records for later reads; one whose project has moved on since is not kept. */
+/** The texts of one version of a project. */
+export type ProjectTexts = OrganisationTexts & { readonly summaryXml: string; readonly summaryJson: string }
+
+/** Page size whose statements are prepared; others are rare, and planned each time. */
+export const usualLimit = 10
+
+/** Keeps records for later reads, but none of an older version of its project. */
 export async function saveProjectTexts(db: Db, recordVersion: number, texts: readonly ProjectTexts[]): Promise<void> {
   if (texts.length === 0) return
   await db.query(
@@ -97,8 +93,8 @@ const columns = {
 } as const
 
 /**
- * SQL for the current text of project `p`; `recordVersion` is SQL too. A subquery a row, so that a prepared plan can only look
- * up the page's rows by key, never read the whole table.
+ * SQL for the current text of project `p`; `recordVersion` is SQL too. As a subquery for each row, so that a prepared plan
+ * looks up the page's rows by key and never reads the whole table.
  */
 export function currentProjectText({ view, format }: WantedText, recordVersion: string): string {
   return `(
@@ -108,7 +104,7 @@ export function currentProjectText({ view, format }: WantedText, recordVersion: 
     )`
 }
 
-/** As `currentProjectText`, with its version: `version` and `text` of at most one row, to join `lateral`. */
+/** As `currentProjectText`, with its version: at most one row of `version` and `text`, to join laterally. */
 export function currentProjectRecord({ view, format }: WantedText, recordVersion: string): string {
   return `(
       select w.version::text as version, w.${columns[view][format]} as text from project_version v
@@ -127,5 +123,5 @@ export function currentOrganisationText(format: WireFormat, recordVersion: strin
     )`
 }
 
-/** SQL for the instant up to which this statement's snapshot shows every change there will ever be; null: not known. */
+/** SQL for the instant up to which this statement's snapshot shows every change; null: not known. */
 export const changesKnownUntil = 'changes_known_until(pg_current_snapshot())'

@@ -1,0 +1,6 @@
+/** SQL: the columns of donation `d`, in the shape of `Donation`. */
+export const donationColumns = `d.id, d.project_id as "projectId", d.status, d.amount, d.addon, d.fee, d.currency,
+  d.newsletter_platform as "newsletterPlatform", d.newsletter_charity as "newsletterCharity", d.refunded, d.reference,
+  d.transaction_id as "transactionId", d.refcode, d.received_at as "receivedAt", d.settled_at as "settledAt",
+  d.receipt_number as "receiptNumber", case when d.decline_code is not null then
+    json_build_object('code', d.decline_code, 'text', coalesce(d.decline_text, 'Declined')) end as decline`
