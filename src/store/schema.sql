@@ -810,6 +810,7 @@ alter table theme add constraint theme_has_name CHECK (name <> ''::text) NOT VAL
 -- Indexes
 
 CREATE INDEX access_token_expiry ON access_token USING btree (expires_at);
+CREATE INDEX access_token_key ON access_token USING btree (api_key_id, issued_at DESC);
 CREATE UNIQUE INDEX account_email ON account USING btree (lower(email));
 CREATE INDEX api_key_account ON api_key USING btree (account_id);
 CREATE INDEX attempt_count_age ON attempt_count USING btree (last_at);

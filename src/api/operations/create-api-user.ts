@@ -2,6 +2,7 @@ import { type FieldProblem, ServiceError } from '../../domain/errors.js'
 import { createAccount, issueKey } from '../../store/access/accounts.js'
 import type { ApiDeps } from '../deps.js'
 import { passwordProblem } from '../password-strength.js'
+import { askersOf } from './throttle.js'
 
 export type NewApiUser = { readonly email: string; readonly password: string; readonly tokenTimeoutSeconds: number }
 
@@ -27,9 +28,9 @@ export async function createApiUser(
 /** Creates an account without a key. Throws like `createApiUser`, and returns the e-mail as it was stored. */
 export async function registerAccount(
   deps: Pick<ApiDeps, 'store' | 'passwords' | 'clock'>,
-  user: NewApiUser,
+  { address, ...user }: NewApiUser & { readonly address: string },
 ): Promise<{ email: string }> {
-  const account = await toNewAccount(deps, user)
+  const account = await toNewAccount(deps, user, askersOf(address))
   await createAccount(deps.store.db, { ...account, at: deps.clock() })
   return { email: account.email }
 }
@@ -45,7 +46,11 @@ export async function toPasswordHash(
 }
 
 // The hash is made before anybody looks whether the e-mail is taken: both outcomes take the same time.
-async function toNewAccount(deps: Pick<ApiDeps, 'passwords'>, { password, tokenTimeoutSeconds, ...user }: NewApiUser) {
+async function toNewAccount(
+  deps: Pick<ApiDeps, 'passwords'>,
+  { password, tokenTimeoutSeconds, ...user }: NewApiUser,
+  askers: readonly string[] = [],
+) {
   const email = user.email.trim()
   const problems: FieldProblem[] = []
   if (email.length > 254 || !emailPattern.test(email)) problems.push({ field: 'email', expected: 'an e-mail address' })
@@ -55,7 +60,7 @@ async function toNewAccount(deps: Pick<ApiDeps, 'passwords'>, { password, tokenT
     problems.push({ field: 'tokenTimeoutSeconds', expected: 'a whole number of seconds, at least 1' })
   }
   if (problems.length > 0) throw invalid(problems)
-  return { email, passwordHash: await deps.passwords.hash(password), tokenTimeoutSeconds }
+  return { email, passwordHash: await deps.passwords.hash(password, askers), tokenTimeoutSeconds }
 }
 
 function invalid(problems: readonly FieldProblem[]): ServiceError {

@@ -3,14 +3,15 @@ import { ServiceError } from '../../domain/errors.js'
 import {
   addThrottleCounts,
   forgottenAfterSeconds,
-  isKnownPlace,
-  listThrottleCounts,
+  lockThrottleCounts,
   recordSignIn,
+  restoreThrottleCounts,
   type Subject,
   subjectOf,
   type ThrottleCount,
 } from '../../store/access/throttle-counts.js'
 import type { Db } from '../../store/database/connection.js'
+import type { Store } from '../../store/store.js'
 
 /** The first `free` ones need no wait; each further one doubles it, from a second up to the longest. */
 export type Allowance = { readonly free: number; readonly longestSeconds: number }
@@ -31,61 +32,95 @@ export function openAgainAt({ count, lastAt }: Omit<ThrottleCount, 'subject'>, a
   return new Date(lastAt.getTime() + seconds * 1000)
 }
 
-/** One sign-in: what is counted when it fails. */
+/** Whom a sign-in is counted for. */
 export type SignIn = { readonly pair: Subject; readonly place: Subject; readonly account: Subject }
 
-/** The subjects of a sign-in, whether the account exists or not; of an IPv6 address its network (/64) counts. */
-export function signInOf(email: string, address: string): SignIn {
-  const name = email.toLowerCase()
-  const network = normalizeIP(address)
+/** The subject of an address; of IPv6 its network (/64) counts, since one household has all of it. */
+export function placeOf(address: string): Subject {
+  return subjectOf('place', normalizeIP(address))
+}
+
+/** The subjects of a sign-in to the account with this name, known or not. */
+export function signInOf(account: string, address: string): SignIn {
   return {
-    pair: subjectOf('pair', name, network),
-    place: subjectOf('place', network),
-    account: subjectOf('account', name),
+    pair: subjectOf('pair', account, normalizeIP(address)),
+    place: placeOf(address),
+    account: subjectOf('account', account),
   }
 }
 
+/** Who asks for a password to be hashed or checked: each has a share of the queue. */
+export function askersOf(address: string, account?: string): string[] {
+  return [placeOf(address).toString('hex'), ...(account === undefined ? [] : [account])]
+}
+
+/** A sign-in that was counted before its password is checked. */
+export type CountedSignIn = {
+  /** How long sign-ins of its address or account must wait; 0: they need not. */
+  readonly waitSeconds: number
+  /** What was counted, as it was before. */
+  readonly before: readonly ThrottleCount[]
+}
+
 /**
- * Throws `login-throttled` while sign-ins like this one must wait. An account that has signed in from this address
- * before feels its own failures from here only: nobody can keep an owner out by failing elsewhere, or from behind the
- * same proxy.
+ * Counts a sign-in as if it failed, before its password is checked, so that many at once are counted like one after the
+ * other. Throws `login-throttled` while sign-ins to this account from this address must wait. While only the address or
+ * the account must, the password is checked, and `waitSeconds` is what to answer unless it is right.
  */
-export async function refuseThrottled(db: Db, signIn: SignIn, email: string, at: Date): Promise<void> {
-  const counts = await listThrottleCounts(db, Object.values(signIn), at)
-  const waitFor = (subject: Subject, allowance: Allowance) =>
-    waitSeconds(
-      counts.find((count) => count.subject.equals(subject)),
-      allowance,
-      at,
-    )
-  const own = waitFor(signIn.pair, pairAllowance)
-  const others = Math.max(waitFor(signIn.place, placeAllowance), waitFor(signIn.account, accountAllowance))
-  const wait = others > own && !(await isKnownPlace(db, email, signIn.place, at)) ? others : own
-  if (wait > 0) throw throttled('failed sign-ins', wait)
+export async function countSignIn(store: Store, signIn: SignIn, at: Date): Promise<CountedSignIn> {
+  return await store.transaction(async (db) => {
+    const counts = await lockThrottleCounts(db, Object.values(signIn), at)
+    const waitOf = (subject: Subject, allowance: Allowance) =>
+      waitSeconds(
+        counts.find((count) => count.subject.equals(subject)),
+        allowance,
+        at,
+      )
+    const waitOfPair = waitOf(signIn.pair, pairAllowance)
+    const wait = Math.max(waitOf(signIn.place, placeAllowance), waitOf(signIn.account, accountAllowance))
+    if (waitOfPair > 0) throw throttledSignIn(Math.max(waitOfPair, wait))
+    const counted = wait > 0 ? [signIn.pair] : Object.values(signIn)
+    await addThrottleCounts(db, counted, at)
+    return { waitSeconds: wait, before: counts.filter(({ subject }) => counted.some((one) => one.equals(subject))) }
+  })
 }
 
-/** Counts a failed sign-in. */
-export async function countFailure(db: Db, signIn: SignIn, at: Date): Promise<void> {
-  await addThrottleCounts(db, Object.values(signIn), at)
+/** Takes the count of a sign-in back that was neither right nor wrong. */
+export async function uncountSignIn(db: Db, { before }: CountedSignIn): Promise<void> {
+  await restoreThrottleCounts(db, before)
 }
 
-/** Remembers a sign-in that succeeded. */
-export async function countSuccess(db: Db, signIn: SignIn, accountId: number, at: Date): Promise<void> {
+/** Takes the count of a sign-in back that was right, and remembers its place. */
+export async function recordSuccess(
+  db: Db,
+  signIn: SignIn,
+  counted: CountedSignIn,
+  { accountId, at }: { readonly accountId: number; readonly at: Date },
+): Promise<void> {
+  await restoreThrottleCounts(db, counted.before)
   await recordSignIn(db, { accountId, place: signIn.place, failures: signIn.pair, at })
 }
 
 /** Counts a new account from this address; throws `login-throttled` when there were too many. */
-export async function countNewAccount(db: Db, address: string, at: Date): Promise<void> {
+export async function countNewAccount(store: Store, address: string, at: Date): Promise<void> {
   const subject = subjectOf('new-account', normalizeIP(address))
-  const [count] = await listThrottleCounts(db, [subject], at)
-  const wait = waitSeconds(count, newAccountAllowance, at)
-  if (wait > 0) throw throttled('new accounts from this address', wait)
-  await addThrottleCounts(db, [subject], at)
+  await store.transaction(async (db) => {
+    const [count] = await lockThrottleCounts(db, [subject], at)
+    const wait = waitSeconds(count, newAccountAllowance, at)
+    if (wait > 0) throw throttled('new accounts from this address', wait)
+    await addThrottleCounts(db, [subject], at)
+  })
 }
 
 function waitSeconds(count: ThrottleCount | undefined, allowance: Allowance, at: Date): number {
   if (!count) return 0
-  return Math.min(forgottenAfterSeconds, Math.ceil((openAgainAt(count, allowance).getTime() - at.getTime()) / 1000))
+  const seconds = Math.ceil((openAgainAt(count, allowance).getTime() - at.getTime()) / 1000)
+  return Math.max(0, Math.min(forgottenAfterSeconds, seconds))
+}
+
+/** The error of a sign-in that must wait. */
+export function throttledSignIn(seconds: number): ServiceError {
+  return throttled('failed sign-ins', seconds)
 }
 
 function throttled(what: string, seconds: number): ServiceError {

@@ -1,7 +1,8 @@
 import { ServiceError } from '../../domain/errors.js'
 import { type Account, findAccount } from '../../store/access/accounts.js'
+import { isKnownPlace } from '../../store/access/throttle-counts.js'
 import type { ApiDeps } from '../deps.js'
-import { countFailure, countSuccess, refuseThrottled, signInOf } from './throttle.js'
+import { askersOf, countSignIn, recordSuccess, signInOf, throttledSignIn, uncountSignIn } from './throttle.js'
 
 /** What an account proves itself with, and the address that it comes from. */
 export type Credentials = { readonly email: string; readonly password: string; readonly address: string }
@@ -10,26 +11,35 @@ export type CredentialDeps = Pick<ApiDeps, 'store' | 'passwords' | 'clock'>
 
 /**
  * The account of these credentials. Throws `credentials-wrong` for an unknown e-mail, a wrong password, a disabled
- * account, or one that is not `expectedAccountId`, all after the same work; `login-throttled` after too many of those;
- * `server-busy`.
+ * account, or one that is not `expectedAccountId`; `login-throttled` after too many of those; `server-busy`. Known and
+ * unknown e-mails get the same answers after the same work.
+ *
+ * While the address or the account must wait, only the right password is let in, and only from an address that the
+ * account has signed in from before: nobody can keep an owner out by failing elsewhere, or from behind the same proxy.
  */
 export async function verifyCredentials(
   { store, passwords, clock }: CredentialDeps,
   { email, password, address }: Credentials,
   expectedAccountId?: number,
 ): Promise<Account> {
-  const name = email.trim()
+  const { account, name } = await findAccount(store.db, email.trim())
   const signIn = signInOf(name, address)
-  await refuseThrottled(store.db, signIn, name, clock())
-  const account = await findAccount(store.db, name)
-  const matches = await passwords.verify(account?.passwordHash, password)
+  const counted = await countSignIn(store, signIn, clock())
+  const mayNotWait =
+    counted.waitSeconds === 0 || (await isKnownPlace(store.db, account?.id ?? 0, signIn.place, clock()))
+  const matches = await passwords
+    .verify(account?.passwordHash, password, askersOf(address, name))
+    .catch(async (error: unknown) => {
+      await uncountSignIn(store.db, counted)
+      throw error
+    })
   const expected = expectedAccountId === undefined || account?.id === expectedAccountId
-  if (!matches || !account || account.disabled || !expected) {
-    await countFailure(store.db, signIn, clock())
-    const what =
-      expectedAccountId === undefined ? 'the e-mail and the password' : 'the e-mail, the password and the api_key'
-    throw new ServiceError('credentials-wrong', `${what} do not belong together`)
+  if (matches && account && !account.disabled && expected && mayNotWait) {
+    await recordSuccess(store.db, signIn, counted, { accountId: account.id, at: clock() })
+    return account
   }
-  await countSuccess(store.db, signIn, account.id, clock())
-  return account
+  if (counted.waitSeconds > 0) throw throttledSignIn(counted.waitSeconds)
+  const what =
+    expectedAccountId === undefined ? 'the e-mail and the password' : 'the e-mail, the password and the api_key'
+  throw new ServiceError('credentials-wrong', `${what} do not belong together`)
 }

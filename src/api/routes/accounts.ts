@@ -14,9 +14,9 @@ export function accountRoutes(
 ): void {
   const { tokenTimeoutSeconds } = deps.config
 
-  addAccountOperation(app, makeAccount, async ({ user }, { ip }) => {
-    await countNewAccount(deps.store.db, ip, deps.clock())
-    const { email } = await registerAccount(deps, { ...user, tokenTimeoutSeconds })
+  addAccountOperation(app, makeAccount, async ({ user }, { ip: address }) => {
+    await countNewAccount(deps.store, address, deps.clock())
+    const { email } = await registerAccount(deps, { ...user, tokenTimeoutSeconds, address })
     return (format) => accountDocument(format, email)
   })
 

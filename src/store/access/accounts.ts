@@ -53,23 +53,33 @@ type AccountRow = {
   disabled: boolean
 }
 
-/** The account of an e-mail address, letter case ignored. */
-export async function findAccount(db: Db, email: string): Promise<Account | undefined> {
-  const { rows } = await db.query<AccountRow>(
-    `select id, email, password_hash, token_timeout_seconds, disabled_at is not null as disabled
-      from account where lower(email) = lower($1)`,
+/**
+ * The account of an e-mail address, letter case ignored as the database does, and a name that is the same for every way
+ * to write the address, whether it has an account or not.
+ */
+export async function findAccount(
+  db: Db,
+  email: string,
+): Promise<{ readonly name: string; readonly account: Account | undefined }> {
+  const { rows } = await db.query<{ written: string } & (AccountRow | { [Column in keyof AccountRow]: null })>(
+    `select lower($1) as written, a.id, a.email, a.password_hash, a.token_timeout_seconds,
+        a.disabled_at is not null as disabled
+      from (select) one left join account a on lower(a.email) = lower($1)`,
     [email],
+    'find-account',
   )
-  const row = rows[0]
-  return (
-    row && {
+  const [row] = rows
+  if (!row || row.id === null) return { name: `e-mail ${row?.written}`, account: undefined }
+  return {
+    name: `account ${row.id}`,
+    account: {
       id: row.id,
       email: row.email,
       passwordHash: row.password_hash,
       tokenTimeoutSeconds: row.token_timeout_seconds,
       disabled: row.disabled,
-    }
-  )
+    },
+  }
 }
 
 /** Issues a key and returns its text, a UUID, which is nowhere stored and cannot be shown again. */
@@ -97,9 +107,12 @@ export async function findKey(db: Db, hash: Buffer): Promise<ApiKey | undefined>
 const tokenAlphabet = '0123456789abcdefghijklmnopqrstuvwxyz'
 const tokenLength = 40
 
+/** Tokens of a key that are valid at a time. */
+export const mostTokens = 100
+
 /**
  * Issues an access token of a key and returns its text (40 lower-case letters and digits), which is nowhere stored.
- * Earlier tokens stay valid until they expire; a few expired ones are swept out on the way.
+ * Earlier tokens stay valid until they expire, but for the oldest beyond `mostTokens`. Removes a few expired ones.
  */
 export async function issueToken(
   db: Db,
@@ -110,9 +123,14 @@ export async function issueToken(
     `with expired as (
         delete from access_token where token_hash in (
           select token_hash from access_token where expires_at < $3 order by expires_at limit 10
-          for update skip locked))
+          for update skip locked)),
+      surplus as (
+        delete from access_token where token_hash in (
+          select token_hash from access_token where api_key_id = $2
+          order by issued_at desc, token_hash offset $5 - 1 for update skip locked))
       insert into access_token (token_hash, api_key_id, issued_at, expires_at) values ($1, $2, $3, $4)`,
-    [secretHash(token), keyId, at, new Date(at.getTime() + timeoutSeconds * 1000)],
+    [secretHash(token), keyId, at, new Date(at.getTime() + timeoutSeconds * 1000), mostTokens],
+    'issue-token',
   )
   return token
 }

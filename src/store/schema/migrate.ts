@@ -22,14 +22,16 @@ export type Migration = {
 /** The first line of a migration that leaves everything older programs read and write as it is. */
 const compatibleMark = '-- compatible\n'
 
-/** All migrations of this program, in order; their numbers must be 1, 2, 3... */
+/** All migrations of this program, in the order of their numbers, which may leave some out. */
 export function listMigrations(): Migration[] {
   return readdirSync(directory)
     .filter((name) => name.endsWith('.sql'))
     .sort()
-    .map((name, index) => {
+    .map((name, index, names) => {
       const version = Number(name.slice(0, 4))
-      if (version !== index + 1) throw new Error(`migration ${name} is out of order: expected number ${index + 1}`)
+      if (index > 0 && version === Number(names[index - 1]?.slice(0, 4))) {
+        throw new Error(`two migrations have the number of ${name}`)
+      }
       const sql = readFileSync(new URL(name, directory), 'utf8')
       const hash = createHash('sha256').update(sql).digest('hex')
       return { version, name: name.slice(0, -4), sql, hash, breaking: !sql.startsWith(compatibleMark) }
@@ -88,11 +90,12 @@ async function appliedMigrations(db: Db): Promise<Applied[]> {
 
 function pendingOf(applied: readonly Applied[]): Migration[] {
   const migrations = listMigrations()
-  const breaking = applied.find((row) => row.version > migrations.length && row.breaking)
+  const newest = migrations.at(-1)?.version ?? 0
+  const breaking = applied.find((row) => row.version > newest && row.breaking)
   if (breaking) {
     throw new ServiceError(
       'database-incompatible',
-      `the database has migration ${breaking.name}, which programs at schema ${migrations.length} cannot work with: run a newer version`,
+      `the database has migration ${breaking.name}, which programs at schema ${newest} cannot work with: run a newer version`,
     )
   }
   const hashes = new Map(applied.map(({ version, hash }) => [version, hash]))

@@ -177,7 +177,11 @@ describe('the keys of an account', async () => {
   it('are at most twenty at a time', async () => {
     await call.newKey('collector@example.org')
     const user = { email: 'collector@example.org', password }
-    const answers = await Promise.all(Array.from({ length: 22 }, () => call.json('/keys', { key_request: { user } })))
+    const answers = []
+    // Two at a time: more of one account would have to queue.
+    for (let pair = 0; pair < 11; pair++) {
+      answers.push(...(await Promise.all([1, 2].map(() => call.json('/keys', { key_request: { user } })))))
+    }
     expect(answers.filter((answer) => answer.statusCode === 200)).toHaveLength(19)
     expect(answers.filter((answer) => answer.statusCode === 400)).toHaveLength(3)
     expect((await listKeys(store.db, 'COLLECTOR@example.org')).length).toBe(20)

@@ -102,9 +102,82 @@ describe('failed sign-ins', async () => {
     expect(rows[0]?.count).toBeLessThan(20)
   })
 
+  it('are counted before the password is checked, so that many at once are counted like one after the other', async () => {
+    const guesses = Array.from({ length: 40 }, () => signIn(one, '192.0.2.60', owner, 'wrong'))
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(5)
+    // A burst is no more than a few guesses: the right password waits for seconds, not for a quarter of an hour.
+    const next = await signIn(one, '192.0.2.60', owner, password)
+    expect([200, 503]).toContain(next.status)
+    expect(Number(next.retryAfter ?? 0)).toBeLessThanOrEqual(2)
+    later(2)
+    expect((await signIn(one, '192.0.2.60', owner, password)).status).toBe(200)
+  })
+
+  it('are counted for the account, however its e-mail is written', async () => {
+    const turkish = 'istanbul@example.org'
+    keys.set(turkish, (await createApiUser(one.deps, { ...testUser, email: turkish })).apiKey)
+    const { rows } = await store.db.query<{ written: string }>(`select lower('İSTANBUL@EXAMPLE.ORG') as written`)
+    const variants = ['ISTANBUL@example.org', 'Istanbul@EXAMPLE.org', 'istanbul@example.org', ' istanbul@example.org ']
+    if (rows[0]?.written === turkish) variants.push('İstanbul@example.org')
+    const statuses = []
+    for (const email of [...variants, ...variants]) {
+      statuses.push((await signIn(one, '192.0.2.70', email, 'wrong')).status)
+    }
+    expect(statuses.filter((status) => status === 401)).toHaveLength(5)
+  })
+
+  it('beyond the limit of an address get the same answers for known and unknown e-mails', async () => {
+    const address = '192.0.2.80'
+    expect((await signIn(one, address, 'third@example.org', password)).status).toBe(200)
+    for (let attempt = 0; attempt < 20; attempt++) await signIn(one, address, `guess${attempt}@example.org`, 'wrong')
+    const answersTo = async (email: string) => {
+      const answers = []
+      for (let attempt = 0; attempt < 7; attempt++) answers.push(await signIn(one, address, email, 'wrong'))
+      return answers
+    }
+    const known = await answersTo('third@example.org')
+    expect(known).toEqual(await answersTo('nobody2@example.org'))
+    expect(known.map(({ status }) => status)).toEqual(Array.from({ length: 7 }, () => 503))
+  })
+
+  it('take nothing away when they succeed', async () => {
+    const address = '192.0.2.90'
+    for (let attempt = 0; attempt < 19; attempt++) await signIn(one, address, `other${attempt}@example.org`, 'wrong')
+    for (let attempt = 0; attempt < 5; attempt++) {
+      expect((await signIn(one, address, 'other@example.org', password)).status).toBe(200)
+    }
+    expect((await signIn(one, address, 'guess99@example.org', 'wrong')).status).toBe(401)
+    expect((await signIn(one, address, 'guess98@example.org', 'wrong')).status).toBe(503)
+  })
+
   it('leave neither addresses nor e-mails in the table', async () => {
     const { rows } = await store.db.query<{ dump: string }>('select json_agg(a)::text as dump from attempt_count a')
     expect(rows[0]?.dump).toMatch(/subject/)
     expect(rows[0]?.dump).not.toMatch(/192\.0|example/)
+  })
+})
+
+describe('new accounts', async () => {
+  const { store } = await testDatabase()
+  let api: TestApi
+  beforeAll(async () => {
+    api = await testApi(store, { store })
+  })
+
+  it('from one address are counted also when many are asked for at once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 44 }, (_, index) =>
+        api.app.inject({
+          ...{ method: 'POST', url: '/api/userservice/accounts', headers: { 'content-type': 'application/json' } },
+          payload: JSON.stringify({
+            account_request: { user: { email: `new${index}@example.org`, password: 'seven quiet rivers run' } },
+          }),
+        }),
+      ),
+    )
+    expect(answers.filter(({ statusCode }) => statusCode === 503).length).toBeGreaterThanOrEqual(34)
+    const { rows } = await store.db.query<{ n: number }>('select count(*) as n from account')
+    expect(rows[0]?.n).toBeLessThanOrEqual(10)
   })
 })

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createApiUser } from '../../../src/api/operations/create-api-user.js'
-import { findKey, isTokenValid, secretHash } from '../../../src/store/access/accounts.js'
+import { findKey, issueToken, isTokenValid, mostTokens, secretHash } from '../../../src/store/access/accounts.js'
 import { type TestApi, testApi, testUser } from '../../support/api.js'
 import { testDatabase } from '../../support/database.js'
 
@@ -65,6 +65,18 @@ describe('the token operation', async () => {
       expect(await isTokenValid(store.db, { token, keyId, at: later(60) })).toBe(false)
       expect(await isTokenValid(store.db, { token, keyId: keyId + 1, at: later(1) })).toBe(false)
     }
+  })
+
+  it('leaves a key its newest hundred tokens', async () => {
+    const { apiKey } = await createApiUser(api.deps, { ...testUser, email: 'many@example.org' })
+    const keyId = (await findKey(store.db, secretHash(apiKey)))?.id ?? 0
+    const at = (second: number) => new Date(api.now.getTime() + second * 1000)
+    const tokens: string[] = []
+    for (let second = 0; second < mostTokens + 3; second++) {
+      tokens.push(await issueToken(store.db, { keyId, timeoutSeconds: 3_600, at: at(second) }))
+    }
+    const valid = await Promise.all(tokens.map((token) => isTokenValid(store.db, { token, keyId, at: at(200) })))
+    expect(valid).toEqual(tokens.map((_, index) => index >= 3))
   })
 
   it('stores neither keys, tokens nor passwords as text', async () => {

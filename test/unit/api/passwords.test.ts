@@ -30,4 +30,27 @@ describe('password hashing', () => {
     expect(outcomes[3]).toMatchObject({ reason: { code: 'server-busy', status: 503 } })
     await expect(passwords.hash('x')).resolves.toMatch(/^\$argon2id/)
   })
+
+  it('gives nobody more than a share of the queue', async () => {
+    const passwords = createPasswordHashing(cheap)
+    const served = { greedy: 0, others: 0 }
+    let stopped = false
+    const greedy = Array.from({ length: 60 }, async () => {
+      while (!stopped) {
+        await passwords.hash('x', ['one account', 'one address']).then(
+          () => served.greedy++,
+          () => new Promise(setImmediate),
+        )
+      }
+    })
+    for (let index = 0; index < 25; index++) {
+      await passwords.hash('x', [`account ${index}`, `address ${index}`])
+      served.others++
+    }
+    stopped = true
+    await Promise.all(greedy)
+    expect(served.others).toBe(25)
+    expect(served.greedy).toBeGreaterThan(0)
+    await expect(passwords.hash('x', ['one account'])).resolves.toMatch(/^\$argon2id/)
+  })
 })
