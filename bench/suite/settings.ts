@@ -1,6 +1,6 @@
 import type { IsoDate } from '../../src/domain/dates.js'
 import type { CurrencyCode } from '../../src/domain/money.js'
-import type { MappingConfig } from '../../src/feeds/iati/mapping.js'
+import type { MappingConfig } from '../../src/feeds/iati/mapping-config.js'
 
 // What every bench publishes with: the clock stands still, so that the same rows always make the same files.
 

@@ -1,11 +1,11 @@
-// Addresses that parsing would return as they are: a host name of ASCII labels that is no number and no punycode, no port,
-// a path without dot segments, only characters that stay as they are. Parsing takes longer than all else in a link.
+// Addresses that URL parsing returns unchanged: a host of ASCII labels (no number, no punycode), no port, no dot segments,
+// no character that would be encoded. Parsing costs more than everything else in a link.
 const canonical =
   /^https?:\/\/(?![^/]*xn--)(?!.*\/\.)(?:[a-z0-9-]+\.)+[a-z]{2,}\/[A-Za-z0-9\-._~:/@!$()*+,;=%]*(?:\?[A-Za-z0-9\-._~:/@!$()*+,;=%?]*)?$/
 
 /**
- * The address percent-encoded and absolute; undefined when it is not an absolute http or https address (relative ones
- * pass the official schema, iati.md 10.1).
+ * The address, percent-encoded; undefined when it is not an absolute http or https address (iati.md 10.1). The official
+ * schema would accept relative ones.
  */
 export function absoluteUrl(text: string): string | undefined {
   if (canonical.test(text)) return text

@@ -1,4 +1,4 @@
-/** Permanent addresses of what is published; a consumer's bookmark must work for ever. */
+// Published addresses are permanent: a consumer's bookmark works for ever.
 
 /** The activity file of a segment: segment 1 is `/iati/activities.xml` for ever (iati.md 1.4). */
 export function activitiesPath(segment: number): string {

@@ -26,7 +26,7 @@ const blockElements = new Set([
   'dd',
 ])
 const hiddenElements = new Set(['script', 'style', 'template', 'noscript', 'iframe', 'object'])
-// Words of ASCII without markup, one blank between them: nothing to strip, tidy or compose.
+// ASCII words without markup, one blank between them: nothing to strip, fold or normalise.
 const plainAlready = /^[!-%'-;=-~]+(?: [!-%'-;=-~]+)*$/
 const hasMarkup = /[<&]/
 const needsTidying = /[^\S\n]{2,}|[^\S \n]|\n\n|^\s|\s$| \n|\n /
@@ -40,17 +40,19 @@ export function plainText(text: string): string {
   return tidy(hasMarkup.test(text) ? stripMarkup(text) : text).normalize('NFC')
 }
 
-// Markup is read piece by piece, so that the lead of a long text does not cost the whole of it.
+// Markup is parsed in pieces so that the lead of a long text does not cost parsing all of it.
 const pieceCharacters = 4096
 
-/** The beginning of the text as plain words, at most `most` characters, cut between words and ended by an ellipsis. */
-export function leadOf(html: string, most: number): string {
-  const words = tidy(hasMarkup.test(html) ? stripMarkup(html, most * 2) : html.slice(0, most * 4)).normalize('NFC')
-  if (words.length <= most) return words
-  const cut = words.slice(0, most - 1)
+/** The beginning of the text as plain words, cut between words and ended by an ellipsis. */
+export function leadOf(html: string, maxCharacters: number): string {
+  const words = tidy(
+    hasMarkup.test(html) ? stripMarkup(html, maxCharacters * 2) : html.slice(0, maxCharacters * 4),
+  ).normalize('NFC')
+  if (words.length <= maxCharacters) return words
+  const cut = words.slice(0, maxCharacters - 1)
   const blank = Math.max(cut.lastIndexOf(' '), cut.lastIndexOf('\n'))
-  // Without a blank near the end (languages that use none) the cut must still not halve a character.
-  const end = blank > most / 2 ? blank : isHighSurrogate(cut) ? cut.length - 1 : cut.length
+  // Where no blank is near (languages that use none), the cut must not split a surrogate pair.
+  const end = blank > maxCharacters / 2 ? blank : isHighSurrogate(cut) ? cut.length - 1 : cut.length
   return `${cut.slice(0, end).trimEnd()}…`
 }
 
@@ -59,7 +61,7 @@ function isHighSurrogate(text: string): boolean {
   return last >= 0xd800 && last < 0xdc00
 }
 
-/** The text without tags; stops after about `enough` characters of it. */
+/** The text without tags; stops after about `enough` characters. */
 function stripMarkup(html: string, enough = Number.POSITIVE_INFINITY): string {
   let out = ''
   let hiddenDepth = 0

@@ -29,7 +29,7 @@ function standardError(): pino.DestinationStream {
 }
 
 // A server under load logs many lines in a turn.
-const mostCharacters = 65_536
+const maxCharacters = 65_536
 
 /**
  * Writes the lines of one turn of the event loop at once, at its end or when the process exits: each write to a file or
@@ -47,7 +47,7 @@ function writtenByTurn(destination: pino.DestinationStream): pino.DestinationStr
     write: (line: string) => {
       if (lines === '') setImmediate(flush)
       lines += line
-      if (lines.length > mostCharacters) flush()
+      if (lines.length > maxCharacters) flush()
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../domain/dates.js'
-import type { MappingConfig } from '../feeds/iati/mapping.js'
+import type { MappingConfig } from '../feeds/iati/mapping-config.js'
 import type { Store } from '../store/store.js'
 import type { validateActivity, XsdValidator } from '../validation/index.js'
 import type { StageListener } from './render/stages.js'

@@ -10,7 +10,7 @@ export const downloadDefaults = {
   idleMs: 15_000,
   totalMs: 60_000,
   /** Bytes of one file; the largest official one has less than 2 MB. */
-  mostBytes: 16 * 1024 * 1024,
+  maxBytes: 16 * 1024 * 1024,
   attempts: 3,
   backoffMs: 500,
   redirects: 3,
@@ -62,7 +62,7 @@ export function createDownloader(limits: DownloadLimits): Downloader {
 async function readOnce(
   address: string,
   dispatcher: Dispatcher,
-  { totalMs, mostBytes, redirects }: DownloadLimits,
+  { totalMs, maxBytes, redirects }: DownloadLimits,
   signal: AbortSignal,
 ): Promise<Buffer | undefined> {
   let url = usableUrl(address)
@@ -73,7 +73,7 @@ async function readOnce(
       signal: total,
       headers: { 'user-agent': 'giving-iati', 'accept-encoding': 'identity' },
     })
-    if (statusCode === 200) return await readBody(body, address, mostBytes)
+    if (statusCode === 200) return await readBody(body, address, maxBytes)
     await body.dump()
     if (statusCode === 404 || statusCode === 410) return undefined
     if (statusCode === 429 || statusCode >= 500) throw new Passing(`the server answered ${statusCode}`)
@@ -90,12 +90,12 @@ async function readOnce(
   }
 }
 
-async function readBody(body: AsyncIterable<Buffer>, address: string, mostBytes: number): Promise<Buffer> {
+async function readBody(body: AsyncIterable<Buffer>, address: string, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length
-    if (bytes > mostBytes) throw unavailable(`expected at most ${mostBytes} bytes at ${address}, got more`)
+    if (bytes > maxBytes) throw unavailable(`expected at most ${maxBytes} bytes at ${address}, got more`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -8,7 +8,7 @@ import type {
   ProjectGraph,
   Theme,
 } from '../../src/domain/project.js'
-import type { MappingConfig } from '../../src/feeds/iati/mapping.js'
+import type { MappingConfig } from '../../src/feeds/iati/mapping-config.js'
 
 /** The test vocabulary: valid nouns that a test changes only where it matters. */
 

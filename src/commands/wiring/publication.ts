@@ -1,5 +1,5 @@
 import { ServiceError } from '../../domain/errors.js'
-import type { MappingConfig } from '../../feeds/iati/mapping.js'
+import type { MappingConfig } from '../../feeds/iati/mapping-config.js'
 import { createPublication } from '../../publishing/create-publication.js'
 import type { Publication } from '../../publishing/publication.js'
 import { adoptLiveRun } from '../../publishing/release/operate/restored-database.js'

@@ -22,8 +22,8 @@ export type ReportFeed = {
 }
 
 /**
- * The Atom feed (RFC 4287) of one project's reports, newest first; undefined when it has none, for a feed needs an
- * `updated` that only a report can give.
+ * The Atom feed (RFC 4287) of one project's reports, newest first; undefined without reports, since the mandatory
+ * `updated` comes from them.
  */
 export function projectReportFeed(graph: ProjectGraph, config: FeedConfig): ReportFeed | undefined {
   const { project, organisation } = graph
@@ -38,8 +38,8 @@ export function projectReportFeed(graph: ProjectGraph, config: FeedConfig): Repo
 }
 
 /**
- * The feed of the newest reports of all projects, newest first; undefined while there are none. `newestArchive` holds what
- * came before (RFC 5005 section 4), so that a reader who follows the archives misses no report.
+ * The feed of the newest reports of all projects, newest first; undefined while there are none. Older reports are in
+ * `newestArchive` and the archives before it (RFC 5005 section 4).
  */
 export function recentReportFeed(
   reports: readonly ProgressReport[],
@@ -54,10 +54,7 @@ export function recentReportFeed(
   })
 }
 
-/**
- * An archive document (RFC 5005 section 4) of that feed, under the same id; undefined without reports. It names the
- * archive before it, never the one after it, so that only a change of its own reports changes it.
- */
+/** An archive document (RFC 5005 section 4) of that feed, under the same id (iati.md 18.3); undefined without reports. */
 export function reportArchive(
   reports: readonly ProgressReport[],
   config: FeedConfig,
@@ -124,10 +121,7 @@ function feed(reports: readonly ProgressReport[], config: FeedConfig, head: Feed
   return { text: `${declaration}${writeElement(root)}\n`, entries: reports.length, updatedAt }
 }
 
-/**
- * One report. Its id is the address of its page, and its links are its pictures only: clients show every link of an
- * entry as a picture (wire.md 9.2).
- */
+/** One report. Its links are its pictures only: clients show every link of an entry as a picture (wire.md 9.2). */
 function entry(report: ProgressReport): Element {
   return element('entry', undefined, [
     textElement('id', report.url),

@@ -10,10 +10,10 @@ import { documentLinks } from './document-links.js'
 import { activityScope, location, recipients, usableCountries } from './geography.js'
 import { humanitarianScope, isHumanitarian } from './humanitarian.js'
 import { activityDates, activityStatusElement, lifeCycle } from './life-cycle.js'
-import { Mapping, type MappingConfig } from './mapping.js'
+import type { MappingConfig } from './mapping-config.js'
+import { MappingContext, type Party } from './mapping-context.js'
 import { coded, narrated } from './narrative.js'
 import { implementingParty, participatingOrgs, standingParties } from './organisations.js'
-import type { Party } from './party.js'
 import { plannedDisbursements } from './planned-disbursements.js'
 import { results } from './results.js'
 import { sectors } from './sectors.js'
@@ -22,13 +22,19 @@ import { type MoneyTotals, transactions } from './transactions.js'
 
 /** One mapped project. */
 export type MappedActivity = {
-  /** `iati-activity` without `last-updated-datetime`, which is added when its content is known to have changed. */
+  /** `iati-activity` without `last-updated-datetime`, which is added once its content is known to have changed. */
   readonly element: Element
   readonly notices: readonly Notice[]
   /** The first UTC day on which time alone changes the element; undefined: never. */
   readonly validUntil: IsoDate | undefined
   readonly totals: MoneyTotals
 }
+
+/**
+ * Raise it with every change of what the feeds write for the same input: stored texts of another version are stale and
+ * rendered again.
+ */
+export const mappingVersion = 2
 
 // Private development finance, as standard grants, for project-type interventions, untied.
 const defaults = [
@@ -45,8 +51,7 @@ export function newIdentifier(config: MappingConfig, projectId: number): string 
 
 /**
  * Maps a project to an IATI 2.03 `iati-activity`, its children in the order of the schema. Pure: the same graph,
- * configuration and day give the same element. Never throws for bad data; whether the element is valid is for
- * validation to say.
+ * configuration and day give the same element. Never throws for bad data: validation judges the element.
  */
 export function toActivity(
   graph: ProjectGraph,
@@ -54,12 +59,12 @@ export function toActivity(
   day: IsoDate,
   identifier: string,
 ): MappedActivity {
-  const mapping = new Mapping(config, day, identifier)
-  const cycle = lifeCycle(graph, mapping)
-  const implementing = implementingParty(graph, mapping)
-  const countries = usableCountries(graph, mapping)
-  const money = transactions(graph, implementing, mapping)
-  const budget = budgets(graph, cycle, mapping)
+  const context = new MappingContext(config, day, identifier)
+  const cycle = lifeCycle(graph, context)
+  const implementing = implementingParty(graph, context)
+  const countries = usableCountries(graph, context)
+  const money = transactions(graph, implementing, context)
+  const budget = budgets(graph, cycle, context)
   const humanitarian = isHumanitarian(graph)
   const activity = element(
     'iati-activity',
@@ -68,7 +73,7 @@ export function toActivity(
       'default-currency': config.currency,
       humanitarian: humanitarian ? '1' : '0',
       hierarchy: '1',
-      // An emergency is answered before anyone has set a goal (BudgetNotProvided 3: rapid onset emergency).
+      // BudgetNotProvided 3: rapid onset emergency, which is answered before anyone has set a goal.
       ...(humanitarian && budget.length === 0 && { 'budget-not-provided': '3' }),
     },
     [
@@ -76,33 +81,33 @@ export function toActivity(
       standingParties(config).reportingOrg,
       narrated('title', graph.project.title),
       ...descriptions(graph),
-      ...participatingOrgs(graph, implementing, mapping),
-      ...otherIdentifiers(graph, mapping),
+      ...participatingOrgs(graph, implementing, context),
+      ...otherIdentifiers(graph, context),
       activityStatusElement(cycle),
       ...activityDates(cycle),
       contactInfo(graph, implementing),
       activityScope(graph, countries),
-      ...recipients(countries, mapping),
-      location(graph, mapping),
-      ...sectors(graph, mapping),
-      ...tags(graph, mapping),
+      ...recipients(countries, context),
+      location(graph, context),
+      ...sectors(graph, context),
+      ...tags(graph, context),
       humanitarianScope(graph),
       ...defaults,
       ...budget,
-      ...plannedDisbursements(graph, implementing, mapping),
+      ...plannedDisbursements(graph, implementing, context),
       ...money.elements,
-      ...documentLinks(graph, mapping),
-      results(graph, cycle, mapping),
+      ...documentLinks(graph, context),
+      results(graph, cycle, context),
     ],
   )
-  return { element: activity, notices: mapping.notices, validUntil: mapping.validUntil, totals: money.totals }
+  return { element: activity, notices: context.notices, validUntil: context.validUntil, totals: money.totals }
 }
 
 /**
- * `other-identifier`: the platform's own id (A1), and the publisher's earlier identifier (B1) when that has changed since
- * the activity was first published, for its identifier stays as it was (rule 1.1.21).
+ * `other-identifier`: the platform's own id (A1), and the publisher's earlier identifier (B1) that a published activity
+ * keeps when the publisher's changes (rule 1.1.21).
  */
-function otherIdentifiers({ project }: ProjectGraph, { identifier, config }: Mapping): Element[] {
+function otherIdentifiers({ project }: ProjectGraph, { identifier, config }: MappingContext): Element[] {
   const own = element('other-identifier', { ref: String(project.id), type: 'A1' })
   const ending = `-${project.id}`
   const earlier = identifier.endsWith(ending) ? identifier.slice(0, -ending.length) : ''

@@ -4,12 +4,12 @@ import { isActiveCode } from '../../standard/index.js'
 import { type Element, element } from '../../xml/element.js'
 import { absoluteUrl } from '../absolute-url.js'
 import { projectFeedPath } from '../addresses.js'
-import type { Mapping } from './mapping.js'
+import type { MappingContext } from './mapping-context.js'
 import { coded, narrated } from './narrative.js'
 
-// Caps that hold an activity's size; the feed link covers what they leave out (iati.md 10.1).
-const mostReports = 20
-const mostPhotos = 5
+// Limits of an activity's size; the link to the feed covers what they leave out (iati.md 10.1).
+const maxReports = 20
+const maxPhotos = 5
 
 type DocumentLink = {
   readonly url: string
@@ -23,27 +23,27 @@ type DocumentLink = {
 }
 
 /** `document-link` [0..*]: project page, additional document, reports and their feed, photos with consent. */
-export function documentLinks(graph: ProjectGraph, mapping: Mapping): Element[] {
+export function documentLinks(graph: ProjectGraph, context: MappingContext): Element[] {
   const links = [
     ...pages(graph),
-    ...additionalDocument(graph, mapping),
-    ...reports(graph, mapping),
-    ...photos(graph, mapping),
+    ...additionalDocument(graph, context),
+    ...reports(graph, context),
+    ...photos(graph, context),
   ]
   const seen = new Set<string>()
   return links.flatMap((link) => {
-    const url = usableUrl(link.url, mapping)
-    // The same address in the same role twice says nothing new.
+    const url = usableUrl(link.url, context)
+    // The same address in the same category is written once.
     if (!url || seen.has(`${link.category} ${url}`)) return []
     seen.add(`${link.category} ${url}`)
-    return [documentLink({ ...link, url }, mapping)]
+    return [documentLink({ ...link, url }, context)]
   })
 }
 
-/** The page of a report; undefined when its address is not usable. */
-export function reportLink(report: ProgressReport, mapping: Mapping): Element | undefined {
+/** The link to a report's page; undefined when its address is not usable. */
+export function reportLink(report: ProgressReport, context: MappingContext): Element | undefined {
   const url = absoluteUrl(report.url)
-  return url === undefined ? undefined : documentLink({ ...reportPage(report), url }, mapping)
+  return url === undefined ? undefined : documentLink({ ...reportPage(report), url }, context)
 }
 
 function reportPage({ url, title, publishedAt }: ProgressReport): DocumentLink {
@@ -76,33 +76,33 @@ const formats: Readonly<Record<string, string>> = {
 
 const extensionPattern = /\.([A-Za-z0-9]{2,5})(?:[?#].*)?$/
 
-/** The media type that a file name promises, if it is on the FileFormat list. */
+/** The media type by file name extension, if it is on the FileFormat list. */
 function formatOf(url: string): string | undefined {
   const extension = extensionPattern.exec(url)?.[1]?.toLowerCase()
   const format = extension && formats[extension]
   return format && isActiveCode('FileFormat', format) ? format : undefined
 }
 
-// What a picture's address may end in without saying anything of its format.
+// Extensions of picture formats that the FileFormat list lacks.
 const unlistedPictures = /\.(?:webp|avif|heic|heif|jxl|svg|bmp|tiff?|ico)(?:[?#].*)?$/i
 
-function additionalDocument({ project }: ProjectGraph, mapping: Mapping): DocumentLink[] {
+function additionalDocument({ project }: ProjectGraph, context: MappingContext): DocumentLink[] {
   const url = project.additionalDocumentation
   if (!url) return []
   const format = formatOf(url)
   if (!format) {
-    mapping.notice('format-unknown', 'additionalDocumentation', `expected a known file name extension, got ${url}`)
+    context.notice('format-unknown', 'additionalDocumentation', `expected a known file name extension, got ${url}`)
     return []
   }
   return [{ url, format, title: `Additional documentation: ${project.title}`, category: 'A02' }]
 }
 
-function reports(graph: ProjectGraph, mapping: Mapping): DocumentLink[] {
+function reports(graph: ProjectGraph, context: MappingContext): DocumentLink[] {
   const { project } = graph
   const links: DocumentLink[] = []
   if (graph.reports.length > 0) {
     links.push({
-      url: `${mapping.config.baseUrl}${projectFeedPath(project.id)}`,
+      url: `${context.config.baseUrl}${projectFeedPath(project.id)}`,
       format: 'application/atom+xml',
       title: `Progress reports (Atom feed): ${project.title}`,
       category: 'A08',
@@ -117,23 +117,23 @@ function reports(graph: ProjectGraph, mapping: Mapping): DocumentLink[] {
       ours: true,
     })
   }
-  for (const report of graph.reports.slice(0, mostReports)) {
+  for (const report of graph.reports.slice(0, maxReports)) {
     links.push(reportPage(report))
   }
   return links
 }
 
-function photos(graph: ProjectGraph, mapping: Mapping): DocumentLink[] {
+function photos(graph: ProjectGraph, context: MappingContext): DocumentLink[] {
   return graph.photos
     .filter((photo) => photo.consent)
-    .slice(0, mostPhotos)
+    .slice(0, maxPhotos)
     .flatMap((photo) => {
-      const url = bestRendition(photo, mapping)
+      const url = bestRendition(photo, context)
       if (!url) return []
       return [
         {
           url,
-          // Renditions are JPEG files even where their address has no extension.
+          // Renditions without an extension are JPEG files.
           format: formatOf(url) ?? 'image/jpeg',
           title: photo.title ?? `Photo: ${graph.project.title}`,
           category: 'A08' as const,
@@ -143,31 +143,31 @@ function photos(graph: ProjectGraph, mapping: Mapping): DocumentLink[] {
     })
 }
 
-/** The best rendition in a format that IATI lists (no webp); undefined with a notice when there is none. */
-function bestRendition({ renditions }: Photo, mapping: Mapping): string | undefined {
+/** The best rendition in a listed format (webp is not); undefined with a notice when there is none. */
+function bestRendition({ renditions }: Photo, context: MappingContext): string | undefined {
   const { large, extraLarge, original, medium } = renditions
   const offered = [large, extraLarge, original, medium].filter((url) => url !== undefined)
   const best = offered.find((url) => !unlistedPictures.test(url))
   if (best === undefined && offered[0] !== undefined) {
-    mapping.notice('format-unknown', 'photos', `expected a JPEG, PNG or GIF rendition, got ${offered[0]}`)
+    context.notice('format-unknown', 'photos', `expected a JPEG, PNG or GIF rendition, got ${offered[0]}`)
   }
   return best
 }
 
 /** The address absolute and percent-encoded; undefined with a notice if it is not one. */
-function usableUrl(url: string, mapping: Mapping): string | undefined {
+function usableUrl(url: string, context: MappingContext): string | undefined {
   const usable = absoluteUrl(url)
   if (usable === undefined) {
-    mapping.notice('link-unusable', 'document-link', `expected an absolute http or https address, got ${url}`)
+    context.notice('link-unusable', 'document-link', `expected an absolute http or https address, got ${url}`)
   }
   return usable
 }
 
-function documentLink({ url, format, title, category, date, ours }: DocumentLink, mapping: Mapping): Element {
+function documentLink({ url, format, title, category, date, ours }: DocumentLink, context: MappingContext): Element {
   return element('document-link', { url, format }, [
     narrated('title', title) ?? narrated('title', url),
     coded('category', category),
-    ours ? coded('language', mapping.config.language) : undefined,
+    ours ? coded('language', context.config.language) : undefined,
     date && element('document-date', { 'iso-date': date }),
   ])
 }

@@ -1,7 +1,7 @@
 import { create } from 'xmlbuilder2'
 import type { IsoInstant } from '../../domain/dates.js'
 
-/** What stands before and after the records of a file. */
+/** The text before and after the records of a file. */
 export type Envelope = { readonly head: string; readonly tail: string }
 
 const marker = 'records'
@@ -16,7 +16,7 @@ export function iatiEnvelope(root: 'iati-activities' | 'iati-organisations', gen
   return split(document.end({ headless: false }))
 }
 
-/** Cuts a document at its marker element, with the declaration on a line of its own. */
+/** Splits a document at its marker element and puts the declaration on a line of its own. */
 export function split(document: string): Envelope {
   const [head = '', tail = ''] = document.replace('?><', '?>\n<').split(`<${marker}/>`)
   return { head: `${head}\n`, tail: `${tail}\n` }

@@ -2,7 +2,7 @@ import { type Decimal, fromMinorUnits, splitByLargestRemainder, toMinorUnits } f
 import type { ProjectCountry, ProjectGraph } from '../../domain/project.js'
 import { isActiveCode } from '../../standard/index.js'
 import { type Element, element, textElement } from '../../xml/element.js'
-import type { Mapping } from './mapping.js'
+import type { MappingContext } from './mapping-context.js'
 import { coded, narrated } from './narrative.js'
 
 /** 100 per cent in units of 0.01. */
@@ -17,11 +17,11 @@ export function percentages(weights: readonly bigint[]): Decimal[] {
 }
 
 /** The countries that IATI knows, by code; the others are reported as notices. */
-export function usableCountries(graph: ProjectGraph, mapping: Mapping): ProjectCountry[] {
+export function usableCountries(graph: ProjectGraph, context: MappingContext): ProjectCountry[] {
   return graph.countries
     .filter((country) => {
       const known = isActiveCode('Country', country.code)
-      if (!known) mapping.notice('country-unknown', 'countries', `expected an ISO 3166-1 code, got ${country.code}`)
+      if (!known) context.notice('country-unknown', 'countries', `expected an ISO 3166-1 code, got ${country.code}`)
       return known
     })
     .sort((a, b) => (a.code < b.code ? -1 : 1))
@@ -37,9 +37,9 @@ export function activityScope({ project }: ProjectGraph, countries: readonly Pro
  * `recipient-country`, always at activity level (rule 3.7.x), with shares when there are several; worldwide region 998
  * when no country is known.
  */
-export function recipients(countries: readonly ProjectCountry[], mapping: Mapping): Element[] {
+export function recipients(countries: readonly ProjectCountry[], context: MappingContext): Element[] {
   if (countries.length === 0) {
-    mapping.notice('recipient-unknown', 'countries', 'expected at least one country, got none')
+    context.notice('recipient-unknown', 'countries', 'expected at least one country, got none')
     return [element('recipient-region', { code: '998', vocabulary: '1' })]
   }
   if (countries.length === 1) return countries.map((country) => coded('recipient-country', country.code))
@@ -48,19 +48,19 @@ export function recipients(countries: readonly ProjectCountry[], mapping: Mappin
   const shares = percentages(weights)
   return countries.flatMap((country, index) => {
     const percentage = shares[index] ?? '0.00'
-    // A share that rounds to nothing has no place in a sum of 100.
+    // A share that rounds to 0.00 is left out.
     return percentage === '0.00' ? [] : [coded('recipient-country', country.code, { percentage })]
   })
 }
 
 /** `location` [0..1]: an approximate point, unless only the country may be known. */
-export function location({ project }: ProjectGraph, mapping: Mapping): Element | undefined {
+export function location({ project }: ProjectGraph, context: MappingContext): Element | undefined {
   const { latitude, longitude } = project
   if (project.locationPrecision === 'country' || (latitude === undefined && longitude === undefined)) return undefined
   const zero = [latitude, longitude].every((value) => value !== undefined && !/[1-9]/.test(value))
   if (latitude === undefined || longitude === undefined || zero) {
     const got = `${latitude ?? 'nothing'}, ${longitude ?? 'nothing'}`
-    mapping.notice('location-unusable', 'latitude', `expected latitude and longitude, got ${got}`)
+    context.notice('location-unusable', 'latitude', `expected latitude and longitude, got ${got}`)
     return undefined
   }
   const coordinate = (value: Decimal) => trimZeros(fromMinorUnits(toMinorUnits(value, 5), 5))
@@ -72,7 +72,7 @@ export function location({ project }: ProjectGraph, mapping: Mapping): Element |
       textElement('pos', `${coordinate(latitude)} ${coordinate(longitude)}`),
     ]),
     coded('exactness', '2'),
-    // A name is that of a populated place; of a bare point nothing is known.
+    // A named place is a populated place; the class of a bare point is unknown.
     name && coded('location-class', '2'),
   ])
 }

@@ -1,7 +1,7 @@
-import { addDays, earlier, type IsoDate, isoDateOf, later } from '../../domain/dates.js'
+import { earlier, type IsoDate, isoDateOf, later } from '../../domain/dates.js'
 import type { ProjectGraph } from '../../domain/project.js'
 import { type Element, element } from '../../xml/element.js'
-import type { Mapping } from './mapping.js'
+import type { MappingContext } from './mapping-context.js'
 import { coded, narrative } from './narrative.js'
 
 /** Codes of ActivityStatus that a project can have here. */
@@ -20,16 +20,16 @@ export type LifeCycle = {
   readonly actualEnd?: IsoDate
 }
 
-/** Works out the life cycle; no project is held for want of a date that can be derived. */
-export function lifeCycle(graph: ProjectGraph, mapping: Mapping): LifeCycle {
+/** Derives dates that are missing, with a notice, so that none holds the activity (iati.md 4.3). */
+export function lifeCycle(graph: ProjectGraph, context: MappingContext): LifeCycle {
   const { project } = graph
-  const status = activityStatus(graph, mapping)
-  const plannedStart = plannedStartOf(graph, mapping)
-  const actualStart = actualStartOf(graph, status, plannedStart, mapping.day)
-  const actualEnd = status === '4' ? actualEndOf(graph, actualStart ?? plannedStart, mapping) : undefined
+  const status = activityStatus(graph, context)
+  const plannedStart = plannedStartOf(graph, context)
+  const actualStart = actualStartOf(graph, status, plannedStart, context.day)
+  const actualEnd = status === '4' ? actualEndOf(graph, actualStart ?? plannedStart, context) : undefined
   let plannedEnd = project.deadline
   if (plannedEnd && plannedEnd < plannedStart) {
-    mapping.notice('deadline-unusable', 'deadline', `expected a day from ${plannedStart}, got ${plannedEnd}`)
+    context.notice('deadline-unusable', 'deadline', `expected a day from ${plannedStart}, got ${plannedEnd}`)
     plannedEnd = undefined
   }
   return {
@@ -41,15 +41,15 @@ export function lifeCycle(graph: ProjectGraph, mapping: Mapping): LifeCycle {
   }
 }
 
-/** The one table from (paused, active, status) to ActivityStatus. */
-export function activityStatus({ project, months }: ProjectGraph, mapping: Mapping): ActivityStatus {
+/** ActivityStatus from (paused, active, status). */
+export function activityStatus({ project, months }: ProjectGraph, context: MappingContext): ActivityStatus {
   if (project.paused) return '6'
   switch (project.status) {
     case 'active':
-      // The source took an open project off the site without calling it funded or retired: suspended.
+      // Open, but taken off the site: suspended.
       if (!project.active) return '6'
-      if (project.approvedDate && months.length === 0 && isoDateOf(project.approvedDate) > mapping.day) {
-        mapping.changesOn(isoDateOf(project.approvedDate))
+      if (project.approvedDate && months.length === 0 && isoDateOf(project.approvedDate) > context.day) {
+        context.changesOn(isoDateOf(project.approvedDate))
         return '1'
       }
       return '2'
@@ -62,7 +62,7 @@ export function activityStatus({ project, months }: ProjectGraph, mapping: Mappi
   }
 }
 
-function plannedStartOf(graph: ProjectGraph, mapping: Mapping): IsoDate {
+function plannedStartOf(graph: ProjectGraph, context: MappingContext): IsoDate {
   const { project } = graph
   if (project.approvedDate) return isoDateOf(project.approvedDate)
   const known = [
@@ -74,7 +74,7 @@ function plannedStartOf(graph: ProjectGraph, mapping: Mapping): IsoDate {
     project.firstSeenOn,
   ].filter((day) => day !== undefined)
   const earliest = known.reduce(earlier)
-  mapping.notice('start-date-derived', 'approvedDate', `expected a date, got none; ${earliest} is reported`)
+  context.notice('start-date-derived', 'approvedDate', `expected a date, got none; ${earliest} is reported`)
   return earliest
 }
 
@@ -93,14 +93,14 @@ function actualStartOf(
   return start <= day ? start : undefined
 }
 
-function actualEndOf(graph: ProjectGraph, start: IsoDate, mapping: Mapping): IsoDate {
+function actualEndOf(graph: ProjectGraph, start: IsoDate, context: MappingContext): IsoDate {
   const { project } = graph
   const lastReport = graph.reports[0]?.publishedAt ?? project.dateOfMostRecentReport
   const source = lastReport ? 'its last report' : project.modifiedDate ? 'its last change' : 'its start'
   const derived = lastReport ?? project.modifiedDate
   const end = later(derived ? isoDateOf(derived) : start, start)
-  mapping.notice('end-date-derived', 'status', `expected an end date, got none; the day of ${source} is reported`)
-  return earlier(end, mapping.day)
+  context.notice('end-date-derived', 'status', `expected an end date, got none; the day of ${source} is reported`)
+  return earlier(end, context.day)
 }
 
 /** `activity-status` [1]. */
@@ -123,9 +123,4 @@ export function activityDates(cycle: LifeCycle): Element[] {
 /** The last day that the project is about, where it has one. */
 export function endOf(cycle: LifeCycle): IsoDate | undefined {
   return cycle.actualEnd ?? cycle.plannedEnd
-}
-
-/** The day after. */
-export function dayAfter(day: IsoDate): IsoDate {
-  return addDays(day, 1)
 }

@@ -14,7 +14,7 @@ export function narrated(name: string, text: string | undefined, attributes?: At
   return words && element(name, attributes, [words])
 }
 
-/** An element that holds words of ours: plain already. */
+/** An element that holds our own words, which need no cleaning. */
 export function worded(name: string, words: string): Element {
   return element(name, undefined, [textElement('narrative', words)])
 }

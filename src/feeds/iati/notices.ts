@@ -1,6 +1,6 @@
 import type { Severity } from '../../domain/notice.js'
 
-/** Findings of the mapping about its source data; listed in `docs/notices.md` together with those of validation. */
+/** Notices of the mapping about its source data; `docs/notices.md` lists them with those of validation. */
 export const mappingNotices = {
   'country-unknown': {
     severity: 'warning',

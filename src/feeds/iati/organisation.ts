@@ -1,23 +1,24 @@
 import { type IsoDate, parseIsoDate } from '../../domain/dates.js'
-import { type Decimal, fromMinorUnits, minorUnitExponent, toMinorUnits } from '../../domain/money.js'
+import { type Decimal, minorUnitExponent, toMinorUnits } from '../../domain/money.js'
 import { type Element, element, textElement } from '../../xml/element.js'
 import { absoluteUrl } from '../absolute-url.js'
-import type { MappingConfig } from './mapping.js'
+import type { MappingConfig } from './mapping-config.js'
 import { coded, narrated, narrative } from './narrative.js'
 import { organisationRef } from './organisations.js'
+import { periodElements, valueElement } from './values.js'
+
+/** Payouts agreed on for days to come in a calendar year, in the platform's currency. */
+export type PlannedYear = { readonly year: number; readonly planned: Decimal }
 
 /** Money of one calendar year in the platform's currency. */
-export type YearFigures = {
-  readonly year: number
+export type YearFigures = PlannedYear & {
   /** Paid out to partners. */
   readonly paid: Decimal
   /** Platform and payment fees kept. */
   readonly fees: Decimal
-  /** Payouts agreed on whose day is still to come. */
-  readonly planned: Decimal
 }
 
-/** A partner organisation as the organisation file tells of it. */
+/** A partner organisation in the organisation file. */
 export type Partner = {
   readonly name: string
   readonly ein?: string
@@ -25,16 +26,15 @@ export type Partner = {
   readonly url?: string
 }
 
-/** The years that the organisation file is about: spending of the last three, plans of this and the next two. */
+/** The years in the organisation file: spending of the last three, plans of this and the next two. */
 export function yearsOfFile(day: IsoDate): { readonly first: number; readonly current: number; readonly last: number } {
   const current = Number(day.slice(0, 4))
   return { first: current - 3, current, last: current + 2 }
 }
 
 /**
- * The publisher's own `iati-organisation` (iati.md 12), without `last-updated-datetime` and `recipient-org-budget`
- * (which are as many as there are partners, and stand before `total-expenditure`): identifier, name, reporting-org, a
- * `total-budget` for this year and the next two, a `total-expenditure` for the last three, documents.
+ * The publisher's own `iati-organisation` (iati.md 12.1), without `last-updated-datetime` and without the
+ * `recipient-org-budget`s, which are streamed into it before `total-expenditure`: there are as many as partners.
  */
 export function toOrganisation(config: MappingConfig, figures: readonly YearFigures[], day: IsoDate): Element {
   const { ref, name, type } = config.reportingOrg
@@ -83,10 +83,10 @@ function totalExpenditure({ year, paid, fees }: YearFigures, config: MappingConf
   ])
 }
 
-/** `recipient-org-budget`: payouts planned for a partner with a real identifier; undefined for another. */
+/** `recipient-org-budget`: payouts planned for a partner; undefined without a usable identifier. */
 export function recipientOrgBudget(
   partner: Partner,
-  { year, planned }: Pick<YearFigures, 'year' | 'planned'>,
+  { year, planned }: PlannedYear,
   config: MappingConfig,
 ): Element | undefined {
   const ref = organisationRef(partner, config.reportingOrg.ref)
@@ -101,9 +101,8 @@ export function recipientOrgBudget(
 }
 
 /**
- * A partner as a further `iati-organisation`, told by the platform (`secondary-reporter="1"`): identifier, name, its web
- * page. Undefined without a real identifier, or when it is the platform itself. What was raised for it is not its
- * expenditure, so no money (iati.md 12).
+ * A partner as a further `iati-organisation` (iati.md 12.2); undefined without a usable identifier, or when it is the
+ * platform itself.
  */
 export function toPartnerOrganisation(partner: Partner, config: MappingConfig): Element | undefined {
   const { ref, name, type } = config.reportingOrg
@@ -128,18 +127,14 @@ function page(url: string, title: string, category: string, config?: MappingConf
 }
 
 function period(year: number): Element[] {
-  return [
-    element('period-start', { 'iso-date': dayOf(year, '01-01') }),
-    element('period-end', { 'iso-date': dayOf(year, '12-31') }),
-  ]
+  return periodElements(dayOf(year, '01-01'), dayOf(year, '12-31'))
 }
 
 function value(units: bigint, year: number, { currency }: MappingConfig): Element {
-  const attributes = { currency, 'value-date': dayOf(year, '01-01') }
-  return textElement('value', fromMinorUnits(units, minorUnitExponent(currency)), attributes)
+  return valueElement(units, currency, dayOf(year, '01-01'))
 }
 
-function dayOf(year: number, rest: string): string {
+function dayOf(year: number, rest: string): IsoDate {
   const day = parseIsoDate(`${year}-${rest}`)
   if (day === undefined) throw new RangeError(`expected a year of four digits, got ${year}`)
   return day

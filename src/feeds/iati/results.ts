@@ -4,27 +4,25 @@ import { type Element, element } from '../../xml/element.js'
 import { leadOf } from '../plain-text.js'
 import { reportLink } from './document-links.js'
 import type { LifeCycle } from './life-cycle.js'
-import type { Mapping } from './mapping.js'
+import type { MappingContext } from './mapping-context.js'
 import { narrated } from './narrative.js'
+import { periodElements } from './values.js'
 
-// Caps that hold an activity's size; the feed of the reports has them all (iati.md 10.1, 11.1).
-const mostPeriods = 20
-const mostLeadCharacters = 2000
+// Limits of an activity's size; the feed has all reports (iati.md 11.1).
+const maxPeriods = 20
+const maxLeadCharacters = 2000
 
-/**
- * `result` [0..*] from the progress reports (iati.md 11.1): one output with one qualitative indicator (measure 5,
- * hence no `@value`), a period per report from the report before it, oldest first.
- */
-export function results(graph: ProjectGraph, cycle: LifeCycle, mapping: Mapping): Element | undefined {
+/** `result` [0..1] from the progress reports (iati.md 11.1), periods oldest first. */
+export function results(graph: ProjectGraph, cycle: LifeCycle, context: MappingContext): Element | undefined {
   const published = graph.reports.filter((report) => {
     const day = isoDateOf(report.publishedAt)
-    if (day > mapping.day) mapping.changesOn(day)
-    return day <= mapping.day
+    if (day > context.day) context.changesOn(day)
+    return day <= context.day
   })
   if (published.length === 0) return undefined
-  const periods = published.slice(0, mostPeriods).map((report, index) => {
+  const periods = published.slice(0, maxPeriods).map((report, index) => {
     const before = published[index + 1]
-    return period(report, before ? isoDateOf(before.publishedAt) : cycle.plannedStart, mapping)
+    return period(report, before ? isoDateOf(before.publishedAt) : cycle.plannedStart, context)
   })
   return element('result', { type: '1' }, [
     narrated('title', 'Progress of the project'),
@@ -35,14 +33,13 @@ export function results(graph: ProjectGraph, cycle: LifeCycle, mapping: Mapping)
   ])
 }
 
-function period(report: ProgressReport, since: IsoDate, mapping: Mapping): Element {
+function period(report: ProgressReport, since: IsoDate, context: MappingContext): Element {
   const end = isoDateOf(report.publishedAt)
   return element('period', undefined, [
-    element('period-start', { 'iso-date': earlier(since, end) }),
-    element('period-end', { 'iso-date': end }),
+    ...periodElements(earlier(since, end), end),
     element('actual', undefined, [
-      narrated('comment', leadOf(report.contentHtml, mostLeadCharacters)) ?? narrated('comment', report.title),
-      reportLink(report, mapping),
+      narrated('comment', leadOf(report.contentHtml, maxLeadCharacters)) ?? narrated('comment', report.title),
+      reportLink(report, context),
     ]),
   ])
 }

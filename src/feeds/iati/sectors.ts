@@ -2,7 +2,7 @@ import type { ProjectGraph, Theme } from '../../domain/project.js'
 import { isActiveCode } from '../../standard/index.js'
 import { type Element, element } from '../../xml/element.js'
 import { percentages } from './geography.js'
-import type { Mapping } from './mapping.js'
+import type { MappingContext } from './mapping-context.js'
 import { narrative } from './narrative.js'
 
 /** DAC purpose code for sectors not specified. */
@@ -12,31 +12,31 @@ const unspecified = '99810'
  * `sector`, at activity level (rule 6.2.2): DAC purpose codes of the themes (vocabulary 1), equal shares, then the
  * platform's own themes (vocabulary 99) with their names; each vocabulary sums to exactly 100.
  */
-export function sectors(graph: ProjectGraph, mapping: Mapping): Element[] {
-  return [...purposeCodes(graph, mapping), ...ownThemes(graph.themes, mapping)]
+export function sectors(graph: ProjectGraph, context: MappingContext): Element[] {
+  return [...purposeCodes(graph, context), ...ownThemes(graph.themes, context)]
 }
 
-function purposeCodes(graph: ProjectGraph, mapping: Mapping): Element[] {
+function purposeCodes(graph: ProjectGraph, context: MappingContext): Element[] {
   const codes = [...new Set(graph.themes.flatMap((theme) => theme.sectorCode ?? []))].filter((code) =>
     isActiveCode('Sector', code),
   )
   if (codes.length === 0) {
     const themes = graph.themes.map((theme) => theme.id).join(', ') || 'none'
-    mapping.notice('sector-unknown', 'themes', `expected a theme with a DAC purpose code, got ${themes}`)
+    context.notice('sector-unknown', 'themes', `expected a theme with a DAC purpose code, got ${themes}`)
     codes.push(unspecified)
   }
   const shares = percentages(codes.map(() => 1n))
   return codes.map((code, index) => element('sector', { vocabulary: '1', code, ...share(codes, shares[index]) }))
 }
 
-function ownThemes(themes: readonly Theme[], mapping: Mapping): Element[] {
+function ownThemes(themes: readonly Theme[], context: MappingContext): Element[] {
   const shares = percentages(themes.map(() => 1n))
   return themes.map((theme, index) =>
     element(
       'sector',
       {
         vocabulary: '99',
-        'vocabulary-uri': `${mapping.config.baseUrl}/#themes`,
+        'vocabulary-uri': `${context.config.baseUrl}/#themes`,
         code: theme.id,
         ...share(themes, shares[index]),
       },

@@ -1,14 +1,14 @@
 import { type IsoDate, later, monthEnd } from '../../domain/dates.js'
-import { type CurrencyCode, fromMinorUnits, minorUnitExponent, toMinorUnits } from '../../domain/money.js'
+import { type CurrencyCode, minorUnitExponent, toMinorUnits } from '../../domain/money.js'
 import type { DonationMonth, MoneyKind, ProjectGraph } from '../../domain/project.js'
-import { type Element, element, textElement } from '../../xml/element.js'
+import { type Element, element } from '../../xml/element.js'
 import { prewritten } from '../../xml/writer.js'
-import type { Mapping } from './mapping.js'
+import type { MappingContext, Party } from './mapping-context.js'
 import { coded, narrated, worded } from './narrative.js'
 import { partyElement, partyOf, standingParties } from './organisations.js'
-import type { Party } from './party.js'
+import { valueElement } from './values.js'
 
-/** One line of money as it will be written; `amount` in minor units of its currency. */
+/** One transaction to be written; `amount` in minor units of its currency. */
 type Line = {
   readonly ref: string
   readonly type: '1' | '3' | '4'
@@ -21,34 +21,31 @@ type Line = {
 }
 
 /**
- * The two parties of most transactions, made once. The platform's side names this activity, which is in the same file
- * (advisories 1000.0.x).
+ * The two parties of most transactions, made once per activity. The platform's side names this activity, which is in the
+ * same file (advisories 1000.0.x).
  */
 type Sides = { readonly donors: Element; readonly paying: Element; readonly collecting: Element }
 
-function sidesOf(mapping: Mapping): Sides {
-  const { donating, platform } = standingParties(mapping.config)
+function sidesOf(context: MappingContext): Sides {
+  const { donating, platform } = standingParties(context.config)
   return {
     donors: donating,
-    paying: prewritten(partyElement('provider-org', platform, { 'provider-activity-id': mapping.identifier })),
-    collecting: prewritten(partyElement('receiver-org', platform, { 'receiver-activity-id': mapping.identifier })),
+    paying: prewritten(partyElement('provider-org', platform, { 'provider-activity-id': context.identifier })),
+    collecting: prewritten(partyElement('receiver-org', platform, { 'receiver-activity-id': context.identifier })),
   }
 }
 
 /** Money of the activity by currency, in minor units: what came in and what went out. */
 export type MoneyTotals = Readonly<Record<string, { readonly in: bigint; readonly out: bigint }>>
 
-/**
- * `transaction` [0..*] (iati.md 9): gifts and refunds by month and funder, opening totals, fees, payouts; ordered
- * by date, type and ref. References are deterministic, so that a re-run changes nothing and auditors can match.
- */
+/** `transaction` [0..*] (iati.md 9), ordered by date, type and ref. */
 export function transactions(
   graph: ProjectGraph,
   implementing: Party | undefined,
-  mapping: Mapping,
+  context: MappingContext,
 ): { readonly elements: Element[]; readonly totals: MoneyTotals } {
-  const sides = sidesOf(mapping)
-  const lines = [...monthLines(graph, sides, mapping), ...payoutLines(graph, implementing, sides, mapping)]
+  const sides = sidesOf(context)
+  const lines = [...monthLines(graph, sides, context), ...payoutLines(graph, implementing, sides, context)]
     .filter((line) => line.amount !== 0n)
     .sort((a, b) => compare(a.date, b.date) || compare(a.type, b.type) || compare(a.ref, b.ref))
   return { elements: lines.map(transaction), totals: moneyOf(lines) }
@@ -58,16 +55,16 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Months that are told as one line; `units` in minor units of the currency. */
+/** Months of several sources that are reported as one line; `units` in minor units of the currency. */
 type MergedMonth = { readonly first: DonationMonth; units: bigint; count: number; lastOn: IsoDate }
 
-/** Months as reported: the sources of one month are one line, funders are lines of their own. */
-function monthLines(graph: ProjectGraph, sides: Sides, mapping: Mapping): Line[] {
+/** Months as reported: all sources of a month are one line, each funder has its own. */
+function monthLines(graph: ProjectGraph, sides: Sides, context: MappingContext): Line[] {
   const merged = new Map<string, MergedMonth>()
   for (const month of graph.months) {
-    if (month.lastOn > mapping.day) {
-      mapping.notice('money-in-future', 'donation_month', `expected a day until ${mapping.day}, got ${month.lastOn}`)
-      mapping.changesOn(month.lastOn)
+    if (month.lastOn > context.day) {
+      context.notice('money-in-future', 'donation_month', `expected a day until ${context.day}, got ${month.lastOn}`)
+      context.changesOn(month.lastOn)
       continue
     }
     const ref = refOf(graph.project.id, month)
@@ -82,7 +79,7 @@ function monthLines(graph: ProjectGraph, sides: Sides, mapping: Mapping): Line[]
     }
   }
   const lines: Line[] = []
-  for (const [ref, month] of merged) lines.push(monthLine(ref, month, sides, mapping))
+  for (const [ref, month] of merged) lines.push(monthLine(ref, month, sides, context))
   return lines
 }
 
@@ -94,7 +91,7 @@ function refOf(projectId: number, { kind, month, lastOn, source, currency, funde
   return `${refPrefixes[kind]}-${projectId}-${when}-${currency}${funder ? `-org${funder.id}` : ''}`
 }
 
-function monthLine(ref: string, month: MergedMonth, sides: Sides, mapping: Mapping): Line {
+function monthLine(ref: string, month: MergedMonth, sides: Sides, context: MappingContext): Line {
   const { kind, currency, funder } = month.first
   const isFee = kind === 'fee'
   return {
@@ -102,18 +99,18 @@ function monthLine(ref: string, month: MergedMonth, sides: Sides, mapping: Mappi
     type: isFee ? '4' : '1',
     currency,
     amount: month.units,
-    date: kind === 'opening' ? month.lastOn : reportedDay(month, mapping),
+    date: kind === 'opening' ? month.lastOn : reportedDay(month, context),
     description: describe(month),
-    provider: isFee ? sides.paying : funder ? partyElement('provider-org', partyOf(funder, mapping)) : sides.donors,
+    provider: isFee ? sides.paying : funder ? partyElement('provider-org', partyOf(funder, context)) : sides.donors,
     receiver: isFee ? undefined : sides.collecting,
   }
 }
 
 /** The last day of the month; for the running month the last day on which money moved. */
-function reportedDay({ first, lastOn }: MergedMonth, mapping: Mapping): IsoDate {
+function reportedDay({ first, lastOn }: MergedMonth, context: MappingContext): IsoDate {
   const end = monthEnd(first.month)
-  if (end <= mapping.day) return end
-  mapping.changesOn(end)
+  if (end <= context.day) return end
+  context.changesOn(end)
   return lastOn
 }
 
@@ -139,19 +136,24 @@ function describe({ first, count, lastOn }: MergedMonth): Element | undefined {
 const paidOut = prewritten(worded('description', 'Payout to the implementing partner'))
 const returned = prewritten(worded('description', 'Money returned by the implementing partner'))
 
-function payoutLines(graph: ProjectGraph, implementing: Party | undefined, sides: Sides, mapping: Mapping): Line[] {
+function payoutLines(
+  graph: ProjectGraph,
+  implementing: Party | undefined,
+  sides: Sides,
+  context: MappingContext,
+): Line[] {
   if (graph.disbursements.length === 0) return []
   const partner = prewritten(
     partyElement('receiver-org', implementing ?? { name: `Partner of project ${graph.project.id}` }),
   )
   return graph.disbursements.flatMap((payout): Line[] => {
-    if (payout.disbursedOn > mapping.day) {
-      mapping.notice(
+    if (payout.disbursedOn > context.day) {
+      context.notice(
         'money-in-future',
         'disbursement',
-        `expected a day until ${mapping.day}, got ${payout.disbursedOn}`,
+        `expected a day until ${context.day}, got ${payout.disbursedOn}`,
       )
-      mapping.changesOn(payout.disbursedOn)
+      context.changesOn(payout.disbursedOn)
       return []
     }
     return [
@@ -163,7 +165,7 @@ function payoutLines(graph: ProjectGraph, implementing: Party | undefined, sides
         amount: toMinorUnits(payout.amount, minorUnitExponent(payout.currency)),
         description: payout.amount.startsWith('-') ? returned : paidOut,
         provider: sides.paying,
-        receiver: payout.receiver ? partyElement('receiver-org', partyOf(payout.receiver, mapping)) : partner,
+        receiver: payout.receiver ? partyElement('receiver-org', partyOf(payout.receiver, context)) : partner,
       },
     ]
   })
@@ -180,14 +182,14 @@ function transaction(line: Line): Element {
   return element('transaction', { ref: line.ref }, [
     types[line.type],
     element('transaction-date', { 'iso-date': date }),
-    textElement('value', fromMinorUnits(line.amount, minorUnitExponent(currency)), { currency, 'value-date': date }),
+    valueElement(line.amount, currency, date),
     line.description,
     line.provider,
     line.receiver,
   ])
 }
 
-/** What is written, summed up: what the release guard compares with the books. */
+/** Sums of what is written; the release guard compares them with the books. */
 function moneyOf(lines: readonly Line[]): MoneyTotals {
   const totals: Record<string, { in: bigint; out: bigint }> = {}
   for (const { currency, type, amount } of lines) {

@@ -22,7 +22,7 @@ export type FileEnvelope = { readonly head: string; readonly tail: string; reado
 export type FilePart = { readonly file: FileHandle; readonly start: number; readonly end: number }
 
 // Pieces of a file that are compressed and written while the next one is filled: enough for two cores.
-const mostSent = 4
+const maxSent = 4
 
 const nothing = Buffer.alloc(0)
 
@@ -152,7 +152,7 @@ export class FileWriter {
   }
 
   async #take(): Promise<Piece> {
-    if (this.#sent.length >= mostSent) await this.#sent.shift()
+    if (this.#sent.length >= maxSent) await this.#sent.shift()
     this.#piece = this.#pool.take()
     return this.#piece
   }

@@ -18,7 +18,7 @@ type NewFile = WriteOptions & { readonly address: string }
 export type Writing = { readonly written: Promise<WrittenFile> }
 
 // Files that are finished and on their way to the disk while others are written.
-const mostUnsynced = 4
+const maxUnsynced = 4
 
 const noEnvelope: FileEnvelope = { head: '', tail: '' }
 
@@ -101,7 +101,7 @@ export class Draft implements AsyncDisposable {
     let target = this.#path
     try {
       for (const { address, twin = true, envelope = noEnvelope } of files) {
-        if (this.#unsynced.length >= mostUnsynced) await this.#syncOldest()
+        if (this.#unsynced.length >= maxUnsynced) await this.#syncOldest()
         target = await this.#prepare(address)
         writers.push(await FileWriter.create(target, { twin, envelope, pool: this.#pool }))
       }

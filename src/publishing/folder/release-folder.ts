@@ -96,7 +96,7 @@ export async function makeDirectory(directory: string): Promise<void> {
 // How long a release stays readable after it was superseded, and a held one after a newer release went live.
 const graceMs = 48 * 3_600_000
 // Held releases that are kept for a look; older ones have been overtaken by them.
-const mostHeld = 3
+const maxHeld = 3
 
 /** What the sweep must leave: `keep` newest releases, and these by name. */
 export type SweepOptions = { readonly keep: number; readonly now: Date; readonly needed: readonly string[] }
@@ -141,9 +141,9 @@ async function removableReleases(folder: ReleaseFolder, options: SweepOptions, l
 
 async function removableHeld(folder: ReleaseFolder, now: Date, live?: string): Promise<string[]> {
   const held = await listReleaseIds(folder.held)
-  if (live === undefined) return held.slice(mostHeld)
+  if (live === undefined) return held.slice(maxHeld)
   const liveSince = now.getTime() - (await madeAt(folder.releases, live))
-  return held.filter((id, index) => index >= mostHeld || (runOfRelease(id) < runOfRelease(live) && liveSince > graceMs))
+  return held.filter((id, index) => index >= maxHeld || (runOfRelease(id) < runOfRelease(live) && liveSince > graceMs))
 }
 
 /** The releases in a directory, newest first: by run, since a clock may have been set back. */

@@ -16,7 +16,7 @@ import type { RenderDeps } from '../publication.js'
 import { startStage } from './stages.js'
 
 // Findings stored with a rendering; the counts stay exact.
-const mostNotices = 20
+const maxNotices = 20
 
 /**
  * A project whose texts are made. Nothing in it refers to the graph or the elements they were made from, which are
@@ -153,5 +153,5 @@ function countByCode(notices: readonly Notice[]): Record<string, number> {
 const severityOrder = { error: 0, warning: 1, info: 2 } as const
 
 function mostSevere(notices: readonly Notice[]): Notice[] {
-  return [...notices].sort((a, b) => severityOrder[a.severity] - severityOrder[b.severity]).slice(0, mostNotices)
+  return [...notices].sort((a, b) => severityOrder[a.severity] - severityOrder[b.severity]).slice(0, maxNotices)
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isoDateOf } from '../../domain/dates.js'
 import { ServiceError } from '../../domain/errors.js'
-import { inputKey } from '../../feeds/iati/mapping.js'
+import { inputKey } from '../../feeds/input-key.js'
 import { type GraphSource, graphSources, toProjectGraph } from '../../store/catalogue/project-graphs.js'
 import { saveRenderings } from '../../store/publication/save-renderings.js'
 import {
@@ -75,13 +75,13 @@ function beside<T>(work: Promise<T>): Promise<T> {
 // memory it has taken.
 const firstBatch = 20
 const leastBatch = 10
-const mostBatch = 100
+const maxBatch = 100
 const batchBytes = 1_000_000
 
 /** How many projects like these make about `batchBytes` of text. */
 function nextSize(rendered: readonly RenderedProject[]): number {
   const bytes = rendered.reduce((sum, project) => sum + bytesOf(project), 0)
-  return Math.min(mostBatch, Math.max(leastBatch, Math.round((rendered.length * batchBytes) / (bytes + 1))))
+  return Math.min(maxBatch, Math.max(leastBatch, Math.round((rendered.length * batchBytes) / (bytes + 1))))
 }
 
 /** What was checked by other schemas, or by none, is checked again: a pull of the official ones reaches every activity. */

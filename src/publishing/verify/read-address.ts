@@ -24,7 +24,7 @@ export type ReadOptions = {
   readonly method?: 'GET' | 'HEAD'
   readonly encoding?: 'gzip' | 'identity'
   /** A larger body is cut off: the read then has more bytes than this. */
-  readonly mostBytes: number
+  readonly maxBytes: number
   readonly marker?: string
   readonly keep?: boolean
   readonly signal: AbortSignal
@@ -37,7 +37,7 @@ const timeoutMs = 30_000
  * Throws `input-unusable` when nobody answers, or not in time.
  */
 export async function readAddress(url: URL, options: ReadOptions): Promise<Read> {
-  const { method = 'GET', encoding = 'identity', mostBytes, marker, keep = false, signal } = options
+  const { method = 'GET', encoding = 'identity', maxBytes, marker, keep = false, signal } = options
   const hash = createHash('sha256')
   const seen = new Counter(marker)
   const kept: Buffer[] = []
@@ -48,7 +48,7 @@ export async function readAddress(url: URL, options: ReadOptions): Promise<Read>
     hash.update(chunk)
     seen.add(chunk)
     if (keep) kept.push(chunk)
-    if (bytes > mostBytes) throw new TooLarge()
+    if (bytes > maxBytes) throw new TooLarge()
   }
   try {
     const answer = await request(url, {

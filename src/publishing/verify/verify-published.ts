@@ -37,9 +37,9 @@ export type VerifyOptions = {
   readonly onProgress?: (done: number, total: number) => void
 }
 
-const mostManifestBytes = 64_000_000
+const maxManifestBytes = 64_000_000
 // A set that is republished while it is read is read again.
-const mostReads = 3
+const maxReads = 3
 
 /**
  * Reads a whole published set as a consumer would, manifest first, and tells everything that does not agree with it.
@@ -63,7 +63,7 @@ export async function verifyPublished(options: VerifyOptions): Promise<Verificat
       bytes += file.bytes
     }
     const moved = findings.length > 0 && (await readManifest(options)).sha256 !== sha256
-    if (moved && read < mostReads) continue
+    if (moved && read < maxReads) continue
     return {
       release: manifest.release,
       run: manifest.run,
@@ -104,7 +104,7 @@ type SetFile = SetManifest['files'][number]
 
 async function readManifest({ baseUrl, signal }: VerifyOptions): Promise<{ manifest: SetManifest; sha256: string }> {
   const url = new URL(baseUrl + manifestAddress)
-  const read = await readAddress(url, { mostBytes: mostManifestBytes, keep: true, signal })
+  const read = await readAddress(url, { maxBytes: maxManifestBytes, keep: true, signal })
   if (read.status !== 200) throw new ServiceError('input-unusable', `${url} answers ${read.status}, expected 200`)
   const parsed = manifestShape.safeParse(toJson(read.text ?? ''))
   if (!parsed.success) {
@@ -129,7 +129,7 @@ const statusShape = z.object({
 /** Since the release was made, or since a later run found that nothing had changed. */
 async function age({ baseUrl, signal, now }: VerifyOptions, manifest: SetManifest): Promise<number> {
   let latest = Date.parse(manifest.generated)
-  const read = await readAddress(new URL(`${baseUrl}/feeds/status.json`), { mostBytes: 1_000_000, keep: true, signal })
+  const read = await readAddress(new URL(`${baseUrl}/feeds/status.json`), { maxBytes: 1_000_000, keep: true, signal })
   const status = statusShape.safeParse(read.status === 200 ? toJson(read.text ?? '') : undefined)
   for (const { state, finishedAt } of status.success ? status.data.runs : []) {
     if ((state === 'published' || state === 'unchanged') && finishedAt)
@@ -152,7 +152,7 @@ async function checkFile(options: VerifyOptions, manifest: SetManifest, file: Se
   }
   const marker = markerOf(file)
   const at = (address: string) => new URL(options.baseUrl + address)
-  const read = { mostBytes: file.bytes + 1, signal: options.signal }
+  const read = { maxBytes: file.bytes + 1, signal: options.signal }
   const immutable = await readAddress(at(file.immutablePath), { ...read, ...(marker !== undefined && { marker }) })
   if (!checkAnswer(file.immutablePath, file, manifest, immutable, tell)) return
   if (marker !== undefined && immutable.occurrences !== file.records) {

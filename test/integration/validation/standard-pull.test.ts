@@ -216,7 +216,7 @@ describe('a pull that fails', () => {
     await pull()
     const before = await readlink(directory)
     break_()
-    await expect(pull({ limits: { ...quick, mostBytes: 1_000_000 } })).rejects.toMatchObject({
+    await expect(pull({ limits: { ...quick, maxBytes: 1_000_000 } })).rejects.toMatchObject({
       code: 'standard-unavailable',
       message: expect.stringMatching(message),
     })

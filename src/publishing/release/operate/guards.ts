@@ -8,7 +8,7 @@ export type ReleaseTotals = Manifest['totals']
 // The highest number of decimal places of any currency (ISO 4217).
 const places = 4
 // A release with a larger file is held: it would not reach every consumer (iati.md 15.1).
-const mostFileBytes = 40_000_000
+const maxFileBytes = 40_000_000
 // An operator hears of a file that grows towards that (iati.md 15.1).
 const warnFileBytes = 20_000_000
 // More invalid activities than this, and most of all there are: the mapping is wrong, not the data.
@@ -36,8 +36,8 @@ export function holdReason(
     const named = vanished.sample.join(', ')
     return `${vanished.count} published ${vanished.count === 1 ? 'identifier' : 'identifiers'} would vanish: ${named}`
   }
-  const tooLarge = options.files.find((file) => isRegistered(file.path) && file.bytes > mostFileBytes)
-  if (tooLarge) return `${tooLarge.path} would have ${tooLarge.bytes} bytes, more than ${mostFileBytes}`
+  const tooLarge = options.files.find((file) => isRegistered(file.path) && file.bytes > maxFileBytes)
+  if (tooLarge) return `${tooLarge.path} would have ${tooLarge.bytes} bytes, more than ${maxFileBytes}`
   const { unbalanced } = options
   if (unbalanced && unbalanced.count > 0) {
     const activities = unbalanced.count === 1 ? '1 activity' : `${unbalanced.count} activities`
@@ -66,7 +66,7 @@ export function largeFileWarnings({ files }: Pick<Manifest, 'files'>): string[] 
     .filter((file) => isRegistered(file.path) && file.bytes > warnFileBytes)
     .map(
       ({ path, bytes }) =>
-        `${path} has ${bytes} bytes: consumers ask for at most ${warnFileBytes}, and a release with more than ${mostFileBytes} is held`,
+        `${path} has ${bytes} bytes: consumers ask for at most ${warnFileBytes}, and a release with more than ${maxFileBytes} is held`,
     )
 }
 

@@ -4,7 +4,7 @@ import { ServiceError } from '../../../domain/errors.js'
 import type { Decimal } from '../../../domain/money.js'
 import { hasError, type Notice, type NoticeSummary } from '../../../domain/notice.js'
 import { organisationsPath } from '../../../feeds/addresses.js'
-import { inputKey, type MappingConfig } from '../../../feeds/iati/mapping.js'
+import type { MappingConfig } from '../../../feeds/iati/mapping-config.js'
 import {
   type Partner,
   recipientOrgBudget,
@@ -13,6 +13,7 @@ import {
   type YearFigures,
   yearsOfFile,
 } from '../../../feeds/iati/organisation.js'
+import { inputKey } from '../../../feeds/input-key.js'
 import type { Connection, Db } from '../../../store/database/connection.js'
 import {
   type MoneyScope,

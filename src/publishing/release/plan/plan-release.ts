@@ -24,7 +24,7 @@ import { stampedEnvelope } from './stamped-envelope.js'
 
 const xmlMediaType = 'application/xml; charset=utf-8'
 // Named in the manifest; the count is exact.
-const mostHeldNamed = 100
+const maxHeldNamed = 100
 
 /** A release that differs from the live one. */
 export type ReleasePlan = {
@@ -55,7 +55,7 @@ export async function planRelease(
   client: Connection,
   live: ReadableRelease | undefined,
 ): Promise<PlanResult> {
-  const heldRows = await heldRenderings(db, mostHeldNamed)
+  const heldRows = await heldRenderings(db, maxHeldNamed)
   const held: Manifest['held'] = {
     count: heldRows.count,
     sample: heldRows.sample.map(({ identifier, projectId, stillPublished, notices }) => ({

@@ -4,7 +4,7 @@ import { activitiesOf, activityFiles, type PublishedActivity } from './release-c
 import type { ReadableRelease } from './release-reader.js'
 
 // Identifiers named of each kind; the counts are exact.
-const mostNamed = 20
+const maxNamed = 20
 
 /** Identifiers of one kind: how many, and the first few. */
 export type Named = { readonly count: number; readonly sample: readonly string[] }
@@ -63,7 +63,7 @@ function named() {
   return {
     add: (identifier: string) => {
       count++
-      if (sample.length < mostNamed) sample.push(identifier)
+      if (sample.length < maxNamed) sample.push(identifier)
     },
     value: (): Named => ({ count, sample }),
   }

@@ -10,7 +10,7 @@ export type PublishedActivity = { readonly identifier: string; readonly projectI
 const openTag = Buffer.from('<iati-activity ')
 const closeTag = Buffer.from('</iati-activity>')
 // No activity of ours is near this size (iati.md 15.1).
-const mostActivityBytes = 64_000_000
+const maxActivityBytes = 64_000_000
 
 /** Addresses of the files of activities in a release. */
 export function activityFiles(release: ReadableRelease): string[] {
@@ -36,7 +36,7 @@ export async function* activitiesOf(release: ReadableRelease, address: string): 
       from = end + closeTag.length
     }
     pending = pending.subarray(from)
-    if (pending.length > mostActivityBytes) throw corrupt(file.identity.path, 'an activity has no end')
+    if (pending.length > maxActivityBytes) throw corrupt(file.identity.path, 'an activity has no end')
   }
 }
 

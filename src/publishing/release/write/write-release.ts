@@ -90,12 +90,12 @@ async function writeContent(
 }
 
 // As many as a reader may want to go back.
-const mostPreviousReleases = 10
+const maxPreviousReleases = 10
 
 function previousReleases(live: Manifest): NonNullable<Manifest['previousReleases']> {
   const { release } = live
   const newest = { release, manifest: `/feeds/releases/${release}${manifestPath}` }
-  return [newest, ...(live.previousReleases ?? [])].slice(0, mostPreviousReleases)
+  return [newest, ...(live.previousReleases ?? [])].slice(0, maxPreviousReleases)
 }
 
 async function writeProjectFeeds(
