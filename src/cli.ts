@@ -3,9 +3,11 @@ import { runProgram } from './commands/program.js'
 import { processEnvironment } from './config/environment.js'
 
 const { stdin, stdout, stderr } = process
+const environment = processEnvironment()
 const stop = new AbortController()
 
-// npm passes a terminal's signal on, so one Ctrl-C may arrive twice; a second one counts only after a while.
+// npm passes a terminal's signal on, so one Ctrl-C may arrive twice: a second signal ends the process only after a while,
+// and never the second SIGHUP of a terminal that is closed.
 const repeatMs = 1500
 
 let stoppedAt: number | undefined
@@ -18,8 +20,17 @@ for (const [signal, number] of [
     if (stoppedAt === undefined) {
       stoppedAt = performance.now()
       stop.abort()
-    } else if (performance.now() - stoppedAt > repeatMs) process.exit(128 + number)
+    } else if (signal !== 'SIGHUP' && performance.now() - stoppedAt > repeatMs) process.exit(128 + number)
   })
+}
+
+// npm passes SIGINT and SIGTERM on, and nothing when it ends otherwise: a script that npm runs with exec has npm as its
+// parent, and gets another one then.
+const parent = process.ppid
+if (environment.npm_lifecycle_script?.startsWith('exec ')) {
+  setInterval(() => {
+    if (process.ppid !== parent) stop.abort()
+  }, 1000).unref()
 }
 
 // The reader of a pipe or a terminal may go away (`giving themes list | head -1`): the command does its work without it.
@@ -36,7 +47,7 @@ process.on('exit', () => {
 })
 
 process.exitCode = await runProgram(process.argv.slice(2), {
-  environment: processEnvironment(),
+  environment,
   signal: stop.signal,
   stdin,
   stdout,

@@ -4,12 +4,14 @@ import { isRoot } from './account.js'
 import { getServerPackage, openServerPrograms, removeLeftovers } from './binaries.js'
 import { createCluster, databaseName, resetPassword } from './cluster.js'
 import { errnoOf, incompatible, toOpenError, unavailable } from './failures.js'
+import { guardServer } from './guard.js'
 import { countLiveLeases, dropLease, takeLease } from './leases.js'
 import { withLock } from './lock.js'
 import { checkCluster, findPlace, openSystemDir, type Place, systemDir } from './place.js'
 import { findPostmaster } from './postmaster.js'
 import { type LauncherFolder, openLauncherFolder, saveRecord } from './record.js'
 import { openServer, stopServer } from './server.js'
+import { stopUnusedServer } from './unused-server.js'
 
 /** A PostgreSQL server of our own that is ready for connections, and this process's share in it. */
 export type EmbeddedPostgres = {
@@ -21,7 +23,7 @@ export type EmbeddedPostgres = {
   readonly joined: boolean
   /**
    * Gives this process's share back; the last one out stops the server and waits until it is down. Calling it again
-   * does nothing more. A process that ends without it leaves the server running until the next one opens and releases.
+   * does nothing more. When a process ends without it, a guard stops the server a few seconds later if it was the last.
    */
   release(): Promise<void>
 }
@@ -71,6 +73,7 @@ async function openInsideLock(folder: LauncherFolder, log: (message: string) => 
   }
 
   const others = await countLiveLeases(folder.leaseDir)
+  const endGuard = guardServer({ programs, place, folder })
   try {
     const { port, joined, url } = await connectServer(programs, place)
     if (port !== place.record.port) await saveRecord(folder, { ...place.record, port })
@@ -81,9 +84,13 @@ async function openInsideLock(folder: LauncherFolder, log: (message: string) => 
       url,
       clusterDir: place.clusterDir,
       joined,
-      release: () => (released ??= releaseLease(folder, lease, programs, place, log)),
+      release: () => {
+        released ??= releaseLease(folder, lease, programs, place, log).finally(endGuard)
+        return released
+      },
     }
   } catch (error) {
+    endGuard()
     if (others === 0) await stopServer(programs, place)
     throw error
   }
@@ -134,19 +141,10 @@ async function releaseLease(
   place: Place,
   log: (message: string) => void,
 ): Promise<void> {
-  const stop = async () => {
-    if ((await findPostmaster(place.clusterDir)) === undefined) return
-    await stopServer(programs, place)
-    log(`stopped PostgreSQL, data in ${place.clusterDir}`)
-  }
   try {
-    await withLock(folder.lockDir, async () => {
-      await dropLease(lease)
-      if ((await countLiveLeases(folder.leaseDir)) === 0) await stop()
-    })
+    const stopped = await stopUnusedServer({ programs, place, folder }, () => dropLease(lease))
+    if (stopped) log(`stopped PostgreSQL, data in ${place.clusterDir}`)
   } catch (error) {
-    // Somebody removed the data directory, and the leases with it.
-    if (errnoOf(error) !== 'ENOENT') throw toOpenError(error, folder.dataDir)
-    await stop()
+    throw toOpenError(error, folder.dataDir)
   }
 }

@@ -11,10 +11,14 @@ import { findRecord, type LauncherFolder, makePassword, type ServerRecord, toLau
  */
 export const systemDir = '/var/lib/giving'
 
-/** Where a data directory's cluster is (or will be) and as whom its server runs. */
-export type Place = {
+/** Where a cluster is (or will be) and as whom its server runs. */
+export type ClusterPlace = {
   readonly clusterDir: string
   readonly account: Account | undefined
+}
+
+/** The place of a data directory's cluster, and what is known of it. */
+export type Place = ClusterPlace & {
   readonly exists: boolean
   /** What the data directory remembers, brought up to date; not yet saved. Port 0: none chosen yet. */
   readonly record: ServerRecord

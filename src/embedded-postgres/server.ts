@@ -3,7 +3,7 @@ import { chown, open, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toServerError, unavailable } from './failures.js'
-import type { Place } from './place.js'
+import type { ClusterPlace, Place } from './place.js'
 import { choosePort, isPortFree } from './port.js'
 import { disarmStalePidFile, findPostmaster, type Postmaster } from './postmaster.js'
 import { runProgram, spawnOptions } from './program.js'
@@ -116,7 +116,7 @@ async function readFrom(log: Awaited<ReturnType<typeof open>>, start: number): P
  * Stops the server of a place and returns when it is down; its sessions are ended, its data is written out. When it
  * does not go down in a minute it is stopped at once, and recovers at its next start.
  */
-export async function stopServer(nativeDir: string, { clusterDir, account }: Place): Promise<void> {
+export async function stopServer(nativeDir: string, { clusterDir, account }: ClusterPlace): Promise<void> {
   if ((await findPostmaster(clusterDir)) === undefined) return
   let output = ''
   for (const mode of ['fast', 'immediate']) {

@@ -172,14 +172,6 @@ describe('giving start on a bare machine', () => {
 })
 
 describe('the command line', () => {
-  it('tells a wrong configuration in one line and exits with 2', async () => {
-    const broken = await newInstallation({ PORT: 'eighty', LOG_LEVEL: 'loud' })
-    const { code, stderr } = await broken.run(['start'])
-    expect(code).toBe(2)
-    expect(stderr).toMatch(/PORT: expected .* got "eighty"; LOG_LEVEL: expected .* got "loud"/)
-    await broken.remove()
-  })
-
   it('prints its help and its version', async () => {
     expect(await installation.run(['--help'])).toMatchObject({
       code: 0,

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/embedded-postgres/index.js'
@@ -100,6 +101,18 @@ describe('the embedded PostgreSQL server', () => {
     expect([next.joined, next.url]).toEqual([true, url])
     await next.release()
     expect(await findPostmaster(next.clusterDir)).toBeUndefined()
+  })
+
+  test('goes on while another process uses it, and is stopped when the last one was killed too', async () => {
+    const [one, other] = [launch(dataDir), launch(dataDir)]
+    const { url, clusterDir } = await one.opened
+    await other.opened
+    await one.kill()
+    // The guard of the killed process looks after 5 s.
+    await sleep(7000)
+    expect(await query(url, 'select 1 as one')).toEqual({ one: 1 })
+    await other.kill()
+    await expect.poll(() => findPostmaster(clusterDir), { timeout: 20_000, interval: 200 }).toBeUndefined()
   })
 
   test('recovers when the server and its owner were killed with -9', async () => {

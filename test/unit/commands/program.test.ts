@@ -24,6 +24,12 @@ it.each([['nonsense'], ['users', 'create'], ['donations', 'show', 'x'], ['valida
   },
 )
 
+it('tells a wrong configuration in one line and exits with 2', async () => {
+  const { code, stderr } = await runCommandLine(['start'], { PORT: 'eighty', LOG_LEVEL: 'loud' })
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^giving: .*PORT: expected .* got "eighty"; LOG_LEVEL: expected .* got "loud"\n$/)
+})
+
 it('knows `giving books` by its former name', async () => {
   const { stdout } = await runCommandLine(['ledger', 'check', '--help'], {})
   expect(stdout).toMatch(/^Usage: giving books check /)

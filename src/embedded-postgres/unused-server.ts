@@ -1,0 +1,38 @@
+import { errnoOf } from './failures.js'
+import { countLiveLeases } from './leases.js'
+import { withLock } from './lock.js'
+import type { ClusterPlace } from './place.js'
+import { findPostmaster } from './postmaster.js'
+import { stopServer } from './server.js'
+
+/** A server that can be stopped: its programs, its cluster, and the folders that tell who uses it. */
+export type StoppableServer = {
+  readonly programs: string
+  readonly place: ClusterPlace
+  readonly folder: { readonly lockDir: string; readonly leaseDir: string }
+}
+
+/**
+ * Stops a server when no running process has a lease of it, and tells whether it did. `release` is done first, inside the
+ * lock.
+ */
+export async function stopUnusedServer(
+  { programs, place, folder }: StoppableServer,
+  release: () => Promise<void> = async () => undefined,
+): Promise<boolean> {
+  const stop = async () => {
+    if ((await findPostmaster(place.clusterDir)) === undefined) return false
+    await stopServer(programs, place)
+    return true
+  }
+  try {
+    return await withLock(folder.lockDir, async () => {
+      await release()
+      return (await countLiveLeases(folder.leaseDir)) === 0 && (await stop())
+    })
+  } catch (error) {
+    // Somebody removed the data directory, and the leases with it.
+    if (errnoOf(error) !== 'ENOENT') throw error
+    return await stop()
+  }
+}
