@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -43,6 +43,10 @@ it('the changes of all pages apply', () => {
   expect(pages.map((page) => applyHowTo(page, copy)).filter((problem) => problem !== '')).toEqual([])
 })
 
+it('the schema is written anew', () => {
+  execFileSync('npm', ['run', 'schema:dump'], { cwd: copy, stdio: 'ignore' })
+})
+
 it('they are formatted and linted', () =>
   run('biome', 'check', '--error-on-warnings', '--vcs-enabled=false', 'src', 'jobs', 'test'))
 
@@ -61,6 +65,8 @@ it('what they publish and answer changes as they say', () => {
 })
 
 it('they pass the unit tests, theirs among them', () => run('vitest', 'run', '--config', 'vitest.unit.config.ts'))
+
+it('they do what they say', () => run('vitest', 'run', '--config', 'test/how-to/vitest.config.ts'))
 
 it('they pass the tests that compare documents with the running program, and their own', () => {
   const own = pages.flatMap(({ touched }) => touched).filter((file) => /^test\/integration\/.+\.test\.ts$/.test(file))

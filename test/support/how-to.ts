@@ -25,16 +25,21 @@ export function readHowTos(): HowTo[] {
     .sort()
     .map((file) => {
       const text = readProjectFile(`docs/how-to/${file}`)
-      const diff = /\n```diff\n([\s\S]*?)```/.exec(text)?.[1]
+      const diff = /\n```diff\n([\s\S]*?)```/.exec(text)?.[1]?.replaceAll('NNNN', nextMigration())
       if (diff === undefined) throw new Error(`docs/how-to/${file} has no block of a diff`)
       return {
         name: path.basename(file, '.md'),
-        files: readFirstTable(text).map(([name = '']) => name),
+        files: readFirstTable(text).map(([name = '']) => name.replace('NNNN', nextMigration())),
         touched: [...diff.matchAll(/^diff --git a\/\S+ b\/(\S+)$/gm)].map(([, name = '']) => name),
         diff,
         appears: /\n```(?:xml|json)\n([\s\S]*?)\n```/.exec(text)?.[1],
       }
     })
+}
+
+function nextMigration(): string {
+  const migrations = readdirSync(path.join(projectRoot, 'src/store/migrations')).filter((file) => file.endsWith('.sql'))
+  return String(migrations.length + 1).padStart(4, '0')
 }
 
 /** Applies a page's change to the sources in a folder; returns what went wrong, or nothing. */

@@ -40,7 +40,8 @@ describe('the records of a JSON document', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 })
     await fc.assert(
       fc.asyncProperty(
-        fc.array(record, { maxLength: 6 }),
+        // A key of this name is refused, which another test is about.
+        fc.array(record, { maxLength: 6 }).filter((records) => !JSON.stringify(records).includes('__proto__')),
         fc.jsonValue(),
         spacing,
         sizes,

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { AnyFieldTable } from '../../../src/domain/field-table.js'
 import { organisationFields, projectFields } from '../../../src/domain/project.js'
 import { recordHash } from '../../../src/import/record-hash.js'
+import { wireNameOf } from '../../../src/wire/field-names.js'
 import { parseJson } from '../../../src/wire/read/json-reader.js'
 import { fromElement, type ParsedValue, recordLimits } from '../../../src/wire/read/parsed-value.js'
 import { parseProjectRecord } from '../../../src/wire/read/project-record.js'
@@ -100,10 +102,28 @@ describe('reading a project record', () => {
   it('gives a record the hash that stores already hold, or the next import would write every record again', () => {
     const record = recordOf(everyField)
     expect(recordHash(record, false)).toBe('3c62bacc5130055f6bea7c800196d3441ec1e6b9bf857000d3802529bf553fc6')
-    for (const [name, , statedBy] of projectFields) if (statedBy === 'record') expect(record).toHaveProperty(name)
-    for (const [name, , statedBy] of organisationFields) {
-      if (statedBy === 'record') expect(record.organisation).toHaveProperty(name)
+  })
+
+  it('reads every field of the table that a record states, those too that came after the hashes', () => {
+    const samples = {
+      'text?': 'x',
+      'integer?': 1,
+      'bigint?': '1',
+      'decimal?': '1.5',
+      'instant?': '2026-10-02T08:00:00Z',
     }
+    const read = (table: AnyFieldTable, given: object, recordOfFields: (fields: object) => object | undefined) => {
+      const later = table.filter(([name, , by]) => by === 'record' && !Object.hasOwn(given, wireNameOf(name)))
+      const fields = Object.fromEntries(
+        later.map(([name, kind]) => [wireNameOf(name), samples[kind as keyof typeof samples]]),
+      )
+      const record = recordOfFields({ ...given, ...fields })
+      for (const [name, , by] of table) if (by === 'record') expect(record).toHaveProperty(name)
+    }
+    read(projectFields, everyField, recordOf)
+    read(organisationFields, everyField.organization, (organization) => {
+      return recordOf({ ...everyField, organization }).organisation
+    })
   })
 
   it('keeps every digit of money and coordinates', () => {
