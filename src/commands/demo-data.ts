@@ -3,8 +3,9 @@ import type { Environment } from '../config/config.js'
 import { isoDateOf } from '../domain/dates.js'
 import { createReleaseReader } from '../publishing/release/read/release-reader.js'
 import { recordFact } from '../store/database/facts.js'
-import { withdrawIdentifiersOf } from '../store/publication/published-identifiers.js'
-import { nextFreeId, resetDemo, seed } from '../store/seeding/seed.js'
+import { forgetIdentifiersOf } from '../store/publication/published-identifiers.js'
+import { resetDemo } from '../store/seeding/demo.js'
+import { nextFreeId, seed } from '../store/seeding/seed.js'
 import { type CommandLine, jsonOption, wholeNumber } from './command-line.js'
 import type { Output } from './output.js'
 import { baseUrlFields, resolveBaseUrl } from './wiring/base-url.js'
@@ -60,7 +61,7 @@ export async function resetDemoCommand(environment: Environment, output: Output)
   await using runtime = await openRuntime(environment)
   const { db } = runtime.store
   const removed = await resetDemo(runtime.store)
-  const identifiers = await withdrawIdentifiersOf(db, demoReportingOrgRef)
+  const identifiers = await forgetIdentifiersOf(db, demoReportingOrgRef)
   await recordFact(db, 'demo-seeded', 'removed', runtime.clock())
   const live = await createReleaseReader(runtime.feedsDir).live()
   if (live) await recordFact(db, 'loss-accepted-from', live.id, runtime.clock())

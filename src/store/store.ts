@@ -30,8 +30,8 @@ export class Store implements AsyncDisposable {
   }
 
   /**
-   * The same store, but every statement must be answered within `answerMs`, or fails as `database-unavailable`: a
-   * connection that stalls never says so by itself. COPY is not a statement in this sense.
+   * The same store, but a statement without an answer after `answerMs` fails as `database-unavailable`: nothing else
+   * detects a connection that stalls. COPY has no such limit.
    */
   answeringWithin(answerMs: number): Store {
     return new Store(this.#pool, answerMs, this.#busy)
@@ -55,8 +55,8 @@ export class Store implements AsyncDisposable {
   }
 
   /**
-   * Gives `work` a connection of its own: session locks, LISTEN, COPY. `discard` closes it afterwards, however `work`
-   * ends, and with it whatever its session holds.
+   * Gives `work` a connection of its own, for session locks, LISTEN and COPY. `discard` closes it afterwards, and so ends
+   * everything that its session holds.
    */
   async connection<T>(
     work: (db: Db, client: pg.PoolClient) => Promise<T>,
@@ -95,7 +95,7 @@ export class Store implements AsyncDisposable {
     }
   }
 
-  /** Closes all connections; those that are still busy after 2 s are cut. */
+  /** Closes all connections; cuts those that are still busy after 2 s. */
   async close(): Promise<void> {
     if (this.#pool.ended) return
     const ended = this.#pool.end()
@@ -116,7 +116,7 @@ export class Store implements AsyncDisposable {
   async #connect(): Promise<pg.PoolClient> {
     try {
       const client = await this.#pool.connect()
-      // The pool listens to idle connections only: one that breaks between two statements would end the process.
+      // The pool handles errors of idle connections only: a busy one that breaks between two statements would end the process.
       client.on('error', ignore)
       this.#busy.add(client)
       return client
@@ -151,10 +151,10 @@ export class Store implements AsyncDisposable {
 
 const unlimited = 0
 
-// The statement at hand fails by itself, and the connection is thrown away with it.
+// The running statement fails too, and the connection is discarded with it.
 function ignore(): void {}
 
-/** A connection that is lost, or cannot even roll back, is thrown away, not put back into the pool. */
+/** Whether the connection may go back into the pool: it is not lost, and its transaction is rolled back. */
 async function isRolledBack(db: Db, failure: unknown): Promise<boolean> {
   if (isConnectionLost(failure)) return false
   try {
@@ -165,7 +165,7 @@ async function isRolledBack(db: Db, failure: unknown): Promise<boolean> {
   }
 }
 
-/** Opens the store at a PostgreSQL URL; connects lazily. `onError` hears of idle connections that broke. */
+/** Opens the store at a PostgreSQL URL; connects lazily. `onError` gets the errors of idle connections that break. */
 export function openStore(options: PoolOptions, onError: (error: Error) => void = () => undefined): Store {
   return new Store(createPool(options, onError))
 }

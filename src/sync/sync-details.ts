@@ -7,8 +7,8 @@ import type { SyncCounts } from '../store/runs/sync-runs.js'
 import {
   type DetailTask,
   deactivateMirrored,
-  keepDetailKeys,
   listDetailTasks,
+  saveDetailKeys,
 } from '../store/sync/upstream-projects.js'
 import type { ParsedObject } from '../wire/read/parsed-value.js'
 import { parseImageRecord } from '../wire/read/project-record.js'
@@ -116,7 +116,7 @@ async function writeDetails(db: Db, fetched: readonly Fetched[]): Promise<Partia
   const galleries = there.flatMap(({ task: { projectId }, gallery }) =>
     gallery ? [{ projectId, images: gallery }] : [],
   )
-  await keepDetailKeys(
+  await saveDetailKeys(
     db,
     there.map(({ task }) => task),
   )

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { IsoDate } from '../../src/domain/dates.js'
 import type { CurrencyCode } from '../../src/domain/money.js'
-import { firstDemoId, neverSeeded, nextFreeId, resetDemo, seed, seedDemo } from '../../src/store/seeding/seed.js'
+import { firstDemoId, neverSeeded, resetDemo, seedDemo } from '../../src/store/seeding/demo.js'
+import { nextFreeId, seed } from '../../src/store/seeding/seed.js'
 import type { Store } from '../../src/store/store.js'
 import { testDatabase } from '../support/database.js'
 

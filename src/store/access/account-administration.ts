@@ -20,25 +20,14 @@ export type AccountSummary = {
 
 /** All accounts, oldest first. */
 export async function listAccounts(db: Db): Promise<AccountSummary[]> {
-  const { rows } = await db.query<{
-    id: number
-    email: string
-    token_timeout_seconds: number
-    created_at: Date
-    disabled: boolean
-    grants: Grant[]
-    keys: number
-  }>(
-    `select a.id, a.email, a.token_timeout_seconds, a.created_at, a.disabled_at is not null as disabled,
+  const { rows } = await db.query<AccountSummary>(
+    `select a.id, a.email, a.token_timeout_seconds as "tokenTimeoutSeconds", a.created_at as "createdAt",
+        a.disabled_at is not null as disabled,
         array(select operation from account_grant g where g.account_id = a.id order by operation) as grants,
         (select count(*) from api_key k where k.account_id = a.id and k.revoked_at is null) as keys
       from account a order by a.id`,
   )
-  return rows.map(({ token_timeout_seconds, created_at, ...row }) => ({
-    ...row,
-    tokenTimeoutSeconds: token_timeout_seconds,
-    createdAt: created_at,
-  }))
+  return rows
 }
 
 /** The id of an e-mail's account, letter case ignored; throws `not-found`. */
@@ -68,17 +57,17 @@ export async function recordGrant(db: Db, accountId: number, grant: Grant, at: D
   )
 }
 
-/** Takes a grant back; secure requests feel it at once. */
+/** Takes a grant back; secure requests are refused at once. */
 export async function withdrawGrant(db: Db, accountId: number, grant: Grant): Promise<void> {
   await db.query('delete from account_grant where account_id = $1 and operation = $2', [accountId, grant])
 }
 
-/** Disables an account: nothing of it is accepted any more, its keys within 5 s and its tokens at once. */
+/** Disables an account: its tokens are refused at once, its keys within 5 s. */
 export async function disableAccount(db: Db, accountId: number, at: Date): Promise<void> {
   await db.query('update account set disabled_at = coalesce(disabled_at, $2) where id = $1', [accountId, at])
 }
 
-/** Makes a disabled account what it was. */
+/** Enables a disabled account with its keys and grants. */
 export async function enableAccount(db: Db, accountId: number): Promise<void> {
   await db.query('update account set disabled_at = null where id = $1', [accountId])
 }

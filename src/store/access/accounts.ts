@@ -14,7 +14,7 @@ export type Account = {
 /** A registered key and the account it was issued to. */
 export type ApiKey = { readonly id: number; readonly accountId: number }
 
-/** SHA-256 of a key or token: the only form in which the database knows it. Letter case and blanks around do not count. */
+/** SHA-256 of a key or token: the only form in which the database has it. Letter case and blanks around do not count. */
 export function secretHash(secret: string): Buffer {
   return Buffer.from(secretDigest(secret), 'base64')
 }
@@ -45,14 +45,6 @@ export async function createAccount(
   }
 }
 
-type AccountRow = {
-  id: number
-  email: string
-  password_hash: string
-  token_timeout_seconds: number
-  disabled: boolean
-}
-
 /**
  * The account of an e-mail address, letter case ignored as the database does, and a name that is the same for every way
  * to write the address, whether it has an account or not.
@@ -61,28 +53,19 @@ export async function findAccount(
   db: Db,
   email: string,
 ): Promise<{ readonly name: string; readonly account: Account | undefined }> {
-  const { rows } = await db.query<{ written: string } & (AccountRow | { [Column in keyof AccountRow]: null })>(
-    `select lower($1) as written, a.id, a.email, a.password_hash, a.token_timeout_seconds,
-        a.disabled_at is not null as disabled
+  const { rows } = await db.query<{ written: string; account: Account | null }>(
+    `select lower($1) as written, case when a.id is not null then json_build_object('id', a.id, 'email', a.email,
+        'passwordHash', a.password_hash, 'tokenTimeoutSeconds', a.token_timeout_seconds,
+        'disabled', a.disabled_at is not null) end as account
       from (select) one left join account a on lower(a.email) = lower($1)`,
     [email],
     'find-account',
   )
-  const [row] = rows
-  if (!row || row.id === null) return { name: `e-mail ${row?.written}`, account: undefined }
-  return {
-    name: `account ${row.id}`,
-    account: {
-      id: row.id,
-      email: row.email,
-      passwordHash: row.password_hash,
-      tokenTimeoutSeconds: row.token_timeout_seconds,
-      disabled: row.disabled,
-    },
-  }
+  const account = rows[0]?.account ?? undefined
+  return { name: account ? `account ${account.id}` : `e-mail ${rows[0]?.written}`, account }
 }
 
-/** Issues a key and returns its text, a UUID, which is nowhere stored and cannot be shown again. */
+/** Issues a key and returns its text, a UUID, which is not stored and cannot be shown again. */
 export async function issueKey(db: Db, accountId: number, at: Date): Promise<string> {
   const key = randomUUID()
   await db.query('insert into api_key (account_id, key_hash, created_at) values ($1, $2, $3)', [
@@ -95,13 +78,13 @@ export async function issueKey(db: Db, accountId: number, at: Date): Promise<str
 
 /** The key with this hash, unless it was revoked or its account is disabled. */
 export async function findKey(db: Db, hash: Buffer): Promise<ApiKey | undefined> {
-  const { rows } = await db.query<{ id: number; account_id: number }>(
-    `select k.id, k.account_id from api_key k join account a on a.id = k.account_id
+  const { rows } = await db.query<ApiKey>(
+    `select k.id, k.account_id as "accountId" from api_key k join account a on a.id = k.account_id
       where k.key_hash = $1 and k.revoked_at is null and a.disabled_at is null`,
     [hash],
     'find-api-key',
   )
-  return rows[0] && { id: rows[0].id, accountId: rows[0].account_id }
+  return rows[0]
 }
 
 const tokenAlphabet = '0123456789abcdefghijklmnopqrstuvwxyz'
@@ -111,8 +94,8 @@ const tokenLength = 40
 export const mostTokens = 100
 
 /**
- * Issues an access token of a key and returns its text (40 lower-case letters and digits), which is nowhere stored.
- * Earlier tokens stay valid until they expire, but for the oldest beyond `mostTokens`. Removes a few expired ones.
+ * Issues an access token of a key and returns its text (40 lower-case letters and digits), which is not stored. Earlier
+ * tokens stay valid until they expire, but for the oldest beyond `mostTokens`. Removes a few expired ones.
  */
 export async function issueToken(
   db: Db,

@@ -1,8 +1,9 @@
 import { ServiceError } from '../../domain/errors.js'
 import type { Db } from '../database/connection.js'
+import { withoutNulls } from '../database/without-nulls.js'
 import { issueKey } from './accounts.js'
 
-/** One key as the operator sees it; its text is nowhere stored. */
+/** One key as the operator sees it; its text is not stored. */
 export type KeySummary = {
   readonly id: number
   readonly email: string
@@ -12,22 +13,18 @@ export type KeySummary = {
 
 /** Keys, oldest first; of one account when an e-mail is given. */
 export async function listKeys(db: Db, email?: string): Promise<KeySummary[]> {
-  const { rows } = await db.query<{ id: number; email: string; created_at: Date; revoked_at: Date | null }>(
-    `select k.id, a.email, k.created_at, k.revoked_at from api_key k join account a on a.id = k.account_id
+  const { rows } = await db.query<KeySummary>(
+    `select k.id, a.email, k.created_at as "createdAt", k.revoked_at as "revokedAt"
+      from api_key k join account a on a.id = k.account_id
       where $1::text is null or lower(a.email) = lower($1) order by k.id`,
     [email?.trim() ?? null],
   )
-  return rows.map((row) => ({
-    id: row.id,
-    email: row.email,
-    createdAt: row.created_at,
-    revokedAt: row.revoked_at ?? undefined,
-  }))
+  return rows.map(withoutNulls)
 }
 
 /** Issues a key unless the account has `most` valid ones already; then throws `request-invalid`. Needs a transaction. */
 export async function issueKeyUpTo(db: Db, accountId: number, most: number, at: Date): Promise<string> {
-  // Of two requests at once, the second waits and counts the key of the first.
+  // Of two concurrent requests, the second waits and counts the key of the first.
   await db.query('select from account where id = $1 for update', [accountId])
   const { rows } = await db.query<{ keys: number }>(
     'select count(*) as keys from api_key where account_id = $1 and revoked_at is null',
@@ -43,8 +40,8 @@ export async function issueKeyUpTo(db: Db, accountId: number, most: number, at: 
 export type KeyChoice = { readonly id: number } | { readonly hash: Buffer; readonly accountId?: number }
 
 /**
- * Revokes a key and ends its tokens. False when there is no such key; revoking a key again is not an error. Processes
- * that have just seen the key accept it for at most 5 s more.
+ * Revokes a key and ends its tokens. False when no key fits; revoking a key again is not an error. Processes that have just
+ * seen the key accept it for at most 5 s more.
  */
 export async function revokeKey(db: Db, choice: KeyChoice, at: Date): Promise<boolean> {
   const [id, hash, accountId] = 'id' in choice ? [choice.id, null, null] : [null, choice.hash, choice.accountId ?? null]

@@ -10,16 +10,16 @@ export type Caller = {
 }
 
 /**
- * The caller with this key, and whether the token was issued for it, neither expired nor revoked by `at`; undefined when
- * the key is unknown, revoked or of a disabled account. Secrets are compared as hashes, so the comparison's time tells
- * nothing of them.
+ * The caller with this key, and whether the token was issued for it and is neither expired nor revoked at `at`; undefined
+ * when the key is unknown, revoked or of a disabled account. Secrets are compared as hashes, so the time of the comparison
+ * reveals nothing of them.
  */
 export async function findCaller(
   db: Db,
   { apiKey, token, at }: { apiKey: string; token: string; at: Date },
 ): Promise<{ caller: Caller; tokenValid: boolean } | undefined> {
-  const { rows } = await db.query<{ id: number; account_id: number; token_valid: boolean; grants: Grant[] }>(
-    `select k.id, k.account_id, t.token_hash is not null as token_valid,
+  const { rows } = await db.query<Caller & { readonly tokenValid: boolean }>(
+    `select k.id as "keyId", k.account_id as "accountId", t.token_hash is not null as "tokenValid",
         array(select operation from account_grant g where g.account_id = k.account_id) as grants
       from api_key k
         join account a on a.id = k.account_id
@@ -28,15 +28,12 @@ export async function findCaller(
     [secretHash(apiKey), secretHash(token), at],
     'find-caller',
   )
-  const row = rows[0]
-  if (!row) return undefined
-  return {
-    caller: { keyId: row.id, accountId: row.account_id, grants: row.grants },
-    tokenValid: row.token_valid,
-  }
+  if (!rows[0]) return undefined
+  const { tokenValid, ...caller } = rows[0]
+  return { caller, tokenValid }
 }
 
-/** Ends a token of this key; one that is not there needs no ending. */
+/** Ends a token of this key, if it exists. */
 export async function endToken(db: Db, { token, keyId }: { token: string; keyId: number }): Promise<void> {
   await db.query('delete from access_token where token_hash = $1 and api_key_id = $2', [secretHash(token), keyId])
 }

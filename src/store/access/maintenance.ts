@@ -1,15 +1,15 @@
 import type { Db } from '../database/connection.js'
 
-// A fact of the store, so that every process sees the same (store_fact).
+// In the database, so that every process sees the same.
 const name = 'maintenance-until'
 
-/** Until when the API is closed; undefined when it never was. It is open again once that time has come. */
+/** When the API opens again; undefined when it was never closed, in the past when it is open. */
 export async function findMaintenance(db: Db): Promise<Date | undefined> {
   const { rows } = await db.query<{ value: string }>('select value from store_fact where name = $1', [name], name)
   return rows[0] && new Date(rows[0].value)
 }
 
-/** Closes the API until a time, over an earlier one. */
+/** Closes the API until a time, which replaces an earlier one. */
 export async function recordMaintenance(db: Db, { until, at }: { until: Date; at: Date }): Promise<void> {
   await db.query(
     `insert into store_fact (name, value, recorded_at) values ($1, $2, $3)

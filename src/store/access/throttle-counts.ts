@@ -74,7 +74,7 @@ export async function isKnownPlace(db: Db, accountId: number, place: Subject, at
   return rowCount > 0
 }
 
-/** Remembers where the account signed in from, at most once a day, and forgets the failures of this subject. */
+/** Records where the account signed in from, at most once a day, and removes the count of `failures`. */
 export async function recordSignIn(
   db: Db,
   { accountId, place, failures, at }: { accountId: number; place: Subject; failures: Subject; at: Date },

@@ -2,9 +2,9 @@ import pg from 'pg'
 import { ServiceError } from '../../domain/errors.js'
 import { findTransient } from './transient.js'
 
-/** What SQL functions of this room are given: a connection, a transaction or the pool itself. */
+/** What functions with SQL need: a connection, a transaction or the pool itself. */
 export type Db = {
-  /** `name`: the statement is prepared once a connection under this name; one name always means one text. */
+  /** With a `name` the statement is prepared once for each connection; one name always means one text. */
   query<Row extends object>(
     text: string,
     values?: readonly unknown[],
@@ -18,8 +18,8 @@ export type Connection = pg.PoolClient
 const { builtins } = pg.types
 
 /**
- * Column parsers of our own pool (never the driver's global table): `date` and `numeric` stay text, bigint becomes a
- * number that is proved safe.
+ * Column parsers of our own pool, not of the driver for the whole process: `date` and `numeric` stay text, bigint becomes a
+ * number, which must hold it exactly.
  */
 function columnParser(oid: number, format?: 'text' | 'binary') {
   if (format !== 'binary') {
@@ -49,7 +49,7 @@ const connectMs = 5_000
 // How often the server looks whether the client of a running statement is still there, and ends the statement if not.
 const clientCheckMs = 1_000
 
-/** A pool with our column parsers, UTC sessions and bounded waits; `onError` hears of idle connections that broke. */
+/** A pool with our column parsers, UTC sessions and bounded waits; `onError` gets the errors of idle connections. */
 export function createPool(options: PoolOptions, onError: (error: Error) => void): pg.Pool {
   const pool = new pg.Pool({
     connectionString: options.url,
@@ -95,13 +95,13 @@ export function toDb(client: pg.Pool | pg.PoolClient, answerMs: number): Db {
   }
 }
 
-/** True for serialisation failures and deadlocks, which a transaction may simply repeat. */
+/** Whether a transaction that failed like this may be repeated: a serialisation failure or a deadlock. */
 export function isRepeatable(error: unknown): boolean {
   const code = sqlState(error)
   return code === '40001' || code === '40P01'
 }
 
-/** True when the database refused the data itself (class 22: data exception, 23: constraint violation). */
+/** Whether the database refused the data (class 22: data exception, 23: constraint violation). */
 export function isDataError(error: unknown): boolean {
   return /^(22|23)/.test(sqlState(error) ?? '')
 }

@@ -4,9 +4,9 @@ import type { Db } from './connection.js'
 export type FactName =
   /** When demo data was seeded; absent: never. */
   | 'demo-seeded'
-  /** The live release from which the next one may lose anything: a person has removed what it holds. */
+  /** The live release after which one release may lose anything, because an operator has removed data. */
   | 'loss-accepted-from'
-  /** The address the API process last answered at, when none was configured. */
+  /** The address of the API, when none is configured. */
   | 'base-url'
   /** The role that may write the operator's columns with plain SQL. */
   | 'writer-role'
@@ -17,7 +17,7 @@ export async function findFact(db: Db, name: FactName): Promise<string | undefin
   return rows[0]?.value
 }
 
-/** Records the fact, over an earlier value. */
+/** Records the fact; replaces an earlier value. */
 export async function recordFact(db: Db, name: FactName, value: string, at: Date): Promise<void> {
   await db.query(
     `insert into store_fact (name, value, recorded_at) values ($1, $2, $3)

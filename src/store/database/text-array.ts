@@ -3,9 +3,9 @@ const textOid = 25
 const headerBytes = 20
 
 /**
- * The texts as one parameter of type `text[]` in PostgreSQL's binary form. The driver would otherwise quote every text
- * into an array literal, which the server takes apart again: for texts of many kilobytes that is most of the work of
- * storing them. Buffers hold UTF-8.
+ * The texts as one parameter of type `text[]` in PostgreSQL's binary form. The driver would quote every text into an array
+ * literal, and the server would parse it: for texts of many kilobytes that is most of the work of storing them. Buffers are
+ * UTF-8.
  */
 export function textArray(texts: readonly (string | Buffer | null)[]): Buffer {
   const lengths = texts.map((text) => (text === null ? 0 : Buffer.byteLength(text)))

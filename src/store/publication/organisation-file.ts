@@ -3,7 +3,7 @@ import { type CurrencyCode, type Decimal, minorUnitExponent } from '../../domain
 import type { Connection, Db } from '../database/connection.js'
 import { copyRows } from '../database/copy-rows.js'
 
-/** Which money the organisation file tells: one currency, planned after `day`, of the years `first` to `last`. */
+/** The money that the organisation file reports: of one currency, planned after `day`, of the years `first` to `last`. */
 export type MoneyScope = {
   readonly currency: CurrencyCode
   readonly day: IsoDate
@@ -11,14 +11,14 @@ export type MoneyScope = {
   readonly last: number
 }
 
-/** What the platform did in a calendar year: money paid out, fees kept; and payouts planned for it. */
+/** A calendar year's money of the platform: paid out, kept as fees, or planned to be paid out. */
 export type YearOfMoney = {
   readonly year: number
   readonly kind: 'paid' | 'fees' | 'planned'
   readonly amount: Decimal
 }
 
-// A plan counts until its day has come or a disbursement of its reference was made, as in planned-disbursement.
+// A plan counts until its day has come or a disbursement has its reference, as in planned-disbursement.
 const openPlan = `
   not exists (select from disbursement d where d.reference = pp.reference and d.disbursed_on <= $DAY)`
 
@@ -42,7 +42,7 @@ export async function moneyByYear(db: Db, { currency, day, first, last }: MoneyS
   return rows
 }
 
-/** An organisation that the platform works with, as far as the organisation file tells. */
+/** What the organisation file says of an organisation that the platform works with. */
 export type PartnerRow = {
   readonly id: number
   readonly name: string
@@ -53,7 +53,7 @@ export type PartnerRow = {
 
 export type PartnerBudgetRow = PartnerRow & { readonly year: number; readonly amount: Decimal }
 
-// Equal identifiers are neighbours: the order of the index organisation_ref.
+// The order of the index organisation_ref; equal identifiers are neighbours.
 const refOrder = `coalesce(o.org_ref, 'US-EIN-' || regexp_replace(o.ein, '[^0-9]', '', 'g')) collate "C", o.id`
 const partnerColumns = `'id', o.id, 'name', o.name, 'ein', o.ein, 'orgRef', o.org_ref, 'url', o.url`
 const withRef = '(o.org_ref is not null or o.ein is not null)'
@@ -68,7 +68,7 @@ export async function* plannedByPartner(client: Connection, scope: MoneyScope): 
   for await (const texts of jsonTexts(client, plannedSql(scope))) yield* texts.map(toRow<PartnerBudgetRow>)
 }
 
-/** Everything that `publishedPartners` and `plannedByPartner` return, as it stands: to see whether any of it changed. */
+/** Everything that `publishedPartners` and `plannedByPartner` return, as texts, to see whether any of it changed. */
 export async function* partnerTexts(client: Connection, scope: MoneyScope): AsyncGenerator<readonly Buffer[]> {
   yield* jsonTexts(client, partnersSql)
   yield* jsonTexts(client, plannedSql(scope))

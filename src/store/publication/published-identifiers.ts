@@ -1,6 +1,6 @@
 import type { Db } from '../database/connection.js'
 
-/** Published identifiers, not given up, that no publishable activity carries; the first `limit`, and how many in all. */
+/** Published identifiers, not withdrawn, that no publishable activity has; the first `limit`, and how many in all. */
 export async function vanishedIdentifiers(db: Db, limit: number): Promise<{ count: number; sample: string[] }> {
   const { rows } = await db.query<{ identifier: string; count: number }>(
     `select i.identifier, (count(*) over ())::integer as count from published_identifier i
@@ -13,10 +13,10 @@ export async function vanishedIdentifiers(db: Db, limit: number): Promise<{ coun
 }
 
 /**
- * Promises the identifiers of all publishable activities for ever; called before a release goes live, so that a crash
- * in between can only promise too much, never forget one.
+ * Records the identifiers of all publishable activities as published. Called before a release goes live, so that a crash in
+ * between can record too many, never too few.
  */
-export async function promiseIdentifiers(db: Db, releaseId: string, at: Date): Promise<void> {
+export async function recordPublishableIdentifiers(db: Db, releaseId: string, at: Date): Promise<void> {
   await db.query(
     `insert into published_identifier (identifier, project_id, segment, first_release_id, first_published_at)
       select identifier, project_id, segment, $1, $2 from rendering r
@@ -33,10 +33,10 @@ export async function promiseIdentifiers(db: Db, releaseId: string, at: Date): P
   )
 }
 
-/** An identifier as a release carries it. */
+/** An identifier in a release. */
 export type CarriedIdentifier = { readonly identifier: string; readonly projectId: number; readonly segment: number }
 
-/** Loads the identifiers of a release into a table that lasts as long as the caller's transaction. */
+/** Loads the identifiers of a release into a temporary table of the caller's transaction. */
 export async function loadCarried(db: Db, batches: AsyncIterable<readonly CarriedIdentifier[]>): Promise<void> {
   await db.query(
     'create temporary table carried (identifier text primary key, project_id bigint, segment integer) on commit drop',
@@ -64,8 +64,8 @@ export async function missingFromCarried(db: Db): Promise<{ count: number; sampl
   return { count: rows[0]?.count ?? 0, sample: rows.map((row) => row.identifier) }
 }
 
-/** Promises the identifiers of the loaded release for ever, and gives those up for ever that it lacks. */
-export async function settleIdentifiers(db: Db, releaseId: string, at: Date): Promise<void> {
+/** Records the identifiers of the loaded release as published, and withdraws those that it lacks. */
+export async function recordCarriedIdentifiers(db: Db, releaseId: string, at: Date): Promise<void> {
   await db.query(`update published_identifier i set withdrawn_at = $1 where ${notCarried}`, [at])
   await db.query(
     `insert into published_identifier (identifier, project_id, segment, first_release_id, first_published_at)
@@ -74,8 +74,8 @@ export async function settleIdentifiers(db: Db, releaseId: string, at: Date): Pr
   )
 }
 
-/** Withdraws every identifier published under a publisher that was never a real one; returns how many. */
-export async function withdrawIdentifiersOf(db: Db, publisherRef: string): Promise<number> {
+/** Forgets every identifier published under a publisher that was never a real one; returns how many. */
+export async function forgetIdentifiersOf(db: Db, publisherRef: string): Promise<number> {
   const { rowCount } = await db.query('delete from published_identifier where starts_with(identifier, $1)', [
     `${publisherRef}-`,
   ])

@@ -1,22 +1,23 @@
 import type { Db } from '../database/connection.js'
+import { withoutNulls } from '../database/without-nulls.js'
 
 export type ReleaseState = 'live' | 'superseded' | 'held'
 
-/** A release as the database knows it; the directory is the truth, this row follows it. */
+/** A release as the database knows it; the row follows the release's folder. */
 export type ReleaseRow = {
   readonly id: string
   readonly runId: number
   readonly generatedAt: Date
   readonly state: ReleaseState
   /** Why it is or was held. */
-  readonly reason?: string
+  readonly reason?: string | undefined
 }
 
-/** What happened to a release; `otherId`: the release that a rollback took down. */
+/** One event of a release; `otherId`: the release that a rollback took down. */
 export type ReleaseEvent = {
   readonly releaseId: string
   readonly event: 'published' | 'held' | 'approved' | 'rolled-back'
-  readonly otherId?: string
+  readonly otherId?: string | undefined
   readonly at: Date
 }
 
@@ -66,7 +67,7 @@ export async function recordHeldRelease(
   if (rowCount > 0) await recordReleaseEvent(db, { releaseId: release.id, event: 'held', at })
 }
 
-/** Notes what was done to a release. */
+/** Records an event of a release. */
 export async function recordReleaseEvent(db: Db, { releaseId, event, otherId, at }: ReleaseEvent): Promise<void> {
   await db.query('insert into release_event (release_id, event, other_id, at) values ($1, $2, $3, $4)', [
     releaseId,
@@ -76,7 +77,7 @@ export async function recordReleaseEvent(db: Db, { releaseId, event, otherId, at
   ])
 }
 
-/** The release that the database takes for live. */
+/** The live release. */
 export async function findLiveRelease(db: Db): Promise<ReleaseRow | undefined> {
   return (await selectReleases(db, `where state = 'live'`, []))[0]
 }
@@ -91,22 +92,21 @@ export async function findReleases(db: Db, ids: readonly string[]): Promise<Rele
   return await selectReleases(db, 'where id = any ($1::text[])', [ids])
 }
 
-/** What happened to a release, oldest first. */
+/** The events of a release, oldest first. */
 export async function listReleaseEvents(db: Db, releaseId: string): Promise<ReleaseEvent[]> {
-  const { rows } = await db.query<EventRow>(`${selectEvents} where release_id = $1 order by id`, [releaseId])
-  return rows.map(toReleaseEvent)
+  const { rows } = await db.query<ReleaseEvent>(`${selectEvents} where release_id = $1 order by id`, [releaseId])
+  return rows.map(withoutNulls)
 }
 
-/** The rollback that stands: `releaseId` was put back in the place of `otherId`, and nothing has been published since. */
+/** The newest event if it is a rollback: `releaseId` took the place of `otherId`, and nothing has been published since. */
 export async function findStandingRollback(db: Db): Promise<(ReleaseEvent & { readonly otherId: string }) | undefined> {
-  const { rows } = await db.query<EventRow>(`${selectEvents} order by id desc limit 1`)
-  const event = rows[0] && toReleaseEvent(rows[0])
-  return event?.event === 'rolled-back' && event.otherId !== undefined
-    ? { ...event, otherId: event.otherId }
-    : undefined
+  const { rows } = await db.query<ReleaseEvent>(`${selectEvents} order by id desc limit 1`)
+  const [event] = rows.map(withoutNulls)
+  if (event?.event !== 'rolled-back' || event.otherId === undefined) return undefined
+  return { ...event, otherId: event.otherId }
 }
 
-/** Takes back the note of a rollback that could not be carried out. */
+/** Removes the event of a rollback that could not be carried out. */
 export async function forgetRollback(db: Db, releaseId: string): Promise<void> {
   await db.query(
     `delete from release_event where id = (select max(id) from release_event)
@@ -120,28 +120,12 @@ export async function forgetHeldReleases(db: Db, ids: readonly string[]): Promis
   await db.query(`delete from release where state = 'held' and id = any ($1::text[])`, [ids])
 }
 
-type Row = { id: string; run_id: number; generated_at: Date; state: ReleaseState; reason: string | null }
-
 async function selectReleases(db: Db, where: string, values: readonly unknown[]): Promise<ReleaseRow[]> {
-  const { rows } = await db.query<Row>(`select id, run_id, generated_at, state, reason from release ${where}`, values)
-  return rows.map((row) => ({
-    id: row.id,
-    runId: row.run_id,
-    generatedAt: row.generated_at,
-    state: row.state,
-    ...(row.reason !== null && { reason: row.reason }),
-  }))
+  const { rows } = await db.query<ReleaseRow>(
+    `select id, run_id as "runId", generated_at as "generatedAt", state, reason from release ${where}`,
+    values,
+  )
+  return rows.map(withoutNulls)
 }
 
-type EventRow = { release_id: string; event: ReleaseEvent['event']; other_id: string | null; at: Date }
-
-const selectEvents = 'select release_id, event, other_id, at from release_event'
-
-function toReleaseEvent(row: EventRow): ReleaseEvent {
-  return {
-    releaseId: row.release_id,
-    event: row.event,
-    ...(row.other_id !== null && { otherId: row.other_id }),
-    at: row.at,
-  }
-}
+const selectEvents = `select release_id as "releaseId", event, other_id as "otherId", at from release_event`

@@ -7,8 +7,8 @@ import type { Db } from '../database/connection.js'
 const segmentBytes = 12_000_000
 
 /**
- * Gives every publishable activity without a segment its segment, for ever: the last one while it has room, then new
- * ones, in id order. `materialized`: where the last one ends is asked once, not for every activity.
+ * Assigns every publishable activity without a segment to one, for ever: the last one while it has room, then new ones, in
+ * id order. `materialized` makes PostgreSQL compute the end of the last segment once, not for every activity.
  */
 export async function assignSegments(db: Db): Promise<void> {
   await db.query(
@@ -30,7 +30,7 @@ export async function assignSegments(db: Db): Promise<void> {
   )
 }
 
-/** One activity file's worth of renderings. */
+/** The renderings of one activity file. */
 export type Segment = {
   readonly segment: number
   readonly activities: number
@@ -99,15 +99,15 @@ export async function incomingMoney(db: Db): Promise<Record<string, string>> {
 
 /**
  * Activities rendered after the run `sinceRun` whose reported money differs, in any currency, from `donation_month` and
- * `disbursement` up to `day`: how many, and the first `limit` in words. Projects that have changed since are left out, as
- * their text is about to be.
+ * `disbursement` up to `day`: how many, and the first `limit` in words. Projects that have changed since are left out: they
+ * are rendered again.
  */
 export async function unbalancedRenderings(
   db: Db,
   { sinceRun, day }: { readonly sinceRun: number; readonly day: IsoDate },
   limit: number,
 ): Promise<{ count: number; sample: string[] }> {
-  const { rows } = await db.query<{ identifier: string; told: string; books: string; count: number }>(
+  const { rows } = await db.query<{ identifier: string; reported: string; books: string; count: number }>(
     `with checked as (
         select r.project_id, r.identifier, r.money
           from rendering r join project_version v using (project_id)
@@ -126,7 +126,7 @@ export async function unbalancedRenderings(
         select project_id, currency, side, sum(round(amount, coalesce(($3::jsonb ->> currency)::integer, 2))) as amount
           from entries group by project_id, currency, side
       )
-      select identifier, currency || ' ' || side as told, amount::text as books, (count(*) over ())::integer as count
+      select identifier, currency || ' ' || side as reported, amount::text as books, (count(*) over ())::integer as count
         from (
           select distinct on (project_id) project_id, currency, side, amount from differences where amount <> 0
             order by project_id, currency collate "C", side collate "C"
@@ -136,7 +136,7 @@ export async function unbalancedRenderings(
   )
   return {
     count: rows[0]?.count ?? 0,
-    sample: rows.map(({ identifier, told, books }) => `${identifier} (${told}: the books have ${books} more)`),
+    sample: rows.map(({ identifier, reported, books }) => `${identifier} (${reported}: the books have ${books} more)`),
   }
 }
 
@@ -153,23 +153,10 @@ export async function heldRenderings(db: Db, limit: number): Promise<{ count: nu
   const count = await db.query<{ count: number }>(
     `select count(*)::integer as count from rendering where verdict = 'held'`,
   )
-  const { rows } = await db.query<{
-    project_id: number
-    identifier: string
-    still_published: boolean
-    notices: Notice[]
-  }>(
-    `select project_id, identifier, text is not null as still_published, notices
+  const { rows } = await db.query<HeldRow>(
+    `select project_id as "projectId", identifier, text is not null as "stillPublished", notices
       from rendering where verdict = 'held' order by project_id limit $1`,
     [limit],
   )
-  return {
-    count: count.rows[0]?.count ?? 0,
-    sample: rows.map((row) => ({
-      projectId: row.project_id,
-      identifier: row.identifier,
-      stillPublished: row.still_published,
-      notices: row.notices,
-    })),
-  }
+  return { count: count.rows[0]?.count ?? 0, sample: rows }
 }

@@ -2,16 +2,16 @@ import type { ProgressReport } from '../../domain/project.js'
 import { reportsByIds } from '../catalogue/progress-reports.js'
 import type { Db } from '../database/connection.js'
 
-/** Reports of an archive of the feed of all reports; the newest ones, in none yet, are in the feed itself. */
+/** How many reports an archive of the feed of all reports has; the newest reports are in the feed itself. */
 export const archiveSize = 100
 
 /**
- * Gives every report without a place its place in the archives, for ever: oldest first, after the last place ever given.
- * A late report comes into the newest archive, so a complete one never takes another report in.
+ * Gives every report without a place its place in the archives, for ever: oldest first, after the last place ever given. So
+ * a late report comes into the newest archive, and a complete archive takes no further report.
  */
 export async function assignReportPlaces(db: Db): Promise<void> {
-  // Both are asked once, before the first place is given: beside the inserting they would step over every row that the
-  // statement has made, for each one that it makes.
+  // Materialized, so that both are computed once: otherwise they would visit the rows that this statement has inserted for
+  // each row that it inserts.
   await db.query(
     `with last as materialized (select coalesce(max(place), 0) as place from report_place),
       fresh as materialized (
@@ -22,12 +22,12 @@ export async function assignReportPlaces(db: Db): Promise<void> {
   )
 }
 
-/** A complete archive that has at least one report left. */
+/** A complete archive with at least one report. */
 export type ReportArchive = {
   /** From 1, the oldest. */
   readonly archive: number
   readonly reports: number
-  /** Changes when anything that its entries show does. */
+  /** Changes when anything that its entries show changes. */
   readonly digest: string
 }
 
@@ -63,8 +63,8 @@ export async function archivedReports(db: Db, archive: number): Promise<Progress
 }
 
 /**
- * The reports of the feed itself, newest first: the newest hundred, and every report that is in no complete archive yet
- * (one that came late is neither), so that feed and archives together always hold every report.
+ * The reports of the feed itself, newest first: the newest hundred, and every report that is in no complete archive yet, so
+ * that feed and archives together have every report, late ones too.
  */
 export async function currentReports(db: Db): Promise<ProgressReport[]> {
   const { rows } = await db.query<{ id: number }>(

@@ -6,7 +6,7 @@ import { textArray } from '../database/text-array.js'
 /** One mapped project as it is stored. */
 export type Rendering = {
   readonly projectId: number
-  /** The project's version that was mapped; its dirty mark is cleared only if it still is. */
+  /** The project's version that was mapped; its dirty mark is cleared only while this is still its version. */
   readonly version: number
   readonly identifier: string
   readonly notices: readonly Notice[]
@@ -15,9 +15,7 @@ export type Rendering = {
   readonly warnings: number
   readonly infos: number
   readonly validUntil: IsoDate | undefined
-  /**
-   * The new valid content; absent when it is held or equal to the stored one (then only the rest of the row moves).
-   */
+  /** The new valid content; absent when the activity is held or its content is the stored one. */
   readonly content?: {
     /** UTF-8. */
     readonly text: Buffer
@@ -25,7 +23,7 @@ export type Rendering = {
     readonly money: Readonly<Record<string, { readonly in: string; readonly out: string }>>
     readonly lastUpdatedAt: Date
   }
-  /** The project's Atom feed: `none` deletes it, absent leaves it as it is. */
+  /** The project's Atom feed: `none` deletes it; when absent, the stored one stays. */
   readonly feed?: 'none' | { text: Buffer; hash: string; entries: number; updatedAt: Date }
 }
 
@@ -60,8 +58,8 @@ export async function saveRenderings(
   inputKey: string,
   run: { readonly id: number; readonly startedAt: Date },
 ): Promise<void> {
-  // The commit need not wait for the disk: if the server crashes, the marks are back with the texts gone, and a release
-  // is only made live after a later commit that did wait.
+  // The commit need not wait for the disk: a crash of the server loses texts and cleared marks together, and a release goes
+  // live only after a later commit that did wait.
   await db.query('set local synchronous_commit = off')
   const column = <T>(pick: (rendering: Rendering) => T) => renderings.map(pick)
   await db.query(upsertRenderings, [

@@ -1,5 +1,6 @@
 import type { IsoDate } from '../../domain/dates.js'
 import type { Db } from '../database/connection.js'
+import { withoutNulls } from '../database/without-nulls.js'
 
 /** Which renderings count as stale (architecture.md 2.2): dirty, made under another key, or overtaken by time. */
 export type StaleCriteria = { readonly inputKey: string; readonly day: IsoDate; readonly force: boolean }
@@ -14,14 +15,14 @@ const staleIds = `
 
 /** Cuts the stale projects into ranges of about `size` stale projects each, in id order; [] when nothing is stale. */
 export async function planStaleRanges(db: Db, stale: StaleCriteria, size: number): Promise<IdRange[]> {
-  const { rows } = await db.query<{ from_id: number; to_id: number }>(
-    `select min(project_id) as from_id, max(project_id) as to_id
+  const { rows } = await db.query<IdRange>(
+    `select min(project_id) as "fromId", max(project_id) as "toId"
       from (select project_id, (row_number() over (order by project_id) - 1) / $4::integer as range
         from (${staleIds}) as stale) as numbered
       group by range order by range`,
     [stale.inputKey, stale.day, stale.force, size],
   )
-  return rows.map((row) => ({ fromId: row.from_id, toId: row.to_id }))
+  return rows
 }
 
 /** What is known of a stale project before it is mapped again. */
@@ -42,15 +43,9 @@ export async function staleProjects(
   after: number,
   limit: number,
 ): Promise<StaleProject[]> {
-  const { rows } = await db.query<{
-    project_id: number
-    identifier: string | null
-    content_hash: string | null
-    last_updated_at: Date | null
-    feed_hash: string | null
-  }>(
-    `select v.project_id, i.identifier, r.content_hash, r.last_updated_at,
-        f.content_hash as feed_hash
+  const { rows } = await db.query<StaleProject>(
+    `select v.project_id as "projectId", i.identifier, r.content_hash as "contentHash",
+        r.last_updated_at as "lastUpdatedAt", f.content_hash as "feedHash"
       from project_version v
         left join rendering r using (project_id)
         left join published_identifier i using (project_id)
@@ -60,13 +55,7 @@ export async function staleProjects(
       order by v.project_id limit $7`,
     [stale.inputKey, stale.day, stale.force, after, range.fromId, range.toId, limit],
   )
-  return rows.map((row) => ({
-    projectId: row.project_id,
-    identifier: row.identifier ?? undefined,
-    contentHash: row.content_hash ?? undefined,
-    lastUpdatedAt: row.last_updated_at ?? undefined,
-    feedHash: row.feed_hash ?? undefined,
-  }))
+  return rows.map(withoutNulls)
 }
 
 /** How many stale projects a range holds. */

@@ -6,7 +6,7 @@ import type { Store } from '../store.js'
 import { refreshWriterRole } from './writer-role.js'
 
 const directory = new URL('../migrations/', import.meta.url)
-// Any constant; taken by every process that migrates, so that they do it one after another.
+// Any constant, the same in every process, so that only one migrates at a time.
 const advisoryLock = 7_241_032_603
 
 /** One forward-only migration file. */
@@ -41,8 +41,8 @@ export function listMigrations(): Migration[] {
 export type MigrationResult = { readonly applied: readonly string[]; readonly version: number }
 
 /**
- * Brings the schema up to this program's version: one transaction a file, a ledger row each, all under an advisory
- * lock. A newer schema is accepted while all migrations that this program does not know are compatible. Throws
+ * Brings the schema up to this program's version: one transaction and one row of `schema_migration` for each file, all under
+ * an advisory lock. A newer schema is accepted while all migrations that this program does not know are compatible. Throws
  * `database-incompatible` when the database is not UTF8, older than PostgreSQL 15, has a breaking migration that this
  * program does not know, or when an applied file was edited since.
  */

@@ -51,7 +51,7 @@ export const insertDonationMonths = `
   from seed_month m cross join seed_setting s
   order by m.project_id, m.month, m.kind collate "C", m.funder_id`
 
-/** Payouts by quarter of what came in, less fees and a reserve; here and there some of it comes back. */
+/** Payouts of what came in by quarter, less fees and a reserve; sometimes a part comes back. */
 export const insertDisbursements = [
   `insert into disbursement (project_id, reference, disbursed_on, amount, currency, receiver_id, source)
    select q.project_id, 'pay-' || q.project_id || '-' || lpad(q.quarter::text, 3, '0'), least(q.last_on + 5, s.today), q.amount, s.currency,
@@ -71,7 +71,7 @@ export const insertDisbursements = [
    order by d.project_id`,
 ] as const
 
-/** Payouts as they were agreed on: some that were made since, and those of the coming quarters of projects under way. */
+/** Planned payouts: some that were made since, and those of the coming quarters of active projects. */
 export const insertPayoutPlans = [
   `insert into payout_plan (reference, project_id, planned_on, amount, currency, source)
    select d.reference, d.project_id, d.disbursed_on, d.amount, d.currency, d.source

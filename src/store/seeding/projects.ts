@@ -7,7 +7,7 @@ const themeNames = themeIds.map((id) => themeDefaults[id]?.name ?? id)
 const disasterTheme = themeIds.indexOf('disaster')
 const themePurposes = themeIds.map((id) => purposes[id] ?? 'Help for %n people in %p')
 
-/** What a chunk of projects is made from; lives as long as the chunk's transaction. */
+/** The plan of a chunk of projects; it lasts as long as the chunk's transaction. */
 export const createPlan = `
   create temporary table seed_plan (
     id bigint primary key, i bigint, status text, organisation_id bigint, theme integer, country integer, months integer,

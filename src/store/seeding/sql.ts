@@ -1,4 +1,4 @@
-// Building blocks of the seeding SQL. Everything here comes from constants of this program, never from outside.
+// Parts of the seeding SQL, made from constants of this program only, never from values from outside.
 
 /** A whole number from 0 to `below` - 1 that depends only on the key and the salt. */
 export function pick(key: string, salt: number, below: number | string): string {

@@ -1,6 +1,7 @@
 import type { Db } from '../database/connection.js'
+import { withoutNulls } from '../database/without-nulls.js'
 
-/** Marks projects as offered by the upstream in this run, whether their records could be taken or not. */
+/** Marks projects as offered by the upstream in this run, whether their records were accepted or not. */
 export async function markSeen(db: Db, runId: number, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return
   await db.query(
@@ -13,7 +14,7 @@ export async function markSeen(db: Db, runId: number, ids: readonly number[]): P
   )
 }
 
-/** How many projects the upstream offered before this run, and how many of them a whole walk has not met. */
+/** How many projects the upstream offered before this run, and how many of them this run, a full one, has not seen. */
 export async function countVanished(db: Db, runId: number): Promise<{ known: number; vanished: number }> {
   const { rows } = await db.query<{ known: number; vanished: number }>(
     `select count(*) as known, count(*) filter (where seen_run_id <> $1) as vanished
@@ -23,13 +24,13 @@ export async function countVanished(db: Db, runId: number): Promise<{ known: num
   return rows[0] ?? { known: 0, vanished: 0 }
 }
 
-/** How many projects the upstream offers as far as is known. */
+/** How many projects the upstream is known to offer. */
 export async function countPresent(db: Db): Promise<number> {
   const { rows } = await db.query<{ count: number }>('select count(*) as count from upstream_project where present')
   return rows[0]?.count ?? 0
 }
 
-/** Projects after `after`, in id order, that a whole walk of this run has not met. */
+/** Projects after `after`, in id order, that this run, a full one, has not seen. */
 export async function listVanished(db: Db, runId: number, after: number, limit: number): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>(
     `select project_id as id from upstream_project
@@ -40,8 +41,8 @@ export async function listVanished(db: Db, runId: number, after: number, limit: 
 }
 
 /**
- * Makes mirrored projects inactive that the upstream no longer has; nothing is deleted. Their hash is forgotten, so that
- * one that comes back is written again. Returns how many had been active.
+ * Deactivates mirrored projects that the upstream no longer has; nothing is deleted. Their hash is removed, so that a project
+ * that comes back is written again. Returns how many were active.
  */
 export async function deactivateMirrored(db: Db, ids: readonly number[]): Promise<number> {
   await db.query('update upstream_project set present = false where project_id = any ($1::bigint[])', [ids])
@@ -54,31 +55,25 @@ export async function deactivateMirrored(db: Db, ids: readonly number[]): Promis
   return rowCount
 }
 
-/** A project whose reports or gallery are to be fetched, and the keys to keep once they are. */
+/** A project whose reports or gallery are to be fetched, and the keys to store once they are. */
 export type DetailTask = {
   readonly projectId: number
-  readonly reportsKey?: string
-  readonly galleryKey?: string
+  readonly reportsKey?: string | undefined
+  readonly galleryKey?: string | undefined
   /** The main image, which a gallery's first picture may repeat. */
-  readonly mainImage?: string
+  readonly mainImage?: string | undefined
   /** The project's title, under which pictures without one of their own are served. */
   readonly title: string
 }
 
 /**
- * Active mirrored projects after `after`, in id order, whose record says other numbers or dates of reports, or another
- * gallery, than when they were last fetched. Inactive ones are left: their requests answer 410.
+ * Active mirrored projects after `after`, in id order, whose record states another number or date of reports, or another
+ * gallery, than when they were last fetched. Requests for inactive ones would be answered with 410.
  */
 export async function listDetailTasks(db: Db, after: number, limit: number): Promise<DetailTask[]> {
-  const { rows } = await db.query<{
-    project_id: number
-    reports_key: string | null
-    gallery_key: string | null
-    main_image: string | null
-    title: string
-  }>(
-    `select project_id, case when reports_due then reports_key end as reports_key,
-       case when gallery_due then gallery_key end as gallery_key, main_image, title
+  const { rows } = await db.query<DetailTask>(
+    `select project_id as "projectId", title, case when reports_due then reports_key end as "reportsKey",
+       case when gallery_due then gallery_key end as "galleryKey", main_image as "mainImage"
      from (
        select p.id as project_id, p.title, k.reports_key, k.gallery_key, main.original_url as main_image,
          u.reports_key is distinct from k.reports_key and (coalesce(p.number_of_reports, 0) > 0
@@ -99,17 +94,11 @@ export async function listDetailTasks(db: Db, after: number, limit: number): Pro
      order by project_id limit $2`,
     [after, limit],
   )
-  return rows.map((row) => ({
-    projectId: row.project_id,
-    title: row.title,
-    ...(row.reports_key !== null && { reportsKey: row.reports_key }),
-    ...(row.gallery_key !== null && { galleryKey: row.gallery_key }),
-    ...(row.main_image !== null && { mainImage: row.main_image }),
-  }))
+  return rows.map(withoutNulls)
 }
 
-/** Keeps what the records said when their details were fetched. */
-export async function keepDetailKeys(db: Db, tasks: readonly DetailTask[]): Promise<void> {
+/** Stores what the records stated when their details were fetched. */
+export async function saveDetailKeys(db: Db, tasks: readonly DetailTask[]): Promise<void> {
   await db.query(
     `update upstream_project u
      set reports_key = coalesce(t.reports_key, u.reports_key), gallery_key = coalesce(t.gallery_key, u.gallery_key)
@@ -123,7 +112,7 @@ export async function keepDetailKeys(db: Db, tasks: readonly DetailTask[]): Prom
   )
 }
 
-/** Whether the upstream was found to understand `modifiedSince`; undefined: it was never asked. */
+/** Whether the upstream understands `modifiedSince`; undefined: it was never asked. */
 export async function findUnderstandsSince(db: Db, upstream: string): Promise<boolean | undefined> {
   const { rows } = await db.query<{ understands: boolean }>(
     'select understands_modified_since as understands from upstream_trait where upstream = $1',

@@ -1,7 +1,11 @@
 import { rename } from 'node:fs/promises'
 import path from 'node:path'
 import { ServiceError } from '../../../domain/errors.js'
-import { loadCarried, missingFromCarried, settleIdentifiers } from '../../../store/publication/published-identifiers.js'
+import {
+  loadCarried,
+  missingFromCarried,
+  recordCarriedIdentifiers,
+} from '../../../store/publication/published-identifiers.js'
 import {
   findRelease,
   findReleases,
@@ -112,7 +116,7 @@ export async function approveRelease(
       const found = await missingFromCarried(db)
       if (found.count > 0 && !acceptLoss) throw wouldVanish(id, found)
       // Before the switch: a crash in between can only promise too much, or give up what is about to go.
-      await settleIdentifiers(db, id, at)
+      await recordCarriedIdentifiers(db, id, at)
       return found
     })
     await stillOurs()

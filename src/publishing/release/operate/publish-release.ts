@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../domain/errors.js'
-import { promiseIdentifiers } from '../../../store/publication/published-identifiers.js'
+import { recordPublishableIdentifiers } from '../../../store/publication/published-identifiers.js'
 import { findRelease, recordHeldRelease, recordLiveRelease } from '../../../store/publication/releases.js'
 import { assignSegments } from '../../../store/publication/renderings.js'
 import { assignReportPlaces } from '../../../store/publication/report-archives.js'
@@ -156,7 +156,7 @@ async function commit(step: Commit): Promise<PublishOutcome> {
     return { state: 'held', releaseId: draft.id, reason, held }
   }
   onProgress('commit', 0, 1)
-  await deps.store.transaction((db) => promiseIdentifiers(db, draft.id, row.generatedAt))
+  await deps.store.transaction((db) => recordPublishableIdentifiers(db, draft.id, row.generatedAt))
   deps.onStep?.('promised')
   await draft.seal('releases')
   deps.onStep?.('sealed')
