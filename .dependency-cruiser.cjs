@@ -162,6 +162,11 @@ module.exports = {
       from: { path: '^src/publishing/verify/' },
       to: { path: '^src/', pathNot: '^src/(publishing/verify|domain)/' },
     },
+    room(
+      'runs',
+      ['domain', 'config', 'observability', 'store', 'publishing', 'sync'],
+      'Runs are worked on under leases of the ledger, with or without a queue.',
+    ),
     room('import', ['domain', 'wire', 'store'], 'Import writes records from files into the store.'),
     room('sync', ['domain', 'xml', 'wire', 'import', 'store'], 'Sync mirrors an upstream into the store.'),
     room(

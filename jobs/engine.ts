@@ -16,7 +16,7 @@ export type QueueConnection =
   | { readonly kind: 'postgres'; readonly url: string }
   | { readonly kind: 'redis'; readonly url: string; readonly prefix: string }
 
-/** The part of BullMQ's classes that this room uses, whatever the engine. */
+/** The parts of BullMQ's classes that are alike on both engines. */
 export type EngineQueue = Pick<
   Queue,
   | 'add'
@@ -26,17 +26,16 @@ export type EngineQueue = Pick<
   | 'removeJobScheduler'
   | 'getWorkersCount'
   | 'getJobCounts'
-  | 'waitUntilReady'
   | 'close'
   | 'disconnect'
 >
-export type EngineWorker = Pick<Worker, 'pause' | 'cancelAllJobs' | 'close' | 'waitUntilReady' | 'disconnect'>
 export type EngineFlow = Pick<FlowProducer, 'add' | 'waitUntilReady' | 'close' | 'disconnect'>
+export type EngineWorker = Pick<Worker, 'pause' | 'cancelAllJobs' | 'close' | 'waitUntilReady' | 'disconnect'>
 
 /** Makes queues, flow producers and workers on one engine; each opens connections of its own. */
 export type Engine = {
-  /** `migrate` brings BullMQ's own tables up to date first (PostgreSQL only). */
-  queue(name: string, options: { readonly migrate: boolean }): EngineQueue
+  queue(name: string): EngineQueue
+  /** Brings BullMQ's own tables up to date first (PostgreSQL only). */
   flow(): EngineFlow
   /** `onFailed` hears of every failed try. */
   worker(name: string, processor: Processor, options: EngineWorkerOptions, onFailed: FailureListener): EngineWorker
@@ -60,33 +59,29 @@ export function createEngine(connection: QueueConnection, log: Log): Engine {
     emitter.on('error', quietly(log, what))
     return emitter
   }
-  if (connection.kind === 'postgres') {
-    const { Queue, FlowProducer, Worker } = withBackend(createPostgresBackend)
-    const options = postgresOptions(connection.url)
-    return {
-      queue: (name, { migrate }) => heard(new Queue(name, { connection: { ...options, migrate } }), `queue ${name}`),
-      flow: () => heard(new FlowProducer({ connection: options }), 'flows'),
-      worker: (name, processor, more, onFailed) => {
-        const worker = heard(new Worker(name, processor, { ...more, connection: options }), `worker ${name}`)
-        worker.on('failed', onFailed)
-        return worker
-      },
-    }
-  }
-  const { Queue, FlowProducer, Worker } = withBackend(createRedisBackend)
-  const { prefix } = connection
-  // A producer says within seconds that Redis is away; a worker waits for it to come back.
-  const producer = { ...redisOptions(connection.url), maxRetriesPerRequest: 1 }
-  const consumer = { ...redisOptions(connection.url), maxRetriesPerRequest: null }
+  const { Queue, FlowProducer, Worker, forQueue, forFlow, forWorker } = backendOf(connection)
   return {
-    queue: (name) => heard(new Queue(name, { connection: producer, prefix }), `queue ${name}`),
-    flow: () => heard(new FlowProducer({ connection: producer, prefix }), 'flows'),
-    worker: (name, processor, more, onFailed) => {
-      const worker = heard(new Worker(name, processor, { ...more, connection: consumer, prefix }), `worker ${name}`)
+    queue: (name) => heard(new Queue(name, forQueue), `queue ${name}`),
+    flow: () => heard(new FlowProducer(forFlow), 'flows'),
+    worker: (name, processor, options, onFailed) => {
+      const worker = heard(new Worker(name, processor, { ...options, ...forWorker }), `worker ${name}`)
       worker.on('failed', onFailed)
       return worker
     },
   }
+}
+
+function backendOf(connection: QueueConnection) {
+  if (connection.kind === 'postgres') {
+    const options = { connection: postgresOptions(connection.url) }
+    const migrating = { connection: { ...options.connection, migrate: true } }
+    return { ...withBackend(createPostgresBackend), forQueue: options, forFlow: migrating, forWorker: options }
+  }
+  const { prefix } = connection
+  // A producer fails within seconds while Redis is away; a worker waits for it to come back.
+  const producer = { connection: { ...redisOptions(connection.url), maxRetriesPerRequest: 1 }, prefix }
+  const consumer = { connection: { ...redisOptions(connection.url), maxRetriesPerRequest: null }, prefix }
+  return { ...withBackend(createRedisBackend), forQueue: producer, forFlow: producer, forWorker: consumer }
 }
 
 /** Session options in the address would override the search_path that BullMQ sets: they are passed beside it. */

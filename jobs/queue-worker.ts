@@ -1,24 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Processor, UnrecoverableError, WaitingError } from 'bullmq'
 import { errorCatalogue, toServiceError } from '../src/domain/errors.js'
+import type { Try } from '../src/runs/attempt.js'
 import type { EngineWorker } from './engine.js'
 
 /** One delivery of a job, without a trace of BullMQ. */
-export type JobCall = {
+export type JobCall = Try & {
   /** The same for every try of one job. */
   readonly id: string
   readonly name: string
   readonly data: unknown
   /** For jobs of a scheduler: the instant that this one was due at. */
   readonly dueAt?: Date
-  /** Aborted when the process shuts down and the job's time is up. */
-  readonly signal: AbortSignal
-  /** Wait before the next try, in milliseconds. */
-  readonly nextTryMs: number
-  /** Tells the queue how far the job has come; what cannot be told is not worth a failure. */
+  /** Shows the job's progress in the queue; a failure to do so is ignored. */
   report(progress: object): void
-  /** Whether this failure would be the job's last: no tries left, or an error that trying again cannot cure. */
-  isLast(error: unknown): boolean
 }
 
 /** What is done with the jobs of one queue; `onGivenUp` hears of jobs that will not be tried again. */

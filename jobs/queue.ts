@@ -4,7 +4,6 @@ import type { ConfigOf, Secrets } from '../src/config/config.js'
 import { ServiceError } from '../src/domain/errors.js'
 import type { Schedule } from '../src/domain/schedule.js'
 import type { Log } from '../src/observability/log.js'
-import type { ShardRange } from '../src/store/runs/run-leases.js'
 import { createEngine, type Engine, type EngineFlow, type EngineQueue, type QueueConnection } from './engine.js'
 import { closeSoon, type JobHandler, QueueWorker, toProcessor } from './queue-worker.js'
 
@@ -28,59 +27,45 @@ export function queueSettings(config: ConfigOf<'queue'>, secrets: Secrets, datab
   return { connection, lockSeconds: config.queue.lockSeconds, attempts: 5, backoffMs: 1000 }
 }
 
-/** One queue a kind of work: decisions and publishing in one, rendering, data sync and settlement in their own. */
-export type QueueName = 'publish' | 'render' | 'sync' | 'settlement'
-
 /** A scheduler as BullMQ keeps it. */
 export type Scheduler = { readonly name: string; readonly schedule: Schedule; readonly next: Date | undefined }
 
-/** What an attempt of a run needs to be found again. */
-export type Attempt = { readonly runId: number; readonly attempt: number }
+/** A job that is to be added to a queue. */
+export type NewJob = { readonly queue: string; readonly name: string; readonly data: object }
 
 const answerMs = 15_000
 
 const kept = { removeOnComplete: { age: 86_400, count: 1000 }, removeOnFail: { age: 7 * 86_400, count: 1000 } }
 
-/** All queues and the flow producer of one process: the only door to BullMQ. */
+/** The queues and the flow producer of one process: the only door to BullMQ. A queue is opened when it is first used. */
 export class JobQueue implements AsyncDisposable {
   readonly settings: QueueSettings
   readonly #engine: Engine
-  readonly #queues: Readonly<Record<QueueName, EngineQueue>>
   readonly #flow: EngineFlow
+  readonly #queues = new Map<string, EngineQueue>()
   readonly #workers: QueueWorker[] = []
   readonly #closed = new AbortController()
 
-  constructor(settings: QueueSettings, engine: Engine, queues: Record<QueueName, EngineQueue>) {
+  constructor(settings: QueueSettings, engine: Engine, flow: EngineFlow) {
     this.settings = settings
     this.#engine = engine
-    this.#queues = queues
-    this.#flow = engine.flow()
+    this.#flow = flow
   }
 
-  /** Asks the workers to take up a queued run; asking twice does no harm. */
-  async addStart(run: Attempt): Promise<void> {
-    await this.#reached(this.#queues.publish.add('start', run, this.#jobOptions()))
+  /** Adds a job; every job may be delivered more than once. */
+  async add({ queue, name, data }: NewJob): Promise<void> {
+    await this.#asked(queue, (it) => it.add(name, data, this.#jobOptions()))
   }
 
-  /** Asks the workers to take up a queued sync; asking twice does no harm. */
-  async addSync(runId: number): Promise<void> {
-    await this.#reached(this.#queues.sync.add('sync', { runId }, this.#jobOptions()))
-  }
-
-  /** Adds an attempt's shards and, behind them, its publication. The ids are the ledger's, never the day's. */
-  async addFlow(run: Attempt, shards: readonly ShardRange[]): Promise<void> {
-    const id = `run-${run.runId}-${run.attempt}`
+  /** Adds a job that waits for others, and fails with them. Adding the same `id` again does nothing. */
+  async addFlow(id: string, last: NewJob, before: readonly (NewJob & { readonly id: string })[]): Promise<void> {
+    const opts = this.#jobOptions()
     await this.#reached(
       this.#flow.add({
-        name: 'publish',
-        queueName: 'publish',
-        data: run,
-        opts: { ...this.#jobOptions(), jobId: id },
-        children: shards.map((shard) => ({
-          name: 'render',
-          queueName: 'render',
-          data: { ...run, ...shard },
-          opts: { ...this.#jobOptions(), jobId: `${id}-${shard.fromId}`, failParentOnFailure: true },
+        ...{ name: last.name, queueName: last.queue, data: last.data, opts: { ...opts, jobId: id } },
+        children: before.map((job) => ({
+          ...{ name: job.name, queueName: job.queue, data: job.data },
+          opts: { ...opts, jobId: `${id}-${job.id}`, failParentOnFailure: true },
         })),
       }),
     )
@@ -88,57 +73,48 @@ export class JobQueue implements AsyncDisposable {
 
   /**
    * Creates or changes a scheduler whose jobs are called `tick`. Processes that start together trip over each other's
-   * next job ("job ID already exists", -10); whoever loses tries again and finds the winner's.
+   * next job ("job ID already exists", -10); the loser tries again and finds the winner's.
    */
-  async upsertScheduler(name: string, schedule: Schedule, queue: QueueName = 'publish'): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
+  async upsertScheduler(queue: string, name: string, schedule: Schedule): Promise<void> {
+    const repeat = { pattern: schedule.expression, tz: schedule.timezone }
+    const tick = { name: 'tick', data: { schedule: name }, opts: this.#jobOptions() }
+    await retried(async () => {
       try {
-        const scheduled = this.#queues[queue].upsertJobScheduler(
-          name,
-          { pattern: schedule.expression, tz: schedule.timezone },
-          { name: 'tick', data: { schedule: name }, opts: this.#jobOptions() },
-        )
-        await within(answerMs, scheduled, this.#closed.signal)
-        return
+        await this.#asked(queue, (it) => it.upsertJobScheduler(name, repeat, tick))
       } catch (error) {
-        const current = isSchedulerRace(error) ? await this.findScheduler(name, queue) : undefined
-        if (current && isSame(current.schedule, schedule)) return
-        if (attempt >= 10) throw toQueueError(error)
-        await sleep(20 * attempt + Math.random() * 50)
+        const current = isRace(error) ? await this.findScheduler(queue, name) : undefined
+        if (!current || !isSame(current.schedule, schedule)) throw error
       }
-    }
+    })
   }
 
   /** The scheduler with this name; undefined when there is none. */
-  async findScheduler(name: string, queue: QueueName = 'publish'): Promise<Scheduler | undefined> {
-    return toScheduler(await this.#reached(this.#queues[queue].getJobScheduler(name)))
+  async findScheduler(queue: string, name: string): Promise<Scheduler | undefined> {
+    return toScheduler(await this.#asked(queue, (it) => it.getJobScheduler(name)))
   }
 
   /** Removes the schedulers of other names, which an older version left; returns their names. */
-  async removeSchedulersExcept(names: string | readonly string[], queue: QueueName = 'publish'): Promise<string[]> {
-    const schedulers = await this.#reached(this.#queues[queue].getJobSchedulers())
-    const stale = schedulers.map(({ key }) => key).filter((key) => ![names].flat().includes(key))
-    for (const key of stale) await this.#reached(this.#queues[queue].removeJobScheduler(key))
+  async removeSchedulersExcept(queue: string, names: readonly string[]): Promise<string[]> {
+    const schedulers = await this.#asked(queue, (it) => it.getJobSchedulers())
+    const stale = schedulers.map(({ key }) => key).filter((key) => !names.includes(key))
+    for (const key of stale) await this.#asked(queue, (it) => it.removeJobScheduler(key))
     return stale
   }
 
   /** How many worker processes are connected to this queue now. */
-  async liveWorkers(queue: QueueName = 'publish'): Promise<number> {
-    return await this.#reached(this.#queues[queue].getWorkersCount())
+  async liveWorkers(queue: string): Promise<number> {
+    return await this.#asked(queue, (it) => it.getWorkersCount())
   }
 
-  /** Jobs of each queue by state: `waiting`, `active`, `delayed`, `failed`, ... */
-  async counts(): Promise<Record<QueueName, Record<string, number>>> {
-    return {
-      publish: await this.#reached(this.#queues.publish.getJobCounts()),
-      render: await this.#reached(this.#queues.render.getJobCounts()),
-      sync: await this.#reached(this.#queues.sync.getJobCounts()),
-      settlement: await this.#reached(this.#queues.settlement.getJobCounts()),
-    }
+  /** Jobs of each of these queues by state: `waiting`, `active`, `delayed`, `failed`, ... */
+  async counts(queues: readonly string[]): Promise<Record<string, Record<string, number>>> {
+    const counts: Record<string, Record<string, number>> = {}
+    for (const queue of queues) counts[queue] = await this.#asked(queue, (it) => it.getJobCounts())
+    return counts
   }
 
   /** Starts taking jobs of one queue. Resolves when the connections stand. */
-  async work(name: QueueName, concurrency: number, handler: JobHandler): Promise<QueueWorker> {
+  async work(name: string, concurrency: number, handler: JobHandler): Promise<QueueWorker> {
     const lockMs = this.settings.lockSeconds * 1000
     const activity = { deliveries: new Set<Promise<unknown>>(), stopping: false }
     const options = {
@@ -165,7 +141,7 @@ export class JobQueue implements AsyncDisposable {
     this.#closed.abort()
     await Promise.all([
       ...this.#workers.map((worker) => worker.close()),
-      ...[...Object.values(this.#queues), this.#flow].map(closeSoon),
+      ...[...this.#queues.values(), this.#flow].map(closeSoon),
     ])
   }
 
@@ -181,46 +157,69 @@ export class JobQueue implements AsyncDisposable {
     }
   }
 
-  /** Turns what a producer throws when the engine is away into `queue-unavailable`, within bounded time. */
-  async #reached<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await within(answerMs, work, this.#closed.signal)
-    } catch (error) {
-      throw toQueueError(error)
+  #queue(name: string): EngineQueue {
+    let queue = this.#queues.get(name)
+    if (!queue) {
+      if (this.#closed.signal.aborted) throw new ServiceError('queue-unavailable', closedMessage)
+      queue = this.#engine.queue(name)
+      this.#queues.set(name, queue)
     }
+    return queue
+  }
+
+  async #asked<T>(queue: string, work: (queue: EngineQueue) => Promise<T>): Promise<T> {
+    return await this.#reached(work(this.#queue(queue)))
+  }
+
+  async #reached<T>(work: Promise<T>): Promise<T> {
+    return await within(answerMs, work, this.#closed.signal)
   }
 }
+
+const closedMessage = 'the job queue has been closed'
 
 /** Opens the queue; on PostgreSQL its tables are created or brought up to date first. Throws `queue-unavailable`. */
 export async function openQueue(settings: QueueSettings, log: Log): Promise<JobQueue> {
   const engine = createEngine(settings.connection, log)
-  const publish = await openFirst(engine, settings.connection.kind === 'redis' ? 5000 : answerMs)
-  const later = (name: QueueName) => engine.queue(name, { migrate: false })
-  const queues = { publish, render: later('render'), sync: later('sync'), settlement: later('settlement') }
-  return new JobQueue(settings, engine, queues)
+  // Redis never gives up connecting by itself, so we do; PostgreSQL may be busy with another process's migration.
+  const patienceMs = settings.connection.kind === 'redis' ? 5000 : answerMs
+  const flow = await retried(async () => {
+    const opening = engine.flow()
+    try {
+      await within(patienceMs, opening.waitUntilReady())
+      return opening
+    } catch (error) {
+      await closeSoon(opening)
+      throw error
+    }
+  })
+  return new JobQueue(settings, engine, flow)
 }
 
-// Unique violations, duplicate objects, serialisation and deadlock: processes that create the same schema at once.
-const migrationRaces = /^(23505|42P06|42P07|42710|42723|40001|40P01|XX000)$/
-
-// Redis never gives up connecting by itself, so we do; PostgreSQL may be busy with another process's migration.
-async function openFirst(engine: Engine, patienceMs: number): Promise<EngineQueue> {
+/** Repeats work that processes which start together make each other fail. */
+async function retried<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
-    const queue = engine.queue('publish', { migrate: true })
     try {
-      await within(patienceMs, queue.waitUntilReady())
-      return queue
+      return await work()
     } catch (error) {
-      await closeSoon(queue)
-      const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-      if (!migrationRaces.test(code) || attempt >= 10) throw toQueueError(error)
+      if (attempt >= 10 || !isRace(error)) throw error
       await sleep(50 * attempt + Math.random() * 100)
     }
   }
 }
 
-function isSchedulerRace(error: unknown): boolean {
-  return error instanceof Error && /already exists|-1[01]\b|collision|slots busy/i.test(error.message)
+/**
+ * PostgreSQL: unique violations, duplicate objects, serialisation and deadlock, of processes that create the same schema
+ * at once. BullMQ: the next job of a scheduler that another process has just made.
+ */
+function isRace(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error
+  if (!(cause instanceof Error)) return false
+  const code = 'code' in cause ? String(cause.code) : ''
+  return (
+    /^(23505|42P06|42P07|42710|42723|40001|40P01|XX000)$/.test(code) ||
+    /already exists|-1[01]\b|collision|slots busy/i.test(cause.message)
+  )
 }
 
 function isGivenUp(job: Job, error: Error): boolean {
@@ -242,21 +241,20 @@ function toScheduler(json: SchedulerJson): Scheduler | undefined {
   }
 }
 
+/** Waits for an answer of the queue. Throws `queue-unavailable` when it fails, is late, or the queue is closed. */
 async function within<T>(ms: number, work: Promise<T>, closed?: AbortSignal): Promise<T> {
   const timer = new AbortController()
   const signal = closed ? AbortSignal.any([timer.signal, closed]) : timer.signal
   // A closed queue never answers: without the signal this wait would keep a process that is stopping alive.
   const late = sleep(ms, undefined, { signal }).then(
-    () => {
-      throw new ServiceError('queue-unavailable', `the job queue did not answer within ${ms / 1000} seconds`)
-    },
-    () => {
-      throw new ServiceError('queue-unavailable', 'the job queue has been closed')
-    },
+    () => Promise.reject(new ServiceError('queue-unavailable', `the job queue did not answer within ${ms / 1000} s`)),
+    () => Promise.reject(new ServiceError('queue-unavailable', closedMessage)),
   )
   late.catch(() => undefined)
   try {
     return await Promise.race([work, late])
+  } catch (error) {
+    throw toQueueError(error)
   } finally {
     timer.abort()
     work.catch(() => undefined)
@@ -264,7 +262,7 @@ async function within<T>(ms: number, work: Promise<T>, closed?: AbortSignal): Pr
 }
 
 /** An error of the queue's connection as `queue-unavailable`; errors with a code of the catalogue are kept. */
-export function toQueueError(error: unknown): ServiceError {
+function toQueueError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
   const reason = error instanceof Error ? error.message || error.name : String(error)
   return new ServiceError('queue-unavailable', `the job queue cannot be reached: ${reason}`, { cause: error })

@@ -1,6 +1,7 @@
+import type { Outcome, Run } from '../../src/domain/run.js'
 import { buildBulkFiles } from '../../src/publishing/bulk/bulk-files.js'
 import { createPublication } from '../../src/publishing/create-publication.js'
-import type { PublicationDeps, PublishOutcome, RunHandle } from '../../src/publishing/publication.js'
+import type { PublicationDeps } from '../../src/publishing/publication.js'
 import { publishRelease } from '../../src/publishing/release/operate/publish-release.js'
 import type { RenderStage, StageListener } from '../../src/publishing/render/stages.js'
 import { createRun } from '../../src/store/runs/runs.js'
@@ -15,7 +16,7 @@ export type Rendered = { readonly seconds: number; readonly rendered: number; re
 
 /** The two steps of publishing, timed apart: the release, and the API's bulk files. */
 export type Published = {
-  readonly state: PublishOutcome['state']
+  readonly state: Outcome['state']
   readonly releaseSeconds: number
   readonly bulkSeconds: number
 }
@@ -24,9 +25,9 @@ export type Published = {
 export type BenchPublisher = AsyncDisposable & {
   readonly deps: PublicationDeps
   /** Enters a run of that time. */
-  begin(at: Date, force?: boolean): Promise<RunHandle>
-  render(run: RunHandle): Promise<Rendered>
-  publish(run: RunHandle): Promise<Published>
+  begin(at: Date, force?: boolean): Promise<Run>
+  render(run: Run): Promise<Rendered>
+  publish(run: Run): Promise<Published>
 }
 
 export type BenchPublisherOptions = {

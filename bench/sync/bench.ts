@@ -5,9 +5,11 @@ import { createApiUser } from '../../src/api/operations/create-api-user.js'
 import { createPasswordHashing } from '../../src/api/passwords.js'
 import type { IsoDate } from '../../src/domain/dates.js'
 import type { CurrencyCode } from '../../src/domain/money.js'
+import type { SyncKind } from '../../src/domain/run.js'
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/index.js'
 import { renderProjectTexts } from '../../src/publishing/render/ready-texts.js'
-import { claimSync, createSyncRun, finishSync, type SyncKind } from '../../src/store/runs/sync-runs.js'
+import { claimRun } from '../../src/store/runs/leases.js'
+import { createSyncRun, finishSync } from '../../src/store/runs/sync-runs.js'
 import { migrate } from '../../src/store/schema/migrate.js'
 import { seed } from '../../src/store/seeding/seed.js'
 import { openStore, type Store } from '../../src/store/store.js'
@@ -82,13 +84,16 @@ async function run({ quick, say: print }: BenchSetting): Promise<BenchResult> {
         ...{ allowPrivateNetworks: true, userAgent: 'giving bench' },
       })
       const { id } = await createSyncRun(ours.db, { kind, trigger: 'manual', upstream: url, at: clock() })
-      const run = await claimSync(ours.db, { runId: id, owner: 'bench', seconds }, clock())
-      if (typeof run === 'string') throw new Error(`the sync is ${run}`)
+      const wanted = { kind: 'sync', runId: id, owner: 'bench', seconds } as const
+      const claim = await claimRun(ours.db, wanted, clock())
+      if (claim.kind !== 'claimed') throw new Error(`the sync is ${claim.kind}`)
+      const lease = { ...wanted, attempt: claim.attempt }
       const syncing = performance.now()
-      const outcome = await runSync({ store: ours, client, clock, currency: 'USD' as CurrencyCode, run, signal })
+      const work = { store: ours, client, clock, currency: 'USD' as CurrencyCode, lease, run: claim.run, signal }
+      const outcome = await runSync(work)
       const syncMs = performance.now() - syncing
       if (outcome.state !== 'done') throw new Error(`the sync is ${outcome.state}: ${outcome.reason}`)
-      await finishSync(ours.db, run.lease, outcome, clock())
+      await finishSync(ours.db, lease, outcome, clock())
       const floorMs = await readAgain(client)
       const perSecond = (ms: number) => (count / ms) * 1000
       print(

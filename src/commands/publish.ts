@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
-import { enqueueRun } from '../../jobs/enqueue.js'
+import { enqueueRun } from '../../jobs/publication.js'
 import { openQueue, queueSettings } from '../../jobs/queue.js'
-import { createOwner } from '../../jobs/run-deps.js'
-import { runInline } from '../../jobs/run-inline.js'
-import { waitForRun } from '../../jobs/wait-for-run.js'
 import type { Environment } from '../config/config.js'
-import type { RunSummary } from '../store/runs/runs.js'
+import type { RunProgress } from '../domain/run.js'
+import { createOwner } from '../runs/attempt.js'
+import { publishInline } from '../runs/publication.js'
+import { waitForEnd } from '../runs/wait.js'
+import { getRun, type RunSummary } from '../store/runs/runs.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
 import { CleanupStack } from './wiring/cleanup-stack.js'
@@ -57,16 +58,17 @@ export async function publishCommand(
     output.result({ run: runId, state: 'queued' }, () => `run ${runId} is queued`)
     return 0
   }
-  const workers = await queue.liveWorkers()
+  const workers = await queue.liveWorkers('publish')
   if (workers === 0) {
     output.note('no worker is running: this process publishes itself')
     return report(await inline(runtime, options, output, runId), output)
   }
   const progress = output.progress()
+  const show = ({ stage, done, total }: RunProgress) => progress.update(stage, done, total)
   try {
-    const onProgress = (at: { stage: string; done: number; total: number }) =>
-      progress.update(at.stage, at.done, at.total)
-    return report(await waitForRun(runtime.store, runId, { signal: options.signal, onProgress }), output)
+    const onProgress = (run: RunSummary) => run.progress && show(run.progress)
+    const look = () => getRun(runtime.store.db, runId)
+    return report(await waitForEnd(look, { signal: options.signal, onProgress }), output)
   } finally {
     progress.stop()
   }
@@ -82,7 +84,7 @@ async function inline(
   const publication = await openPublication(runtime, cleanup)
   const progress = output.progress()
   try {
-    return await runInline(
+    return await publishInline(
       {
         store: runtime.store,
         publication,

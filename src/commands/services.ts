@@ -1,12 +1,14 @@
 import type { Command } from 'commander'
-import { nextRun } from '../../jobs/schedules.js'
 import { startWorker, workerFields } from '../../jobs/worker.js'
 import type { Environment } from '../config/config.js'
 import { isoDateOf, isoInstantOf } from '../domain/dates.js'
+import { isFinished } from '../domain/run.js'
+import { nextDue } from '../domain/schedule.js'
 import type { Metrics } from '../observability/metrics.js'
 import { serveMetrics } from '../observability/metrics-server.js'
 import { keepHouse } from '../publishing/release/operate/housekeeping.js'
-import { createRun, getRun, isFinished } from '../store/runs/runs.js'
+import { publicationSchedule } from '../runs/publication.js'
+import { createRun, getRun } from '../store/runs/runs.js'
 import { neverSeeded, seedDemo } from '../store/seeding/demo.js'
 import type { CommandLine } from './command-line.js'
 import type { Output } from './output.js'
@@ -129,7 +131,7 @@ async function serveWorkerMetrics(
 }
 
 function next({ config, clock }: Runtime<'publish'>): string {
-  return isoInstantOf(nextRun(config.publish, clock()))
+  return isoInstantOf(nextDue(publicationSchedule(config), clock()))
 }
 
 function announce(runtime: Runtime<'publish' | 'queue'>, baseUrl: string, output: Output): void {

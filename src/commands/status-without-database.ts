@@ -1,8 +1,9 @@
 import path from 'node:path'
-import { nextRun } from '../../jobs/schedules.js'
 import { type Environment, readConfig } from '../config/config.js'
 import type { ServiceError } from '../domain/errors.js'
+import { nextDue } from '../domain/schedule.js'
 import { createReleaseReader } from '../publishing/release/read/release-reader.js'
+import { publicationSchedule } from '../runs/publication.js'
 import type { Output } from './output.js'
 
 /**
@@ -17,7 +18,7 @@ export async function reportWithoutDatabase(
   const { config } = readConfig(environment, ['dataDir', 'database', 'publish'])
   const live = await createReleaseReader(path.join(config.dataDir, 'feeds')).live()
   const manifest = live?.manifest
-  const next = nextRun(config.publish, new Date())
+  const next = nextDue(publicationSchedule(config), new Date())
   const held = manifest?.held
   const status = {
     database: { kind: config.database.kind, reachable: false, error: failure.message },

@@ -1,10 +1,13 @@
 import type { Command } from 'commander'
 import { openQueue, queueSettings } from '../../jobs/queue.js'
-import { nextRun } from '../../jobs/schedules.js'
+import { queueNames, work } from '../../jobs/work.js'
 import type { Environment } from '../config/config.js'
 import { toServiceError } from '../domain/errors.js'
+import { isFinished } from '../domain/run.js'
+import { nextDue } from '../domain/schedule.js'
 import { publicationHealth } from '../publishing/health.js'
 import { createReleaseReader } from '../publishing/release/read/release-reader.js'
+import { publicationSchedule } from '../runs/publication.js'
 import type { ReleaseEvent } from '../store/publication/releases.js'
 import type { RunSummary } from '../store/runs/runs.js'
 import { listSyncRuns } from '../store/runs/sync-runs.js'
@@ -77,7 +80,7 @@ async function gather(runtime: StatusRuntime): Promise<Status> {
   const base = {
     database: { kind: config.database.kind, reachable: true },
     migrations: { pending },
-    nextRun: nextRun(config.publish, clock()),
+    nextRun: nextDue(publicationSchedule(config), clock()),
   } as const
   const queue = await queueStatus(runtime)
   if (pending.length > 0) {
@@ -131,7 +134,7 @@ async function gather(runtime: StatusRuntime): Promise<Status> {
 /** A mirror whose last sync was held or has failed needs a person. */
 async function syncNeeds({ config, store }: StatusRuntime): Promise<string[]> {
   if (config.upstreamUrl === undefined) return []
-  const last = (await listSyncRuns(store.db, 20)).find(({ state }) => state !== 'queued' && state !== 'running')
+  const last = (await listSyncRuns(store.db, 20)).find(isFinished)
   return last?.state === 'held' || last?.state === 'failed' ? [describeSync(last)] : []
 }
 
@@ -140,7 +143,12 @@ async function queueStatus(runtime: StatusRuntime): Promise<Status['queue']> {
   const { engine } = config.queue
   try {
     await using queue = await openQueue(queueSettings(config, secrets, databaseUrl), log)
-    return { engine, reachable: true, workers: await queue.liveWorkers(), jobs: await queue.counts() }
+    return {
+      engine,
+      reachable: true,
+      workers: await queue.liveWorkers('publish'),
+      jobs: await queue.counts(queueNames(work)),
+    }
   } catch (error) {
     return { engine, reachable: false, error: toServiceError(error).message }
   }

@@ -1,10 +1,13 @@
 import type { Command } from 'commander'
+import { dispatchNext } from '../../jobs/dispatch.js'
 import { openQueue, queueSettings } from '../../jobs/queue.js'
-import { createOwner } from '../../jobs/run-deps.js'
-import { dispatchSync, type SyncWork, syncFields, syncInline, syncSettings, waitForSync } from '../../jobs/sync.js'
 import type { Environment } from '../config/config.js'
 import { ServiceError } from '../domain/errors.js'
-import { createSyncRun, listSyncNotices, listSyncRuns, type SyncSummary } from '../store/runs/sync-runs.js'
+import { isFinished } from '../domain/run.js'
+import { createOwner } from '../runs/attempt.js'
+import { type SyncRunDeps, syncFields, syncInline, syncSettings } from '../runs/sync.js'
+import { waitForEnd } from '../runs/wait.js'
+import { createSyncRun, getSyncRun, listSyncNotices, listSyncRuns, type SyncSummary } from '../store/runs/sync-runs.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
 import { openRuntime, type Runtime } from './wiring/runtime.js'
@@ -51,7 +54,7 @@ export async function syncCommand(environment: Environment, options: SyncOptions
     at: runtime.clock(),
     acceptLoss: options.acceptLoss,
   })
-  await dispatchSync({ store: runtime.store, queue, lockSeconds: work.lockSeconds })
+  await dispatchNext({ store: runtime.store, queue }, 'sync')
   if (!options.wait) {
     output.result({ sync: runId, state: 'queued' }, () => `sync ${runId} is queued`)
     return 0
@@ -61,11 +64,8 @@ export async function syncCommand(environment: Environment, options: SyncOptions
     progress.update(at.phase ?? 'sync', at.records, at.found)
   try {
     if ((await queue.liveWorkers('sync')) > 0) {
-      return report(
-        runtime,
-        await waitForSync(runtime.store, runId, { signal: options.signal, onProgress: show }),
-        output,
-      )
+      const look = () => getSyncRun(runtime.store.db, runId)
+      return report(runtime, await waitForEnd(look, { signal: options.signal, onProgress: show }), output)
     }
     output.note('no worker is running: this process syncs itself')
     return report(runtime, await syncInline(work, runId, { signal: options.signal, onProgress: show }), output)
@@ -80,7 +80,7 @@ export async function syncStatusCommand(environment: Environment, output: Output
   const runs = await listSyncRuns(runtime.store.db, 20)
   const mirroredUntil = runs.find((run) => run.state === 'done')?.mirroredUntil
   const lagSeconds = mirroredUntil && Math.round((runtime.clock().getTime() - mirroredUntil.getTime()) / 1000)
-  const ended = runs.find((run) => run.state !== 'queued' && run.state !== 'running')
+  const ended = runs.find(isFinished)
   const needsPerson = ended?.state === 'held' || ended?.state === 'failed'
   const notices = ended ? await listSyncNotices(runtime.store.db, ended.id, 10) : []
   const upstream = runtime.config.upstreamUrl
@@ -115,7 +115,7 @@ function report(runtime: Runtime, run: SyncSummary, output: Output): number {
 
 const workFields = ['queue', ...syncFields] as const
 
-function toWork(runtime: Runtime<(typeof workFields)[number]>): SyncWork {
+function toWork(runtime: Runtime<(typeof workFields)[number]>): SyncRunDeps {
   const { config, secrets, store, log, clock } = runtime
   const settings = syncSettings(config, secrets)
   if (!settings) {

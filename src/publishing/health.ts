@@ -1,4 +1,5 @@
 import type { Clock } from '../domain/dates.js'
+import { isFinished } from '../domain/run.js'
 import { latestDue } from '../domain/schedule.js'
 import { findRelease, findStandingRollback, type ReleaseEvent } from '../store/publication/releases.js'
 import { findLastGoodRun, listRuns, type RunSummary } from '../store/runs/runs.js'
@@ -45,7 +46,7 @@ export async function publicationHealth(deps: {
 }): Promise<PublicationHealth> {
   const { db } = deps.store
   const live = await deps.releases.live()
-  const lastRun = (await listRuns(db, 20)).find(({ state }) => state !== 'queued' && state !== 'running')
+  const lastRun = (await listRuns(db, 20)).find(isFinished)
   const lastGoodRun = await findLastGoodRun(db)
   const standing = await findStandingRollback(db)
   const rollback = standing?.releaseId === live?.id ? standing : undefined

@@ -1,29 +1,11 @@
 import type { Clock } from '../domain/dates.js'
+import type { IdRange, Outcome, RenderCounts, Run, RunProgress } from '../domain/run.js'
 import type { MappingConfig } from '../feeds/iati/mapping-config.js'
 import type { Store } from '../store/store.js'
 import type { validateActivity, XsdValidator } from '../validation/index.js'
 import type { StageListener } from './render/stages.js'
 
-/** A publication run as the work on it sees it. */
-export type RunHandle = {
-  readonly id: number
-  /** The run's time: every date and `last-updated-datetime` that it writes comes from it. */
-  readonly startedAt: Date
-  /** Map every project again, stale or not. */
-  readonly force: boolean
-}
-
-/** An inclusive range of project ids. */
-export type Shard = { readonly fromId: number; readonly toId: number }
-
-/** What rendering a shard did: projects mapped, texts that changed, activities held. */
-export type RenderCounts = { readonly rendered: number; readonly changed: number; readonly held: number }
-
-export type PublishOutcome =
-  | { readonly state: 'published' | 'unchanged'; readonly releaseId: string; readonly held: number }
-  | { readonly state: 'held'; readonly releaseId?: string; readonly reason: string; readonly held: number }
-
-export type Progress = (stage: 'render' | 'assemble' | 'commit', done: number, total: number) => void
+export type Progress = (stage: RunProgress['stage'], done: number, total: number) => void
 
 export type WorkOptions = { readonly signal: AbortSignal; readonly onProgress?: Progress }
 
@@ -33,10 +15,10 @@ export type PublicationStep = 'rendered' | 'begun' | 'written' | 'promised' | 's
 /** The work of a publication, without any queue; every step may be repeated after a crash. */
 export type Publication = {
   /** Cuts the stale projects into shards of about `size`; [] when nothing is stale. */
-  planShards(run: RunHandle, size?: number): Promise<Shard[]>
-  renderShard(run: RunHandle, shard: Shard, options: WorkOptions): Promise<RenderCounts>
+  planShards(run: Run, size?: number): Promise<IdRange[]>
+  renderShard(run: Run, shard: IdRange, options: WorkOptions): Promise<RenderCounts>
   /** Assembles, checks and commits a release of everything rendered; throws ServiceError for failures. */
-  publishRelease(run: RunHandle, options: WorkOptions): Promise<PublishOutcome>
+  publishRelease(run: Run, options: WorkOptions): Promise<Outcome>
 }
 
 /** What rendering needs. */

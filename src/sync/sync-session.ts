@@ -1,8 +1,9 @@
 import type { Clock } from '../domain/dates.js'
 import { type FieldProblem, ServiceError } from '../domain/errors.js'
 import type { CurrencyCode } from '../domain/money.js'
+import type { Lease, SyncRun } from '../domain/run.js'
 import type { Db } from '../store/database/connection.js'
-import { advanceSync, type ClaimedSync, noCounts, recordSyncNotices, type SyncCounts } from '../store/runs/sync-runs.js'
+import { advanceSync, noCounts, recordSyncNotices, type SyncCounts } from '../store/runs/sync-runs.js'
 import type { Store } from '../store/store.js'
 import type { UpstreamClient } from './upstream-client.js'
 
@@ -13,7 +14,8 @@ export type SyncDeps = {
   readonly clock: Clock
   /** The platform's one currency: records name none. */
   readonly currency: CurrencyCode
-  readonly run: ClaimedSync
+  readonly lease: Lease
+  readonly run: SyncRun
   readonly signal: AbortSignal
   readonly onProgress?: (progress: SyncProgress) => void
 }
@@ -63,7 +65,7 @@ export class SyncSession {
   }
 
   get runId(): number {
-    return this.deps.run.lease.runId
+    return this.deps.lease.runId
   }
 
   get at(): Checkpoint {
@@ -75,14 +77,14 @@ export class SyncSession {
    * `run-superseded`, and leaves nothing behind, when another worker has taken the run over.
    */
   async commit(next: Checkpoint, work: (db: Db) => Promise<Done>): Promise<SyncCounts> {
-    const { store, client, run, signal, onProgress } = this.deps
+    const { store, client, lease, signal, onProgress } = this.deps
     signal.throwIfAborted()
     const { requests } = client
     const counts = await store.transaction(async (db) => {
       const done = await work(db)
       const all = { ...noCounts, ...done.counts, requests: requests - this.#counted }
-      await recordSyncNotices(db, run.lease.runId, done.notices ?? [])
-      if (!(await advanceSync(db, run.lease, next, all))) {
+      await recordSyncNotices(db, lease.runId, done.notices ?? [])
+      if (!(await advanceSync(db, lease, next, all))) {
         throw new ServiceError('run-superseded', 'another worker has taken this sync over')
       }
       return all

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pino from 'pino'
 import { afterAll } from 'vitest'
-import { createOwner, type RunDeps } from '../../jobs/run-deps.js'
-import { runInline } from '../../jobs/run-inline.js'
 import { createPublication } from '../../src/publishing/create-publication.js'
 import { releaseFolder } from '../../src/publishing/folder/release-folder.js'
 import type { PublicationDeps } from '../../src/publishing/publication.js'
 import type { Manifest } from '../../src/publishing/release/read/manifest.js'
 import { createReleaseReader, type ReadableRelease } from '../../src/publishing/release/read/release-reader.js'
+import { createOwner } from '../../src/runs/attempt.js'
+import { type PublicationRunDeps, publishInline } from '../../src/runs/publication.js'
 import type { RunSummary } from '../../src/store/runs/runs.js'
 import type { Store } from '../../src/store/store.js'
 import { mappingConfig } from './builders.js'
@@ -46,7 +46,7 @@ export async function testPublisher(store: Store, changes: Partial<PublicationDe
     feedsDir,
   }
   const publication = createPublication(deps)
-  const runDeps: RunDeps = {
+  const runDeps: PublicationRunDeps = {
     store,
     publication,
     log: pino({ level: 'silent' }),
@@ -64,7 +64,7 @@ export async function testPublisher(store: Store, changes: Partial<PublicationDe
     deps,
     feedsDir,
     publish: ({ force = false, signal = new AbortController().signal } = {}) =>
-      runInline(runDeps, { trigger: 'manual', force, signal }),
+      publishInline(runDeps, { trigger: 'manual', force, signal }),
     live,
     manifest: async () => (await live()).manifest,
     read: async (address: string) => {

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
-import { type SyncWork, syncInline } from '../../jobs/sync.js'
 import { readConfig } from '../../src/config/config.js'
 import type { CurrencyCode } from '../../src/domain/money.js'
-import { createSyncRun, type SyncKind, type SyncSummary } from '../../src/store/runs/sync-runs.js'
+import type { SyncKind } from '../../src/domain/run.js'
+import { type SyncRunDeps, syncInline } from '../../src/runs/sync.js'
+import { createSyncRun, type SyncSummary } from '../../src/store/runs/sync-runs.js'
 import type { Store } from '../../src/store/store.js'
 import type { ClientOptions } from '../../src/sync/upstream-client.js'
 import { apiKey } from './upstream-server.js'
@@ -23,7 +24,7 @@ export function clientOptions(url: string, changes: Partial<ClientOptions> = {})
 }
 
 /** What a sync in the test's own process works with. */
-export function syncWork(store: Store, url: string, changes: Partial<ClientOptions> = {}): SyncWork {
+export function syncWork(store: Store, url: string, changes: Partial<ClientOptions> = {}): SyncRunDeps {
   const { config } = readConfig({ UPSTREAM_URL: url, UPSTREAM_API_KEY: apiKey, REPORTING_ORG_REF: 'US-EIN-123456789' })
   if (!config.upstream) throw new Error('the configuration has no upstream')
   return {

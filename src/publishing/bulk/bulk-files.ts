@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isoDateOf, isoInstantOf } from '../../domain/dates.js'
 import { ServiceError } from '../../domain/errors.js'
+import type { Run } from '../../domain/run.js'
 import type { Connection, Db } from '../../store/database/connection.js'
 import {
   type BulkFamily,
@@ -19,7 +20,7 @@ import { inOneBatch } from '../files/texts.js'
 import { Draft } from '../folder/draft.js'
 import { underPublishingLock } from '../folder/publishing-lock.js'
 import { newReleaseId, prepareFolder, runOfRelease, sweep, switchLiveRelease } from '../folder/release-folder.js'
-import type { FolderDeps, RunHandle, WorkOptions } from '../publication.js'
+import type { FolderDeps, WorkOptions } from '../publication.js'
 import { renderOrganisationTexts, renderProjectTexts } from '../render/ready-texts.js'
 import { type BulkFile, type BulkSet, bulkAddress, bulkFolder, currentBulkSet } from './bulk-reader.js'
 
@@ -33,7 +34,7 @@ const lockPatienceMs = 10_000
  */
 export async function buildBulkFiles(
   deps: FolderDeps,
-  run: RunHandle,
+  run: Run,
   { signal }: Pick<WorkOptions, 'signal'>,
 ): Promise<void> {
   const folder = bulkFolder(deps.feedsDir)
@@ -62,7 +63,7 @@ export async function buildBulkFiles(
   })
 }
 
-function isOfSameDay(set: BulkSet, run: RunHandle): boolean {
+function isOfSameDay(set: BulkSet, run: Run): boolean {
   return set.id.startsWith(isoDateOf(run.startedAt).replaceAll('-', ''))
 }
 
@@ -88,7 +89,7 @@ type Build = {
   readonly db: Db
   readonly client: Connection
   readonly draft: Draft
-  readonly run: RunHandle
+  readonly run: Run
   readonly before: BulkSet | undefined
   readonly signal: AbortSignal
 }

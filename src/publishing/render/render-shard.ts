@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isoDateOf } from '../../domain/dates.js'
 import { ServiceError } from '../../domain/errors.js'
+import type { IdRange, RenderCounts, Run } from '../../domain/run.js'
 import { inputKey } from '../../feeds/input-key.js'
 import { type GraphSource, graphSources, toProjectGraph } from '../../store/catalogue/project-graphs.js'
 import { saveRenderings } from '../../store/publication/save-renderings.js'
@@ -13,12 +14,12 @@ import {
 } from '../../store/publication/stale-projects.js'
 import { saveProjectTexts } from '../../store/ready-texts/ready-texts.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
-import type { RenderCounts, RenderDeps, RunHandle, Shard, WorkOptions } from '../publication.js'
+import type { RenderDeps, WorkOptions } from '../publication.js'
 import { bytesOf, mapProject, type RenderedProject, toRendered } from './render-project.js'
 import { startStage } from './stages.js'
 
 /** Cuts the stale projects into shards of about `size`, in id order. */
-export async function planShards(deps: RenderDeps, run: RunHandle, size: number): Promise<Shard[]> {
+export async function planShards(deps: RenderDeps, run: Run, size: number): Promise<IdRange[]> {
   return await planStaleRanges(deps.store.db, staleCriteria(deps, run), size)
 }
 
@@ -29,8 +30,8 @@ export async function planShards(deps: RenderDeps, run: RunHandle, size: number)
  */
 export async function renderShard(
   deps: RenderDeps,
-  run: RunHandle,
-  shard: Shard,
+  run: Run,
+  shard: IdRange,
   { signal, onProgress }: WorkOptions,
 ): Promise<RenderCounts> {
   const stale = staleCriteria(deps, run)
@@ -85,7 +86,7 @@ function nextSize(rendered: readonly RenderedProject[]): number {
 }
 
 /** What was checked by other schemas, or by none, is checked again: a pull of the official ones reaches every activity. */
-function staleCriteria(deps: RenderDeps, run: RunHandle): StaleCriteria {
+function staleCriteria(deps: RenderDeps, run: Run): StaleCriteria {
   const key = [inputKey(deps.mapping), ...(deps.xsd ? [deps.xsd.version] : [])].join('+')
   return { inputKey: key, day: isoDateOf(run.startedAt), force: run.force }
 }
@@ -96,7 +97,7 @@ type RenderSource = { readonly stale: StaleProject; readonly source: GraphSource
 async function readBatch(
   deps: RenderDeps,
   stale: StaleCriteria,
-  shard: Shard,
+  shard: IdRange,
   { after, limit }: { after: number; limit: number },
 ): Promise<{ lastId: number | undefined; projects: RenderSource[] }> {
   const reading = startStage(deps.onStage, 'read')
@@ -116,11 +117,7 @@ async function readBatch(
 }
 
 /** Makes and checks every text of the projects. */
-async function renderBatch(
-  deps: RenderDeps,
-  run: RunHandle,
-  projects: readonly RenderSource[],
-): Promise<RenderedProject[]> {
+async function renderBatch(deps: RenderDeps, run: Run, projects: readonly RenderSource[]): Promise<RenderedProject[]> {
   const mapped = []
   for (const { stale, source } of projects) {
     mapped.push(mapProject(deps, run.startedAt, stale, toProjectGraph(source)))
@@ -140,7 +137,7 @@ async function renderBatch(
 
 async function storeBatch(
   deps: RenderDeps,
-  run: RunHandle,
+  run: Run,
   stale: StaleCriteria,
   rendered: readonly RenderedProject[],
 ): Promise<void> {

@@ -1,12 +1,10 @@
 import type { IsoDate } from '../../domain/dates.js'
+import type { IdRange } from '../../domain/run.js'
 import type { Db } from '../database/connection.js'
 import { withoutNulls } from '../database/without-nulls.js'
 
 /** Which renderings count as stale (architecture.md 2.2): dirty, made under another key, or overtaken by time. */
 export type StaleCriteria = { readonly inputKey: string; readonly day: IsoDate; readonly force: boolean }
-
-/** An inclusive range of project ids. */
-export type IdRange = { readonly fromId: number; readonly toId: number }
 
 const staleIds = `
   select project_id from project_version where dirty or $3

@@ -1,24 +1,17 @@
 import { type ErrorCode, ServiceError } from '../../domain/errors.js'
+import type { DueInstant, RunFailure, RunProgress, RunTrigger } from '../../domain/run.js'
 import type { Db } from '../database/connection.js'
+import { type EnteredRun, enterRun, type NewRun } from './ledger.js'
 
-/** Why a run exists: its schedule was due, the service started, a person asked, or the watchdog found it missing. */
-export type RunTrigger = 'schedule' | 'start' | 'manual' | 'watchdog'
 export type FinishedState = 'published' | 'unchanged' | 'held' | 'failed'
 export type RunState = 'queued' | 'running' | FinishedState
 
-/** How far a run has come. While rendering, `done` and `total` count hundredths of shards; later what the stage counts. */
-export type RunProgress = {
-  readonly stage: 'render' | 'assemble' | 'commit'
-  readonly done: number
-  readonly total: number
-}
-
-/** One run of the ledger, as status pages and waiting commands see it. */
+/** One publication of the ledger, as status pages and waiting commands see it. */
 export type RunSummary = {
   readonly id: number
   readonly trigger: RunTrigger
-  /** The schedule's name and the instant it was due at; absent for a run that was asked for. */
-  readonly due?: { readonly schedule: string; readonly at: Date }
+  /** Absent for a run that was asked for. */
+  readonly due?: DueInstant
   readonly force: boolean
   readonly state: RunState
   /** How often the run was taken up: more than 1 means that a worker died or was stopped. */
@@ -34,56 +27,19 @@ export type RunSummary = {
   readonly releaseId?: string
   /** Why the release is held. */
   readonly reason?: string
-  readonly error?: { readonly code: ErrorCode; readonly message: string }
+  readonly error?: RunFailure
 }
 
-/** What a new run is to be: `due` makes it unique on schedule and instant; `reserveSeconds` keeps it from the queue. */
-export type NewRun = {
-  readonly trigger: RunTrigger
-  readonly at: Date
-  readonly force?: boolean
-  readonly due?: { readonly schedule: string; readonly at: Date }
-  readonly reserveSeconds?: number
-}
-
-/** Enters a run, or finds the one that the due instant already has: `created` is true for exactly one caller. */
-export async function createRun(db: Db, run: NewRun): Promise<{ id: number; created: boolean }> {
-  const inserted = await db.query<{ id: number }>(
-    `insert into run (trigger, schedule, due_at, force, queued_at, lease_until)
-     values ($1, $2, $3, $4, $5, clock_timestamp() + make_interval(secs => $6))
-     on conflict (schedule, due_at) do nothing
-     returning id`,
-    [
-      run.trigger,
-      run.due?.schedule ?? null,
-      run.due?.at ?? null,
-      run.force ?? false,
-      run.at,
-      run.reserveSeconds ?? null,
-    ],
-  )
-  const id = inserted.rows[0]?.id
-  if (id !== undefined) return { id, created: true }
-  const existing = await db.query<{ id: number }>('select id from run where schedule = $1 and due_at = $2', [
-    run.due?.schedule ?? null,
-    run.due?.at ?? null,
-  ])
-  const row = existing.rows[0]
-  if (!row) throw new Error('a run conflicts with one that does not exist')
-  return { id: row.id, created: false }
-}
-
-/** The run with this id; undefined when the ledger has none. */
-export async function findRun(db: Db, id: number): Promise<RunSummary | undefined> {
-  const { rows } = await db.query<RunRow>(`${selectRun} where r.id = $1`, [id])
-  return rows[0] && toRunSummary(rows[0])
+/** Enters a publication, or finds the one that the due instant already has. */
+export async function createRun(db: Db, run: NewRun & { readonly force?: boolean }): Promise<EnteredRun> {
+  return await enterRun(db, 'publication', run, { names: 'force', values: '$6', parameters: [run.force ?? false] })
 }
 
 /** The run with this id; throws `not-found` when the ledger has none. */
 export async function getRun(db: Db, id: number): Promise<RunSummary> {
-  const run = await findRun(db, id)
-  if (!run) throw new ServiceError('not-found', `there is no publication run ${id}`)
-  return run
+  const { rows } = await db.query<RunRow>(`${selectRun} where r.id = $1`, [id])
+  if (!rows[0]) throw new ServiceError('not-found', `there is no publication run ${id}`)
+  return toRunSummary(rows[0])
 }
 
 /** The newest runs first, at most `limit`. */
@@ -98,39 +54,6 @@ export async function findLastGoodRun(db: Db): Promise<RunSummary | undefined> {
     `${selectRun} where r.state in ('published', 'unchanged') order by r.finished_at desc, r.id desc limit 1`,
   )
   return rows[0] && toRunSummary(rows[0])
-}
-
-/** The newest instant of this schedule that has a run. */
-export async function findLastDue(db: Db, schedule: string): Promise<Date | undefined> {
-  const { rows } = await db.query<{ due_at: Date | null }>(
-    'select max(due_at) as due_at from run where schedule = $1',
-    [schedule],
-  )
-  return rows[0]?.due_at ?? undefined
-}
-
-/** The instants of this schedule after `from` and before `until` that have a run. */
-export async function listDues(db: Db, schedule: string, from: Date, until: Date): Promise<Date[]> {
-  const { rows } = await db.query<{ due_at: Date }>(
-    'select due_at from run where schedule = $1 and due_at > $2 and due_at < $3',
-    [schedule, from, until],
-  )
-  return rows.map((row) => row.due_at)
-}
-
-/** Runs of each state, for status and metrics; states without runs are 0. */
-export async function countRuns(db: Db): Promise<Readonly<Record<RunState, number>>> {
-  const counts = { queued: 0, running: 0, published: 0, unchanged: 0, held: 0, failed: 0 }
-  const { rows } = await db.query<{ state: RunState; count: number }>(
-    'select state, count(*) as count from run group by state',
-  )
-  for (const { state, count } of rows) counts[state] = count
-  return counts
-}
-
-/** Whether the run has ended, one way or the other. */
-export function isFinished(run: RunSummary): run is RunSummary & { readonly state: FinishedState } {
-  return run.state !== 'queued' && run.state !== 'running'
 }
 
 type RunRow = {

@@ -1,8 +1,9 @@
 import pino from 'pino'
 import { expect } from 'vitest'
-import { adoptPublishSchedule, enterDueRun, enterOverdueRuns } from '../../../jobs/schedules.js'
 import { isoInstantOf } from '../../../src/domain/dates.js'
 import { nextDue } from '../../../src/domain/schedule.js'
+import { enterDue, enterOverdue, putInForce } from '../../../src/runs/due.js'
+import { scheduledPublications } from '../../../src/runs/publication.js'
 import type { Store } from '../../../src/store/store.js'
 import { insertProjects } from '../../support/catalogue.js'
 import { faultsOf } from '../../support/published-folder.js'
@@ -102,8 +103,8 @@ export async function scheduleByWanderingClock(store: Store): Promise<void> {
   // In Dublin this time does not exist on 26 March 2028 and comes twice on 29 October.
   const schedule = { expression: '30 1 * * *', timezone: 'Europe/Dublin' }
   const time = { now: Date.parse('2028-01-01T12:00:00Z') }
-  const deps = { store, clock: () => new Date(time.now), log: pino({ level: 'silent' }) }
-  await adoptPublishSchedule(deps, schedule)
+  const deps = scheduledPublications({ store, clock: () => new Date(time.now), log: pino({ level: 'silent' }) })
+  await putInForce(deps, schedule)
   const wanted = new Set<number>()
   let furthest = time.now
   let down = 0
@@ -119,15 +120,15 @@ export async function scheduleByWanderingClock(store: Store): Promise<void> {
       down++
       const latest = passed.at(-1)
       if (latest && latest.getTime() > furthest) wanted.add(latest.getTime())
-      await Promise.all([1, 2, 3].map(() => adoptPublishSchedule(deps, schedule)))
-      await Promise.all([1, 2].map(() => enterOverdueRuns(deps)))
+      await Promise.all([1, 2, 3].map(() => putInForce(deps, schedule)))
+      await Promise.all([1, 2].map(() => enterOverdue(deps)))
     } else {
       const until = time.now
       for (const due of passed) {
         if (due.getTime() > furthest) wanted.add(due.getTime())
         time.now = due.getTime()
         // The queue may deliver a tick twice, to two workers at once.
-        await Promise.all([1, 2].map(() => enterDueRun(deps, due)))
+        await Promise.all([1, 2].map(() => enterDue(deps, due)))
       }
       time.now = until
     }

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { QueueConnection } from '../../../jobs/engine.js'
-import { waitForRun } from '../../../jobs/wait-for-run.js'
 import type { PublicationStep } from '../../../src/publishing/publication.js'
 import { createReleaseReader } from '../../../src/publishing/release/read/release-reader.js'
-import { createRun } from '../../../src/store/runs/runs.js'
+import { waitForEnd } from '../../../src/runs/wait.js'
+import { createRun, getRun } from '../../../src/store/runs/runs.js'
 import { insertProjects } from '../../support/catalogue.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { faultsOf, faultsOfRelease } from '../../support/published-folder.js'
@@ -58,7 +58,8 @@ export function describeCrashPoints(
         const reader = createReleaseReader(feedsDir)
         if (!(await reader.live())) {
           const first = await forkPublishingWorker(options)
-          await waitForRun(database.store, await ask(), { signal, pollMs: 50 })
+          const next = await ask()
+          await waitForEnd(() => getRun(database.store.db, next), { signal, pollMs: 50 })
           await first.kill()
         }
         const before = await reader.live()
@@ -72,12 +73,13 @@ export function describeCrashPoints(
         expect(between?.id === before?.id).toBe(!late)
         expect(await faultsOfRelease(path.join(feedsDir, 'releases', between?.id ?? ''))).toEqual([])
         await forkPublishingWorker(options)
-        const run = await waitForRun(database.store, id, { signal, pollMs: 50 })
+        const run = await waitForEnd(() => getRun(database.store.db, id), { signal, pollMs: 50 })
         report({ step, takeoverMs: performance.now() - diedAt })
         expect(run.state).toBe('published')
         expect((await reader.live())?.manifest.run).toBe(id)
         // The folder is swept after the switch, in the same run or the next one.
-        await waitForRun(database.store, await ask(), { signal, pollMs: 50 })
+        const next = await ask()
+        await waitForEnd(() => getRun(database.store.db, next), { signal, pollMs: 50 })
         expect(await faultsOf(feedsDir, database.store)).toEqual([])
       },
       120_000,

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import path from 'node:path'
-import { createSyncRun, findSyncRun } from '../../../src/store/runs/sync-runs.js'
+import { createSyncRun, getSyncRun } from '../../../src/store/runs/sync-runs.js'
 import { testDatabase } from '../../support/database.js'
 import { mirrorContents, sync, until } from '../../support/sync.js'
 import { aRecord, startUpstream, type TestUpstream } from '../../support/upstream-server.js'
@@ -48,8 +48,8 @@ export async function killedSync({ projects, kills }: { projects: number; kills:
       }
       await exited
     }
-    const run = await findSyncRun(stormy.store.db, id)
-    if (run?.state !== 'done') throw new Error(`the disturbed sync is ${run?.state}: ${run?.error?.message}`)
+    const run = await getSyncRun(stormy.store.db, id)
+    if (run.state !== 'done') throw new Error(`the disturbed sync is ${run.state}: ${run.error?.message}`)
     return {
       undisturbed: await mirrorContents(calm.store),
       killed: await mirrorContents(stormy.store),

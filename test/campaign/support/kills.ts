@@ -1,10 +1,11 @@
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
+import { isFinished } from '../../../src/domain/run.js'
 import { listReleaseIds, releaseFolder, runOfRelease } from '../../../src/publishing/folder/release-folder.js'
 import { createReleaseReader } from '../../../src/publishing/release/read/release-reader.js'
 import { findRelease } from '../../../src/store/publication/releases.js'
-import { findRun, getRun, isFinished } from '../../../src/store/runs/runs.js'
+import { getRun } from '../../../src/store/runs/runs.js'
 import type { Store } from '../../../src/store/store.js'
 import { insertProjects } from '../../support/catalogue.js'
 import { faultsOf, faultsOfRelease } from '../../support/published-folder.js'
@@ -91,7 +92,7 @@ async function killRepeatedly(
       // Parts of a few milliseconds, but for the assembling.
       await sleep(aim === 'assemble' ? random() * usualMs * 0.3 : random() * 8)
     }
-    writer ??= Number((await findRun(store.db, id))?.owner?.split(':')[1])
+    writer ??= Number((await getRun(store.db, id)).owner?.split(':')[1])
     const victim = crew.get(writer) ?? [...crew.values()][Math.floor(random() * crew.size)]
     if (!victim) throw new Error('there is nobody to kill')
     await victim.kill()

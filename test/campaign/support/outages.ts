@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
 import { createApiUser } from '../../../src/api/operations/create-api-user.js'
 import { createPasswordHashing } from '../../../src/api/passwords.js'
-import { findRun } from '../../../src/store/runs/runs.js'
+import { getRun } from '../../../src/store/runs/runs.js'
 import { migrate } from '../../../src/store/schema/migrate.js'
 import { openStore, type Store } from '../../../src/store/store.js'
 import { testUser } from '../../support/api.js'
@@ -196,7 +196,7 @@ export async function surviveOutages(
         return await askForRun(store)
       })
       entered.push(id)
-      await until(async () => (await findRun(store.db, id))?.state !== 'queued')
+      await until(async () => (await getRun(store.db, id)).state !== 'queued')
       await sleep(random() * 1200)
       await fault.happen(scene)
       const healedAt = performance.now()

@@ -137,8 +137,8 @@ export async function startTogether(engine: Engine, store: Store, url: string, q
     const expression = ['10 3 * * *', '10 3 * * *', '20 4 * * *', '* * * * * *'][tried % 4] ?? neverSoon
     await starters.start(expression)
     const queue = await world.openQueue()
-    expect((await queue.findScheduler('publish'))?.schedule).toEqual({ expression, timezone: 'UTC' })
-    expect(await queue.removeSchedulersExcept(['publish', 'maintenance'])).toEqual([])
+    expect((await queue.findScheduler('publish', 'publish'))?.schedule).toEqual({ expression, timezone: 'UTC' })
+    expect(await queue.removeSchedulersExcept('publish', ['publish', 'pruning'])).toEqual([])
     if (tried % 4 === 3) {
       await until(async () => (await world.count(`run where state = 'published'`)) >= 2)
       expect(await world.count('committed where times > 1')).toBe(0)
@@ -216,7 +216,7 @@ export async function loseScheduler(engine: Engine, store: Store, url: string, q
     const first = await runOf(due)
     slowest = Math.max(slowest, (first.finishedAt?.getTime() ?? 0) - due.getTime())
     const queue = await world.openQueue()
-    const restored = await until(() => queue.findScheduler('publish'))
+    const restored = await until(() => queue.findScheduler('publish', 'publish'))
     expect(restored.schedule.expression).toBe(schedule)
     expect((await runOf(after(7))).trigger).toBe('schedule')
     const instants = (await scheduledRuns(store)).map((one) => one.due.at.getTime())

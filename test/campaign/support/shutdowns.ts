@@ -6,7 +6,7 @@ import { expect, onTestFinished } from 'vitest'
 import { createApiUser } from '../../../src/api/operations/create-api-user.js'
 import { createPasswordHashing } from '../../../src/api/passwords.js'
 import { openEmbeddedPostgres } from '../../../src/embedded-postgres/index.js'
-import { findRun } from '../../../src/store/runs/runs.js'
+import { getRun } from '../../../src/store/runs/runs.js'
 import { migrate } from '../../../src/store/schema/migrate.js'
 import { openStore, type Store } from '../../../src/store/store.js'
 import { testUser } from '../../support/api.js'
@@ -108,13 +108,13 @@ export async function stopApiAndWorker(ground: Ground, store: Store, stops: numb
     begin: async (round) => {
       const [api, worker] = await Promise.all([fleet.start('api'), fleet.start('worker')])
       const runId = await enter(store, round)
-      await until(async () => (await findRun(store.db, runId))?.state !== 'queued')
+      await until(async () => (await getRun(store.db, runId)).state !== 'queued')
       return { running: [api, worker], baseUrl: api.baseUrl, runId }
     },
     afterStop: async (runId) => {
       await until(async () => (await sessions()) === 0)
       // Between two of its jobs it belongs to nobody; its lease is short.
-      expect((await findRun(store.db, runId))?.state).not.toBe('failed')
+      expect((await getRun(store.db, runId)).state).not.toBe('failed')
     },
   })
   await fleet.start('worker')
@@ -155,7 +155,7 @@ export async function stopAllInOne(ground: Ground, stops: number): Promise<void>
         const runId = await inside(async (store) => {
           const id = await enter(store, round)
           // The run of the start comes first; stopping hits either of the two.
-          await until(async () => (await findRun(store.db, id - 1))?.state !== 'queued')
+          await until(async () => (await getRun(store.db, id - 1)).state !== 'queued')
           return id
         })
         return { running: [service], baseUrl: service.baseUrl, runId }
@@ -163,7 +163,7 @@ export async function stopAllInOne(ground: Ground, stops: number): Promise<void>
       afterStop: async (runId) => {
         const { stdout } = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
         expect(stdout.split('\n').filter((line) => line.includes(clusterDir))).toEqual([])
-        const state = await inside(async (store) => (await findRun(store.db, runId))?.state)
+        const state = await inside(async (store) => (await getRun(store.db, runId)).state)
         expect(state).not.toBe('failed')
       },
     })

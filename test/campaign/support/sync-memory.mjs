@@ -1,5 +1,5 @@
-import { syncInline, syncSettings } from '../../../dist/jobs/sync.js'
 import { readConfig } from '../../../dist/src/config/config.js'
+import { syncInline, syncSettings } from '../../../dist/src/runs/sync.js'
 import { createSyncRun } from '../../../dist/src/store/runs/sync-runs.js'
 import { openStore } from '../../../dist/src/store/store.js'
 

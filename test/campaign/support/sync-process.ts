@@ -1,4 +1,4 @@
-import { syncInline } from '../../../jobs/sync.js'
+import { syncInline } from '../../../src/runs/sync.js'
 import { openStore } from '../../../src/store/store.js'
 import { syncWork } from '../../support/sync.js'
 

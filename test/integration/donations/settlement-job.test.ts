@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { QueueConnection } from '../../../jobs/engine.js'
-import { openQueue } from '../../../jobs/queue.js'
-import { startSettlement } from '../../../jobs/settlement.js'
+import { settlement } from '../../../jobs/settlement.js'
+import { startWorker } from '../../../jobs/worker.js'
 import { submitDonation } from '../../../src/payments/submit-donation.js'
 import { testDatabase } from '../../support/database.js'
 import { donationRequest, insertDonationTargets, testPayments } from '../../support/donations.js'
+import { workerDeps } from '../../support/jobs/world.js'
 import { redisMissing, startRedis } from '../../support/redis.js'
 
 const noRedis = redisMissing()
@@ -27,11 +28,11 @@ describe.each(noRedis === undefined ? ['postgres', 'redis'] : ['postgres'])(
       const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
       const payments = testPayments(store, { timeoutMs: 200 })
       const keyId = await insertDonationTargets(store.db, [2045])
-      const settings = { connection, lockSeconds: 5, attempts: 5, backoffMs: 100 }
-      await using one = await openQueue(settings, log)
-      await using two = await openQueue(settings, log)
-      const schedule = { expression: '* * * * * *', timezone: 'UTC' }
-      const workers = await Promise.all([one, two].map((queue) => startSettlement({ queue, payments, log, schedule })))
+      const everySecond = () => ({ settlement: { expression: '* * * * * *', timezone: 'UTC' } })
+      const deps = { ...workerDeps(store, { url, connection }, log), payments }
+      const start = () => startWorker({ ...deps, work: [{ ...settlement, schedules: everySecond }] })
+      await using _one = await start()
+      await using _two = await start()
       for (const round of [1, 2]) {
         const request = donationRequest({}, { paymentGatewayNonce: 'fake-timeout-after-nonce' })
         const outcome = submitDonation(payments, { keyId, requestId: randomUUID() }, request)
@@ -44,8 +45,7 @@ describe.each(noRedis === undefined ? ['postgres', 'redis'] : ['postgres'])(
       expect(rows).toEqual([{ funding: '1330.000', n: 39 }])
       expect(lines.join('')).toContain('open payments were looked up')
       expect(lines.join('')).not.toMatch(/lina@|Okoro|fake-timeout/)
-      for (const worker of workers) worker.stop()
-      await redis?.stop()
+      onTestFinished(async () => await redis?.stop())
     })
   },
 )

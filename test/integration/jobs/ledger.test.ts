@@ -1,23 +1,19 @@
 import pino from 'pino'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { RunDeps } from '../../../jobs/run-deps.js'
-import { runInline } from '../../../jobs/run-inline.js'
-import { adoptPublishSchedule, enterDueRun, enterMissedRun, enterOverdueRuns } from '../../../jobs/schedules.js'
 import { ServiceError } from '../../../src/domain/errors.js'
+import { enterDue, enterMissed, enterOverdue, putInForce } from '../../../src/runs/due.js'
+import { type PublicationRunDeps, publishInline, scheduledPublications } from '../../../src/runs/publication.js'
+import { claimRun, failRun, requeueDeadRun, requeueRun, takeNextQueued } from '../../../src/store/runs/leases.js'
+import { runNumbers } from '../../../src/store/runs/run-numbers.js'
+import { createRun, findLastGoodRun, getRun, listRuns } from '../../../src/store/runs/runs.js'
 import {
   beginPublishing,
-  claimRun,
-  failRun,
   finishRun,
   recordShardCounts,
   recordShards,
   renewPublishing,
   renewRendering,
-  requeueDeadRun,
-  requeueRun,
-  takeNextQueued,
-} from '../../../src/store/runs/run-leases.js'
-import { countRuns, createRun, findLastGoodRun, getRun, listRuns } from '../../../src/store/runs/runs.js'
+} from '../../../src/store/runs/shards.js'
 import type { Store } from '../../../src/store/store.js'
 import { testDatabase } from '../../support/database.js'
 import { resetTables, tablePublication, turn } from '../../support/jobs/table-publication.js'
@@ -37,7 +33,13 @@ beforeEach(async () => {
 })
 
 const enter = async () => (await createRun(store.db, { trigger: 'manual', at: noon })).id
-const lease = (runId: number, attempt: number, owner = 'a', seconds = 60) => ({ runId, attempt, owner, seconds })
+const lease = (runId: number, attempt: number, owner = 'a', seconds = 60) => ({
+  kind: 'publication' as const,
+  runId,
+  attempt,
+  owner,
+  seconds,
+})
 
 describe('the run ledger', () => {
   test('has one run for a due instant, whoever enters it', async () => {
@@ -53,7 +55,7 @@ describe('the run ledger', () => {
     const ids = [await enter(), await enter(), await enter()]
     const claims = await Promise.all(ids.map((id, index) => claimRun(store.db, lease(id, 0, `w${index}`), noon)))
     expect(claims.map(({ kind }) => kind).sort()).toEqual(['busy', 'busy', 'claimed'])
-    expect(await takeNextQueued(store.db, 60)).toBeUndefined()
+    expect(await takeNextQueued(store.db, 'publication', 60)).toBeUndefined()
   })
 
   test('keeps the time of the first attempt for all later ones', async () => {
@@ -101,10 +103,10 @@ describe('the run ledger', () => {
   test('queues a run again only when its lease is dead', async () => {
     const id = await enter()
     await claimRun(store.db, lease(id, 0), noon)
-    expect(await requeueDeadRun(store.db)).toBeUndefined()
+    expect(await requeueDeadRun(store.db, 'publication')).toBeUndefined()
     await store.db.query(`update run set lease_until = clock_timestamp() - interval '1 second'`)
-    expect(await requeueDeadRun(store.db)).toEqual({ id, attempt: 1, owner: 'a' })
-    expect(await requeueDeadRun(store.db)).toBeUndefined()
+    expect(await requeueDeadRun(store.db, 'publication')).toEqual({ id, attempt: 1, owner: 'a' })
+    expect(await requeueDeadRun(store.db, 'publication')).toBeUndefined()
   })
 
   test('counts a shard once, however often it is done', async () => {
@@ -149,12 +151,12 @@ describe('the run ledger', () => {
 
   test('gives the queue the oldest run, and not again before it had time', async () => {
     const [first, second] = [await enter(), await enter()]
-    expect(await takeNextQueued(store.db, 60)).toEqual({ id: first, attempt: 0 })
-    expect(await takeNextQueued(store.db, 60)).toBeUndefined()
+    expect(await takeNextQueued(store.db, 'publication', 60)).toEqual({ id: first, attempt: 0 })
+    expect(await takeNextQueued(store.db, 'publication', 60)).toBeUndefined()
     await claimRun(store.db, lease(first, 0), noon)
     await failRun(store.db, lease(first, 1), new ServiceError('storage-failed', 'the disk is full'), noon)
-    expect(await takeNextQueued(store.db, 60)).toEqual({ id: second, attempt: 0 })
-    expect(await countRuns(store.db)).toMatchObject({ queued: 1, failed: 1, running: 0 })
+    expect(await takeNextQueued(store.db, 'publication', 60)).toEqual({ id: second, attempt: 0 })
+    expect(await runNumbers(store.db)).toMatchObject({ waiting: { queued: 1, running: 0 }, finished: { failed: 1 } })
     expect((await listRuns(store.db, 5)).map(({ id }) => id)).toEqual([second, first])
     expect(await findLastGoodRun(store.db)).toBeUndefined()
   })
@@ -162,75 +164,75 @@ describe('the run ledger', () => {
 
 describe('missed instants', () => {
   const daily = { expression: '0 2 * * *', timezone: 'UTC' }
-  const at = (text: string) => ({ store, log, clock: () => new Date(text) })
+  const at = (text: string) => scheduledPublications({ store, log, clock: () => new Date(text) })
   const dues = async () => (await listRuns(store.db, 10)).map(({ due }) => due?.at.toISOString()).reverse()
 
   test('are not made up for at the very first start', async () => {
-    await adoptPublishSchedule(at('2026-03-10T12:00:00Z'), daily)
+    await putInForce(at('2026-03-10T12:00:00Z'), daily)
     expect(await dues()).toEqual([])
   })
 
   test('are made up for at the next start: the latest one, once', async () => {
-    await adoptPublishSchedule(at('2026-03-10T12:00:00Z'), daily)
-    await Promise.all([1, 2, 3].map(() => adoptPublishSchedule(at('2026-03-14T12:00:00Z'), daily)))
+    await putInForce(at('2026-03-10T12:00:00Z'), daily)
+    await Promise.all([1, 2, 3].map(() => putInForce(at('2026-03-14T12:00:00Z'), daily)))
     expect(await dues()).toEqual(['2026-03-14T02:00:00.000Z'])
   })
 
   test('of the old schedule count when it is changed, instants before the change do not', async () => {
-    await adoptPublishSchedule(at('2026-03-10T12:00:00Z'), daily)
-    await enterDueRun(at('2026-03-11T02:00:00Z'), new Date('2026-03-11T02:00:00Z'))
+    await putInForce(at('2026-03-10T12:00:00Z'), daily)
+    await enterDue(at('2026-03-11T02:00:00Z'), new Date('2026-03-11T02:00:00Z'))
     const earlier = { expression: '0 1 * * *', timezone: 'UTC' }
-    await adoptPublishSchedule(at('2026-03-11T12:00:00Z'), earlier)
-    await adoptPublishSchedule(at('2026-03-11T13:00:00Z'), earlier)
+    await putInForce(at('2026-03-11T12:00:00Z'), earlier)
+    await putInForce(at('2026-03-11T13:00:00Z'), earlier)
     expect(await dues()).toEqual(['2026-03-11T02:00:00.000Z'])
-    await adoptPublishSchedule(at('2026-03-12T12:00:00Z'), daily)
+    await putInForce(at('2026-03-12T12:00:00Z'), daily)
     expect(await dues()).toEqual(['2026-03-11T02:00:00.000Z', '2026-03-12T01:00:00.000Z'])
   })
 
   test('of the last minute are only late: each is run, when a process starts or the next tick comes', async () => {
     const often = { expression: '*/10 * * * * *', timezone: 'UTC' }
-    await adoptPublishSchedule(at('2026-03-10T12:00:00Z'), often)
-    await enterDueRun(at('2026-03-10T12:00:31Z'), new Date('2026-03-10T12:00:30Z'))
+    await putInForce(at('2026-03-10T12:00:00Z'), often)
+    await enterDue(at('2026-03-10T12:00:31Z'), new Date('2026-03-10T12:00:30Z'))
     const first = ['2026-03-10T12:00:10.000Z', '2026-03-10T12:00:20.000Z', '2026-03-10T12:00:30.000Z']
     expect((await dues()).sort()).toEqual(first)
-    await enterOverdueRuns(at('2026-03-10T12:00:50.500Z'))
+    await enterOverdue(at('2026-03-10T12:00:50.500Z'))
     expect((await dues()).sort()).toEqual([...first, '2026-03-10T12:00:40.000Z', '2026-03-10T12:00:50.000Z'])
     // An hour later only the last minute counts as late.
-    await enterDueRun(at('2026-03-10T13:00:00Z'), new Date('2026-03-10T13:00:00Z'))
+    await enterDue(at('2026-03-10T13:00:00Z'), new Date('2026-03-10T13:00:00Z'))
     expect(await listRuns(store.db, 50)).toHaveLength(5 + 6)
   })
 
   test('of long ago are not run by a job that was found only now, when a later one has made up for them', async () => {
-    await adoptPublishSchedule(at('2026-03-10T12:00:00Z'), daily)
-    await enterOverdueRuns(at('2026-03-12T12:00:00Z'))
-    expect(await enterDueRun(at('2026-03-12T12:00:01Z'), new Date('2026-03-11T02:00:00Z'))).toBe('made up for')
+    await putInForce(at('2026-03-10T12:00:00Z'), daily)
+    await enterOverdue(at('2026-03-12T12:00:00Z'))
+    expect(await enterDue(at('2026-03-12T12:00:01Z'), new Date('2026-03-11T02:00:00Z'))).toBe('made up for')
     expect(await dues()).toEqual(['2026-03-12T02:00:00.000Z'])
   })
 
   test('are left to the queue for a while before the watchdog enters them', async () => {
-    await adoptPublishSchedule(at('2026-03-10T12:00:00Z'), daily)
-    expect(await enterMissedRun(at('2026-03-11T02:04:59Z'), 'watchdog', 300)).toBeUndefined()
-    expect(await enterMissedRun(at('2026-03-11T02:05:00Z'), 'watchdog', 300)).toBeDefined()
-    expect(await enterMissedRun(at('2026-03-11T02:06:00Z'), 'watchdog', 300)).toBeUndefined()
+    await putInForce(at('2026-03-10T12:00:00Z'), daily)
+    expect(await enterMissed(at('2026-03-11T02:04:59Z'), 'watchdog', 300)).toBeUndefined()
+    expect(await enterMissed(at('2026-03-11T02:05:00Z'), 'watchdog', 300)).toBeDefined()
+    expect(await enterMissed(at('2026-03-11T02:06:00Z'), 'watchdog', 300)).toBeUndefined()
     expect(await listRuns(store.db, 10)).toMatchObject([{ trigger: 'watchdog' }])
   })
 
   test('of a replaced schedule are not entered by its last job', async () => {
-    await adoptPublishSchedule(at('2026-03-10T12:00:00Z'), { expression: '0 5 * * *', timezone: 'Europe/Dublin' })
-    expect(await enterDueRun(at('2026-03-11T02:00:00Z'), new Date('2026-03-11T02:00:00Z'))).toBe('not due')
+    await putInForce(at('2026-03-10T12:00:00Z'), { expression: '0 5 * * *', timezone: 'Europe/Dublin' })
+    expect(await enterDue(at('2026-03-11T02:00:00Z'), new Date('2026-03-11T02:00:00Z'))).toBe('not due')
     expect(await dues()).toEqual([])
   })
 
   test('a schedule that cannot be read is refused before anything is changed', async () => {
-    await adoptPublishSchedule(at('2026-03-10T12:00:00Z'), daily)
-    const wrong = adoptPublishSchedule(at('2026-03-14T12:00:00Z'), { expression: '0 0 31 2 *', timezone: 'UTC' })
+    await putInForce(at('2026-03-10T12:00:00Z'), daily)
+    const wrong = putInForce(at('2026-03-14T12:00:00Z'), { expression: '0 0 31 2 *', timezone: 'UTC' })
     await expect(wrong).rejects.toMatchObject({ code: 'configuration-invalid' })
     expect(await dues()).toEqual([])
   })
 })
 
 describe('a run in this process, without a queue', () => {
-  const deps = (owner = 'inline'): RunDeps => ({
+  const deps = (owner = 'inline'): PublicationRunDeps => ({
     store,
     log,
     owner,
@@ -246,14 +248,14 @@ describe('a run in this process, without a queue', () => {
 
   test('renders, publishes and tells its progress', async () => {
     const stages: string[] = []
-    const run = await runInline(deps(), { ...options, onProgress: ({ stage }) => stages.push(stage) })
+    const run = await publishInline(deps(), { ...options, onProgress: ({ stage }) => stages.push(stage) })
     expect(run).toMatchObject({ state: 'published', rendered: 25, attempt: 1 })
     expect([...new Set(stages)]).toEqual(['render', 'assemble'])
   })
 
   test('returns the failed run when a shard cannot be rendered', async () => {
     await turn(store.db, 'failing_item', 20)
-    expect(await runInline(deps(), options)).toMatchObject({
+    expect(await publishInline(deps(), options)).toMatchObject({
       state: 'failed',
       error: { code: 'internal', message: 'item 20 cannot be rendered' },
     })
@@ -261,7 +263,7 @@ describe('a run in this process, without a queue', () => {
 
   test('waits for another run, one after the other', async () => {
     await turn(store.db, 'publish_ms', 200)
-    const runs = await Promise.all([runInline(deps('a'), options), runInline(deps('b'), options)])
+    const runs = await Promise.all([publishInline(deps('a'), options), publishInline(deps('b'), options)])
     expect(runs.map(({ state }) => state)).toEqual(['published', 'published'])
     const { rows } = await store.db.query(`select from publishing a join publishing b
       on b.id > a.id and b.began_at < a.ended_at`)
@@ -271,14 +273,14 @@ describe('a run in this process, without a queue', () => {
   test('takes over from a worker that died', async () => {
     const dead = await enter()
     await claimRun(store.db, lease(dead, 0, 'dead', 0), noon)
-    expect(await runInline(deps(), options)).toMatchObject({ state: 'published' })
-    expect(await runInline(deps(), { ...options, runId: dead })).toMatchObject({ state: 'published', attempt: 2 })
+    expect(await publishInline(deps(), options)).toMatchObject({ state: 'published' })
+    expect(await publishInline(deps(), { ...options, runId: dead })).toMatchObject({ state: 'published', attempt: 2 })
   })
 
   test('is queued again when it is interrupted', async () => {
     await turn(store.db, 'publish_ms', 60_000)
     const interruption = new AbortController()
-    const running = runInline(deps(), {
+    const running = publishInline(deps(), {
       ...options,
       signal: interruption.signal,
       onProgress: ({ stage }) => stage === 'render' && interruption.abort(),

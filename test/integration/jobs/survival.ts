@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { QueueConnection } from '../../../jobs/engine.js'
-import { enqueueRun } from '../../../jobs/enqueue.js'
-import { publish } from '../../../jobs/publish.js'
-import { createOwner } from '../../../jobs/run-deps.js'
-import { waitForRun } from '../../../jobs/wait-for-run.js'
-import { claimRun } from '../../../src/store/runs/run-leases.js'
+import { enqueueRun } from '../../../jobs/publication.js'
+import { createOwner, leaseOn } from '../../../src/runs/attempt.js'
+import { publishRelease } from '../../../src/runs/publication.js'
+import { waitForEnd } from '../../../src/runs/wait.js'
+import { claimRun } from '../../../src/store/runs/leases.js'
 import { runNumbers } from '../../../src/store/runs/run-numbers.js'
 import { createRun, getRun } from '../../../src/store/runs/runs.js'
 import type { Store } from '../../../src/store/store.js'
@@ -48,7 +48,7 @@ export function describeSurvival(name: string, open: (databaseUrl: string) => Pr
       const queue = await world.openQueue()
       return await enqueueRun({ store: world.store, queue, clock }, { trigger: 'manual', force: false })
     }
-    const ended = (id: number) => waitForRun(world.store, id, { signal, pollMs: 50 })
+    const ended = (id: number) => waitForEnd(() => getRun(world.store.db, id), { signal, pollMs: 50 })
 
     test('renders every stale item once, publishes, and counts', async () => {
       await begin(25)
@@ -67,11 +67,11 @@ export function describeSurvival(name: string, open: (databaseUrl: string) => Pr
     test('tells how many workers are there', async () => {
       await begin(0)
       const queue = await world.openQueue()
-      expect(await queue.liveWorkers()).toBe(0)
+      expect(await queue.liveWorkers('publish')).toBe(0)
       const worker = await world.forkWorker()
-      expect(await queue.liveWorkers()).toBe(1)
+      expect(await queue.liveWorkers('publish')).toBe(1)
       await worker.kill()
-      await world.until(async () => (await queue.liveWorkers()) === 0)
+      await world.until(async () => (await queue.liveWorkers('publish')) === 0)
     })
 
     test('runs each due instant exactly once, whatever the number of workers', async () => {
@@ -92,8 +92,8 @@ export function describeSurvival(name: string, open: (databaseUrl: string) => Pr
       await world.until(async () => (await world.count(`run where state = 'published'`)) >= 2)
       expect(await world.count('committed where times > 1')).toBe(0)
       const queue = await world.openQueue()
-      expect(await queue.removeSchedulersExcept(['publish', 'maintenance'])).toEqual([])
-      expect((await queue.findScheduler('publish'))?.schedule.expression).toBe('* * * * * *')
+      expect(await queue.removeSchedulersExcept('publish', ['publish', 'pruning'])).toEqual([])
+      expect((await queue.findScheduler('publish', 'publish'))?.schedule.expression).toBe('* * * * * *')
     })
 
     test('puts a changed schedule in force at restart, and does not run twice', async () => {
@@ -105,7 +105,7 @@ export function describeSurvival(name: string, open: (databaseUrl: string) => Pr
       const restarted = clock()
       await sleep(1500)
       const queue = await world.openQueue()
-      expect((await queue.findScheduler('publish'))?.schedule.expression).toBe('0 0 1 1 *')
+      expect((await queue.findScheduler('publish', 'publish'))?.schedule.expression).toBe('0 0 1 1 *')
       const late = (await world.runs()).filter(({ due }) => due && due.at > restarted)
       expect(late).toEqual([])
     })
@@ -163,7 +163,7 @@ export function describeSurvival(name: string, open: (databaseUrl: string) => Pr
     test('takes up a run that the queue knows nothing of, once its lease is dead', async () => {
       await begin(3)
       const { id } = await createRun(world.store.db, { trigger: 'manual', at: clock() })
-      const lease = { runId: id, attempt: 0, owner: 'a worker of yesterday', seconds: 4 }
+      const lease = { kind: 'publication', runId: id, owner: 'a worker of yesterday', seconds: 4 } as const
       expect(await claimRun(world.store.db, lease, clock())).toMatchObject({ kind: 'claimed', attempt: 1 })
       await world.startWorker()
       expect((await getRun(world.store.db, id)).owner).toBe('a worker of yesterday')
@@ -222,31 +222,14 @@ export function describeSurvival(name: string, open: (databaseUrl: string) => Pr
     test('lets one of two deliveries of the same publication do the work', async () => {
       await begin(0)
       await turn(world.store.db, 'publish_ms', 300)
-      const queue = await world.openQueue()
       const { id } = await createRun(world.store.db, { trigger: 'manual', at: clock() })
-      const lease = { runId: id, attempt: 0, owner: 'starter', seconds: lockSeconds }
+      const lease = { kind: 'publication', runId: id, owner: 'starter', seconds: lockSeconds } as const
       await claimRun(world.store.db, lease, clock())
       const deliver = () => {
         const { store, log } = world
-        const deps = {
-          store,
-          log,
-          clock,
-          queue,
-          lockSeconds,
-          owner: createOwner(),
-          publication: tablePublication(store),
-        }
-        const call = {
-          id: 'again',
-          name: 'publish',
-          data: {},
-          signal,
-          nextTryMs: 0,
-          report: () => undefined,
-          isLast: () => true,
-        }
-        return publish(deps, call, { runId: id, attempt: 1 })
+        const deps = { store, log, clock, lockSeconds, owner: createOwner(), publication: tablePublication(store) }
+        const attempt = leaseOn(deps, { kind: 'publication', runId: id, attempt: 1 }, 'publish')
+        return publishRelease(deps, attempt, { signal })
       }
       expect((await Promise.all([deliver(), deliver()])).sort()).toEqual(['published', 'superseded'])
       expect(await world.count('publishing')).toBe(1)
@@ -279,13 +262,13 @@ export function describeSurvival(name: string, open: (databaseUrl: string) => Pr
       await world.startWorker({ schedule: '* * * * * *', watchdog: { pattern: '* * * * * *', graceSeconds: 2 } })
       await world.until(async () => (await world.count(`run where state = 'published'`)) >= 1)
       const queue = await world.openQueue()
-      expect((await queue.removeSchedulersExcept('nothing')).sort()).toEqual(['maintenance', 'publish'])
+      expect((await queue.removeSchedulersExcept('publish', [])).sort()).toEqual(['pruning', 'publish'])
       await world.until(async () => world.logged('the publication scheduler was restored in the queue').length > 0)
       const restored = clock()
       await world.until(async () => (await world.runs()).some(({ due }) => due && due.at > restored))
       expect(await world.count('committed where times > 1')).toBe(0)
-      expect(await queue.removeSchedulersExcept('publish')).toEqual(['maintenance'])
-      await world.until(async () => (await queue.findScheduler('maintenance')) !== undefined)
+      expect(await queue.removeSchedulersExcept('publish', ['publish'])).toEqual(['pruning'])
+      await world.until(async () => (await queue.findScheduler('publish', 'pruning')) !== undefined)
     })
   })
 }

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
+import type { Run } from '../../../src/domain/run.js'
 import { createPublication } from '../../../src/publishing/create-publication.js'
-import type { RunHandle } from '../../../src/publishing/publication.js'
 import { createRun } from '../../../src/store/runs/runs.js'
 import type { Store } from '../../../src/store/store.js'
 import { insertProjects } from '../../support/catalogue.js'
@@ -12,7 +12,7 @@ const shard = { fromId: 1, toId: projects }
 
 let store: Store
 let publisher: Publisher
-let run: RunHandle
+let run: Run
 
 beforeAll(async () => {
   store = (await testDatabase()).store

@@ -3,7 +3,8 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import { openQueue, queueSettings } from '../../../jobs/queue.js'
 import { startWorker, type Worker } from '../../../jobs/worker.js'
 import { readConfig, Secrets } from '../../../src/config/config.js'
-import { claimSync, createSyncRun, listSyncRuns } from '../../../src/store/runs/sync-runs.js'
+import { claimRun } from '../../../src/store/runs/leases.js'
+import { createSyncRun, listSyncRuns } from '../../../src/store/runs/sync-runs.js'
 import { openStore, type Store } from '../../../src/store/store.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { neverSoon, workerDeps } from '../../support/jobs/world.js'
@@ -90,7 +91,7 @@ describe('workers of a mirror', () => {
       upstream: upstream.url,
       at: new Date(),
     })
-    await claimSync(store.db, { runId: id, owner: 'dead', seconds: 0 }, new Date())
+    await claimRun(store.db, { kind: 'sync', runId: id, owner: 'dead', seconds: 0 }, new Date())
     await start()
     await until(async () => (await listSyncRuns(store.db, 10)).some((run) => run.id === id && run.state === 'done'))
     expect((await listSyncRuns(store.db, 10)).find((run) => run.id === id)).toMatchObject({ attempt: 2, created: 25 })
@@ -131,9 +132,9 @@ describe('workers of a mirror', () => {
     await worker.close()
     const settings = { ...queueSettings(configuration().config, new Secrets(undefined, undefined), database.url) }
     await using queue = await openQueue(settings, log)
-    expect(await queue.findScheduler('full-sync', 'sync')).toBeDefined()
+    expect(await queue.findScheduler('sync', 'full-sync')).toBeDefined()
     await start({ UPSTREAM_URL: '' })
     expect(await queue.findScheduler('sync', 'sync')).toBeUndefined()
-    expect(await queue.findScheduler('full-sync', 'sync')).toBeUndefined()
+    expect(await queue.findScheduler('sync', 'full-sync')).toBeUndefined()
   })
 })

@@ -83,10 +83,10 @@ export class World {
     await this.store.db.query('insert into item select id, true from generate_series(1, $1) id', [items])
   }
 
-  async startWorker(options: WorkerOptions = {}): Promise<Worker> {
+  async startWorker({ work, ...options }: WorkerOptions & Pick<WorkerDeps, 'work'> = {}): Promise<Worker> {
     const all = { ...options, url: this.#url, connection: this.#connection }
     const store = openStore({ url: this.#url, max: 4, applicationName: 'test worker' })
-    const worker = await startWorker(workerDeps(store, all, this.log))
+    const worker = await startWorker({ ...workerDeps(store, all, this.log), ...(work && { work }) })
     this.#open.push(async () => {
       await worker.close()
       await store.close()

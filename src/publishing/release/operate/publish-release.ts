@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../domain/errors.js'
+import type { Outcome, Run } from '../../../domain/run.js'
 import { recordPublishableIdentifiers } from '../../../store/publication/published-identifiers.js'
 import { findRelease, recordHeldRelease, recordLiveRelease } from '../../../store/publication/releases.js'
 import { assignSegments } from '../../../store/publication/renderings.js'
@@ -14,7 +15,7 @@ import {
   runOfRelease,
   switchLiveRelease,
 } from '../../folder/release-folder.js'
-import type { Progress, PublicationDeps, PublishOutcome, RunHandle, WorkOptions } from '../../publication.js'
+import type { Progress, PublicationDeps, WorkOptions } from '../../publication.js'
 import { isSameContent, type PlanResult, planRelease, type ReleasePlan } from '../plan/plan-release.js'
 import type { Manifest } from '../read/manifest.js'
 import { createReleaseReader, findHeldRelease, type ReadableRelease } from '../read/release-reader.js'
@@ -35,9 +36,9 @@ const lockPatienceMs = 10_000
  */
 export async function publishRelease(
   deps: PublicationDeps,
-  run: RunHandle,
+  run: Run,
   { signal, onProgress = () => undefined }: WorkOptions,
-): Promise<PublishOutcome> {
+): Promise<Outcome> {
   const folder = releaseFolder(deps.feedsDir)
   await prepareFolder(folder)
   const lock = { patienceMs: deps.lockPatienceMs ?? lockPatienceMs, onTimeout: 'take-over', signal } as const
@@ -71,11 +72,7 @@ export async function publishRelease(
 }
 
 /** How a run ends that had come as far as the switch before it was interrupted; throws for one that is too late. */
-function outcomeOfInterrupted(
-  { live, rolledBackFrom }: LiveState,
-  run: RunHandle,
-  feedsDir: string,
-): PublishOutcome | undefined {
+function outcomeOfInterrupted({ live, rolledBackFrom }: LiveState, run: Run, feedsDir: string): Outcome | undefined {
   if (!live) return undefined
   const newest = Math.max(live.manifest.run, rolledBackFrom === undefined ? 0 : runOfRelease(rolledBackFrom))
   if (newest > run.id) {
@@ -96,7 +93,7 @@ async function outcomeOfKnown(
   folder: ReleaseFolder,
   { live, rolledBackFrom }: LiveState,
   plan: ReleasePlan,
-): Promise<PublishOutcome | undefined> {
+): Promise<Outcome | undefined> {
   if (live && rolledBackFrom !== undefined) {
     const takenDown = await createReleaseReader(deps.feedsDir).byId(rolledBackFrom)
     if (takenDown && isSameContent(takenDown.manifest, plan)) {
@@ -112,7 +109,7 @@ async function outcomeOfKnown(
   return { state: 'held', releaseId: held.id, reason, held: held.manifest.held.count }
 }
 
-function toOutcome(plan: Exclude<PlanResult, ReleasePlan>): PublishOutcome {
+function toOutcome(plan: Exclude<PlanResult, ReleasePlan>): Outcome {
   return plan.verdict === 'unchanged'
     ? { state: 'unchanged', releaseId: plan.live.id, held: plan.held.count }
     : { state: 'held', reason: plan.reason, held: plan.held.count }
@@ -135,7 +132,7 @@ function reasonToHold(
 
 type Commit = {
   readonly deps: PublicationDeps
-  readonly run: RunHandle
+  readonly run: Run
   readonly draft: Draft
   readonly folder: ReleaseFolder
   readonly state: LiveState
@@ -145,7 +142,7 @@ type Commit = {
   readonly onProgress: Progress
 }
 
-async function commit(step: Commit): Promise<PublishOutcome> {
+async function commit(step: Commit): Promise<Outcome> {
   const { deps, run, draft, folder, manifest, stillOurs, onProgress } = step
   const held = manifest.held.count
   const row = { id: draft.id, runId: run.id, generatedAt: new Date(manifest.generated), manifest }

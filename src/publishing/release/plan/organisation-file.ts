@@ -3,6 +3,7 @@ import { type IsoDate, isoDateOf, isoInstantOf } from '../../../domain/dates.js'
 import { ServiceError } from '../../../domain/errors.js'
 import type { Decimal } from '../../../domain/money.js'
 import { hasError, type Notice, type NoticeSummary } from '../../../domain/notice.js'
+import type { Run } from '../../../domain/run.js'
 import { organisationsPath } from '../../../feeds/addresses.js'
 import type { MappingConfig } from '../../../feeds/iati/mapping-config.js'
 import {
@@ -27,7 +28,7 @@ import { validateOrganisation } from '../../../validation/index.js'
 import type { Element } from '../../../xml/element.js'
 import { writeElement } from '../../../xml/writer.js'
 import type { Texts } from '../../files/texts.js'
-import type { PublicationDeps, RunHandle } from '../../publication.js'
+import type { PublicationDeps } from '../../publication.js'
 import type { Manifest } from '../read/manifest.js'
 import type { Dataset } from './dataset.js'
 import { stampedEnvelope } from './stamped-envelope.js'
@@ -42,7 +43,7 @@ export type OrganisationFile = { readonly dataset: Dataset; readonly publisherRe
  */
 export async function organisationFile(
   deps: Pick<PublicationDeps, 'mapping'>,
-  run: RunHandle,
+  run: Run,
   db: Db,
   client: Connection,
   live: Manifest | undefined,

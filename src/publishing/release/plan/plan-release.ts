@@ -1,4 +1,5 @@
 import { isoDateOf, isoInstantOf } from '../../../domain/dates.js'
+import type { Run } from '../../../domain/run.js'
 import { activitiesPath, projectFeedIndexPath } from '../../../feeds/addresses.js'
 import type { Connection, Db } from '../../../store/database/connection.js'
 import { copyRows } from '../../../store/database/copy-rows.js'
@@ -13,7 +14,7 @@ import {
   unbalancedRenderings,
 } from '../../../store/publication/renderings.js'
 import type { Texts } from '../../files/texts.js'
-import type { PublicationDeps, RunHandle } from '../../publication.js'
+import type { PublicationDeps } from '../../publication.js'
 import type { Manifest } from '../read/manifest.js'
 import type { ReadableRelease } from '../read/release-reader.js'
 import { bulkActivities } from './bulk-activities.js'
@@ -50,7 +51,7 @@ export type PlanResult =
 /** Looks at everything rendered and decides what the release would hold, without writing anything. */
 export async function planRelease(
   deps: Pick<PublicationDeps, 'mapping'>,
-  run: RunHandle,
+  run: Run,
   db: Db,
   client: Connection,
   live: ReadableRelease | undefined,

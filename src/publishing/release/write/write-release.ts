@@ -1,11 +1,12 @@
 import { isoInstantOf } from '../../../domain/dates.js'
+import type { Run } from '../../../domain/run.js'
 import { manifestPath, projectFeedIndexPath } from '../../../feeds/addresses.js'
 import type { Connection } from '../../../store/database/connection.js'
 import { copyRows } from '../../../store/database/copy-rows.js'
 import { copyReportFeedsSql } from '../../../store/publication/renderings.js'
 import { inOneBatch } from '../../files/texts.js'
 import type { Draft, Writing } from '../../folder/draft.js'
-import type { Progress, PublicationDeps, RunHandle } from '../../publication.js'
+import type { Progress, PublicationDeps } from '../../publication.js'
 import { type DatasetContent, noNotices } from '../plan/dataset.js'
 import type { ReleasePlan } from '../plan/plan-release.js'
 import { listPackedFeeds, packAddress, packFeeds, packIndexAddress } from '../read/feed-pack.js'
@@ -17,7 +18,7 @@ const jsonMediaType = 'application/json; charset=utf-8'
 /** What writing a release needs. */
 export type Build = {
   readonly deps: PublicationDeps
-  readonly run: RunHandle
+  readonly run: Run
   readonly draft: Draft
   readonly live: ReadableRelease | undefined
   readonly client: Connection

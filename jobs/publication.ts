@@ -1,0 +1,72 @@
+import type { Clock } from '../src/domain/dates.js'
+import { leaseOn } from '../src/runs/attempt.js'
+import {
+  planShards,
+  publicationSchedule,
+  publishRelease,
+  renderShard,
+  scheduledPublications,
+} from '../src/runs/publication.js'
+import { createRun } from '../src/store/runs/runs.js'
+import { type DispatchDeps, dispatchNext } from './dispatch.js'
+import type { NewJob } from './queue.js'
+import { attemptOf, failRunOf, jobOfRun, rangeOf, startAttempt } from './run-jobs.js'
+import type { Work } from './work-row.js'
+
+/** Publications: one job plans the shards, one renders each shard, and the last one publishes the release. */
+export const publication: Work<'publish'> = {
+  name: 'publication',
+  fields: ['publish'],
+  // Ticks and starts take a moment; they must not wait behind a publication that takes minutes.
+  queues: { publish: 4, render: 1 },
+  schedules: (config) => ({ publish: publicationSchedule(config) }),
+  open: (deps) => ({
+    scheduled: [scheduledPublications(deps)],
+    jobs: {
+      start: (call) =>
+        startAttempt(deps, call, 'publication', async (lease, run) => {
+          const { runId, attempt } = lease
+          const shards = await planShards(deps, lease, run, call.signal)
+          if (!shards) return 'superseded'
+          const data = { runId, attempt }
+          const renders = shards.map((shard) => renderJob(data, shard))
+          // The id is of the ledger, never of the day: a flow whose jobs have ended under their ids would do nothing.
+          await deps.queue.addFlow(`run-${runId}-${attempt}`, { queue: 'publish', name: 'publish', data }, renders)
+          return `${shards.length} shards`
+        }),
+      render: (call) => {
+        const lease = leaseOn(deps, attemptOf('publication', call.data), 'render')
+        return jobOfRun(deps, call, lease, 'running', async () => {
+          const counts = await renderShard(deps, lease, rangeOf(call.data), call)
+          return counts ? `${counts.rendered} rendered` : 'superseded'
+        })
+      },
+      publish: (call) => {
+        const lease = leaseOn(deps, attemptOf('publication', call.data), 'publish')
+        return jobOfRun(deps, call, lease, 'running', () => publishRelease(deps, lease, call))
+      },
+    },
+    onGivenUp: async (name, data, error) => {
+      if (name === 'render' || name === 'publish') await failRunOf(deps, attemptOf('publication', data), error)
+    },
+  }),
+}
+
+function renderJob(attempt: object, shard: { readonly fromId: number; readonly toId: number }) {
+  return { queue: 'render', name: 'render', data: { ...attempt, ...shard }, id: `${shard.fromId}` } satisfies NewJob & {
+    id: string
+  }
+}
+
+/**
+ * Enters a publication and gives it to the queue, behind the one that is worked on, if there is one. Returns the run's
+ * id. Throws `queue-unavailable`; the run is in the ledger all the same, and a worker takes it up.
+ */
+export async function enqueueRun(
+  deps: DispatchDeps & { readonly clock: Clock },
+  { trigger, force }: { readonly trigger: 'manual' | 'start'; readonly force: boolean },
+): Promise<number> {
+  const { id } = await createRun(deps.store.db, { trigger, force, at: deps.clock() })
+  await dispatchNext(deps, 'publication')
+  return id
+}

@@ -1,0 +1,90 @@
+import { type ScheduledTask, schedule } from 'node-cron'
+import { toServiceError } from '../src/domain/errors.js'
+import type { RunKind } from '../src/domain/run.js'
+import type { Log } from '../src/observability/log.js'
+import { enterMissed, type ScheduledRuns } from '../src/runs/due.js'
+import { requeueDeadRun } from '../src/store/runs/leases.js'
+import { dispatchNext } from './dispatch.js'
+import { restoreSchedulers } from './schedulers.js'
+import type { WorkTable, WorkTableDeps } from './work.js'
+
+/** When the watchdog looks, and how long the queue has to start a due run before it is taken for lost. */
+export type WatchdogSettings = { readonly pattern: string; readonly graceSeconds: number }
+
+export type Rounds = {
+  readonly rows: WorkTable
+  readonly scheduled: readonly ScheduledRuns[]
+  /** Every minute, and five minutes of grace, when absent. */
+  readonly watchdog?: WatchdogSettings
+  /** Done every hour: the files that this process can see. */
+  readonly housekeeping?: () => Promise<void>
+}
+
+/**
+ * What a worker repeats outside the queue. Each second: runs of dead workers are queued again, and the queue is given
+ * what is due to begin. Each minute, the watchdog: a due instant that the ledger does not show is entered, and a
+ * scheduler that is gone from the queue is put back. Resolves after the first round.
+ */
+export async function startRounds(
+  deps: WorkTableDeps,
+  { rows, scheduled, watchdog = { pattern: '* * * * *', graceSeconds: 300 }, housekeeping }: Rounds,
+): Promise<{ stop(): Promise<void> }> {
+  const { log } = deps
+  const kinds = [...new Set(scheduled.map(({ kind }) => kind))]
+  const reconciling = kinds.map((kind) => guarded(log, `reconciliation of ${kind} runs`, () => reconcile(deps, kind)))
+  const reconcileAll = async () => void (await Promise.all(reconciling.map((round) => round())))
+  const watch = guarded(log, 'watchdog', async () => {
+    for (const runs of scheduled) await enterMissed(runs, 'watchdog', watchdog.graceSeconds)
+    for (const kind of kinds) await reconcile(deps, kind)
+    await restoreSchedulers(deps, rows, watchdog.graceSeconds)
+  })
+  await reconcileAll()
+  const timer = setInterval(reconcileAll, Math.min(1000, (deps.lockSeconds * 1000) / 3))
+  const tasks = [repeat(watchdog.pattern, watch)]
+  if (housekeeping) {
+    // At a minute of this process's own, so that processes take turns.
+    tasks.push(repeat(`${process.pid % 60} * * * *`, guarded(log, 'housekeeping of files', housekeeping)))
+  }
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await Promise.all(tasks.map((task) => task.destroy()))
+    },
+  }
+}
+
+/** Queues the run of a dead worker again and gives the queue whatever is due to begin. */
+async function reconcile(deps: WorkTableDeps, kind: RunKind): Promise<void> {
+  const dead = await requeueDeadRun(deps.store.db, kind)
+  if (dead) {
+    const { id, attempt, owner } = dead
+    deps.log.warn({ runId: id, attempt, owner }, `the worker of this ${kind} run is gone, the run is taken up again`)
+  }
+  await dispatchNext(deps, kind)
+}
+
+/** A round that logs its failure once, until it succeeds again, and is skipped while it is still going on. */
+function guarded(log: Log, what: string, work: () => Promise<void>): () => Promise<void> {
+  let failing = false
+  let running = false
+  return async () => {
+    if (running) return
+    running = true
+    try {
+      await work()
+      failing = false
+    } catch (error) {
+      if (!failing) log.warn({ what, error: toServiceError(error).message }, 'a round failed, it will be repeated')
+      failing = true
+    } finally {
+      running = false
+    }
+  }
+}
+
+/** Repeats a round by a cron pattern. node-cron's own messages are dropped: the next round makes up. */
+function repeat(pattern: string, round: () => Promise<void>): ScheduledTask {
+  const nothing = () => undefined
+  const logger = { info: nothing, warn: nothing, error: nothing, debug: nothing }
+  return schedule(pattern, round, { noOverlap: true, suppressMissedWarning: true, unref: true, logger })
+}

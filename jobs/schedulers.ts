@@ -1,0 +1,40 @@
+import { findSchedule } from '../src/store/runs/schedules.js'
+import type { WorkTable, WorkTableDeps } from './work.js'
+import { schedulerQueue } from './work-row.js'
+
+/** Makes the queue's schedulers those of the table, as configured: ours in place, no others in the same queues. */
+export async function installSchedulers({ queue, config, log }: WorkTableDeps, rows: WorkTable): Promise<void> {
+  const names = new Map<string, string[]>()
+  for (const row of rows) {
+    const place = schedulerQueue(row)
+    const schedules = Object.entries(row.schedules(config))
+    names.set(place, [...(names.get(place) ?? []), ...schedules.map(([name]) => name)])
+    for (const [name, schedule] of schedules) await queue.upsertScheduler(place, name, schedule)
+  }
+  for (const [place, ours] of names) {
+    const removed = await queue.removeSchedulersExcept(place, ours)
+    if (removed.length > 0) log.info({ removed }, 'schedulers of another version were removed')
+  }
+}
+
+/**
+ * Installs schedulers again that are gone from the queue, or have stood still since an instant at least `graceSeconds`
+ * ago. The schedule in force comes from the ledger: a worker with a newer configuration may have put it there.
+ */
+export async function restoreSchedulers(
+  { queue, config, store, clock, log }: WorkTableDeps,
+  rows: WorkTable,
+  graceSeconds: number,
+): Promise<void> {
+  const limit = clock().getTime() - graceSeconds * 1000
+  for (const row of rows) {
+    const place = schedulerQueue(row)
+    for (const [name, schedule] of Object.entries(row.schedules(config))) {
+      const found = await queue.findScheduler(place, name)
+      if (found && (found.next?.getTime() ?? Number.POSITIVE_INFINITY) > limit) continue
+      await queue.upsertScheduler(place, name, (await findSchedule(store.db, name)) ?? schedule)
+      const was = found ? 'standing still' : 'gone'
+      log.warn({ scheduler: name, was }, `the ${row.name} scheduler was restored in the queue`)
+    }
+  }
+}

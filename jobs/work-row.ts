@@ -1,0 +1,53 @@
+import type { Config, ConfigOf, Secrets } from '../src/config/config.js'
+import type { Schedule } from '../src/domain/schedule.js'
+import type { Payments } from '../src/payments/payments.js'
+import type { ScheduledRuns } from '../src/runs/due.js'
+import type { PublicationRunDeps } from '../src/runs/publication.js'
+import type { JobQueue } from './queue.js'
+import type { JobCall } from './queue-worker.js'
+
+/** What a row of work is given when a worker starts. */
+export type WorkDeps<Field extends keyof Config = never> = PublicationRunDeps & {
+  readonly config: ConfigOf<Field>
+  readonly secrets: Secrets
+  readonly queue: JobQueue
+  /** How open payments are settled; without it they are left to other workers. */
+  readonly payments?: Payments
+}
+
+/** One kind of scheduled work: a row of the table in `work.ts`. */
+export type Work<Field extends keyof Config = keyof Config> = {
+  /** Names the work in the log. */
+  readonly name: string
+  /** The fields of the configuration that it uses. */
+  readonly fields: readonly Field[]
+  /**
+   * Its queues, and how many jobs of each a process works on at a time. Its schedulers are in the first one. Rows may
+   * share a queue; then the largest number counts.
+   */
+  readonly queues: Readonly<Record<string, number>>
+  /** When it is due, by the scheduler's name; {} when the configuration does not want it. */
+  readonly schedules: (config: ConfigOf<Field>) => Readonly<Record<string, Schedule>>
+  /** The work in this process; undefined when this process has no part in it. */
+  readonly open: (deps: WorkDeps<Field>) => OpenWork | undefined
+}
+
+export type OpenWork = {
+  /** Done before jobs are taken. */
+  readonly begin?: () => Promise<void>
+  /** Schedules whose due instants are runs of the ledger: their ticks enter the run. */
+  readonly scheduled?: readonly ScheduledRuns[]
+  /** Does what is due by all other schedules. */
+  readonly tick?: (call: JobCall) => Promise<string>
+  /** Its other jobs by name. */
+  readonly jobs?: Readonly<Record<string, (call: JobCall) => Promise<string>>>
+  /** Hears of jobs that will not be tried again, also those that the queue gave up without asking. */
+  readonly onGivenUp?: (name: string, data: unknown, error: Error) => Promise<void>
+}
+
+/** The queue that a row's schedulers are in. */
+export function schedulerQueue({ name, queues }: { readonly name: string; readonly queues: object }): string {
+  const [queue] = Object.keys(queues)
+  if (queue === undefined) throw new Error(`the work "${name}" has no queue`)
+  return queue
+}

@@ -1,0 +1,20 @@
+import { pruning } from './pruning.js'
+import { publication } from './publication.js'
+import { settlement } from './settlement.js'
+import { sync } from './sync.js'
+import type { Work, WorkDeps } from './work-row.js'
+
+/** All scheduled work. Queues, their counts, schedulers, the watchdog and shutdown follow from this table. */
+export const work = [publication, sync, settlement, pruning] as const satisfies readonly Work[]
+
+/** The fields of the configuration that the table uses. */
+export type WorkField = (typeof work)[number]['fields'][number]
+
+/** A table like this one, and what its rows are given. */
+export type WorkTable = readonly Work<WorkField>[]
+export type WorkTableDeps = WorkDeps<WorkField>
+
+/** The queues of these rows, each once. */
+export function queueNames(rows: readonly { readonly queues: object }[]): string[] {
+  return [...new Set(rows.flatMap(({ queues }) => Object.keys(queues)))]
+}
