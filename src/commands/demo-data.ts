@@ -69,7 +69,7 @@ export async function resetDemoCommand(environment: Environment, output: Output)
     { ...removed, identifiers },
     () =>
       `removed ${removed.projects} demo projects and ${removed.organisations} organisations; ` +
-      'the next publication goes out without them',
+      'the next publication leaves them out',
   )
   return 0
 }

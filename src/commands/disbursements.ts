@@ -35,6 +35,6 @@ export async function importDisbursementsCommand(
       output.note(`${file}, line ${line}, ${field}: expected ${expected}, got ${JSON.stringify(got)}`)
     }
   }
-  output.result(summary, () => `${lines} lines: ${created} new, ${known} known already, ${refused} refused`)
+  output.result(summary, () => `${lines} lines: ${created} new, ${known} already known, ${refused} refused`)
   return refused > 0 ? 1 : 0
 }

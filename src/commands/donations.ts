@@ -52,7 +52,7 @@ export function registerDonations(program: Command, { environment, action }: Com
     )
 }
 
-/** What `giving donations list` may be asked for. */
+/** The filters of `giving donations list`. */
 export type DonationListOptions = {
   readonly project?: number
   readonly status?: DonationStatus
@@ -60,7 +60,7 @@ export type DonationListOptions = {
   readonly limit: number
 }
 
-/** `giving donations list`: the newest first; nothing of it names a person. */
+/** `giving donations list`: the newest first, without names of donors. */
 export async function listDonationsCommand(
   environment: Environment,
   options: DonationListOptions,
@@ -77,7 +77,7 @@ export async function listDonationsCommand(
   return 0
 }
 
-/** `giving donations show ID`: all that happened to it. */
+/** `giving donations show ID`: the donation and its history. */
 export async function showDonationCommand(environment: Environment, id: number, output: Output): Promise<number> {
   await using runtime = await openRuntime(environment)
   const history = await findDonationHistory(runtime.store.db, id)
@@ -108,7 +108,7 @@ function describeHistory({ donation, events, donorKnown }: DonationHistory): str
 
 type RefundOptions = { readonly amount?: string; readonly chargeback: boolean }
 
-/** `giving donations refund ID`: gives back all that is left, or a part; a chargeback is only booked. */
+/** `giving donations refund ID`: refunds what is left, or a part; a chargeback is only entered in the books. */
 export async function refundDonationCommand(
   environment: Environment,
   options: RefundOptions & { readonly id: number },

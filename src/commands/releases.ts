@@ -44,7 +44,7 @@ export function registerReleases(program: Command, { environment, action }: Comm
   )
 }
 
-/** `giving releases list`: everything on disk, newest first; exit code 1 when a release newer than the live one is held. */
+/** `giving releases list`: all on disk, newest first; exit code 1 when a release newer than the live one is held. */
 export async function listReleasesCommand(environment: Environment, output: Output): Promise<number> {
   await using runtime = await openRuntime(environment, ['publish'])
   const releases = await listReleases(depsOf(runtime))
@@ -53,7 +53,7 @@ export async function listReleasesCommand(environment: Environment, output: Outp
   return newest?.state === 'held' ? 1 : 0
 }
 
-/** `giving releases show ID`: its files, totals, held activities, why it is held, and what happened to it. */
+/** `giving releases show ID`: its files, totals, held activities, the reason why it is held, and its history. */
 export async function showReleaseCommand(environment: Environment, id: string, output: Output): Promise<number> {
   await using runtime = await openRuntime(environment, ['publish'])
   const { release, known, events } = await getRelease(depsOf(runtime), id)
@@ -70,13 +70,13 @@ export async function showReleaseCommand(environment: Environment, id: string, o
     }),
     ...events.map(
       ({ event, otherId, at }) =>
-        `  ${at.toISOString()} ${event}${otherId === undefined ? '' : `, in the place of ${otherId}`}`,
+        `  ${at.toISOString()} ${event}${otherId === undefined ? '' : `, in place of ${otherId}`}`,
     ),
   ])
   return 0
 }
 
-/** `giving releases diff A B`: what is different in B; exit code 0 nothing, 1 something. */
+/** `giving releases diff A B`: the differences of B; exit code 0 none, 1 some. */
 export async function diffReleasesCommand(
   environment: Environment,
   [from, to]: readonly [string, string],
@@ -110,8 +110,8 @@ export async function rollbackReleaseCommand(environment: Environment, id: strin
   const result = await rollbackRelease(depsOf(runtime), id)
   runtime.log.warn(result, 'release rolled back')
   output.result(result, () => [
-    `release ${result.release} is live again in the place of ${result.from}`,
-    `it stays until a publication has other content than ${result.from}`,
+    `release ${result.release} is live again in place of ${result.from}`,
+    `it stays live until a publication differs from ${result.from}`,
   ])
   if (!output.json && result.missing.count > 0) {
     const { count, sample } = result.missing

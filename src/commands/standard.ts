@@ -72,7 +72,7 @@ async function verifySchemas(directory: string): Promise<void> {
   xsd?.dispose()
 }
 
-/** `giving standard show`: what is built in, what was pulled, how they differ, and what is used. Exit code 0. */
+/** `giving standard show`: the built-in data, the pulled files, their difference, and which of them is used. Exit code 0. */
 export async function showStandardCommand(environment: Environment, output: Output): Promise<number> {
   const { config } = readConfig(environment, schemaFields)
   const directory = pulledDirectory(config)
@@ -102,11 +102,12 @@ function describePulled({ version, pulledAt, files, from }: PulledStandard, diff
 }
 
 function describeDifference({ schemas, codeLists }: StandardDifference): string[] {
-  if (schemas.length === 0 && codeLists.length === 0) return ['they say what the built-in data says']
+  if (schemas.length === 0 && codeLists.length === 0) return ['the official files agree with the built-in data']
   return [
-    ...schemas.map((name) => `${name} has another text than the one that the built-in data is from`),
+    ...schemas.map((name) => `${name} differs from the file that the built-in data was made from`),
     ...codeLists.map(
-      ({ name, added, gone }) => `code list ${name}: ${added} active codes more, ${gone} fewer than built in`,
+      ({ name, added, gone }) =>
+        `code list ${name}: ${added} active codes added, ${gone} removed since the built-in data`,
     ),
   ]
 }

@@ -39,9 +39,9 @@ export type Config = {
     readonly keepReleases: number
     readonly maxLossPercent: number
   }
-  /** Address of the mirrored platform; undefined: none. Asks for no key. */
+  /** Address of the mirrored platform; undefined: none. Needs no key. */
   readonly upstreamUrl: string | undefined
-  /** How that platform is read, by a process that does; undefined: none. */
+  /** How a process that syncs reads that platform; undefined: none. */
   readonly upstream: UpstreamConfig | undefined
   readonly allowPrivateNetworks: boolean
   readonly standardDir: string | undefined
@@ -131,8 +131,8 @@ class VariableReader {
       if ('value' in read) return read.value
       this.problems.push({ field: name, expected: read.expected, got: definition.secret ? '[redacted]' : raw })
     }
-    const standard = fallback === undefined ? undefined : parse(fallback)
-    return standard && 'value' in standard ? standard.value : undefined
+    const byDefault = fallback === undefined ? undefined : parse(fallback)
+    return byDefault && 'value' in byDefault ? byDefault.value : undefined
   }
 }
 
@@ -191,7 +191,7 @@ export function readConfig<Field extends keyof Config = keyof Config>(
   wanted: readonly Field[] = Object.keys(fields) as Field[],
 ): { config: ConfigOf<Field>; secrets: Secrets } {
   const variable = new VariableReader(environment)
-  // In the order of the table, so that problems are always told in the same order.
+  // In the order of the table, so that problems always come in the same order.
   const used = (Object.keys(fields) as Field[]).filter((field) => wanted.includes(field))
   const config = Object.fromEntries(used.map((field) => [field, fields[field](variable)])) as ConfigOf<Field>
   const { problems } = variable

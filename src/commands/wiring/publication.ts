@@ -23,7 +23,7 @@ export async function openPublication(
   const mapping = await resolveMapping(runtime)
   const adopted = await adoptLiveRun({ store, feedsDir })
   if (adopted !== undefined)
-    log.warn({ runId: adopted }, 'the database is older than the live release: it was restored')
+    log.warn({ runId: adopted }, 'the database is older than the live release: it was restored from a backup')
   const xsd = await openOfficialSchema(config)
   if (xsd) cleanup.defer(async () => xsd.dispose())
   return createPublication({
@@ -58,7 +58,7 @@ async function resolveMapping(runtime: Runtime<(typeof mappingFields)[number]>):
         problems: [{ field: 'REPORTING_ORG_REF', expected: 'the IATI identifier of the publisher' }],
       })
     }
-    if (!demo) log.warn('REPORTING_ORG_REF is not set: publishing under the demo publisher, only fit for a trial')
+    if (!demo) log.warn('REPORTING_ORG_REF is not set: publishing under the demo publisher, which is only for trials')
   }
   return {
     reportingOrg: { ref: ref ?? demoReportingOrgRef, name, type },

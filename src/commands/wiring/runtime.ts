@@ -78,15 +78,15 @@ export function openPool(
   )
 }
 
-/** Starts or joins the embedded server, and starts it again should it be killed. */
+/** Starts or joins the embedded server, and starts it again when it was killed. */
 async function openEmbedded({ dataDir }: ConfigOf<'dataDir'>, log: Log, cleanup: CleanupStack) {
   const embedded = await openEmbeddedPostgres({ dataDir, log: (message) => log.debug({ message }, 'database') })
   cleanup.defer(() => embedded.release())
   const keeper = keepServerRunning({
     dataDir,
     clusterDir: embedded.clusterDir,
-    onRestart: () => log.warn('our own PostgreSQL was gone, it has been started again'),
-    onFailure: (err) => log.error({ err }, 'our own PostgreSQL is gone and cannot be started'),
+    onRestart: () => log.warn('our own PostgreSQL had stopped and was started again'),
+    onFailure: (err) => log.error({ err }, 'our own PostgreSQL has stopped and cannot be started again'),
   })
   cleanup.defer(() => keeper.stop())
   return embedded

@@ -75,8 +75,8 @@ describe('a pull', () => {
     expect(code).toBe(0)
     expect(lines.join('\n')).toMatch(/^built in: version 2\.03, \d+ code lists$/m)
     expect(lines.join('\n')).toMatch(/^pulled: version 2\.03, \d+ files, at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/m)
-    expect(lines).toContain('  code list ActivityScope: 1 active codes more, 7 fewer than built in')
-    expect(lines).toContain('  schemas/iati-common.xsd has another text than the one that the built-in data is from')
+    expect(lines).toContain('  code list ActivityScope: 1 active codes added, 7 removed since the built-in data')
+    expect(lines).toContain('  schemas/iati-common.xsd differs from the file that the built-in data was made from')
     expect(lines).toContain(`official schema used: ${directory}`)
   })
 

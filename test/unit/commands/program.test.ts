@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { runCommandLine } from '../../support/command-line.js'
+import { readFirstTable, readProjectFile } from '../../support/markdown-table.js'
 
 /** The help of a command and of all its subcommands, in their order. */
 async function helpOf(command: readonly string[]): Promise<string[]> {
@@ -15,10 +16,27 @@ it('helps with every command', async () => {
   await expect((await helpOf([])).join('\n')).toMatchFileSnapshot('../../golden/help.txt')
 })
 
-it.each([['nonsense'], ['users', 'create'], ['donations', 'show', 'x'], ['validate']])(
-  'refuses `giving %s %s %s` with exit code 2 and its help',
-  async (...args) => {
-    const { code, stdout, stderr } = await runCommandLine(args, {})
+it('has every command in the table of the README, with exit code 1 where its help has it', async () => {
+  const [, section = ''] = readProjectFile('README.md').split('\n## Commands\n')
+  const rows = readFirstTable(section).map(([commands = '', , codes = '']) => {
+    const names = [...commands.replaceAll('`', '').matchAll(/(?:^|, )([a-z-]+)/g)].map(([, name = '']) => name)
+    return { names: [...new Set(names)], codes }
+  })
+  for (const { names, codes } of rows) {
+    const help = (await Promise.all(names.map((name) => helpOf([name])))).flat().join('\n')
+    expect({ names, one: /\b1\b/.test(codes) }).toEqual({ names, one: /exit\s+code\s+1/.test(help) })
+    expect(codes, names.join()).toMatch(/^0\b.*\b2\b/)
+  }
+  const [help = ''] = await helpOf([])
+  const [, list = ''] = help.split('\nCommands:\n')
+  const all = [...list.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name)
+  expect(rows.flatMap(({ names }) => names).sort()).toEqual(all.filter((name) => name !== 'help').sort())
+})
+
+it.each(['nonsense', 'users create', 'donations show x', 'validate'])(
+  'refuses `giving %s` with exit code 2 and its help',
+  async (line) => {
+    const { code, stdout, stderr } = await runCommandLine(line.split(' '), {})
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(/^error: .*\n\nUsage: giving/)
   },
