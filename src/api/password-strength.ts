@@ -8,24 +8,41 @@ export const minimumPasswordLength = 12
 const estimatedLength = 32
 const signSubstitutions = 1
 
-// zxcvbn's scale of 0 to 4: from 3 on, more than a hundred million guesses.
-const neededScore = 3
+// zxcvbn's scale of 0 to 4: from 4 on, more than ten thousand million guesses.
+const neededScore = 4
+
+// Passphrases of the literature, which guessers try first and the lists of zxcvbn do not have.
+const knownPhrases = [
+  'correct horse battery staple',
+  'the quick brown fox jumps over the lazy dog',
+  'to be or not to be that is the question',
+  'may the force be with you',
+  'lorem ipsum dolor sit amet',
+  'once upon a time',
+  'open sesame',
+  'trustno one',
+]
+const known = knownPhrases.flatMap((phrase) =>
+  ['', ' ', '-', '_', '.'].map((sign) => phrase.replaceAll(' ', sign).slice(0, estimatedLength)),
+)
 
 let estimator: Promise<ZxcvbnFactory> | undefined
 
 /**
  * Why a new password is refused, as what was expected; undefined when it is good. Refused are short passwords and those
- * that lists of common ones, words, names, dates, keyboard rows, repetitions or the e-mail itself let one guess.
+ * that can be guessed from lists of common ones, words, names, dates, keyboard rows, repetitions, well-known phrases or
+ * the e-mail itself.
  */
 export async function passwordProblem(password: string, email: string): Promise<string | undefined> {
   if ([...password].length < minimumPasswordLength) return `at least ${minimumPasswordLength} characters`
   estimator ??= loadEstimator()
   const { score } = (await estimator).check(password.slice(0, estimatedLength), [
+    ...known,
     email,
     ...email.split(/[^\p{L}\p{N}]+/u),
   ])
   return score < neededScore
-    ? 'a password that is not easy to guess: no common one, no repetition or sequence'
+    ? 'a password that is not easy to guess: no common one, no repetition or sequence, no word with a year'
     : undefined
 }
 

@@ -145,7 +145,7 @@ function announce(runtime: Runtime<'publish' | 'queue'>, baseUrl: string, output
     ['try it', `curl -s ${baseUrl}/iati/activities.xml | head -c 2000`],
     [
       'make an API key',
-      "echo 'a long password' | npm run --silent giving -- users create --email you@example.org --password-stdin",
+      "echo 'seven quiet rivers run' | npm run --silent giving -- users create --email you@example.org --password-stdin",
     ],
     ['published files', feedsDir],
     ['database', embedded ? `our own PostgreSQL, data in ${embedded.clusterDir}` : 'the one DATABASE_URL names'],

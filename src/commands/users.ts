@@ -148,7 +148,7 @@ async function applyChange(
     case 'password': {
       const passwords = createPasswordHashing()
       await changePasswordHash(db, accountId, await toPasswordHash({ passwords }, { email, password: change.password }))
-      return 'the password is changed; keys and tokens stay valid'
+      return 'the password is changed; keys stay valid, tokens have ended'
     }
     case 'grant':
       await recordGrant(db, accountId, change.grant, clock())
@@ -158,7 +158,7 @@ async function applyChange(
       return `${change.grant} not granted any more`
     case 'disable':
       await disableAccount(db, accountId, clock())
-      return 'disabled; its tokens are refused at once, its keys within 5 s'
+      return 'disabled; its tokens have ended, its keys are refused within 5 s'
     case 'enable':
       await enableAccount(db, accountId)
       return 'enabled'

@@ -1,31 +1,53 @@
 /**
- * Whether a text holds what may be the number of a payment card: 14 to 19 digits of a known issuer's length and
- * beginning that pass the Luhn check, with or without blanks or hyphens between them. Digits inside of a longer word, such
- * as a UUID, are none.
+ * Whether a text holds what may be the number of a payment card: 13 to 19 digits of a known issuer's length and
+ * beginning that pass the Luhn check. Digits of any script count, characters without a width do not, and up to five other
+ * signs may stand between digits. Digits inside of a longer word, such as a UUID, are not a card number.
  */
 export function holdsCardNumber(text: string): boolean {
-  if (!atLeastFourteenDigits.test(text)) return false
-  for (const [found] of text.matchAll(digitGroups)) {
-    // Hyphens join what blanks may part: a UUID made of digits is one word.
-    const groups = found.replaceAll('-', '').split(' ')
-    for (let first = 0; first < groups.length; first++) {
+  if (text.length < shortest) return false
+  for (const [run] of withAsciiDigits(text).matchAll(runsOfNumbers)) {
+    // Hyphens join what other signs may part: a UUID made of digits is one word.
+    const words = run.match(/[\p{L}\p{N}-]+/gu) ?? []
+    const numbers = words.map((word) => word.replaceAll('-', '')).filter((digits) => digits !== '')
+    for (let first = 0; first < numbers.length; first++) {
       let digits = ''
-      for (let last = first; last < groups.length && digits.length < 19; last++) {
-        digits += groups[last] ?? ''
-        if (issued.test(digits) && passesLuhn(digits)) return true
+      for (let last = first; last < numbers.length && digits.length < longest; last++) {
+        digits += numbers[last]
+        if (issued.test(digits) && passesLuhn(digits) && !(first === 0 && isPhoneNumber(run, digits))) return true
       }
     }
   }
   return false
 }
 
-// Most texts have no number in them, and are not looked at any further.
-const atLeastFourteenDigits = /(?:\d[ -]?){14}/
-const digitGroups = /(?<![\w-])\d+(?:[ -]\d+)*(?![\w-])/g
+const shortest = 13
+const longest = 19
 
-// Visa 16 and 19; Mastercard; American Express; Discover; Diners; JCB; UnionPay; Maestro (16 to 19).
+// Words of digits and hyphens only, with few signs between them.
+const runsOfNumbers = /(?<![\p{L}\p{N}-])\+?[\d-]+(?![\p{L}\p{N}])(?:[^\p{L}\p{N}-]{1,5}[\d-]+(?![\p{L}\p{N}]))*/gu
+
+// Visa 13, 16 and 19; Mastercard; American Express; Discover; Diners; JCB; UnionPay; Maestro (16 to 19).
 const issued =
-  /^(?:4\d{15}(?:\d{3})?|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}|6(?:011|4[4-9]\d|5\d\d)\d{12,15}|3(?:0[0-5]|[689]\d)\d{11}|35(?:2[89]|[3-8]\d)\d{12,15}|62\d{14,17}|(?:50|5[6-9]|6[37])\d{14,17})$/
+  /^(?:4\d{12}(?:\d{3})?(?:\d{3})?|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}|6(?:011|4[4-9]\d|5\d\d)\d{12,15}|3(?:0[0-5]|[689]\d)\d{11}|35(?:2[89]|[3-8]\d)\d{12,15}|62\d{14,17}|(?:50|5[6-9]|6[37])\d{14,17})$/
+
+/** A country code after a plus sign and the length that only old cards have. */
+function isPhoneNumber(run: string, digits: string): boolean {
+  return run.startsWith('+') && digits.length === shortest
+}
+
+/** The text with the digits of all scripts as those of ASCII, and without what has no width. */
+function withAsciiDigits(text: string): string {
+  // Full-width and other styled digits become those of ASCII here; marks and format characters have no width.
+  const plain = text.normalize('NFKC').replace(/[\p{Cf}\p{M}]/gu, '')
+  return plain.replace(/[^\P{Nd}0-9]/gu, (digit) => String(decimalValueOf(digit.codePointAt(0) ?? 0)))
+}
+
+/** Unicode keeps the ten digits of a script side by side, from zero to nine. */
+function decimalValueOf(codePoint: number): number {
+  let below = 0
+  while (/\p{Nd}/u.test(String.fromCodePoint(codePoint - below - 1))) below++
+  return below % 10
+}
 
 function passesLuhn(digits: string): boolean {
   let sum = 0

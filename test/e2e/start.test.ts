@@ -75,7 +75,7 @@ describe('giving start on a bare machine', () => {
   it('answers API requests of a user made on the command line', async () => {
     const created = await installation.run(
       ['users', 'create', '--email', 'ops@example.org', '--password-stdin', '--token-timeout', '10h', '--json'],
-      'correct horse battery\n',
+      'seven quiet rivers run\n',
     )
     expect(created).toMatchObject({ code: 0, stderr: '' })
     const { apiKey } = JSON.parse(created.stdout) as { apiKey: string }
@@ -85,7 +85,7 @@ describe('giving start on a bare machine', () => {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
-        auth_request: { user: { email: 'ops@example.org', password: 'correct horse battery' }, api_key: apiKey },
+        auth_request: { user: { email: 'ops@example.org', password: 'seven quiet rivers run' }, api_key: apiKey },
       }),
     })
     expect(await tokens.json()).toMatchObject({

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createAuthentication } from '../../src/api/operations/authenticate.js'
+import { findKey, issueToken, isTokenValid, secretHash } from '../../src/store/access/accounts.js'
 import { type TestApi, testApi } from '../support/api.js'
 import { runCommandLine } from '../support/command-line.js'
 import { testDatabase } from '../support/database.js'
@@ -66,6 +67,19 @@ describe('the operator’s commands for API users', async () => {
       })
     expect((await ask(password)).statusCode).toBe(401)
     expect((await ask('eight louder mountains')).statusCode).toBe(200)
+  })
+
+  it('end the tokens of an account with its old password, and when it is disabled, also once it is enabled again', async () => {
+    const key = String((await run(`keys issue --email ${email}`)).said?.apiKey)
+    const keyId = (await findKey(store.db, secretHash(key)))?.id ?? 0
+    const at = new Date()
+    for (const change of ['password --password-stdin', 'disable']) {
+      const token = await issueToken(store.db, { keyId, timeoutSeconds: 60, at })
+      expect(await isTokenValid(store.db, { token, keyId, at })).toBe(true)
+      expect(await run(`users ${change} --email ${email}`, 'nine louder mountains\n')).toMatchObject({ code: 0 })
+      await run(`users enable --email ${email}`)
+      expect(await isTokenValid(store.db, { token, keyId, at })).toBe(false)
+    }
   })
 
   it('issue, list and revoke keys, by number or by the key itself', async () => {

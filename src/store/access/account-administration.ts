@@ -44,8 +44,16 @@ export async function changeTokenTimeout(db: Db, accountId: number, seconds: num
   await db.query('update account set token_timeout_seconds = $2 where id = $1', [accountId, seconds])
 }
 
+/** Gives an account a new password and ends its tokens: whoever knew the old one has no access any more. */
 export async function changePasswordHash(db: Db, accountId: number, passwordHash: string): Promise<void> {
-  await db.query('update account set password_hash = $2 where id = $1', [accountId, passwordHash])
+  await db.query(`with ended as (${endTokensOf('$1')}) update account set password_hash = $2 where id = $1`, [
+    accountId,
+    passwordHash,
+  ])
+}
+
+function endTokensOf(accountId: string): string {
+  return `delete from access_token where api_key_id in (select id from api_key where account_id = ${accountId})`
 }
 
 /** Grants an operation; granting it again changes nothing. */
@@ -62,12 +70,16 @@ export async function withdrawGrant(db: Db, accountId: number, grant: Grant): Pr
   await db.query('delete from account_grant where account_id = $1 and operation = $2', [accountId, grant])
 }
 
-/** Disables an account: its tokens are refused at once, its keys within 5 s. */
+/** Disables an account: its keys are refused within 5 s, its tokens end at once. */
 export async function disableAccount(db: Db, accountId: number, at: Date): Promise<void> {
-  await db.query('update account set disabled_at = coalesce(disabled_at, $2) where id = $1', [accountId, at])
+  await db.query(
+    `with ended as (${endTokensOf('$1')})
+      update account set disabled_at = coalesce(disabled_at, $2) where id = $1`,
+    [accountId, at],
+  )
 }
 
-/** Enables a disabled account with its keys and grants. */
+/** Enables a disabled account: its keys and grants count again, its tokens have ended. */
 export async function enableAccount(db: Db, accountId: number): Promise<void> {
   await db.query('update account set disabled_at = null where id = $1', [accountId])
 }
