@@ -1,0 +1,17 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { testDatabase } from '../support/database.js'
+import { World } from '../support/jobs/world.js'
+
+it('the job is scheduled and done', async () => {
+  const { store, url } = await testDatabase()
+  const world = new World(store, url, { kind: 'postgres', url })
+  onTestFinished(() => world.end())
+  await world.begin(0)
+  const worker = await world.startWorker()
+  const queue = await world.openQueue()
+  expect(await queue.findScheduler('books', 'books-check')).toMatchObject({
+    schedule: { expression: '43 3 * * *', timezone: 'UTC' },
+  })
+  await queue.add({ queue: 'books', name: 'tick', data: { schedule: 'books-check' } })
+  expect(await world.until(async () => ((await worker.queueCounts()).books?.completed ?? 0) === 1)).toBe(true)
+})
