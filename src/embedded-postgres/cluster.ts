@@ -2,15 +2,15 @@ import { chown, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { draftName } from './binaries.js'
 import { toServerError } from './failures.js'
-import type { Place } from './place.js'
+import type { ClusterPlace, Place } from './place.js'
 import { runProgram } from './program.js'
 
 /** The one database of a cluster, and its owner. */
 export const databaseName = 'giving'
 
 /**
- * Settings written into a new cluster. It serves this machine only, so there is no socket, no replication and no
- * need for JIT. Statements and row values stay out of its log: they can hold donors' data.
+ * Settings of a new cluster. It serves this machine only, so it has no socket, no replication and no JIT. Statements and row
+ * values stay out of its log, since they can contain donors' data.
  */
 const settings: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
@@ -27,19 +27,18 @@ const settings: Readonly<Record<string, string>> = {
 }
 
 /**
- * Makes the cluster of a place: UTF-8 whatever the machine's locale, one database, one user with the record's
- * password. It is made under another name and renamed, so that a kill in the middle leaves nothing half-made.
- *
- * @throws ServiceError `database-unavailable` with the reason that PostgreSQL gave.
+ * Makes the cluster of a place: UTF-8 whatever the machine's locale, one database, one user with the record's password. It is
+ * made under another name and renamed, so that a kill in the middle leaves nothing half-made.
+ * Throws `database-unavailable` with the reason that PostgreSQL gave.
  */
-export async function createCluster(nativeDir: string, { clusterDir, account, record }: Place): Promise<void> {
+export async function createCluster(nativeDir: string, { clusterDir, user, record }: Place): Promise<void> {
   const draft = await draftName(clusterDir)
   const cluster = join(draft, 'cluster')
   const passwordFile = join(draft, 'password')
   try {
     await mkdir(draft, { mode: 0o700 })
     await writeFile(passwordFile, record.password, { mode: 0o600 })
-    if (account) for (const path of [draft, passwordFile]) await chown(path, account.uid, account.gid)
+    if (user) for (const path of [draft, passwordFile]) await chown(path, user.uid, user.gid)
 
     const initdb = await runProgram(
       join(nativeDir, 'bin', 'initdb'),
@@ -55,13 +54,13 @@ export async function createCluster(nativeDir: string, { clusterDir, account, re
         '--no-instructions',
         ...Object.entries(settings).map(([name, value]) => `--set=${name}=${value}`),
       ],
-      account,
+      user,
     )
     if (initdb.code !== 0) throw toServerError(initdb.output, 'make a database', clusterDir)
     await runSingleUser(
       nativeDir,
       cluster,
-      { clusterDir, account },
+      { clusterDir, user },
       `create database ${databaseName} encoding 'UTF8' template template0`,
     )
     await rename(cluster, clusterDir)
@@ -77,16 +76,16 @@ export async function resetPassword(nativeDir: string, place: Place): Promise<vo
 }
 
 /**
- * Does one statement without a server, on the place's cluster or on the draft of it in `dir`; `exit_on_error` because
- * single-user mode otherwise ends well regardless.
+ * Runs one statement without a server, on the cluster of a place or on its draft in `dir`; `exit_on_error` because single-user
+ * mode otherwise exits with 0 after an error.
  */
 async function runSingleUser(
   nativeDir: string,
   dir: string,
-  { clusterDir, account }: Pick<Place, 'clusterDir' | 'account'>,
+  { clusterDir, user }: ClusterPlace,
   statement: string,
 ): Promise<void> {
   const args = ['--single', '-D', dir, '-c', 'exit_on_error=on', 'template1']
-  const { code, output } = await runProgram(join(nativeDir, 'bin', 'postgres'), args, account, `${statement}\n`)
+  const { code, output } = await runProgram(join(nativeDir, 'bin', 'postgres'), args, user, `${statement}\n`)
   if (code !== 0) throw toServerError(output, 'prepare its database', clusterDir)
 }

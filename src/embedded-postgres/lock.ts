@@ -4,17 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { errnoOf, unavailable } from './failures.js'
 import { getOwnIdentity, isRunning } from './process-identity.js'
 
-const FREE = 'free'
+const freeMark = 'free'
 
 /**
- * Does `work` while no other process (and no other call in this process) holds the lock kept in folder `dir`.
+ * Runs `work` while no other process, and no other call in this process, has the lock in folder `dir`.
  *
- * The folder holds numbered symbolic links, each naming its owner in its target, so that a link appears whole or not
- * at all. Only the highest number counts. It is taken by creating the next number, which only one process can do, when
- * the highest one says `free` or names a process that no longer runs: a holder killed with -9 blocks nobody. The
- * highest link is never removed, so a slow process that creates a number already past sees the higher one and yields.
+ * The folder has numbered symbolic links whose targets name their owners, so that a link appears whole or not at all. Only
+ * the highest number counts. When it is `free` or names a process that no longer runs, the lock is taken by creating the
+ * next number, which only one process can do: an owner killed by SIGKILL blocks nobody. The highest link is never removed,
+ * so a slow process that creates an older number sees the higher one and yields.
  *
- * The folder must exist. @throws ServiceError `database-unavailable` when the lock is not free within `waitMs`.
+ * The folder must exist. Throws `database-unavailable` when the lock is not free within `waitMs`.
  */
 export async function withLock<T>(dir: string, work: () => Promise<T>, waitMs = 180_000): Promise<T> {
   const mine = await acquire(dir, waitMs)
@@ -30,8 +30,8 @@ async function acquire(dir: string, waitMs: number): Promise<number> {
   const deadline = performance.now() + waitMs
   for (;;) {
     const top = await highest(dir)
-    const owner = top === 0 ? FREE : await findOwner(dir, top)
-    if (owner !== undefined && (owner === FREE || !(await isRunning(owner)))) {
+    const owner = top === 0 ? freeMark : await findOwner(dir, top)
+    if (owner !== undefined && (owner === freeMark || !(await isRunning(owner)))) {
       const mine = top + 1
       if (await create(dir, mine, me)) {
         if ((await highest(dir)) === mine) {
@@ -44,7 +44,7 @@ async function acquire(dir: string, waitMs: number): Promise<number> {
     }
     if (performance.now() > deadline) {
       throw unavailable(
-        `Process ${owner?.split('-')[0] ?? 'unknown'} has been opening or closing the database for more than ${Math.round(waitMs / 1000)} s (lock ${dir}): stop it and try again.`,
+        `process ${owner?.split('-')[0] ?? 'unknown'} has been opening or closing the database for more than ${Math.round(waitMs / 1000)} s (lock ${dir}): stop it and try again`,
       )
     }
     await sleep(15 + Math.random() * 30)
@@ -53,12 +53,12 @@ async function acquire(dir: string, waitMs: number): Promise<number> {
 
 async function free(dir: string, mine: number): Promise<void> {
   try {
-    await create(dir, mine + 1, FREE)
+    await create(dir, mine + 1, freeMark)
     await removeUpTo(dir, mine)
   } catch (error) {
-    // The data directory was removed under us: nothing is left to free.
+    // The data directory was removed: nothing is left to free.
     if (errnoOf(error) === 'ENOENT') return
-    // A full disk has no room for the mark: removing our own link frees the lock too.
+    // A full disk has no room for the mark; removing our own link frees the lock too.
     await removeIfThere(dir, mine)
   }
 }

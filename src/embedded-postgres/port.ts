@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import { unavailable } from './failures.js'
 
-/** Tells whether a server could listen on this port of 127.0.0.1 now. */
+/** Whether a server could listen on this port of 127.0.0.1 now. */
 export async function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -16,9 +16,9 @@ export async function isPortFree(port: number): Promise<boolean> {
  * is likely to be free at the next start too.
  */
 export async function choosePort(): Promise<number> {
-  for (let attempt = 0; attempt < 100; attempt += 1) {
+  for (let attempt = 0; attempt < 100; attempt++) {
     const port = randomInt(15_000, 32_000)
     if (await isPortFree(port)) return port
   }
-  throw unavailable('No free TCP port was found between 15000 and 32000 on 127.0.0.1.')
+  throw unavailable('no free TCP port was found between 15000 and 32000 on 127.0.0.1')
 }

@@ -11,7 +11,7 @@ export type Postmaster = {
   readonly status: 'starting' | 'ready' | 'stopping' | undefined
 }
 
-/** Returns the server that runs on a cluster; `undefined` when there is none, whatever a left-over file says. */
+/** The server that runs on a cluster; undefined when none does, even if its file was left behind. */
 export async function findPostmaster(clusterDir: string): Promise<Postmaster | undefined> {
   const lines = await readPidFile(clusterDir)
   if (lines === undefined) return undefined
@@ -25,13 +25,13 @@ export async function findPostmaster(clusterDir: string): Promise<Postmaster | u
   }
 }
 
-// Larger than any process id that Linux or macOS gives.
+// Larger than any process id of Linux or macOS.
 const nobody = '2147483646'
 
 /**
- * Disarms a `postmaster.pid` whose process id now belongs to some other program, which PostgreSQL would take for a
- * running server. The rest of the file stays: through its shared-memory key PostgreSQL still notices, and waits for,
- * server processes that outlived their killed parent.
+ * Replaces the process id in a `postmaster.pid` that another program has now, which PostgreSQL would take for a running
+ * server. The rest of the file stays: by its shared-memory key PostgreSQL finds, and waits for, server processes that
+ * outlived their killed parent.
  */
 export async function disarmStalePidFile(clusterDir: string): Promise<void> {
   const lines = await readPidFile(clusterDir)
@@ -53,7 +53,7 @@ async function readPidFile(clusterDir: string): Promise<string[] | undefined> {
   }
 }
 
-/** Tells whether the process is a PostgreSQL server on this cluster, not another program with a reused id. */
+/** Whether the process is a PostgreSQL server on this cluster, not another program with a reused id. */
 async function servesCluster(pid: number, clusterDir: string): Promise<boolean> {
   const command = await findCommandLine(pid)
   if (command === undefined || !/\bpostgres(\s|:|$)/.test(command)) return false

@@ -11,26 +11,26 @@ const execute = promisify(execFile)
  */
 export type ProcessIdentity = string
 
-/** Returns the identity of a running process; `undefined` when it does not run (a zombie does not run). */
+/** The identity of a running process; `undefined` when it does not run (a zombie does not run). */
 export async function findProcessIdentity(pid: number): Promise<ProcessIdentity | undefined> {
   const started = process.platform === 'linux' ? await startOnLinux(pid) : await startByPs(pid)
   if (started === undefined) return undefined
   return `${pid}-${createHash('sha256').update(started).digest('hex').slice(0, 12)}`
 }
 
-/** Returns the identity of this process. */
+/** The identity of this process. */
 export async function getOwnIdentity(): Promise<ProcessIdentity> {
   return (await findProcessIdentity(process.pid)) ?? `${process.pid}-unknown`
 }
 
-/** Tells whether the very process that carried this identity still runs. */
+/** Whether the very process that carried this identity still runs. */
 export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
   const pid = Number.parseInt(identity, 10)
   if (!(pid > 0)) return false
   return (await findProcessIdentity(pid)) === identity
 }
 
-/** Returns the command line of a running process, its arguments joined by blanks, or `undefined`. */
+/** The command line of a running process, its arguments joined by blanks, or `undefined`. */
 export async function findCommandLine(pid: number): Promise<string | undefined> {
   if ((await findProcessIdentity(pid)) === undefined) return undefined
   if (process.platform === 'linux') {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import type { Account } from './account.js'
+import type { SystemUser } from './system-user.js'
 
 /**
  * What every PostgreSQL program gets: nothing of our own environment (a PGPORT or LANG of the caller must not change
@@ -8,19 +8,19 @@ import type { Account } from './account.js'
 export const programEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 
 /** Spawn options of every PostgreSQL program: its own session, so Ctrl-C in our terminal does not reach it. */
-export function spawnOptions(account: Account | undefined) {
-  return { cwd: '/', env: programEnvironment, detached: true, ...(account && { uid: account.uid, gid: account.gid }) }
+export function spawnOptions(user: SystemUser | undefined) {
+  return { cwd: '/', env: programEnvironment, detached: true, ...(user && { uid: user.uid, gid: user.gid }) }
 }
 
 /** Runs a PostgreSQL program to its end, `input` on its standard input; returns its exit code and all it printed. */
 export async function runProgram(
   file: string,
   args: readonly string[],
-  account: Account | undefined,
+  user: SystemUser | undefined,
   input = '',
 ): Promise<{ readonly code: number; readonly output: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { ...spawnOptions(account), stdio: ['pipe', 'pipe', 'pipe'] })
+    const child = spawn(file, args, { ...spawnOptions(user), stdio: ['pipe', 'pipe', 'pipe'] })
     let output = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
     child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))

@@ -8,15 +8,15 @@ import { choosePort, isPortFree } from './port.js'
 import { disarmStalePidFile, findPostmaster, type Postmaster } from './postmaster.js'
 import { runProgram, spawnOptions } from './program.js'
 
-const START_TIMEOUT_MS = 60_000
-const STOP_TIMEOUT_S = 60
-/** How long processes that outlived a killed server may take to notice it. */
-const LINGER_TIMEOUT_MS = 20_000
-const LOG_LIMIT_BYTES = 10_000_000
+const startTimeoutMs = 60_000
+const stopTimeoutSeconds = 60
+/** How long processes that outlived a killed server may take to end. */
+const lingerTimeoutMs = 20_000
+const logLimitBytes = 10_000_000
 
 /**
- * Returns the server of a place, ready for connections: the one that runs already (`joined`) or a new one.
- * @throws ServiceError `database-unavailable` with the reason that PostgreSQL gave.
+ * The server of a place, ready for connections: the one that runs already (`joined`) or a new one.
+ * Throws `database-unavailable` with the reason that PostgreSQL gave.
  */
 export async function openServer(
   nativeDir: string,
@@ -33,14 +33,12 @@ export async function openServer(
     const failure = await startServer(nativeDir, place, port)
     if (failure === undefined) return { port, joined: false }
 
-    // Another process took the port between our look and the server's; or a starter that was killed had left a
-    // server behind that is just coming up; or children of a killed server are still going down; or somebody killed
-    // this one too. All of them pass.
+    // All of these pass: another process took the port after our check; a process that was killed had started a server
+    // that is still coming up; children of a killed server are still ending; this server was killed too.
     const passing = /Address already in use|lock file "postmaster\.pid"|is still in use|ended with SIGKILL/.test(
       failure,
     )
-    if (!passing || performance.now() - began > LINGER_TIMEOUT_MS)
-      throw toServerError(failure, 'start', place.clusterDir)
+    if (!passing || performance.now() - began > lingerTimeoutMs) throw toServerError(failure, 'start', place.clusterDir)
     if (failure.includes('Address already in use')) port = 0
     await sleep(200)
   }
@@ -48,13 +46,13 @@ export async function openServer(
 
 /** Waits for a server that is starting or stopping; returns it when ready, `undefined` when none runs. */
 async function waitWhileInBetween({ clusterDir }: Place): Promise<Postmaster | undefined> {
-  const deadline = performance.now() + START_TIMEOUT_MS
+  const deadline = performance.now() + startTimeoutMs
   for (;;) {
     const found = await findPostmaster(clusterDir)
     if (found === undefined || found.status === 'ready') return found
     if (performance.now() > deadline) {
       throw unavailable(
-        `The PostgreSQL server of ${clusterDir} (process ${found.pid}) has been ${found.status ?? 'starting'} for more than ${START_TIMEOUT_MS / 1000} s: see server.log there.`,
+        `the PostgreSQL server of ${clusterDir} (process ${found.pid}) has been ${found.status ?? 'starting'} for more than ${startTimeoutMs / 1000} s: see server.log there`,
       )
     }
     await sleep(50)
@@ -62,28 +60,24 @@ async function waitWhileInBetween({ clusterDir }: Place): Promise<Postmaster | u
 }
 
 /**
- * Starts a server in a session of its own, its output going to `server.log` in the cluster, so that it outlives this
- * process and holds none of its pipes. Returns what it logged when it did not come up.
+ * Starts a server in a session of its own with its output in `server.log` of the cluster, so that it outlives this process
+ * and has none of its pipes. Returns what it logged when it did not start.
  *
  * `pg_ctl start` is not used because it builds a shell command from the paths, which breaks on `$` or quotes in them.
  */
-async function startServer(
-  nativeDir: string,
-  { clusterDir, account }: Place,
-  port: number,
-): Promise<string | undefined> {
+async function startServer(nativeDir: string, { clusterDir, user }: Place, port: number): Promise<string | undefined> {
   const logFile = join(clusterDir, 'server.log')
   const size = await stat(logFile).then(
     (found) => found.size,
     () => 0,
   )
-  if (size > LOG_LIMIT_BYTES) await rename(logFile, `${logFile}.old`)
+  if (size > logLimitBytes) await rename(logFile, `${logFile}.old`)
   const log = await open(logFile, 'a+', 0o600)
   try {
-    if (account) await chown(logFile, account.uid, account.gid)
+    if (user) await chown(logFile, user.uid, user.gid)
     const logStart = (await log.stat()).size
     const child = spawn(join(nativeDir, 'bin', 'postgres'), ['-D', clusterDir, '-p', String(port)], {
-      ...spawnOptions(account),
+      ...spawnOptions(user),
       stdio: ['ignore', log.fd, log.fd],
     })
     let ended: string | undefined
@@ -91,14 +85,14 @@ async function startServer(
     child.on('exit', (code, signal) => (ended ??= `it ended with ${signal ?? `code ${code}`}`))
     child.unref()
 
-    const deadline = performance.now() + START_TIMEOUT_MS
+    const deadline = performance.now() + startTimeoutMs
     for (;;) {
       if (ended !== undefined) return `${await readFrom(log, logStart)}\n${ended}`
       const found = await findPostmaster(clusterDir)
       if (found?.pid === child.pid && found?.status === 'ready') return undefined
       if (performance.now() > deadline) {
         child.kill('SIGINT')
-        return `FATAL:  it was not ready within ${START_TIMEOUT_MS / 1000} s`
+        return `FATAL:  it was not ready within ${startTimeoutMs / 1000} s`
       }
       await sleep(15)
     }
@@ -113,16 +107,16 @@ async function readFrom(log: Awaited<ReturnType<typeof open>>, start: number): P
 }
 
 /**
- * Stops the server of a place and returns when it is down; its sessions are ended, its data is written out. When it
- * does not go down in a minute it is stopped at once, and recovers at its next start.
+ * Stops the server of a place and returns when it is down; its sessions end, its data is written. A server that is not down
+ * after a minute is stopped at once, and recovers at its next start.
  */
-export async function stopServer(nativeDir: string, { clusterDir, account }: ClusterPlace): Promise<void> {
+export async function stopServer(nativeDir: string, { clusterDir, user }: ClusterPlace): Promise<void> {
   if ((await findPostmaster(clusterDir)) === undefined) return
   let output = ''
   for (const mode of ['fast', 'immediate']) {
-    const args = ['stop', '-D', clusterDir, '-m', mode, '-w', '-t', String(STOP_TIMEOUT_S), '-s']
-    const stopped = await runProgram(join(nativeDir, 'bin', 'pg_ctl'), args, account)
-    // It may have gone down by itself in the meantime.
+    const args = ['stop', '-D', clusterDir, '-m', mode, '-w', '-t', String(stopTimeoutSeconds), '-s']
+    const stopped = await runProgram(join(nativeDir, 'bin', 'pg_ctl'), args, user)
+    // It may have ended by itself in the meantime.
     if (stopped.code === 0 || (await findPostmaster(clusterDir)) === undefined) return
     output = stopped.output
   }

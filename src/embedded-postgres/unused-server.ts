@@ -5,7 +5,7 @@ import type { ClusterPlace } from './place.js'
 import { findPostmaster } from './postmaster.js'
 import { stopServer } from './server.js'
 
-/** A server that can be stopped: its programs, its cluster, and the folders that tell who uses it. */
+/** What stopping a server needs: its programs, its cluster, and the folders of its users. */
 export type StoppableServer = {
   readonly programs: string
   readonly place: ClusterPlace
@@ -13,8 +13,7 @@ export type StoppableServer = {
 }
 
 /**
- * Stops a server when no running process has a lease of it, and tells whether it did. `release` is done first, inside the
- * lock.
+ * Stops a server when no running process has a lease of it; returns whether it did. `release` runs first, inside the lock.
  */
 export async function stopUnusedServer(
   { programs, place, folder }: StoppableServer,
@@ -31,7 +30,7 @@ export async function stopUnusedServer(
       return (await countLiveLeases(folder.leaseDir)) === 0 && (await stop())
     })
   } catch (error) {
-    // Somebody removed the data directory, and the leases with it.
+    // The data directory was removed, and the leases with it.
     if (errnoOf(error) !== 'ENOENT') throw error
     return await stop()
   }

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { openEmbeddedPostgres } from '../../src/embedded-postgres/index.js'
-import { keepServerRunning } from '../../src/embedded-postgres/keeper.js'
+import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js'
 import { findPostmaster } from '../../src/embedded-postgres/postmaster.js'
+import { keepServerRunning } from '../../src/embedded-postgres/server-keeper.js'
 import { openStore } from '../../src/store/store.js'
 
 it('our own PostgreSQL is started again after it was killed, at its port, with its data; and stops in the end', async () => {

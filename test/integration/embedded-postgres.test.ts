@@ -6,7 +6,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/embedded-postgres/index.js'
+import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js'
 import { findPostmaster } from '../../src/embedded-postgres/postmaster.js'
 import { buildLauncher, type LauncherProcess } from '../support/launcher-process.js'
 

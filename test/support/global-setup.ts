@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { openEmbeddedPostgres } from '../../src/embedded-postgres/index.js'
+import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js'
 import { migrate } from '../../src/store/schema/migrate.js'
 import { openStore } from '../../src/store/store.js'
 

@@ -50,7 +50,7 @@ export async function buildLauncher() {
 }
 
 const holdProgram = `
-import { openEmbeddedPostgres } from './src/embedded-postgres/index.js'
+import { openEmbeddedPostgres } from './src/embedded-postgres/embedded-postgres.js'
 const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n')
 try {
   const server = await openEmbeddedPostgres({ dataDir: process.argv[2], log: (message) => say({ log: message }) })

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { openEmbeddedPostgres } from '../../src/embedded-postgres/index.js'
+import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js'
 import { describeStore } from '../../src/store/schema/describe-store.js'
 import { dumpSchema } from '../../src/store/schema/dump-schema.js'
 import { migrate } from '../../src/store/schema/migrate.js'

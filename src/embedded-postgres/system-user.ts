@@ -6,24 +6,24 @@ import { unavailable, useYourOwnServer } from './failures.js'
 const execute = promisify(execFile)
 const systemPath = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
 
-/** The system user that the server runs as; `undefined` in its place means: as the user of this process. */
-export type Account = { readonly uid: number; readonly gid: number }
+/** The system user that the server runs as. */
+export type SystemUser = { readonly uid: number; readonly gid: number }
 
-/** Tells whether this process runs as root, as which PostgreSQL refuses to run. */
+/** Whether this process runs as root, as which PostgreSQL refuses to run. */
 export function isRoot(): boolean {
   return process.getuid?.() === 0
 }
 
 /**
- * Returns the system user `postgres`, which is created when missing. Root only.
- * @throws ServiceError `database-unavailable` when it neither exists nor can be created.
+ * The system user `postgres`, which is created when missing. Root only.
+ * Throws `database-unavailable` when it neither exists nor can be created.
  */
-export async function openServerAccount(): Promise<Account> {
-  const existing = await findServerAccount()
+export async function openSystemUser(): Promise<SystemUser> {
+  const existing = await findSystemUser()
   if (existing !== undefined) return existing
   let reason = ''
-  // Two processes may be creating it at once: the loser finds it a moment later.
-  for (let attempt = 0; attempt < 5; attempt += 1) {
+  // Two processes may create it at once; the second finds it a moment later.
+  for (let attempt = 0; attempt < 5; attempt++) {
     try {
       await execute(
         'useradd',
@@ -42,16 +42,16 @@ export async function openServerAccount(): Promise<Account> {
     } catch (error) {
       reason = error instanceof Error ? (error.message.trim().split('\n').pop() ?? '') : String(error)
     }
-    const made = await findServerAccount()
+    const made = await findSystemUser()
     if (made !== undefined) return made
     await sleep(300)
   }
   throw unavailable(
-    `PostgreSQL does not run as root and its system user "postgres" could not be created (${reason}): create that user, run as an ordinary user, or ${useYourOwnServer}.`,
+    `PostgreSQL does not run as root and its system user "postgres" could not be created (${reason}): create that user, run as an ordinary user, or ${useYourOwnServer}`,
   )
 }
 
-async function findServerAccount(): Promise<Account | undefined> {
+async function findSystemUser(): Promise<SystemUser | undefined> {
   for (const name of process.platform === 'darwin' ? ['postgres', '_postgres'] : ['postgres']) {
     try {
       const [uid, gid] = await Promise.all(

@@ -68,7 +68,7 @@ describe('the lock', () => {
     await symlink((await findProcessIdentity(process.ppid)) ?? '', path.join(dir, '1'))
     await expect(withLock(dir, async () => 'in', 60)).rejects.toMatchObject({
       code: 'database-unavailable',
-      message: expect.stringContaining(`Process ${process.ppid} `),
+      message: expect.stringContaining(`process ${process.ppid} `),
     })
   })
 })
@@ -141,7 +141,7 @@ describe('failures', () => {
     const output = '2026-01-01 LOG:  starting\n2026-01-01 00:00:00 UTC [7] FATAL:  lock file "x" is empty\nHINT:  y\n'
     expect(reasonIn(output)).toBe('lock file "x" is empty')
     expect(toServerError(output, 'start', '/d').message).toBe(
-      'PostgreSQL could not start in /d: lock file "x" is empty.',
+      'PostgreSQL could not start in /d: lock file "x" is empty',
     )
   })
 

@@ -1,41 +1,39 @@
 import { basename, dirname } from 'node:path'
 import { Client } from 'pg'
-import { isRoot } from './account.js'
 import { getServerPackage, openServerPrograms, removeLeftovers } from './binaries.js'
 import { createCluster, databaseName, resetPassword } from './cluster.js'
 import { errnoOf, incompatible, toOpenError, unavailable } from './failures.js'
-import { guardServer } from './guard.js'
 import { countLiveLeases, dropLease, takeLease } from './leases.js'
 import { withLock } from './lock.js'
 import { checkCluster, findPlace, openSystemDir, type Place, systemDir } from './place.js'
 import { findPostmaster } from './postmaster.js'
-import { type LauncherFolder, openLauncherFolder, saveRecord } from './record.js'
 import { openServer, stopServer } from './server.js'
+import { guardServer } from './server-guard.js'
+import { type LauncherFolder, openLauncherFolder, saveRecord } from './server-record.js'
+import { isRoot } from './system-user.js'
 import { stopUnusedServer } from './unused-server.js'
 
-/** A PostgreSQL server of our own that is ready for connections, and this process's share in it. */
+/** A PostgreSQL server of our own, ready for connections, which this process uses. */
 export type EmbeddedPostgres = {
   /** `postgres://giving:<password>@127.0.0.1:<port>/giving`; a secret. */
   readonly url: string
-  /** Where the cluster is; the server's own log is `server.log` in it. */
+  /** The folder of the cluster; the server logs to `server.log` in it. */
   readonly clusterDir: string
   /** Whether this process joined a server that another process had started. */
   readonly joined: boolean
   /**
-   * Gives this process's share back; the last one out stops the server and waits until it is down. Calling it again
-   * does nothing more. When a process ends without it, a guard stops the server a few seconds later if it was the last.
+   * Ends this process's use of the server; the last process stops it and waits until it is down. Calling it again does
+   * nothing. When the last process ends without it, a guard stops the server a few seconds later.
    */
   release(): Promise<void>
 }
 
 /**
- * Opens the PostgreSQL server of a data directory: joins it when it runs (also when all who used it were killed),
- * otherwise starts it, and makes it at the first time. Any number of processes of one machine may do this at once.
+ * Opens the PostgreSQL server of a data directory: joins it when it runs (also when all processes that used it were
+ * killed), otherwise starts it, and makes its cluster the first time. Any number of processes of one machine may do this at
+ * once. Processes find each other by process id, so a data directory belongs to one machine, or one container at a time.
  *
- * A data directory belongs to one machine (and, in containers, to one at a time): processes find each other by
- * process id.
- *
- * @throws ServiceError `database-unavailable` when it cannot be started or reached, `database-incompatible` when its
+ * Throws `database-unavailable` when it cannot be started or reached, `database-incompatible` when its
  * data was made by another major version of PostgreSQL or is not UTF-8.
  */
 export async function openEmbeddedPostgres(options: {
@@ -67,7 +65,7 @@ async function openInsideLock(folder: LauncherFolder, log: (message: string) => 
     await saveRecord(folder, place.record)
   } else {
     log(`making a new database in ${place.clusterDir}`)
-    // The record first: a cluster without its password would be of no use.
+    // The record first: nobody could use a cluster without its password.
     await saveRecord(folder, place.record)
     await createCluster(programs, place)
   }
@@ -96,9 +94,9 @@ async function openInsideLock(folder: LauncherFolder, log: (message: string) => 
   }
 }
 
-/** Opens the server and tries it; a server that was killed at that very moment is opened once more. */
+/** Opens the server and connects to it; opens it again when it was killed in between. */
 async function connectServer(programs: string, place: Place) {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let attempt = 1; ; attempt++) {
     const { port, joined } = await openServer(programs, place)
     const url = `postgres://${databaseName}:${place.record.password}@127.0.0.1:${port}/${databaseName}`
     const tried = await findPostmaster(place.clusterDir)
@@ -118,17 +116,17 @@ async function checkConnection(url: string, clusterDir: string): Promise<void> {
     connectionTimeoutMillis: 15_000,
     application_name: 'giving launcher',
   })
-  // A connection that breaks later than the answer is of no interest here.
+  // A connection that breaks after the answer does not matter here.
   client.on('error', () => undefined)
   try {
     await client.connect()
     const { rows } = await client.query<{ server_encoding: string }>('show server_encoding')
     const encoding = rows[0]?.server_encoding
-    if (encoding !== 'UTF8') throw incompatible(`The database in ${clusterDir} has the encoding ${encoding}, not UTF8.`)
+    if (encoding !== 'UTF8') throw incompatible(`the database in ${clusterDir} has the encoding ${encoding}, not UTF8`)
   } catch (error) {
     if (errnoOf(error) === undefined) throw error
     const reason = error instanceof Error ? error.message : String(error)
-    throw unavailable(`The PostgreSQL server of ${clusterDir} runs but refuses us: ${reason}.`, error)
+    throw unavailable(`the PostgreSQL server of ${clusterDir} runs but refuses the connection: ${reason}`, error)
   } finally {
     await client.end()
   }

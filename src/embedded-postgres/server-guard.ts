@@ -4,23 +4,23 @@ import { fileURLToPath } from 'node:url'
 import { programEnvironment } from './program.js'
 import type { StoppableServer } from './unused-server.js'
 
-// A supervisor that starts the process again within this time finds the server running.
+// A supervisor that restarts the process within this time finds the server running.
 const graceSeconds = 5
 
-// Waits for the end of its standard input, which comes when the process at the other end is gone, however it ended.
+// Standard input ends when the process at its other end is gone, however it ended.
 const waitForEnd = `read line; sleep ${graceSeconds}; exec "$@"`
 
 const guardProgram = fileURLToPath(new URL('./guard-program.js', import.meta.url))
 
 /**
- * Starts a small process that stops the server after this process has ended without releasing it (by SIGKILL, by a
- * crash), unless others use the server. Returns the function that ends it.
+ * Starts a small process that stops the server after this process has ended without releasing it (by SIGKILL or a crash),
+ * unless other processes use the server. Returns a function that ends it.
  */
 export function guardServer(server: StoppableServer): () => void {
   const { programs, place, folder } = server
   const stoppable: StoppableServer = {
     programs,
-    place: { clusterDir: place.clusterDir, account: place.account },
+    place: { clusterDir: place.clusterDir, user: place.user },
     folder: { lockDir: folder.lockDir, leaseDir: folder.leaseDir },
   }
   const args = ['-c', waitForEnd, 'sh', process.execPath, guardProgram, JSON.stringify(stoppable)]
@@ -31,7 +31,7 @@ export function guardServer(server: StoppableServer): () => void {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
-  // Without a guard the server outlives a killed process until the next one starts, which is no reason to fail.
+  // Without a guard the server outlives a killed process until the next start: no reason to fail.
   guard.on('error', () => undefined)
   guard.stdin.on('error', () => undefined)
   guard.unref()

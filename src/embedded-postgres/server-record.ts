@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { chown, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { isRoot } from './account.js'
 import { draftName } from './binaries.js'
 import { errnoOf, unavailable } from './failures.js'
+import { isRoot } from './system-user.js'
 
-/** What a data directory remembers about its database, in a file that only its owner can read (0600). */
+/** What a data directory stores about its database, in a file that only its owner can read (0600). */
 export type ServerRecord = {
   /** The data directory when this was written; it differs from the actual one after a move or a copy. */
   readonly dataDir: string
@@ -56,8 +56,8 @@ export function makePassword(): string {
 }
 
 /**
- * Returns what the data directory remembers; `undefined` before its first database.
- * @throws ServiceError `database-unavailable` when the file is damaged.
+ * The record of a data directory; undefined before its first database.
+ * Throws `database-unavailable` when the file is damaged.
  */
 export async function findRecord(folder: LauncherFolder): Promise<ServerRecord | undefined> {
   let text: string
@@ -70,7 +70,7 @@ export async function findRecord(folder: LauncherFolder): Promise<ServerRecord |
   const record = parseRecord(text)
   if (record === undefined) {
     throw unavailable(
-      `${folder.recordFile} is damaged: restore it from a backup, or remove it to start anew (a database in ${join(folder.dataDir, 'postgres')} is kept).`,
+      `${folder.recordFile} is damaged: restore it from a backup, or remove it to start anew (a database in ${join(folder.dataDir, 'postgres')} is kept)`,
     )
   }
   return record
@@ -113,7 +113,7 @@ export async function saveRecord(folder: LauncherFolder, record: ServerRecord): 
   }
 }
 
-/** What root makes in somebody's data directory belongs to that somebody, who could not use it otherwise. */
+/** Gives what root makes in a user's data directory to that user, who could not use it otherwise. */
 async function giveToOwner(folder: LauncherFolder, path: string): Promise<void> {
   if (!isRoot()) return
   const { uid, gid } = await stat(folder.dataDir)

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openEmbeddedPostgres } from './index.js'
+import { openEmbeddedPostgres } from './embedded-postgres.js'
 import { findPostmaster } from './postmaster.js'
 
 const pollMs = 2000
 
-/** Looks after a server that this process holds a lease of. */
+/** Keeps a server running that this process uses. */
 export type ServerKeeper = {
-  /** Looks no more; a start that is going on is waited for. */
+  /** Stops the watch; waits for a start that is under way. */
   stop(): Promise<void>
 }
 
 /**
- * Starts our own server again whenever it is gone, as it is after it was killed for want of memory: whoever holds a lease
- * may not find it stopped. It comes back at its port with everything that was committed. `onRestart` hears of it.
+ * Starts our own server again whenever it is gone, for example because the kernel killed it for lack of memory. It returns at
+ * its port with everything that was committed. `onRestart` is called after each start.
  */
 export function keepServerRunning(options: {
   readonly dataDir: string
@@ -25,7 +25,7 @@ export function keepServerRunning(options: {
     while (!stopped.signal.aborted) {
       try {
         if ((await findPostmaster(options.clusterDir)) === undefined) {
-          // Several processes may see it at once: the launcher's lock lets one start it, the others join.
+          // Several processes may notice at once: the lock lets one of them start it, the others join.
           const server = await openEmbeddedPostgres({ dataDir: options.dataDir })
           await server.release()
           if (!server.joined) options.onRestart()
