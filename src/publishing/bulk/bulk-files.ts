@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isoDateOf, isoInstantOf } from '../../domain/dates.js'
-import { ServiceError } from '../../domain/errors.js'
 import type { Run } from '../../domain/run.js'
 import type { Connection, Db } from '../../store/database/connection.js'
 import {
@@ -19,7 +18,9 @@ import type { FileEnvelope } from '../files/file-writer.js'
 import { inOneBatch } from '../files/texts.js'
 import { Draft } from '../folder/draft.js'
 import { underPublishingLock } from '../folder/publishing-lock.js'
-import { newReleaseId, prepareFolder, runOfRelease, sweep, switchLiveRelease } from '../folder/release-folder.js'
+import { refuseAborted } from '../folder/refuse-aborted.js'
+import { newReleaseId, prepareFolder, runOfRelease, switchLiveRelease } from '../folder/release-folder.js'
+import { sweep } from '../folder/sweep.js'
 import type { FolderDeps, WorkOptions } from '../publication.js'
 import { renderOrganisationTexts, renderProjectTexts } from '../render/ready-texts.js'
 import { type BulkFile, type BulkSet, bulkAddress, bulkFolder, currentBulkSet } from './bulk-reader.js'
@@ -40,7 +41,7 @@ export async function buildBulkFiles(
   const folder = bulkFolder(deps.feedsDir)
   await prepareFolder(folder)
   const lock = { patienceMs: lockPatienceMs, onTimeout: 'take-over', signal } as const
-  await underPublishingLock(deps.store, lock, async (stillOurs) => {
+  await underPublishingLock(deps.store, lock, async (confirmLock) => {
     const before = await currentBulkSet(folder)
     if (before && (runOfRelease(before.id) >= run.id || (!run.force && isOfSameDay(before, run)))) return
     await renderWhatIsMissing(deps.store, signal)
@@ -55,8 +56,8 @@ export async function buildBulkFiles(
     })
     const set: BulkSet = { id, token: randomBytes(20).toString('hex'), files }
     await draft.write('/manifest.json', inOneBatch(`${JSON.stringify(set, null, 2)}\n`), signal, { twin: false })
-    refuseAborted(signal)
-    await stillOurs()
+    refuseAborted(signal, 'building the bulk files')
+    await confirmLock()
     await draft.seal('releases')
     await switchLiveRelease(folder, id)
     await sweep(folder, { keep: 1, now: deps.clock(), needed: [] })
@@ -74,7 +75,7 @@ async function renderWhatIsMissing(store: Store, signal: AbortSignal): Promise<v
   ] as const
   for (const { of, recordVersion, render } of work) {
     for (let after = 0; ; ) {
-      refuseAborted(signal)
+      refuseAborted(signal, 'building the bulk files')
       const ids = await idsWithoutText(store.db, of, { after, limit: batchSize, recordVersion })
       const last = ids.at(-1)
       if (last === undefined) break
@@ -135,9 +136,4 @@ const lineBreak = Buffer.from('\n')
 
 async function* inLines(batches: AsyncIterable<Buffer[][]>): AsyncGenerator<Buffer[][]> {
   for await (const batch of batches) yield batch.map((texts) => texts.flatMap((text) => [text, lineBreak]))
-}
-
-function refuseAborted(signal: AbortSignal): void {
-  if (signal.aborted)
-    throw new ServiceError('aborted', 'building the bulk files was interrupted; it will be done again')
 }

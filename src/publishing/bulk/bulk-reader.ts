@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { BulkFileName } from '../../store/ready-texts/bulk-texts.js'
 import type { WrittenFile } from '../files/file-writer.js'
-import { isErrno, listReleaseIds, liveReleaseId, type ReleaseFolder, releaseFolder } from '../folder/release-folder.js'
+import { listReleaseIds, liveReleaseId, type ReleaseFolder, releaseFolder } from '../folder/release-folder.js'
 import type { ServedFile } from '../folder/served-file.js'
+import { isErrno } from '../folder/storage-errors.js'
 
 /** The bulk files of one day; its addresses hold the token, which nobody can guess. */
 export type BulkSet = {

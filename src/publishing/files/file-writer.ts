@@ -12,28 +12,24 @@ export type WrittenFile = {
   readonly contentSha256?: string
 }
 
-/**
- * What stands before and after the records of a file. `stamp` is text in `head` that `contentSha256` leaves out: the time
- * at which the file was generated.
- */
+/** The text before and after the records of a file. `contentSha256` leaves out `stamp`, a part of `head`. */
 export type FileEnvelope = { readonly head: string; readonly tail: string; readonly stamp?: string }
 
-/** A part of an open file: `end` is the first byte that is not in it. */
+/** A part of an open file; `end` is the first byte after it. */
 export type FilePart = { readonly file: FileHandle; readonly start: number; readonly end: number }
 
-// Pieces of a file that are compressed and written while the next one is filled: enough for two cores.
+// Pieces that are being compressed and written while the next one is filled: enough for two cores.
 const maxSent = 4
 
 const nothing = Buffer.alloc(0)
 
 /**
- * A file and its gzip twin being written, piece by piece: hashed in order, compressed and written beside each other.
- *
- * In the twin the envelope is stored as it is, and the records are blocks of their own between: the records of one twin
- * can be copied into another (`addPart`). Where the pieces are cut depends on the content alone, and so do all bytes.
+ * Writes a file and its gzip twin in pieces: hashed in order, compressed and written in parallel (docs/adr/0011). The twin
+ * stores the envelope uncompressed, so that its records can be copied into another twin (`addPart`). Pieces are cut by
+ * content alone: the same content gives the same bytes.
  */
 export class FileWriter {
-  /** Where the file is. */
+  /** Path of the file. */
   readonly target: string
   readonly #identity: FileHandle
   readonly #twin: FileHandle | undefined
@@ -61,7 +57,7 @@ export class FileWriter {
     if (envelope.stamp !== undefined) this.#contentHash = createHash('sha256')
   }
 
-  /** Begins a new file, and its twin beside it if it is to have one. */
+  /** Begins a new file and, if `twin`, its gzip twin beside it. */
   static async create(
     target: string,
     options: { readonly pool: PiecePool; readonly twin: boolean; readonly envelope: FileEnvelope },
@@ -80,7 +76,7 @@ export class FileWriter {
     }
   }
 
-  /** Appends the texts; they may be overwritten when it has resolved. */
+  /** Appends the texts, which may be overwritten once it has resolved. */
   async add(texts: readonly Buffer[]): Promise<void> {
     for (const text of texts) {
       for (let from = 0; from < text.length; ) {
@@ -93,7 +89,7 @@ export class FileWriter {
     }
   }
 
-  /** Appends a part of another file; where `deflated` has the same part of its twin, nothing is compressed again. */
+  /** Appends a part of another file; `deflated`, the same part of its twin, is copied instead of compressing again. */
   async addPart(part: FilePart, deflated: FilePart | undefined): Promise<void> {
     this.#send()
     for (let at = part.start; at < part.end; ) {
@@ -106,11 +102,11 @@ export class FileWriter {
       const piece = await this.#take()
       at += await read(deflated.file, piece, at, deflated.end)
       this.#piece = undefined
-      this.#follow(piece, this.#writeTwin(Promise.resolve(piece.content)))
+      this.#giveBackAfter(piece, this.#writeTwin(Promise.resolve(piece.content)))
     }
   }
 
-  /** Ends the file; all is written, but not yet on the disk. */
+  /** Ends the file; nothing is synced to disk yet. */
   async end(): Promise<WrittenFile> {
     const { tail } = this.#envelope
     this.#send()
@@ -127,7 +123,7 @@ export class FileWriter {
     }
   }
 
-  /** Brings the file and its twin to the disk and closes them. */
+  /** Syncs the file and its twin to disk and closes them. */
   async sync(): Promise<void> {
     try {
       await Promise.all([this.#identity.sync(), this.#twin?.sync()])
@@ -136,7 +132,7 @@ export class FileWriter {
     }
   }
 
-  /** Closes the files once nothing is written to them any more. */
+  /** Closes the files once all writes have ended. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#sent)
     await Promise.all([this.#identity.close(), this.#twin?.close()])
@@ -145,10 +141,8 @@ export class FileWriter {
   #begin(): void {
     const { head, stamp } = this.#envelope
     const content = stamp === undefined ? head : head.replace(stamp, '')
-    this.#promise(this.#writeIdentity(Buffer.from(head), Buffer.from(content)))
-    this.#promise(
-      this.#writeTwin(Promise.resolve(Buffer.concat([gzipHead, head === '' ? nothing : storedBlock(head)]))),
-    )
+    this.#track(this.#writeIdentity(Buffer.from(head), Buffer.from(content)))
+    this.#track(this.#writeTwin(Promise.resolve(Buffer.concat([gzipHead, head === '' ? nothing : storedBlock(head)]))))
   }
 
   async #take(): Promise<Piece> {
@@ -163,16 +157,16 @@ export class FileWriter {
     this.#piece = undefined
     const written = this.#writeIdentity(piece.content)
     const compressed = this.#twin && how === 'compress' ? this.#writeTwin(piece.deflated()) : undefined
-    this.#follow(piece, Promise.all([written, compressed]))
+    this.#giveBackAfter(piece, Promise.all([written, compressed]))
   }
 
-  /** Gives the piece back when the work on it is done. */
-  #follow(piece: Piece, work: Promise<unknown>): void {
-    this.#promise(work.then(() => this.#pool.give(piece)))
+  /** Gives the piece back once the work on it is done. */
+  #giveBackAfter(piece: Piece, work: Promise<unknown>): void {
+    this.#track(work.then(() => this.#pool.give(piece)))
   }
 
-  /** Work that goes on beside the next; whoever waits for it hears of its failure. */
-  #promise(work: Promise<void>): void {
+  /** Lets the work run beside the next; rejections surface when it is awaited. */
+  #track(work: Promise<void>): void {
     work.catch(() => undefined)
     this.#sent.push(work)
   }
@@ -200,18 +194,18 @@ export class FileWriter {
   }
 }
 
-/** A write may be cut short, as by a disk that is about to be full: the next one then says why. */
+/** A write may be partial, as on a disk that is nearly full; the next one then fails with the reason. */
 async function writeAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten
   }
 }
 
-/** Fills the piece from the file; returns how many bytes it took. */
+/** Reads into the piece; returns how many bytes. */
 async function read(file: FileHandle, piece: Piece, from: number, end: number): Promise<number> {
   const room = Math.min(piece.bytes.length - piece.used, end - from)
   const { bytesRead } = await file.read(piece.bytes, piece.used, room, from)
-  if (bytesRead === 0) throw new Error('a file of the draft is shorter than it was')
+  if (bytesRead === 0) throw new Error(`a file of the draft ended at byte ${from}, expected ${end}`)
   piece.used += bytesRead
   return bytesRead
 }

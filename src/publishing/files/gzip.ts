@@ -1,4 +1,4 @@
-/** The first bytes of a twin: no name, no time, so that the same content makes the same bytes. */
+/** The first bytes of a twin; without name and time, so that the same content gives the same bytes. */
 export const gzipHead = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff])
 
 /** The last bytes of a twin: CRC-32 and size of the content. */
@@ -9,7 +9,7 @@ export function gzipTail(crc: number, bytes: number): Buffer {
   return tail
 }
 
-/** The text as a deflate block that is not compressed (RFC 1951, 3.2.4): its place and size are known beforehand. */
+/** The text as an uncompressed deflate block (RFC 1951, 3.2.4), whose size is known beforehand. */
 export function storedBlock(text: string, place: 'between' | 'last' = 'between'): Buffer {
   const content = Buffer.from(text)
   const head = Buffer.alloc(5)

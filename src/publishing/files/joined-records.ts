@@ -2,13 +2,10 @@ import { type FileHandle, open } from 'node:fs/promises'
 import type { FileEnvelope, FilePart } from './file-writer.js'
 import { gzipHead, gzipTail, storedBlock } from './gzip.js'
 
-/** The records of a written file and, where its twin can be cut there, of its twin; leaving the scope closes both. */
+/** The records of a written file and, where its twin can be cut there, of the twin; leaving the scope closes both. */
 export type Records = AsyncDisposable & { readonly identity: FilePart; readonly deflated: FilePart | undefined }
 
-/**
- * Opens the records of a file whose envelope is as long as `envelope`: an instant has one length, so whenever it was
- * generated, it is.
- */
+/** Opens the records of a file whose envelope has the length of `envelope`; the instant of generation never changes it. */
 export async function openRecords(file: string, { head, tail }: FileEnvelope): Promise<Records> {
   const identity = await open(file)
   let twin: FileHandle | undefined
@@ -28,7 +25,7 @@ export async function openRecords(file: string, { head, tail }: FileEnvelope): P
   }
 }
 
-/** The blocks between those of the envelope; undefined for a twin that an earlier version wrote in one go. */
+/** The blocks between those of the envelope; undefined for a twin of an earlier version, which is one stream. */
 async function recordsOfTwin(file: FileHandle, head: string, tail: string): Promise<FilePart | undefined> {
   const before = Buffer.concat([gzipHead, storedBlock(head)])
   const after = storedBlock(tail, 'last')

@@ -1,4 +1,4 @@
-/** Texts in the order of a file, a batch at a time; they may be overwritten when the next batch is asked for. */
+/** Texts of a file in order, in batches; a batch may be overwritten once the next one is asked for. */
 export type Texts = AsyncIterable<readonly Buffer[]>
 
 /** The texts as one batch. */

@@ -2,22 +2,25 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFile, link, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { ServiceError } from '../../domain/errors.js'
 import { type FileEnvelope, FileWriter, type WrittenFile } from '../files/file-writer.js'
 import { openRecords } from '../files/joined-records.js'
 import { PiecePool } from '../files/pieces.js'
 import type { Texts } from '../files/texts.js'
-import { isErrno, makeDirectory, type ReleaseFolder, syncDirectory, toStorageError } from './release-folder.js'
+import { refuseAborted } from './refuse-aborted.js'
+import { makeDirectory, type ReleaseFolder, syncDirectory } from './release-folder.js'
+import { isErrno, toStorageError } from './storage-errors.js'
 
-/** `twin: false` writes no gzip twin. */
+/** How a file of a draft is written; `twin: false` writes no gzip twin. */
 export type WriteOptions = { readonly twin?: boolean; readonly envelope?: FileEnvelope }
 
 type NewFile = WriteOptions & { readonly address: string }
 
-/** A file whose texts were all taken: it is finished beside whatever comes next. */
+type WritingOfEach<Files> = { readonly [Index in keyof Files]: Writing }
+
+/** A file whose texts were all taken; it is finished while later files are written. */
 export type Writing = { readonly written: Promise<WrittenFile> }
 
-// Files that are finished and on their way to the disk while others are written.
+// Files that are being synced to disk while later ones are written.
 const maxUnsynced = 4
 
 const noEnvelope: FileEnvelope = { head: '', tail: '' }
@@ -33,14 +36,14 @@ export class Draft implements AsyncDisposable {
   readonly #directories = new Set<string>()
   readonly #pool = new PiecePool()
   readonly #written = new Map<string, Promise<WrittenFile>>()
-  /** Each becomes what went wrong with a file, or undefined. */
+  /** Each resolves to what went wrong with a file, or undefined. */
   readonly #unsynced: Promise<unknown>[] = []
   #sealed = false
 
   private constructor(folder: ReleaseFolder, id: string) {
     this.id = id
     this.#folder = folder
-    // A name of its own: a writer that was cut off, but lives, cannot write into its successor's draft.
+    // A unique name: a writer that was cut off but lives cannot write into its successor's draft.
     this.#path = path.join(folder.drafts, `${id}.${process.pid}.${randomBytes(4).toString('hex')}`)
   }
 
@@ -51,52 +54,44 @@ export class Draft implements AsyncDisposable {
     return draft
   }
 
-  /**
-   * Writes a file and its gzip twin (level 1, one member: multi-member gzip breaks clients), hashing on the way. `synced`
-   * brings both to the disk.
-   */
+  /** Writes a file and its gzip twin (docs/adr/0011), hashing on the way. `synced` waits until both are on disk. */
   async write(address: string, texts: Texts, signal: AbortSignal, options: WriteOptions = {}): Promise<Writing> {
     const [writing] = await this.writeTogether([{ address, ...options }], ofOneFile(texts), signal)
-    if (!writing) throw new Error('a file was written')
     return writing
   }
 
   /** As `write`, of several files from one source: each batch has the texts of each file. */
-  async writeTogether(
-    files: readonly NewFile[],
+  async writeTogether<Files extends readonly NewFile[]>(
+    files: readonly [...Files],
     batches: AsyncIterable<readonly (readonly Buffer[])[]>,
     signal: AbortSignal,
-  ): Promise<Writing[]> {
-    return await this.#fill(files, signal, async (writers) => {
+  ): Promise<WritingOfEach<Files>> {
+    return await this.#writeFiles(files, signal, async (writers) => {
       for await (const batch of batches) {
-        refuseAborted(signal)
+        refuseAborted(signal, writingFiles)
         for (const [index, texts] of batch.entries()) await writers[index]?.add(texts)
       }
     })
   }
 
-  /**
-   * Writes a file with the records of files of this draft, which have envelopes of the same length; what is compressed
-   * already is copied.
-   */
+  /** Writes a file with the records of files of this draft, whose envelopes are as long; compressed records are copied. */
   async join(address: string, parts: readonly string[], signal: AbortSignal, envelope: FileEnvelope): Promise<Writing> {
-    const [writing] = await this.#fill([{ address, envelope }], signal, async ([writer]) => {
+    const [writing] = await this.#writeFiles([{ address, envelope }], signal, async ([writer]) => {
       for (const part of parts) {
         await this.#written.get(part)
-        refuseAborted(signal)
+        refuseAborted(signal, writingFiles)
         await using records = await openRecords(this.locate(part), envelope)
         await writer?.addPart(records.identity, records.deflated)
       }
     })
-    if (!writing) throw new Error('a file was written')
     return writing
   }
 
-  async #fill(
-    files: readonly NewFile[],
+  async #writeFiles<Files extends readonly NewFile[]>(
+    files: readonly [...Files],
     signal: AbortSignal,
-    fill: (writers: readonly FileWriter[]) => Promise<void>,
-  ): Promise<Writing[]> {
+    addTexts: (writers: readonly FileWriter[]) => Promise<void>,
+  ): Promise<WritingOfEach<Files>> {
     const writers: FileWriter[] = []
     let target = this.#path
     try {
@@ -105,13 +100,12 @@ export class Draft implements AsyncDisposable {
         target = await this.#prepare(address)
         writers.push(await FileWriter.create(target, { twin, envelope, pool: this.#pool }))
       }
-      // Not when the store answers: it may never do.
-      await unlessAborted(signal, fill(writers))
+      await unlessAborted(signal, addTexts(writers))
     } catch (error) {
       for (const writer of writers) await writer.close()
       throw toStorageError(error, target)
     }
-    return writers.map((writer, index) => this.#finish(files[index]?.address ?? '', writer))
+    return writers.map((writer, index) => this.#finish(files[index]?.address ?? '', writer)) as WritingOfEach<Files>
   }
 
   #finish(address: string, writer: FileWriter): Writing {
@@ -129,7 +123,7 @@ export class Draft implements AsyncDisposable {
     return { written }
   }
 
-  /** Waits until every file is on the disk. */
+  /** Waits until every file is on disk. */
   async synced(): Promise<void> {
     while (this.#unsynced.length > 0) await this.#syncOldest()
   }
@@ -139,14 +133,14 @@ export class Draft implements AsyncDisposable {
     if (failure !== undefined) throw failure
   }
 
-  /** Takes a file and its twin over from a release unchanged: a hard link where the file system has them. */
+  /** Takes a file and its twin over from a release unchanged, by hard link where the file system has them. */
   async carry(address: string, from: string): Promise<void> {
     await this.#link(path.join(this.#folder.releases, from, address), address)
   }
 
   /** Gives a file of this draft, and its twin, a second address. */
   async alias(address: string, second: string): Promise<void> {
-    // A copy, where there are no links, must have all of it.
+    // Without hard links the file is copied, so all of it must be written.
     await this.#written.get(address)
     await this.#link(this.locate(address), second)
   }
@@ -168,13 +162,13 @@ export class Draft implements AsyncDisposable {
     }
   }
 
-  /** Syncs everything in the draft and moves it to its final place, ready to be made live. */
+  /** Syncs the draft and moves it to its final place, complete. */
   async seal(place: 'releases' | 'held'): Promise<void> {
     await this.synced()
     try {
       for (const directory of this.#directories) await syncDirectory(directory)
       const target = path.join(this.#folder[place], this.id)
-      // A crash after an earlier seal of the same run left a complete directory; this one replaces it.
+      // A crash after an earlier seal of the same run left a complete directory: replace it.
       await rm(target, { recursive: true, force: true })
       await rename(this.#path, target)
       await syncDirectory(this.#folder[place])
@@ -208,7 +202,7 @@ export class Draft implements AsyncDisposable {
     } catch (error) {
       throw toStorageError(error, directory)
     }
-    // mkdir may have made parents inside the draft, whose entries need syncing too.
+    // mkdir may have made parents inside the draft, whose entries must be synced too.
     for (let one = directory; one.startsWith(this.#path); one = path.dirname(one)) this.#directories.add(one)
   }
 }
@@ -226,20 +220,17 @@ async function* ofOneFile(texts: Texts): AsyncGenerator<readonly (readonly Buffe
   for await (const batch of texts) yield [batch]
 }
 
-function refuseAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw new ServiceError('aborted', 'writing files was interrupted; it will be done again')
-}
+const writingFiles = 'writing files'
 
-/** What the work becomes; on the signal it is no longer waited for. Throws `aborted`. */
-async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+/** Waits for the work, but not after the signal: a store that does not answer would hold it for ever. Throws `aborted`. */
+async function unlessAborted(signal: AbortSignal, work: Promise<void>): Promise<void> {
   const stop = new AbortController()
-  const aborted = once(signal, 'abort', { signal: stop.signal }).then(() => refuseAborted(signal))
+  const aborted = once(signal, 'abort', { signal: stop.signal }).then(() => refuseAborted(signal, writingFiles))
   aborted.catch(() => undefined)
   work.catch(() => undefined)
   try {
-    refuseAborted(signal)
+    refuseAborted(signal, writingFiles)
     await Promise.race([work, aborted])
-    return await work
   } finally {
     stop.abort()
   }

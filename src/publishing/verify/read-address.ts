@@ -5,13 +5,13 @@ import { createGunzip } from 'node:zlib'
 import { type Dispatcher, request } from 'undici'
 import { ServiceError } from '../../domain/errors.js'
 
-/** What was read of one address: enough to compare it without keeping it. */
+/** What an address answered: enough to compare it without keeping the body. */
 export type Read = {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** Of the body as it came over the wire. */
+  /** Size of the body as it came over the wire. */
   readonly wireBytes: number
-  /** Of the body, decompressed where it was compressed. */
+  /** Size of the decompressed body. */
   readonly bytes: number
   readonly sha256: string
   /** How often each marker occurs. */
@@ -23,7 +23,7 @@ export type Read = {
 export type ReadOptions = {
   readonly method?: 'GET' | 'HEAD'
   readonly encoding?: 'gzip' | 'identity'
-  /** A larger body is cut off: the read then has more bytes than this. */
+  /** Reading stops beyond this size: `bytes` is then larger. */
   readonly maxBytes: number
   readonly marker?: string
   readonly keep?: boolean
@@ -33,8 +33,8 @@ export type ReadOptions = {
 const timeoutMs = 30_000
 
 /**
- * Reads an address to its end, hashing on the way. Follows no redirect: a published address is where it says it is.
- * Throws `input-unusable` when nobody answers, or not in time.
+ * Reads an address to its end, hashing on the way. Follows no redirect: published addresses are permanent. Throws
+ * `input-unusable` without an answer in time.
  */
 export async function readAddress(url: URL, options: ReadOptions): Promise<Read> {
   const { method = 'GET', encoding = 'identity', maxBytes, marker, keep = false, signal } = options
@@ -101,7 +101,7 @@ export async function readAddress(url: URL, options: ReadOptions): Promise<Read>
 
 class TooLarge extends Error {}
 
-// What does not decompress has another hash than it should, which is the finding.
+// A body that does not decompress has another hash than the manifest says, which is the finding.
 function isBrokenGzip(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^Z_/.test(String(error.code))
 }
@@ -112,7 +112,7 @@ function toHeaders(headers: Dispatcher.ResponseData['headers']): Record<string, 
   )
 }
 
-/** Counts a text in a stream of chunks, also where it is cut by their borders. */
+/** Counts a text in a stream of chunks, also across their borders. */
 class Counter {
   count = 0
   readonly #marker: Buffer | undefined

@@ -12,7 +12,7 @@ export type Finding = {
   readonly got: string
 }
 
-/** What is remembered of a set from one verification to the next. */
+/** What one verification keeps for the next one to compare with. */
 export type SeenRelease = { readonly release: string; readonly run: number; readonly manifestSha256: string }
 
 export type Verification = {
@@ -38,12 +38,12 @@ export type VerifyOptions = {
 }
 
 const maxManifestBytes = 64_000_000
-// A set that is republished while it is read is read again.
+// A set that changes while it is read is read again.
 const maxReads = 3
 
 /**
- * Reads a whole published set as a consumer would, manifest first, and tells everything that does not agree with it.
- * Throws `input-unusable` when the manifest cannot be had.
+ * Reads a whole published set as a consumer would, manifest first, and reports everything that disagrees with the
+ * manifest. Throws `input-unusable` when the manifest cannot be read.
  */
 export async function verifyPublished(options: VerifyOptions): Promise<Verification> {
   for (let read = 1; ; read++) {
@@ -126,7 +126,7 @@ const statusShape = z.object({
   runs: z.array(z.object({ state: z.string(), finishedAt: z.iso.datetime().optional() })),
 })
 
-/** Since the release was made, or since a later run found that nothing had changed. */
+/** Hours since the release was made, or since a later run found nothing changed. */
 async function age({ baseUrl, signal, now }: VerifyOptions, manifest: SetManifest): Promise<number> {
   let latest = Date.parse(manifest.generated)
   const read = await readAddress(new URL(`${baseUrl}/feeds/status.json`), { maxBytes: 1_000_000, keep: true, signal })
@@ -175,7 +175,7 @@ async function checkFile(options: VerifyOptions, manifest: SetManifest, file: Se
   }
 }
 
-/** Whether the answer can be compared further. */
+/** Compares an answer with the manifest; false when comparing further makes no sense. */
 function checkAnswer(address: string, file: SetFile, manifest: SetManifest, read: Read, tell: Tell): boolean {
   if (read.status !== 200) {
     tell('missing', address, 'status 200', read.status)
@@ -198,7 +198,7 @@ function checkAnswer(address: string, file: SetFile, manifest: SetManifest, read
   return true
 }
 
-/** A text that occurs once a record in files whose records can be counted. */
+/** A text that occurs once per record; undefined for files whose records cannot be counted so. */
 function markerOf({ path: address }: SetFile): string | undefined {
   if (/^\/iati\/activities(-\d+)?\.xml$/.test(address)) return '<iati-activity '
   if (address === '/iati/organisations.xml') return '<iati-organisation '

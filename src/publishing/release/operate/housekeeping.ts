@@ -1,6 +1,7 @@
 import { forgetHeldReleases } from '../../../store/publication/releases.js'
 import { ifPublishingLockIsFree } from '../../folder/publishing-lock.js'
-import { prepareFolder, releaseFolder, sweep } from '../../folder/release-folder.js'
+import { prepareFolder, releaseFolder } from '../../folder/release-folder.js'
+import { sweep } from '../../folder/sweep.js'
 import type { OperateDeps } from '../../publication.js'
 import { reconcile } from './reconcile.js'
 
@@ -20,6 +21,6 @@ export async function keepHouse(deps: OperateDeps): Promise<void> {
 export async function tidy(deps: OperateDeps, rolledBackFrom?: string): Promise<void> {
   const needed = rolledBackFrom === undefined ? [] : [rolledBackFrom]
   const options = { keep: deps.keepReleases, now: deps.clock(), needed }
-  const { held } = await sweep(releaseFolder(deps.feedsDir), options)
+  const held = await sweep(releaseFolder(deps.feedsDir), options)
   if (held.length > 0) await deps.store.transaction((db) => forgetHeldReleases(db, held))
 }

@@ -1,5 +1,3 @@
-import { rename } from 'node:fs/promises'
-import path from 'node:path'
 import { ServiceError } from '../../../domain/errors.js'
 import {
   loadCarried,
@@ -19,11 +17,10 @@ import {
 import { underPublishingLock } from '../../folder/publishing-lock.js'
 import {
   listReleaseIds,
+  moveHeldToReleases,
   releaseFolder,
   runOfRelease,
   switchLiveRelease,
-  syncDirectory,
-  toStorageError,
 } from '../../folder/release-folder.js'
 import type { FolderDeps, OperateDeps } from '../../publication.js'
 import { identifiersOf } from '../read/release-contents.js'
@@ -96,7 +93,7 @@ export async function approveRelease(
   { acceptLoss }: { readonly acceptLoss: boolean },
 ): Promise<{ release: string; previous: string | undefined; withdrawn: number }> {
   const folder = releaseFolder(deps.feedsDir)
-  return await underPublishingLock(deps.store, byHand, async (stillOurs) => {
+  return await underPublishingLock(deps.store, byHand, async (confirmLock) => {
     const { live } = await reconcile(deps)
     const held = await findHeldRelease(deps.feedsDir, id)
     // An approval that was interrupted between moving the release and switching to it is taken up again.
@@ -119,8 +116,8 @@ export async function approveRelease(
       await recordCarriedIdentifiers(db, id, at)
       return found
     })
-    await stillOurs()
-    if (held) await moveToReleases(folder.held, folder.releases, id)
+    await confirmLock()
+    if (held) await moveHeldToReleases(folder, id)
     await switchLiveRelease(folder, id)
     const { manifest } = release
     const row = { id, runId: manifest.run, generatedAt: new Date(manifest.generated), manifest }
@@ -139,7 +136,7 @@ export async function rollbackRelease(
   id: string,
 ): Promise<{ release: string; from: string; missing: Missing }> {
   const folder = releaseFolder(deps.feedsDir)
-  return await underPublishingLock(deps.store, byHand, async (stillOurs) => {
+  return await underPublishingLock(deps.store, byHand, async (confirmLock) => {
     const { live, rolledBackFrom } = await reconcile(deps)
     const target = await createReleaseReader(deps.feedsDir).byId(id)
     const row = await findRelease(deps.store.db, id)
@@ -153,7 +150,7 @@ export async function rollbackRelease(
       await loadCarried(db, identifiersOf(target))
       return await missingFromCarried(db)
     })
-    await stillOurs()
+    await confirmLock()
     const at = deps.clock()
     // Noted first: a run that comes after a crash finishes the rollback instead of undoing it.
     await recordReleaseEvent(deps.store.db, { releaseId: id, event: 'rolled-back', otherId: from, at })
@@ -193,16 +190,6 @@ async function findMoved(deps: OperateDeps, id: string): Promise<ReadableRelease
 async function newestPublished(deps: OperateDeps, live: ReadableRelease | undefined): Promise<number> {
   const rollback = await findStandingRollback(deps.store.db)
   return Math.max(live?.manifest.run ?? 0, rollback ? runOfRelease(rollback.otherId) : 0)
-}
-
-async function moveToReleases(from: string, to: string, id: string): Promise<void> {
-  try {
-    await rename(path.join(from, id), path.join(to, id))
-    await syncDirectory(to)
-    await syncDirectory(from)
-  } catch (error) {
-    throw toStorageError(error, to)
-  }
 }
 
 function unknownRelease(id: string): ServiceError {

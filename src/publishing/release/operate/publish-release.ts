@@ -6,6 +6,7 @@ import { assignSegments } from '../../../store/publication/renderings.js'
 import { assignReportPlaces } from '../../../store/publication/report-archives.js'
 import { Draft } from '../../folder/draft.js'
 import { underPublishingLock } from '../../folder/publishing-lock.js'
+import { refuseAborted } from '../../folder/refuse-aborted.js'
 import {
   listReleaseIds,
   newReleaseId,
@@ -42,7 +43,7 @@ export async function publishRelease(
   const folder = releaseFolder(deps.feedsDir)
   await prepareFolder(folder)
   const lock = { patienceMs: deps.lockPatienceMs ?? lockPatienceMs, onTimeout: 'take-over', signal } as const
-  return await underPublishingLock(deps.store, lock, async (stillOurs) => {
+  return await underPublishingLock(deps.store, lock, async (confirmLock) => {
     const state = await reconcile(deps)
     const earlier = outcomeOfInterrupted(state, run, deps.feedsDir)
     if (earlier) return earlier
@@ -65,9 +66,9 @@ export async function publishRelease(
     if (assembled.verdict !== 'build') return toOutcome(assembled)
     const { manifest } = assembled
     deps.onStep?.('written')
-    if (signal.aborted) throw new ServiceError('aborted', 'publishing was interrupted; it will be done again')
-    await stillOurs()
-    return await commit({ deps, run, draft, folder, state, manifest, plan: assembled, stillOurs, onProgress })
+    refuseAborted(signal, 'publishing')
+    await confirmLock()
+    return await commit({ deps, run, draft, folder, state, manifest, plan: assembled, confirmLock, onProgress })
   })
 }
 
@@ -138,12 +139,12 @@ type Commit = {
   readonly state: LiveState
   readonly manifest: Manifest
   readonly plan: ReleasePlan
-  readonly stillOurs: () => Promise<void>
+  readonly confirmLock: () => Promise<void>
   readonly onProgress: Progress
 }
 
 async function commit(step: Commit): Promise<Outcome> {
-  const { deps, run, draft, folder, manifest, stillOurs, onProgress } = step
+  const { deps, run, draft, folder, manifest, confirmLock, onProgress } = step
   const held = manifest.held.count
   const row = { id: draft.id, runId: run.id, generatedAt: new Date(manifest.generated), manifest }
   const reason = reasonToHold(deps, step.state.live, step.plan, manifest)
@@ -157,7 +158,7 @@ async function commit(step: Commit): Promise<Outcome> {
   deps.onStep?.('promised')
   await draft.seal('releases')
   deps.onStep?.('sealed')
-  await stillOurs()
+  await confirmLock()
   await switchLiveRelease(folder, draft.id)
   deps.onStep?.('switched')
   await deps.store.transaction((db) => recordLiveRelease(db, row, { event: 'published', at: deps.clock() }))

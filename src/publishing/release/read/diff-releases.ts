@@ -3,13 +3,13 @@ import type { Manifest } from './manifest.js'
 import { activitiesOf, activityFiles, type PublishedActivity } from './release-contents.js'
 import type { ReadableRelease } from './release-reader.js'
 
-// Identifiers named of each kind; the counts are exact.
+// Identifiers listed of each kind; the counts are exact.
 const maxNamed = 20
 
 /** Identifiers of one kind: how many, and the first few. */
 export type Named = { readonly count: number; readonly sample: readonly string[] }
 
-/** What is different in the second of two releases. */
+/** The differences from one release to another. */
 export type ReleaseDiff = {
   readonly from: string
   readonly to: string
@@ -31,8 +31,8 @@ export type ReleaseDiff = {
 }
 
 /**
- * Compares two releases activity by activity, streaming both: a project stays in its file for ever and files are in
- * project order, so one pass over each pair of files is enough, however large they are.
+ * Compares two releases activity by activity. A project stays in its file for ever and files are in project order, so one
+ * streaming pass over each pair of files is enough.
  */
 export async function diffReleases(from: ReadableRelease, to: ReadableRelease): Promise<ReleaseDiff> {
   const added = named()

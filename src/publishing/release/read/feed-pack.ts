@@ -6,8 +6,7 @@ import { isoInstantOf } from '../../../domain/dates.js'
 import { projectFeedPath } from '../../../feeds/addresses.js'
 
 /**
- * The feeds of all projects are one file, with an index of fixed-size entries beside it in project id order: a million
- * files per release would cost a million inodes, syncs and links. An entry is project id (8 bytes), offset (8),
+ * The feeds of all projects are one file beside an index of fixed-size entries in project order (docs/adr/0003). An entry is project id (8 bytes), offset (8),
  * length (4), Atom entries (4), last modified in epoch seconds (8) and SHA-256 (32), numbers big-endian.
  */
 const entryBytes = 64
@@ -25,7 +24,7 @@ export type PackedFeed = {
   readonly changedAt: number
 }
 
-/** Where a packed feed is, and what a response about it needs. */
+/** The place of a packed feed, and what a response about it needs. */
 export type PackEntry = {
   readonly offset: number
   readonly length: number
@@ -33,7 +32,7 @@ export type PackEntry = {
   readonly sha256: string
 }
 
-/** Turns the feeds into batches of pack bytes and of the binary index, in the same order. */
+/** The feeds as batches of bytes for the pack and for the binary index. */
 export async function* packFeeds(
   feeds: AsyncIterable<readonly PackedFeed[]>,
 ): AsyncGenerator<readonly [pack: readonly Buffer[], index: readonly Buffer[]]> {
@@ -61,7 +60,7 @@ export async function* packFeeds(
 export async function* listPackedFeeds(indexPath: string): AsyncGenerator<readonly Buffer[]> {
   yield [Buffer.from('[')]
   let first = true
-  // The chunk size is a multiple of the entry's, so no entry is ever cut.
+  // A multiple of the entry size, so that no entry is cut.
   for await (const chunk of createReadStream(indexPath, {
     highWaterMark: entryBytes * 1024,
   }) as AsyncIterable<Buffer>) {

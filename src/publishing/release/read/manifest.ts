@@ -20,7 +20,7 @@ export type ManifestFile = {
   readonly contentSha256?: string
   /** When these bytes were first published; a file carried over keeps it (iati.md 16.2). */
   readonly lastModified: IsoInstant
-  /** Names the records without their envelope: equal fingerprints mean that nothing changed and the file is carried over. */
+  /** Names the records without their envelope; a file with the same fingerprint is carried over. */
   readonly fingerprint: string
   readonly notices: NoticeSummary
 }
@@ -40,7 +40,7 @@ export type HeldActivity = {
   }[]
 }
 
-/** What `/feeds/manifest.json` says: the whole of one release. */
+/** The document `/feeds/manifest.json` (iati.md 19.1). */
 export type Manifest = {
   readonly release: string
   readonly run: number
@@ -51,8 +51,8 @@ export type Manifest = {
   readonly previousReleases?: readonly { readonly release: string; readonly manifest: string }[]
   readonly publisher: { readonly ref: string; readonly name: string }
   /**
-   * The publisher's own record in the organisation file: its content's hash, and when it last changed. `inputs` names
-   * everything that the file was made from, so that the next run need not make it to know whether it would change.
+   * The publisher's own record in the organisation file: hash of its content, and when that last changed. `inputs` is a
+   * hash of everything that the file is made from; while it is the same, the file need not be generated to be compared.
    */
   readonly publisherRecord?: { readonly hash: string; readonly lastUpdated: IsoInstant; readonly inputs?: string }
   readonly files: readonly ManifestFile[]

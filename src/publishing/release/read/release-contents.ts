@@ -9,7 +9,7 @@ export type PublishedActivity = { readonly identifier: string; readonly projectI
 
 const openTag = Buffer.from('<iati-activity ')
 const closeTag = Buffer.from('</iati-activity>')
-// No activity of ours is near this size (iati.md 15.1).
+// A registered file is smaller than this (iati.md 15.1), so every activity is.
 const maxActivityBytes = 64_000_000
 
 /** Addresses of the files of activities in a release. */
@@ -18,8 +18,8 @@ export function activityFiles(release: ReadableRelease): string[] {
 }
 
 /**
- * The activities of one of our own files in their order, by project id, an activity in memory at a time. Our writer
- * escapes every angle bracket of text, so the tags are found as they stand. Throws `release-corrupt`.
+ * The activities of one of our own files in project order, one in memory at a time. Our writer escapes every angle bracket
+ * in text, so the tags can be searched for. Throws `release-corrupt`.
  */
 export async function* activitiesOf(release: ReadableRelease, address: string): AsyncGenerator<PublishedActivity> {
   const file = await release.find(address)
@@ -52,7 +52,7 @@ function corrupt(path: string, reason: string): ServiceError {
   return new ServiceError('release-corrupt', `${path} cannot be read: ${reason}`)
 }
 
-/** All identifiers of a release in batches, with the segment that their file is. */
+/** All identifiers of a release with their segment, in batches. */
 export async function* identifiersOf(release: ReadableRelease): AsyncGenerator<CarriedIdentifier[]> {
   let batch: CarriedIdentifier[] = []
   for (const address of activityFiles(release)) {

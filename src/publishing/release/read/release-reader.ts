@@ -3,12 +3,13 @@ import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { ServiceError } from '../../../domain/errors.js'
 import { manifestPath } from '../../../feeds/addresses.js'
-import { isErrno, isReleaseId, liveReleaseId, releaseFolder } from '../../folder/release-folder.js'
+import { isReleaseId, liveReleaseId, releaseFolder } from '../../folder/release-folder.js'
 import type { ServedFile } from '../../folder/served-file.js'
+import { isErrno } from '../../folder/storage-errors.js'
 import { findPackedFeed, packAddress } from './feed-pack.js'
 import type { Manifest } from './manifest.js'
 
-/** A release that can be read, immutable. */
+/** An immutable release on disk. */
 export type ReadableRelease = {
   readonly id: string
   readonly manifest: Manifest
@@ -25,7 +26,7 @@ export type ReleaseReader = {
 
 const atomMediaType = 'application/atom+xml; charset=utf-8'
 const projectFeedPattern = /^\/feeds\/projects\/([1-9]\d{0,15})\/reports\.atom$/
-// Manifests kept in memory; a release is immutable, so an entry is never wrong.
+// Manifests kept in memory; releases are immutable, so an entry is never stale.
 const cachedReleases = 8
 
 /** Reads releases from the folder of published files. Throws `release-corrupt` when a release has no manifest. */
@@ -38,18 +39,19 @@ export function createReleaseReader(feedsDir: string): ReleaseReader {
     const directory = path.join(folder.releases, id)
     try {
       const known = cache.get(id)
-      if (known) return await stillThere(await known, directory)
+      // It may have been removed since.
+      if (known) return (await isReleaseThere(directory)) ? await known : undefined
       const opened = openRelease(directory, id)
       cache.set(id, opened)
       const release = await opened
-      // Only now: releases that do not exist displace none that does.
+      // Evict only after a successful load, so unknown ids cannot push out real releases.
       for (const oldest of cache.keys()) {
         if (cache.size <= cachedReleases) break
         cache.delete(oldest)
       }
       return release
     } catch (error) {
-      // Whoever waits for the same release is told the same.
+      // A failure is not cached; concurrent readers of the same release share it.
       cache.delete(id)
       if (isErrno(error, 'ENOENT')) return undefined
       throw error
@@ -68,12 +70,7 @@ export function createReleaseReader(feedsDir: string): ReleaseReader {
   }
 }
 
-/** A cached release may have been swept away since. */
-async function stillThere(release: ReadableRelease, directory: string): Promise<ReadableRelease | undefined> {
-  return (await isReleaseThere(directory)) ? release : undefined
-}
-
-/** Whether a release's directory is complete enough to be read. */
+/** Whether the directory has a release: its manifest is there. */
 export async function isReleaseThere(directory: string): Promise<boolean> {
   try {
     await stat(path.join(directory, 'manifest.json'))

@@ -1,0 +1,6 @@
+import { ServiceError } from '../../domain/errors.js'
+
+/** Throws `aborted` once the signal was given; `work` begins the message. */
+export function refuseAborted(signal: AbortSignal | undefined, work: string): void {
+  if (signal?.aborted) throw new ServiceError('aborted', `${work} was interrupted; it will be done again`)
+}
