@@ -9,21 +9,23 @@ import { describeApi } from './openapi.js'
 import { createAuthentication } from './operations/authenticate.js'
 import { accountRoutes } from './routes/accounts.js'
 import { donationRoutes } from './routes/donations.js'
-import { downloadRoutes } from './routes/downloads.js'
+import { bulkFileRoute, downloadReads } from './routes/downloads.js'
 import { feedRoutes } from './routes/feeds.js'
 import { healthRoutes } from './routes/health.js'
 import { indexRoute } from './routes/index-page.js'
 import { metricsRoute } from './routes/metrics.js'
-import { organizationRoutes } from './routes/organizations.js'
-import { projectRoutes } from './routes/projects.js'
-import { reportRoutes } from './routes/reports.js'
-import { searchRoutes } from './routes/search.js'
+import { organizationReads } from './routes/organizations.js'
+import { projectReads } from './routes/projects.js'
+import { readRoutes } from './routes/read-route.js'
+import { reportReads } from './routes/reports.js'
+import { searchReads } from './routes/search.js'
 import { secureArea } from './routes/secure.js'
 import { statusRoute } from './routes/status.js'
-import { themeAndRegionRoutes } from './routes/themes-and-regions.js'
-import { tokenRoutes } from './routes/tokens.js'
+import { themeAndRegionReads } from './routes/themes-and-regions.js'
 import { secureHeaders } from './security-headers.js'
 import { createServer } from './server.js'
+
+const reads = [projectReads, searchReads, organizationReads, themeAndRegionReads, reportReads, downloadReads]
 
 /**
  * The whole HTTP side: the API, the published files, the index page, health. It does not listen; the caller listens and
@@ -46,15 +48,14 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const authenticate = createAuthentication(deps.store)
   await limitRate(app, config.limits, authenticate)
   await describeApi(app, config)
-  tokenRoutes(app, deps, authenticate)
-  accountRoutes(app, deps)
+  accountRoutes(app, deps, authenticate)
   await secureArea(app, deps, (area) => donationRoutes(area, deps))
-  projectRoutes(app, deps, authenticate)
-  searchRoutes(app, deps, authenticate)
-  organizationRoutes(app, deps, authenticate)
-  themeAndRegionRoutes(app, deps, authenticate)
-  reportRoutes(app, deps, authenticate)
-  downloadRoutes(app, deps, authenticate)
+  readRoutes(
+    app,
+    reads.flatMap((group) => group(deps)),
+    authenticate,
+  )
+  bulkFileRoute(app, deps)
   feedRoutes(app, deps)
   statusRoute(app, deps)
   indexRoute(app, deps)

@@ -20,18 +20,22 @@ export type ApiLimits = {
   readonly eventLoopDelayMs: number
 }
 
-/** Everything that the API works with; nothing else reaches it. */
-export type ApiDeps = {
+/** What operations on accounts, keys and tokens work with. */
+export type AccessDeps = {
   readonly store: Store
+  readonly clock: Clock
+  readonly passwords: PasswordHashing
+}
+
+/** Everything that the API works with; nothing else reaches it. */
+export type ApiDeps = AccessDeps & {
   /** The same database through connections of their own: searches that take long keep nobody else waiting. */
   readonly searches: Store
   readonly releases: ReleaseReader
   readonly bulk: BulkReader
   /** The newest publication runs, newest first. */
   readonly listRuns: (limit: number) => Promise<readonly RunSummary[]>
-  readonly clock: Clock
   readonly log: Log
-  readonly passwords: PasswordHashing
   readonly payments: Payments
   /** Told of every request, and served at `/metrics`; undefined: neither. */
   readonly metrics?: Metrics

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import Negotiator from 'negotiator'
-import type { Format } from '../wire/write/wire.js'
+import type { Format } from '../wire/write/wire-value.js'
 
 /** Media types of the two formats, without parameters: old clients compare the whole header (wire.md 1.1). */
 export const mediaTypes: Readonly<Record<Format, string>> = { xml: 'application/xml', json: 'application/json' }

@@ -3,29 +3,22 @@ import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
-import type { Format } from '../wire/write/wire.js'
+import type { Pieces } from '../wire/write/list.js'
+import type { Format } from '../wire/write/wire-value.js'
 import { preferredEncoding } from './encoding.js'
 import { mediaTypes } from './negotiation.js'
 
 /**
- * Sends a finished document of the API; it may change at any moment, so nobody keeps it unasked. It goes as bytes: to a
- * JSON text the framework would add a charset that clients do not expect (wire.md 1.1).
+ * Sends the document that answers a POST, which nobody keeps. It goes as bytes: to a JSON text the framework would add a
+ * charset that clients do not expect (wire.md 1.1).
  */
-export function sendDocument(
-  reply: FastifyReply,
-  format: Format,
-  document: string,
-  cacheControl = 'private, no-cache',
-): FastifyReply {
+export function sendDocument(reply: FastifyReply, format: Format, document: string): FastifyReply {
   return reply
     .header('content-type', mediaTypes[format])
     .header('vary', 'Accept')
-    .header('cache-control', cacheControl)
+    .header('cache-control', 'no-store')
     .send(Buffer.from(document))
 }
-
-/** A document, one text after another: a long text is copied only once, into the bytes that are sent. */
-export type Pieces = readonly string[]
 
 /** What a read answers with. */
 export type ReadAnswer = {

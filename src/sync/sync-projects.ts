@@ -1,8 +1,9 @@
 import { ServiceError } from '../domain/errors.js'
 import { inBatches } from '../import/record-batches.js'
 import { countPresent, countVanished, deactivateMirrored, listVanished } from '../store/sync/upstream-projects.js'
+import { projectList } from '../wire/names.js'
 import type { ParsedValue } from '../wire/read/parsed-value.js'
-import { idOf, type Page, projectPage, readDownloadLink, readPage, unusable } from '../wire/read/upstream-documents.js'
+import { idOf, type Page, readDownloadLink, readPage, unusable } from '../wire/read/upstream-documents.js'
 import { xmlRecords } from '../wire/read/xml-records.js'
 import { readProjectRecords, writePage } from './sync-records.js'
 import type { Checkpoint, Notice, SyncSession } from './sync-session.js'
@@ -38,7 +39,7 @@ export async function walkProjects(session: SyncSession): Promise<string | undef
     const { at } = session
     const query = { nextProjectId: at.cursor || undefined, limit: pageSize, modifiedSince: at.since }
     const page = await client.get(`${projectService}/all/projects`, query, { accept, signal }, (answer) =>
-      readPage(answer.body, projectPage),
+      readPage(answer.body, projectList),
     )
     if (at.since === undefined && at.walked === 0 && page.numberFound !== undefined && !run.acceptLoss) {
       const reason = lossReason(await countPresent(store.db), page.numberFound)
@@ -109,7 +110,7 @@ export async function settleVanished(session: SyncSession): Promise<string | und
       `${projectService}/projects/collection/ids`,
       { projectIds: ids.join(',') },
       { accept, signal, expected: [404, 410] },
-      ({ status, body }) => (status === 200 ? readPage(body, projectPage).records : []),
+      ({ status, body }) => (status === 200 ? readPage(body, projectList).records : []),
     )
     const read = readProjectRecords(
       found.filter((record) => ids.includes(idOf(record) ?? 0)),

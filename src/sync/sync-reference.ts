@@ -3,9 +3,10 @@ import type { OrganisationRecord } from '../domain/record.js'
 import { inBatches } from '../import/record-batches.js'
 import { saveOrganisationRecords } from '../store/catalogue/organisations.js'
 import { saveRegions, saveThemes } from '../store/catalogue/reference-lists.js'
+import { organizationList } from '../wire/names.js'
 import type { ParsedObject, ParsedValue } from '../wire/read/parsed-value.js'
 import { parseOrganisationRecord } from '../wire/read/project-record.js'
-import { idOf, organisationPage, readList, readPage, unusable } from '../wire/read/upstream-documents.js'
+import { idOf, readList, readPage, unusable } from '../wire/read/upstream-documents.js'
 import { xmlRecords } from '../wire/read/xml-records.js'
 import { accept, brokenBulk, bulkNotice, findBulkLink, pageSize, recordsAfter, toBuffers } from './sync-projects.js'
 import type { Checkpoint, Notice, SyncSession } from './sync-session.js'
@@ -45,7 +46,7 @@ export async function syncOrganisations(session: SyncSession): Promise<void> {
     const { at } = session
     const query = { nextOrgId: at.cursor || undefined, limit: pageSize }
     const page = await client.get(organisationService, query, { accept, signal, expected: [404, 410] }, (answer) =>
-      answer.status === 200 ? readPage(answer.body, organisationPage) : undefined,
+      answer.status === 200 ? readPage(answer.body, organizationList) : undefined,
     )
     if (!page) return await takeOrganisationFile(session)
     const ids = page.records.flatMap((record) => idOf(record) ?? [])
@@ -70,7 +71,7 @@ async function takeOrganisationFile(session: SyncSession): Promise<void> {
   if (link === undefined) return await session.move(afterwards(at))
   try {
     const { chunks } = await client.stream(link, signal)
-    const organisations = xmlRecords(toBuffers(chunks), { list: 'organizations', record: 'organization' })
+    const organisations = xmlRecords(toBuffers(chunks), organizationList)
     for await (const batch of inBatches(recordsAfter(organisations, 0))) await writeBatch(session, batch, at)
     await session.move(afterwards(at))
   } catch (error) {

@@ -2,7 +2,8 @@ import { ServiceError } from '../domain/errors.js'
 import { refuseOtherCurrency } from '../store/donations/stated-totals.js'
 import { findMirrorState, type SyncOutcome } from '../store/runs/sync-runs.js'
 import { countPresent, findUnderstandsSince, recordUnderstandsSince } from '../store/sync/upstream-projects.js'
-import { projectPage, readPage } from '../wire/read/upstream-documents.js'
+import { projectList } from '../wire/names.js'
+import { readPage } from '../wire/read/upstream-documents.js'
 import { syncDetails } from './sync-details.js'
 import { accept, mirroredUntil, settleVanished, takeBulk, walkProjects } from './sync-projects.js'
 import { syncOrganisations, syncReference } from './sync-reference.js'
@@ -82,7 +83,7 @@ async function detectSince({ deps }: SyncSession): Promise<boolean> {
     '/public/projectservice/all/projects',
     { modifiedSince: farFuture, limit: 1 },
     { accept, signal, expected: [400] },
-    ({ status, body }) => status === 200 && readPage(body, projectPage).records.length === 0,
+    ({ status, body }) => status === 200 && readPage(body, projectList).records.length === 0,
   )
   await recordUnderstandsSince(store.db, run.upstream, understands, clock())
   return understands

@@ -2,8 +2,9 @@ import { ServiceError } from '../../domain/errors.js'
 import { findProjectRows } from '../../store/ready-texts/project-pages.js'
 import type { ProjectTextRow, ProjectView, WireFormat } from '../../store/ready-texts/ready-texts.js'
 import type { Store } from '../../store/store.js'
+import { joinRecords } from '../../wire/write/list.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
-import { joinRecords } from '../representations/project-list.js'
+
 import type { ListedPage } from './list-projects.js'
 import { createReadTogether } from './read-together.js'
 import { projectTextsOf, versionOf } from './ready-texts.js'
@@ -20,7 +21,7 @@ type Wanted = { readonly view: ProjectView; readonly format: WireFormat }
 export async function getProjectsByIds(
   store: Store,
   { ids, view, format }: { ids: readonly number[] } & Wanted,
-): Promise<Pick<ListedPage, 'page' | 'version'>> {
+): Promise<ListedPage> {
   const wanted = [...new Set(ids)].slice(0, maximumIds)
   const text = { view, format, recordVersion: projectRecordVersion }
   const rows = await findProjectRows(store.db, wanted, text)

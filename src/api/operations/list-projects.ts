@@ -11,8 +11,9 @@ import {
 } from '../../store/ready-texts/project-pages.js'
 import type { ProjectView, WireFormat } from '../../store/ready-texts/ready-texts.js'
 import type { Store } from '../../store/store.js'
-import { projectRecordVersion } from '../../wire/write/project.js'
-import { joinRecords, type ProjectPage } from '../representations/project-list.js'
+import { joinRecords, type ListPage } from '../../wire/write/list.js'
+import { projectIdRecord, projectRecordVersion } from '../../wire/write/project.js'
+
 import { createReadTogether } from './read-together.js'
 import { projectTextsOf } from './ready-texts.js'
 
@@ -28,7 +29,7 @@ export type ListProjects = (input: ProjectListInput) => Promise<ListedPage>
 
 /** A page, and what names it and where to begin next time, where these are known. */
 export type ListedPage = {
-  readonly page: ProjectPage
+  readonly page: ListPage
   readonly version?: string | undefined
   readonly modifiedUntil?: Date | undefined
 }
@@ -66,26 +67,29 @@ export function createProjectList(store: Store, monotonicMs: () => number = () =
       counts.set(name, { found: page.numberFound, againAt: monotonicMs() + countRememberedMs })
     }
     const numberFound = page.numberFound ?? known?.found ?? 0
-    const { nextProjectId, modifiedUntil } = page
+    const { nextProjectId: next, modifiedUntil } = page
     if ('body' in page.records) {
       const { body, versions } = page.records
-      const version = `${projectRecordVersion} ${view} ${versions} ${numberFound} ${nextProjectId}`
-      return { page: { records: body, numberFound, nextProjectId }, version, modifiedUntil }
+      const version = `${projectRecordVersion} ${view} ${versions} ${numberFound} ${next}`
+      return { page: { records: body, numberFound, next }, version, modifiedUntil }
     }
     const rows = await findProjectRows(store.db, page.records.ids, text)
     const inOrder = page.records.ids.flatMap((id) => rows.get(id) ?? [])
     const records = joinRecords(format, await projectTextsOf(store, text, inOrder))
-    return { page: { records, numberFound, nextProjectId }, modifiedUntil }
+    return { page: { records, numberFound, next }, modifiedUntil }
   }
 }
 
-/** The ids of all projects selected, ascending. */
+/** The ids of all projects selected, ascending, as records that have nothing else. */
 export async function listProjectIds(
   store: Store,
+  format: WireFormat,
   selection: ProjectSelection,
-): Promise<{ readonly ids: readonly string[]; readonly modifiedUntil?: Date | undefined }> {
+): Promise<ListedPage> {
   const { ids, ...rest } = await selectProjectIds(store.db, selection)
-  return { ids: ids === '' ? [] : ids.split(','), ...rest }
+  const all = ids === '' ? [] : ids.split(',')
+  const records = all.map((id) => projectIdRecord(format, id))
+  return { page: { records: joinRecords(format, records), numberFound: all.length }, ...rest }
 }
 
 function unknownScope(scope: ProjectScope): ServiceError {

@@ -6,8 +6,9 @@ import {
 } from '../../store/ready-texts/organisation-pages.js'
 import type { WireFormat } from '../../store/ready-texts/ready-texts.js'
 import type { Store } from '../../store/store.js'
+import { joinRecords } from '../../wire/write/list.js'
 import { organizationRecordVersion } from '../../wire/write/organization.js'
-import type { OrganizationPage } from '../representations/organization-list.js'
+import type { ListedPage } from './list-projects.js'
 import { organisationTextsOf } from './ready-texts.js'
 
 /** Which page of which list; `nextOrgId` is an inclusive lower bound. */
@@ -21,14 +22,11 @@ export type OrganizationListInput = OrganisationSelection & {
 export async function listOrganizations(
   store: Store,
   { nextOrgId, format, ...selection }: OrganizationListInput,
-): Promise<OrganizationPage & { readonly modifiedUntil?: Date | undefined }> {
+): Promise<ListedPage> {
   const wanted = { format, recordVersion: organizationRecordVersion }
   const page = await selectOrganisationPage(store.db, { ...selection, ...wanted, from: nextOrgId })
-  return {
-    records: await organisationTextsOf(store, format, page.rows),
-    nextOrgId: page.nextOrgId,
-    modifiedUntil: page.modifiedUntil,
-  }
+  const records = joinRecords(format, await organisationTextsOf(store, format, page.rows))
+  return { page: { records, next: page.nextOrgId }, modifiedUntil: page.modifiedUntil }
 }
 
 const largestBridgeId = 2n ** 63n - 1n

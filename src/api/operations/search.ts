@@ -2,6 +2,7 @@ import { ServiceError } from '../../domain/errors.js'
 import { isTimedOut } from '../../store/database/connection.js'
 import { searchProjects } from '../../store/ready-texts/project-search.js'
 import type { ProjectView, WireFormat } from '../../store/ready-texts/ready-texts.js'
+import { joinRecords } from '../../wire/write/list.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
 import type { ApiDeps } from '../deps.js'
 import { invalidParameter } from '../query.js'
@@ -41,7 +42,7 @@ const mostCharacters = 500
  * `q` is missing or too long, and `server-busy` when the search takes too long.
  */
 export async function search(
-  { store, searches }: Pick<ApiDeps, 'store' | 'searches'>,
+  { store, searches }: ApiDeps,
   signal: AbortSignal,
   input: SearchInput,
 ): Promise<SearchResult> {
@@ -62,7 +63,7 @@ export async function search(
       if (!isTimedOut(cause)) throw cause
       throw new ServiceError('server-busy', 'this search takes too long: search for fewer or rarer words', { cause })
     })
-  const records = await projectTextsOf(store, text, rows)
+  const records = joinRecords(format, await projectTextsOf(store, text, rows))
   return { filters, q, start, summary: view === 'summary', records, numberFound }
 }
 

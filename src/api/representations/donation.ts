@@ -6,22 +6,21 @@ import {
   type Format,
   integer,
   money,
-  record,
+  object,
   string,
-  type WireRecord,
+  type WireObject,
   wireDocument,
-  wireText,
-} from '../../wire/write/wire.js'
+} from '../../wire/write/wire-value.js'
 
 /** The `donation` document: in XML the fields of the request in ASCII order first, then the outcome, as captured. */
 export function donationDocument(format: Format, request: DonationRequest, settlement: Settlement): string {
   const charged = money(chargedOf(request))
   const currency = string(request.currency)
   const { addon, transactionId } = request
-  const value = record(
+  const value = object(
     [
       ['amount', money(request.amount)],
-      ['addon', addon === undefined ? undefined : record([['amount', money(addon)]])],
+      ['addon', addon === undefined ? undefined : object([['amount', money(addon)]])],
       ['chargedAmount', charged],
       ['currencyCode', currency],
       ['datetime', string(settlement.settledAt.toISOString().replace('Z', '+00:00'))],
@@ -35,7 +34,7 @@ export function donationDocument(format: Format, request: DonationRequest, settl
       ['payment_detail', paymentDetail(request)],
       [
         'receipt',
-        record([
+        object([
           ['currencyCode', currency],
           ['receiptNumber', string(settlement.receiptNumber)],
           ['taxDeductibleContributionAmount', charged],
@@ -45,11 +44,11 @@ export function donationDocument(format: Format, request: DonationRequest, settl
     ],
     'given',
   )
-  return wireDocument(format, 'donation', wireText('donation', value))
+  return wireDocument(format, 'donation', value)
 }
 
 /** Version 1 only: names and address as they came, and the card masked. */
-function paymentDetail({ payment, payer, card }: DonationRequest): WireRecord | undefined {
+function paymentDetail({ payment, payer, card }: DonationRequest): WireObject | undefined {
   if (payment) return undefined
   const fields = {
     ...payer,
@@ -61,12 +60,12 @@ function paymentDetail({ payment, payer, card }: DonationRequest): WireRecord | 
       securityCode: 'XXX',
     }),
   }
-  return record(Object.entries(fields).map(([name, text]) => [name, text === undefined ? undefined : string(text)]))
+  return object(Object.entries(fields).map(([name, text]) => [name, text === undefined ? undefined : string(text)]))
 }
 
-function projectValue(project: ProjectTotals): WireRecord {
+function projectValue(project: ProjectTotals): WireObject {
   const { goal, remaining, projectLink, progressReportLink } = project
-  return record([
+  return object([
     ['funding', money(project.funding)],
     ['goal', goal === undefined ? undefined : money(goal)],
     ['id', integer(project.projectId)],

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { type Format, integer, record, string, wireDocument, wireText, wrapper } from '../../wire/write/wire.js'
+import { type Format, integer, object, string, wireDocument, wrapper } from '../../wire/write/wire-value.js'
 
 /** One or more messages under one HTTP status (wire.md 2.1). */
 export type ErrorResponse = {
@@ -11,14 +11,14 @@ export type ErrorResponse = {
 
 /** The `error_response` document. */
 export function errorDocument(format: Format, { status, messages, number }: ErrorResponse): string {
-  const response = record([
+  const response = object([
     ['error_code', integer(status)],
     [
       'errors',
       wrapper(
         'error',
         messages.map((message, index) =>
-          record([
+          object([
             ['error_message', string(message)],
             ['error_number', number === undefined || index > 0 ? undefined : integer(number)],
           ]),
@@ -27,5 +27,5 @@ export function errorDocument(format: Format, { status, messages, number }: Erro
     ],
     ['status', string(STATUS_CODES[status] ?? 'Error')],
   ])
-  return wireDocument(format, 'error_response', wireText('error_response', response))
+  return wireDocument(format, 'error_response', response)
 }

@@ -1,20 +1,20 @@
 import type { ThemeRecord } from '../../domain/record.js'
 import type { RegionCounts } from '../../store/catalogue/reference-lists.js'
+import { themeRecord } from '../../wire/write/theme.js'
 import {
   type Format,
   integer,
   list,
-  record,
+  object,
   string,
-  type WireRecord,
+  type WireObject,
   wireDocument,
-  wireText,
   wrapper,
-} from '../../wire/write/wire.js'
+} from '../../wire/write/wire-value.js'
 
 /** All themes; a client reads `id` and `name` by position and the root has no attributes (wire.md 1.4). */
 export function themesDocument(format: Format, themes: readonly ThemeRecord[]): string {
-  return listDocument(format, 'themes', 'theme', themes.map(themeName))
+  return namedList(format, 'themes', 'theme', themes.map(themeRecord))
 }
 
 /** All themes with the ids of their projects (wire.md 8). */
@@ -23,38 +23,38 @@ export function themesWithProjectsDocument(
   themes: readonly (ThemeRecord & { readonly projectIds: readonly string[] })[],
 ): string {
   const records = themes.map((theme) =>
-    record([
+    object([
       ['id', string(theme.id)],
       ['name', string(theme.name)],
       [
         'projects',
-        record([
-          ['project', list(theme.projectIds.map((id) => record([['id', integer(id)]])))],
+        object([
+          ['project', list(theme.projectIds.map((id) => object([['id', integer(id)]])))],
           ['@numberFound', integer(theme.projectIds.length)],
         ]),
       ],
     ]),
   )
-  return listDocument(format, 'themes', 'theme', records)
+  return namedList(format, 'themes', 'theme', records)
 }
 
 /** The names of regions. */
 export function regionsDocument(format: Format, names: readonly string[]): string {
-  const records = names.map((name) => record([['name', string(name)]]))
-  return listDocument(format, 'regions', 'region', records)
+  const records = names.map((name) => object([['name', string(name)]]))
+  return namedList(format, 'regions', 'region', records)
 }
 
 /** Regions with their countries and how many projects each has. */
 export function regionCountsDocument(format: Format, regions: readonly RegionCounts[]): string {
   const records = regions.map(({ name, countries }) =>
-    record([
+    object([
       ['name', string(name)],
       [
         'countries',
         wrapper(
           'country',
           countries.map((country) =>
-            record([
+            object([
               ['name', string(country.name)],
               ['iso3166CountryCode', string(country.code)],
               ['projectCount', integer(country.projects)],
@@ -64,16 +64,9 @@ export function regionCountsDocument(format: Format, regions: readonly RegionCou
       ],
     ]),
   )
-  return listDocument(format, 'regions', 'region', records)
+  return namedList(format, 'regions', 'region', records)
 }
 
-function themeName({ id, name }: ThemeRecord): WireRecord {
-  return record([
-    ['id', string(id)],
-    ['name', string(name)],
-  ])
-}
-
-function listDocument(format: Format, root: string, item: string, records: readonly WireRecord[]): string {
-  return wireDocument(format, root, wireText(root, wrapper(item, records)))
+function namedList(format: Format, root: string, item: string, records: readonly WireObject[]): string {
+  return wireDocument(format, root, wrapper(item, records))
 }

@@ -1,7 +1,7 @@
 import type { ProgressReport } from '../../domain/project.js'
 import { sanitizeReportHtml } from '../../domain/report-html.js'
 import type { ProjectReports } from '../../store/catalogue/progress-reports.js'
-import { dateTime, type Format } from '../../wire/write/wire.js'
+import { dateTime, type Format } from '../../wire/write/wire-value.js'
 import { type Element, element, textElement } from '../../xml/element.js'
 import { legalText, writeElement } from '../../xml/writer.js'
 

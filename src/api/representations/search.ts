@@ -1,47 +1,48 @@
+import type { Pieces } from '../../wire/write/list.js'
 import {
   boolean,
   type Format,
   integer,
-  record,
+  object,
   string,
-  wireDocument,
-  wireText,
+  toJson,
+  toXml,
   wrapper,
-} from '../../wire/write/wire.js'
+  xmlDeclaration,
+} from '../../wire/write/wire-value.js'
 
-/** What was searched for and found; records are ready texts in the wanted format. */
+/** What was searched for and found. */
 export type SearchResult = {
   readonly filters: readonly { readonly name: string; readonly value: string }[]
   readonly q: string
   readonly start: number
   readonly summary: boolean
-  readonly records: readonly string[]
+  /** As `joinRecords` puts them together. */
+  readonly records: string
   readonly numberFound: number
 }
 
 /** The search envelope (wire.md 5.2): without hits there is no `projects` at all, four clients test for that. */
-export function searchDocument(format: Format, result: SearchResult): string {
+export function searchDocument(format: Format, result: SearchResult): Pieces {
   const { filters, q, start, summary, records, numberFound } = result
-  const filterRecords = filters.map(({ name, value }) =>
-    record([
+  const filterObjects = filters.map(({ name, value }) =>
+    object([
       ['name', string(name)],
       ['value', string(value)],
     ]),
   )
-  const request = wireText(
-    'request',
-    record([
-      ['filters', filters.length === 0 ? undefined : wrapper('filter', filterRecords)],
-      ['q', string(q)],
-      ['start', integer(start)],
-      ['summary', boolean(summary)],
-    ]),
-  )
-  const found = records.length > 0
-  const xml = found ? `<projects>${records.join('')}</projects>` : ''
-  const json = found ? `"projects":{"project":[${records.join(',')}]},` : ''
-  return wireDocument(format, 'search', {
-    xml: `<search>${request.xml}<response start="${start}" numberFound="${numberFound}">${xml}</response></search>`,
-    json: `{"request":${request.json},"response":{${json}"start":${start},"numberFound":${numberFound}}}`,
-  })
+  const request = object([
+    ['filters', filters.length === 0 ? undefined : wrapper('filter', filterObjects)],
+    ['q', string(q)],
+    ['start', integer(start)],
+    ['summary', boolean(summary)],
+  ])
+  if (format === 'json') {
+    const projects = records === '' ? '' : `"projects":{"project":[${records}]},`
+    const response = `{${projects}"start":${start},"numberFound":${numberFound}}`
+    return [`{"search":{"request":${toJson(request)},"response":${response}}}`]
+  }
+  const projects = records === '' ? '' : `<projects>${records}</projects>`
+  const response = `<response start="${start}" numberFound="${numberFound}">${projects}</response>`
+  return [`${xmlDeclaration}<search>${toXml('request', request)}${response}</search>`]
 }

@@ -1,17 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Format } from '../../wire/write/wire.js'
+import { type Format, object, type WireScalar, wireDocument } from '../../wire/write/wire-value.js'
 import { responseFormat } from '../negotiation.js'
 import { inBothFormats, type Success } from '../openapi.js'
 import { sendDocument } from '../reply.js'
 import { readBody } from '../request-body.js'
 import type { AccountOperation } from './account-operations.js'
 
-/** Does the work and returns the answer as a document of the format that was negotiated. */
+/** Does the work and returns the value of the answer's one field. */
 export type AccountHandler<Body extends z.ZodType> = (
   fields: z.output<Body>,
   request: FastifyRequest,
-) => Promise<(format: Format) => string>
+) => Promise<WireScalar>
 
 /** Registers an operation on accounts, keys or tokens: its body is read in XML and JSON, and nobody keeps its answer. */
 export function addAccountOperation<Body extends z.ZodType>(
@@ -20,10 +20,15 @@ export function addAccountOperation<Body extends z.ZodType>(
   handler: AccountHandler<Body>,
 ): void {
   app.post(operation.path, { schema: schemaOf(operation) }, async (request, reply) => {
-    const answer = await handler(readBody(request, operation.root, operation.body), request)
+    const value = await handler(readBody(request, operation.root, operation.body), request)
     const format = responseFormat(request)
-    return sendDocument(reply, format, answer(format), 'no-store')
+    return sendDocument(reply, format, answerDocument(format, operation, value))
   })
+}
+
+/** The answer of an operation: its root with its one field. */
+export function answerDocument(format: Format, { answerRoot, answer }: AccountOperation, value: WireScalar): string {
+  return wireDocument(format, answerRoot, object([[answer.field, value]]))
 }
 
 function schemaOf({ summary, description, root, body, answerRoot, answer }: AccountOperation) {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { ServiceError } from '../../domain/errors.js'
+import type { Payments } from '../../payments/payments.js'
 import { rehearseDonation, submitDonation } from '../../payments/submit-donation.js'
 import type { ApiDeps } from '../deps.js'
 import { responseFormat } from '../negotiation.js'
@@ -17,17 +18,12 @@ const base = '/api/secure/givingservice'
  * Donations (wire.md 6.2, 6.3) in the secure area: `donationsclient` is version 2; `donations` is version 1, which
  * takes tests only, since card numbers are not accepted.
  */
-export function donationRoutes(area: FastifyInstance, deps: Pick<ApiDeps, 'payments'>): void {
-  donationRoute(area, deps, `${base}/donations`, 1)
-  donationRoute(area, deps, `${base}/donationsclient`, 2)
+export function donationRoutes(area: FastifyInstance, { payments }: ApiDeps): void {
+  donationRoute(area, payments, `${base}/donations`, 1)
+  donationRoute(area, payments, `${base}/donationsclient`, 2)
 }
 
-function donationRoute(
-  area: FastifyInstance,
-  { payments }: Pick<ApiDeps, 'payments'>,
-  path: string,
-  version: DonationVersion,
-): void {
+function donationRoute(area: FastifyInstance, payments: Payments, path: string, version: DonationVersion): void {
   area.post(path, async (request, reply) => {
     const { keyId, grants } = callerOf(request)
     const isTest = isTestOf(request)
@@ -44,7 +40,7 @@ function donationRoute(
       ? await rehearseDonation(payments, donation)
       : await submitDonation(payments, { keyId, requestId: request.id }, donation)
     const format = responseFormat(request)
-    return sendDocument(reply, format, donationDocument(format, donation, settlement), 'no-store')
+    return sendDocument(reply, format, donationDocument(format, donation, settlement))
   })
 }
 

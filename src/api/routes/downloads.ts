@@ -1,12 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../domain/errors.js'
 import { bulkPath } from '../../publishing/bulk/bulk-reader.js'
+import { object, string, wireDocument } from '../../wire/write/wire-value.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere } from '../errors.js'
-import type { Authenticate } from '../operations/authenticate.js'
-import { downloadDocument } from '../representations/download.js'
 import { serveFile } from '../serve-file.js'
-import { createReads } from './read-route.js'
+import type { Read } from './read-route.js'
 
 const downloads = [
   { name: 'projects', list: 'projectservice/all/projects', tag: 'Projects', what: 'all projects' },
@@ -26,22 +25,23 @@ const downloads = [
   },
 ] as const
 
-/** Links to the bulk files, and the files themselves, which need no key: nobody can guess their addresses. */
-export function downloadRoutes(
-  app: FastifyInstance,
-  { bulk, config }: Pick<ApiDeps, 'bulk' | 'config'>,
-  authenticate: Authenticate,
-): void {
-  const read = createReads(app, authenticate)
-  for (const { name, list, tag, what } of downloads) {
-    const path = `/api/public/${list}/download`
-    read({ path, tag, summary: `Link to a file of ${what}` }, async (_request, format) => {
+/** Links to the bulk files. */
+export function downloadReads({ bulk, config }: ApiDeps): Read[] {
+  return downloads.map(({ name, list, tag, what }) => ({
+    path: `/api/public/${list}/download`,
+    tag,
+    summary: `Link to a file of ${what}`,
+    answer: async (_request, format) => {
       const set = await bulk.current()
       if (!set) throw new ServiceError('release-missing', 'the bulk files are being built for the first time')
-      return { document: downloadDocument(format, config.baseUrl() + bulkPath(set, name)) }
-    })
-  }
+      const url = config.baseUrl() + bulkPath(set, name)
+      return { document: wireDocument(format, 'download', object([['url', string(url)]])) }
+    },
+  }))
+}
 
+/** The bulk files, which need no key: nobody can guess their addresses. */
+export function bulkFileRoute(app: FastifyInstance, { bulk }: ApiDeps): void {
   const serve = async (request: FastifyRequest<{ Params: { token: string; file: string } }>, reply: FastifyReply) => {
     const found = await bulk.find(request.params.token, request.params.file)
     if (!found) throw nothingHere(request)

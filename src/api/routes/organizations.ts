@@ -1,10 +1,9 @@
-import type { FastifyInstance } from 'fastify'
+import { organizationList } from '../../wire/names.js'
+import { listDocument, recordDocument } from '../../wire/write/list.js'
 import type { ApiDeps } from '../deps.js'
-import type { Authenticate } from '../operations/authenticate.js'
 import { getOrganization, listOrganizations } from '../operations/organizations.js'
 import { limitOf, modifiedSinceOf, parseCountryCode, pathId, pathText, queryValue, wholeNumberOf } from '../query.js'
-import { organizationDocument, organizationListDocument } from '../representations/organization-list.js'
-import { createReads } from './read-route.js'
+import type { Read } from './read-route.js'
 
 const base = '/api/public/orgservice'
 
@@ -15,50 +14,49 @@ const lists = [
 ] as const
 
 /** Public organisation reads (wire.md 7). */
-export function organizationRoutes(
-  app: FastifyInstance,
-  { store }: Pick<ApiDeps, 'store'>,
-  authenticate: Authenticate,
-): void {
-  const read = createReads(app, authenticate)
+export function organizationReads({ store }: ApiDeps): Read[] {
   const tag = 'Organisations'
-
-  for (const { which, suffix, summary } of lists) {
-    const operation = {
+  const pages = lists.map(
+    ({ which, suffix, summary }): Read => ({
       path: `${base}/all/organizations${suffix}`,
       tag,
       summary,
       parameters: ['nextOrgId', 'limit', 'modifiedSince', 'theme', 'country'],
-    } as const
-    read(operation, async (request, format) => {
-      const country = queryValue(request, 'country')
-      const { modifiedUntil, ...page } = await listOrganizations(store, {
-        which,
-        format,
-        themeId: queryValue(request, 'theme'),
-        countryCode: country === undefined ? undefined : parseCountryCode(country, 'the query parameter country'),
-        nextOrgId: wholeNumberOf(request, 'nextOrgId'),
-        limit: limitOf(request),
-        modifiedSince: modifiedSinceOf(request),
-      })
-      return { document: organizationListDocument(format, page), modifiedUntil }
-    })
-  }
-
-  const one = { path: `${base}/organization/:organizationId`, tag, summary: 'One organisation' } as const
-  read(one, async (request, format) => {
-    const text = await getOrganization(store, { id: pathId(request, 'organizationId') }, format)
-    return { document: organizationDocument(format, text) }
-  })
-
-  const bridged = {
-    path: `${base}/organization/bridge/:bridgeId`,
-    tag,
-    summary: 'One organisation by its identifier in an external register',
-  } as const
-  read(bridged, async (request, format) => {
-    pathId(request, 'bridgeId')
-    const text = await getOrganization(store, { bridgeId: pathText(request, 'bridgeId') }, format)
-    return { document: organizationDocument(format, text) }
-  })
+      answer: async (request, format) => {
+        const country = queryValue(request, 'country')
+        const { page, modifiedUntil } = await listOrganizations(store, {
+          which,
+          format,
+          themeId: queryValue(request, 'theme'),
+          countryCode: country === undefined ? undefined : parseCountryCode(country, 'the query parameter country'),
+          nextOrgId: wholeNumberOf(request, 'nextOrgId'),
+          limit: limitOf(request),
+          modifiedSince: modifiedSinceOf(request),
+        })
+        return { document: listDocument(format, organizationList, page), modifiedUntil }
+      },
+    }),
+  )
+  return [
+    ...pages,
+    {
+      path: `${base}/organization/:organizationId`,
+      tag,
+      summary: 'One organisation',
+      answer: async (request, format) => {
+        const text = await getOrganization(store, { id: pathId(request, 'organizationId') }, format)
+        return { document: recordDocument(format, 'organization', text) }
+      },
+    },
+    {
+      path: `${base}/organization/bridge/:bridgeId`,
+      tag,
+      summary: 'One organisation by its identifier in an external register',
+      answer: async (request, format) => {
+        pathId(request, 'bridgeId')
+        const text = await getOrganization(store, { bridgeId: pathText(request, 'bridgeId') }, format)
+        return { document: recordDocument(format, 'organization', text) }
+      },
+    },
+  ]
 }

@@ -1,16 +1,16 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { findGallery } from '../../store/catalogue/photos.js'
 import type { ProjectScope } from '../../store/ready-texts/project-pages.js'
 import type { ProjectView } from '../../store/ready-texts/ready-texts.js'
+import { projectList } from '../../wire/names.js'
+import { listDocument, recordDocument } from '../../wire/write/list.js'
 import type { ApiDeps } from '../deps.js'
-import type { Authenticate } from '../operations/authenticate.js'
 import { getFeaturedProjects } from '../operations/get-featured-projects.js'
 import { createProjectFinder, getProjectsByIds, nothingLeft } from '../operations/get-projects-by-ids.js'
 import { createProjectList, listProjectIds } from '../operations/list-projects.js'
 import { idListOf, limitOf, modifiedSinceOf, parseCountryCode, pathId, pathText, wholeNumberOf } from '../query.js'
 import { imagesDocument } from '../representations/images.js'
-import { projectDocument, projectIdsDocument, projectListDocument } from '../representations/project-list.js'
-import { createReads } from './read-route.js'
+import type { Read } from './read-route.js'
 
 const base = '/api/public/projectservice'
 
@@ -52,87 +52,96 @@ const kinds = [
 ] as const
 
 /** Public project reads (wire.md 4). */
-export function projectRoutes(
-  app: FastifyInstance,
-  { store, clock }: Pick<ApiDeps, 'store' | 'clock'>,
-  authenticate: Authenticate,
-): void {
-  const read = createReads(app, authenticate)
+export function projectReads({ store, clock }: ApiDeps): Read[] {
   const listProjects = createProjectList(store)
   const getProject = createProjectFinder(store)
   const tag = 'Projects'
 
-  for (const { path, what, scopeOf } of scopes) {
-    for (const { activeOnly, suffix, title } of kinds) {
-      const list = `${base}/${path}/projects${suffix}`
-      for (const { view, ...shown } of views) {
-        const operation = {
-          path: list + shown.suffix,
+  const pageReads = scopes.flatMap(({ path, what, scopeOf }) =>
+    kinds.flatMap(({ activeOnly, ...kind }) =>
+      views.map(
+        ({ view, suffix, title }): Read => ({
+          path: `${base}/${path}/projects${kind.suffix}${suffix}`,
           tag,
-          summary: what + title + shown.title,
+          summary: what + kind.title + title,
           parameters: ['nextProjectId', 'limit', 'modifiedSince'],
-        } as const
-        read(operation, async (request, format) => {
-          const { page, version, modifiedUntil } = await listProjects({
-            scope: scopeOf(request),
-            activeOnly,
-            view,
-            format,
-            nextProjectId: wholeNumberOf(request, 'nextProjectId'),
-            limit: limitOf(request),
-            modifiedSince: modifiedSinceOf(request),
-          })
-          return { document: projectListDocument(format, page), version, modifiedUntil }
-        })
-      }
-    }
-  }
+          answer: async (request, format) => {
+            const { page, version, modifiedUntil } = await listProjects({
+              scope: scopeOf(request),
+              activeOnly,
+              view,
+              format,
+              nextProjectId: wholeNumberOf(request, 'nextProjectId'),
+              limit: limitOf(request),
+              modifiedSince: modifiedSinceOf(request),
+            })
+            return { document: listDocument(format, projectList, page), version, modifiedUntil }
+          },
+        }),
+      ),
+    ),
+  )
 
-  for (const { activeOnly, suffix, title } of kinds) {
-    const operation = {
+  const idReads = kinds.map(
+    ({ activeOnly, suffix, title }): Read => ({
       path: `${base}/all/projects${suffix}/ids`,
       tag,
       summary: `Identifiers of all projects${title}`,
       parameters: ['modifiedSince'],
-    } as const
-    read(operation, async (request, format) => {
-      const modifiedSince = modifiedSinceOf(request)
-      const { ids, modifiedUntil } = await listProjectIds(store, { scope: { of: 'all' }, activeOnly, modifiedSince })
-      return { document: projectIdsDocument(format, ids), modifiedUntil }
-    })
-  }
+      answer: async (request, format) => {
+        const modifiedSince = modifiedSinceOf(request)
+        const { page, modifiedUntil } = await listProjectIds(store, format, {
+          scope: { of: 'all' },
+          activeOnly,
+          modifiedSince,
+        })
+        return { document: listDocument(format, projectList, page), modifiedUntil }
+      },
+    }),
+  )
 
-  for (const { view, suffix, title } of views) {
-    const featured = { path: `${base}/featured/projects${suffix}`, tag, summary: `Featured projects${title}` } as const
-    read(featured, async (_request, format) => {
-      const page = await getFeaturedProjects({ store, clock }, { view, format })
-      return { document: projectListDocument(format, page) }
-    })
-
-    const byIds = {
+  const viewReads = views.flatMap(({ view, suffix, title }): Read[] => [
+    {
+      path: `${base}/featured/projects${suffix}`,
+      tag,
+      summary: `Featured projects${title}`,
+      answer: async (_request, format) => {
+        const page = await getFeaturedProjects(store, clock(), { view, format })
+        return { document: listDocument(format, projectList, page) }
+      },
+    },
+    {
       path: `${base}/projects/collection${suffix}/ids`,
       tag,
       summary: `Projects by identifiers${title}`,
       parameters: ['projectIds'],
-    } as const
-    read(byIds, async (request, format) => {
-      const ids = idListOf(request, 'projectIds')
-      const { page, version } = await getProjectsByIds(store, { ids, view, format })
-      return { document: projectListDocument(format, page), version }
-    })
+      answer: async (request, format) => {
+        const ids = idListOf(request, 'projectIds')
+        const { page, version } = await getProjectsByIds(store, { ids, view, format })
+        return { document: listDocument(format, projectList, page), version }
+      },
+    },
+    {
+      path: `${base}/projects/:projectId${suffix}`,
+      tag,
+      summary: `One project${title}`,
+      answer: async (request, format) => {
+        const { record, version } = await getProject({ id: pathId(request, 'projectId'), view, format })
+        return { document: recordDocument(format, 'project', record), version }
+      },
+    },
+  ])
 
-    const one = { path: `${base}/projects/:projectId${suffix}`, tag, summary: `One project${title}` } as const
-    read(one, async (request, format) => {
-      const { record, version } = await getProject({ id: pathId(request, 'projectId'), view, format })
-      return { document: projectDocument(format, record), version }
-    })
+  const galleryRead: Read = {
+    path: `${base}/projects/:projectId/imagegallery`,
+    tag,
+    summary: 'Pictures of a project',
+    answer: async (request, format) => {
+      const id = pathId(request, 'projectId')
+      const found = await findGallery(store.db, id)
+      if (!found?.active) throw nothingLeft([id], found ? 1 : 0)
+      return { document: imagesDocument(format, found) }
+    },
   }
-
-  const gallery = { path: `${base}/projects/:projectId/imagegallery`, tag, summary: 'Pictures of a project' } as const
-  read(gallery, async (request, format) => {
-    const id = pathId(request, 'projectId')
-    const found = await findGallery(store.db, id)
-    if (!found?.active) throw nothingLeft([id], found ? 1 : 0)
-    return { document: imagesDocument(format, found) }
-  })
+  return [...pageReads, ...idReads, ...viewReads, galleryRead]
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Format } from '../../wire/write/wire.js'
+import type { Format } from '../../wire/write/wire-value.js'
 import { responseFormat } from '../negotiation.js'
 import type { Authenticate } from '../operations/authenticate.js'
 import { queryValue } from '../query.js'
@@ -19,33 +19,27 @@ export const readParameters = {
   country: 'Only organisations that work in this country (two letters).',
 } as const
 
-/** A public read: its address, what it is, and the query parameters it takes beside `api_key`. */
-export type ReadOperation = {
+/** A public read: its address, what it is, the query parameters it takes beside `api_key`, and its answer. */
+export type Read = {
   readonly path: string
   readonly summary: string
   readonly tag: 'Projects' | 'Search' | 'Organisations' | 'Themes and regions' | 'Progress reports'
   readonly parameters?: readonly (keyof typeof readParameters)[]
   /** Media types that ask for XML beside its own. */
   readonly alsoXml?: readonly string[]
+  readonly answer: (request: FastifyRequest, format: Format) => Promise<ReadAnswer>
 }
 
-export type ReadHandler = (request: FastifyRequest, format: Format) => Promise<ReadAnswer>
-
-/** Registers a read. */
-export type AddRead = (operation: ReadOperation, handler: ReadHandler) => void
-
-/** Reads that answer GET and HEAD in both formats; the key is checked before anything else of the request is read. */
-export function createReads(app: FastifyInstance, authenticate: Authenticate): AddRead {
-  return ({ path, summary, tag, parameters = [], alsoXml }, handler) => {
+/** Registers reads, which answer GET and HEAD in both formats; the key is checked before the rest of the request is read. */
+export function readRoutes(app: FastifyInstance, reads: readonly Read[], authenticate: Authenticate): void {
+  for (const { path, summary, tag, parameters = [], alsoXml, answer } of reads) {
     app.get(
       path,
-      {
-        schema: { summary, tags: [tag], querystring: querySchema(parameters) },
-      },
+      { schema: { summary, tags: [tag], querystring: querySchema(parameters) } },
       async (request, reply) => {
         await authenticate(queryValue(request, 'api_key'))
         const format = responseFormat(request, alsoXml)
-        return sendRead(request, reply, format, await handler(request, format))
+        return sendRead(request, reply, format, await answer(request, format))
       },
     )
   }

@@ -13,7 +13,7 @@ import {
 import type { Store } from '../../store/store.js'
 import { organizationRecordVersion } from '../../wire/write/organization.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
-import { xmlDeclaration } from '../../wire/write/wire.js'
+import { xmlDeclaration } from '../../wire/write/wire-value.js'
 import type { FileEnvelope } from '../files/file-writer.js'
 import { inOneBatch } from '../files/texts.js'
 import { Draft } from '../folder/draft.js'

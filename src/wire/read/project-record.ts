@@ -12,8 +12,8 @@ import {
   renditions,
 } from '../../domain/project.js'
 import type { ImageRecord, OrganisationRecord, ProjectRecord, ThemeRecord } from '../../domain/record.js'
-import { wireNameOf } from '../field-names.js'
-import { isObject, type ParsedValue } from './parsed-value.js'
+import { wireNameOf } from '../names.js'
+import { isObject, objectsOf, type ParsedValue } from './parsed-value.js'
 import { readOrganisationPublication, readProjectPublication } from './publication-fields.js'
 import { RecordReader } from './record-reader.js'
 
@@ -79,18 +79,27 @@ const kinds: Readonly<Record<string, ReadField>> = {
 /** Fields that are not read as their kind is. */
 const exceptions: Readonly<Record<string, ReadField>> = {
   type: (reader, name) => reader.text(name) ?? 'project',
-  numberOfDonations: (reader, name) => reader.count(name) ?? 0,
   countryCode: (reader, name) => toCountryCode(reader.text(name)),
   latitude: (reader, name) => reader.tryCoordinate(name, 90),
   longitude: (reader, name) => reader.tryCoordinate(name, 180),
 }
 
-/** The fields of a table that a record states; absent ones are left out. */
-function readFields<T>(reader: RecordReader, table: AnyFieldTable): T {
+/** How the fields of a table that a record states are read, without those that are `apart`. */
+function readingsOf(table: AnyFieldTable, apart: readonly string[] = []) {
+  return table.flatMap(([field, kind, statedBy]) => {
+    const read = exceptions[field] ?? kinds[kind]
+    return statedBy === 'record' && read && !apart.includes(field) ? [{ field, name: wireNameOf(field), read }] : []
+  })
+}
+
+const projectReadings = readingsOf(projectFields, ['funding', 'numberOfDonations'])
+const organisationReadings = readingsOf(organisationFields)
+
+/** The fields that are present. */
+function readFields<T>(reader: RecordReader, readings: typeof projectReadings): T {
   const values: Record<string, unknown> = {}
-  for (const [field, kind, statedBy] of table) {
-    if (statedBy !== 'record') continue
-    const value = (exceptions[field] ?? kinds[kind])?.(reader, wireNameOf(field))
+  for (const { field, name, read } of readings) {
+    const value = read(reader, name)
     if (value !== undefined) values[field] = value
   }
   return values as T
@@ -98,7 +107,7 @@ function readFields<T>(reader: RecordReader, table: AnyFieldTable): T {
 
 // The order of the members is part of the hashes of stored records: another one would write every record again.
 function readProject(reader: RecordReader): ProjectRecord {
-  const { funding, numberOfDonations, ...fields } = readFields<ProjectFields<'record'>>(reader, projectFields)
+  const fields = readFields<ProjectFields<'record'>>(reader, projectReadings)
   const { countryCode, countryName } = fields
   const countries = readCountries(reader)
   const record = {
@@ -106,15 +115,15 @@ function readProject(reader: RecordReader): ProjectRecord {
     ...present('organisation', readPart(reader, 'organization', readOrganisation)),
     ...present('image', readPart(reader, 'image', readImage)),
     ...present('publication', readPart(reader, 'iati', readProjectPublication)),
-    funding,
-    numberOfDonations,
+    funding: reader.requiredMoney('funding'),
+    numberOfDonations: reader.count('numberOfDonations') ?? 0,
     // Records without a list still name one country.
     countries:
       countries.length > 0 || countryCode === undefined
         ? countries
         : [{ code: countryCode, name: countryName ?? countryCode }],
     themes: readThemes(reader),
-    videos: reader.list('videos', 'video').flatMap((video) => video.text('url') ?? []),
+    videos: reader.parts('videos', 'video').flatMap((video) => video.text('url') ?? []),
     donationOptions: readDonationOptions(reader),
   }
   return { ...record, ...present('unknownFields', reader.unknown()) }
@@ -122,7 +131,7 @@ function readProject(reader: RecordReader): ProjectRecord {
 
 function readOrganisation(reader: RecordReader): OrganisationRecord {
   const organisation = {
-    ...readFields<OrganisationFields<'record'>>(reader, organisationFields),
+    ...readFields<OrganisationFields<'record'>>(reader, organisationReadings),
     ...present('statedTotalProjects', reader.tryCount('totalProjects')),
     ...present('statedActiveProjects', reader.tryCount('activeProjects')),
     ...present('publication', readPart(reader, 'iati', readOrganisationPublication)),
@@ -144,24 +153,26 @@ function present<Name extends string, T>(name: Name, value: T | undefined) {
 
 function readThemes(reader: RecordReader): ThemeRecord[] {
   const themes = reader.list('themes', 'theme').flatMap((theme) => {
-    const id = plainText(theme, 'id')
-    return id === undefined ? [] : [{ id, name: plainText(theme, 'name') ?? id }]
+    const id = plainText(theme.id)
+    return id === undefined ? [] : [{ id, name: plainText(theme.name) ?? id }]
   })
   return distinct(themes, (theme) => theme.id)
 }
 
 function readCountries(reader: RecordReader): Country[] {
   const countries = reader.list('countries', 'country').flatMap((country) => {
-    const code = toCountryCode(plainText(country, 'iso3166CountryCode'))
-    return code === undefined ? [] : [{ code, name: plainText(country, 'name') ?? code }]
+    const code = toCountryCode(plainText(country.iso3166CountryCode))
+    return code === undefined ? [] : [{ code, name: plainText(country.name) ?? code }]
   })
   return distinct(countries, (country) => country.code)
 }
 
 function readImage(image: RecordReader): ImageRecord | undefined {
-  const links = image.items('imagelink').map((link) => [plainText(link, 'size'), plainText(link, 'url')] as const)
-  const urls = new Map(links.filter(([, url]) => url !== undefined))
-  const found = renditions.flatMap((size) => (urls.has(size) ? [[size, urls.get(size)] as const] : []))
+  const links = objectsOf(image.value('imagelink'))
+  const found = renditions.flatMap((size) => {
+    const url = plainText(links.findLast((link) => link.size === size && plainText(link.url) !== undefined)?.url)
+    return url === undefined ? [] : [[size, url]]
+  })
   if (found.length === 0) return undefined
   return {
     wireId: image.tryCount('id') ?? 0,
@@ -171,7 +182,7 @@ function readImage(image: RecordReader): ImageRecord | undefined {
 }
 
 function readDonationOptions(reader: RecordReader): DonationOption[] {
-  return reader.list('donationOptions', 'donationOption').flatMap((option) => {
+  return reader.parts('donationOptions', 'donationOption').flatMap((option) => {
     const amount = option.money('amount')
     // An option of nothing cannot be given.
     if (amount === undefined || signOf(amount) <= 0) return []
@@ -179,9 +190,8 @@ function readDonationOptions(reader: RecordReader): DonationOption[] {
   })
 }
 
-/** A text in a part of a record; a value of another kind is absent, and refuses nothing. */
-function plainText(reader: RecordReader, name: string): string | undefined {
-  const value = reader.value(name)
+/** A text in a list; a value of another kind is absent, and refuses nothing. */
+function plainText(value: ParsedValue | undefined): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined
 }
 

@@ -68,7 +68,7 @@ function toSdg(value: ParsedValue | undefined, iati: RecordReader): string[] {
 
 function readPayouts(iati: RecordReader): ProjectPublication['payouts'] {
   if (iati.value('payouts') === undefined) return undefined
-  const payouts = iati.list('payouts', 'payout').map((payout) => {
+  const payouts = iati.parts('payouts', 'payout').map((payout) => {
     const plannedOn = payout.required('day', 'a day such as 2027-06-30', parseIsoDate, '')
     const amount = payout.requiredMoney('amount')
     if (signOf(amount) <= 0) payout.refuse('amount', 'more than 0', payout.value('amount'))

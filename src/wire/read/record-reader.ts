@@ -118,19 +118,16 @@ export class RecordReader {
     })
   }
 
-  /** Readers of the objects of a wrapper such as `themes` -> `theme`: a list, a single object, or nothing. */
-  list(wrapper: string, name: string): RecordReader[] {
+  /** The objects of a wrapper such as `themes` -> `theme`: a list, a single object, or nothing. */
+  list(wrapper: string, name: string): ParsedObject[] {
     const value = this.value(wrapper)
-    return this.#readers(wrapper, isObject(value) ? value[name] : value)
+    return objectsOf(isObject(value) ? value[name] : value)
   }
 
-  /** Readers of the objects of a field that repeats without a wrapper. */
-  items(field: string): RecordReader[] {
-    return this.#readers(field, this.value(field))
-  }
-
-  #readers(field: string, list: ParsedValue | undefined): RecordReader[] {
-    return objectsOf(list).map((one) => new RecordReader(one, `${this.#path}${field}/`, this.problems))
+  /** As `list`, with a reader of each object. */
+  parts(wrapper: string, name: string): RecordReader[] {
+    const path = `${this.#path}${wrapper}/`
+    return this.list(wrapper, name).map((object) => new RecordReader(object, path, this.problems))
   }
 
   /** A reader of a single object. */

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../domain/errors.js'
 import type { Element } from '../../xml/element.js'
 import { parseElement, type XmlLimits } from '../../xml/reader.js'
+import type { ListNames } from '../names.js'
 import { parseJson } from './json-reader.js'
 import { fromElement, isObject, objectsOf, type ParsedObject, type ParsedValue } from './parsed-value.js'
 
@@ -49,12 +50,6 @@ export function firstCharacter(body: Buffer): string | undefined {
   return /[^\s\u00ef\u00bb\u00bf]/.exec(body.subarray(0, 1024).toString('latin1'))?.[0]
 }
 
-/** The names of a list: what is around the records, a record, and the key of the cursor. */
-export type PageNames = { readonly list: string; readonly record: string; readonly cursor: string }
-
-export const projectPage: PageNames = { list: 'projects', record: 'project', cursor: 'nextProjectId' }
-export const organisationPage: PageNames = { list: 'organizations', record: 'organization', cursor: 'nextOrgId' }
-
 /** One page of a list, its records not yet read. */
 export type Page = {
   readonly records: readonly ParsedValue[]
@@ -67,7 +62,7 @@ export type Page = {
  * Reads a page (wire.md 4.2, 4.3) as real servers write it: `hasNext` absent or true or text, one record in place
  * of a list, no record at all. Throws `upstream-unusable` for another document.
  */
-export function readPage(body: Buffer, names: PageNames): Page {
+export function readPage(body: Buffer, names: ListNames): Page {
   const list = readDocument(body)[names.list]
   if (list === '' || list === null) return { records: [] }
   if (!isObject(list)) throw unusable(`a document without ${names.list}`)

@@ -1,14 +1,10 @@
 import { ServiceError } from '../../domain/errors.js'
 import { type Element, element } from '../../xml/element.js'
 import { streamElements } from '../../xml/reader.js'
+import { type ListNames, projectList } from '../names.js'
 import { fromElement, type ParsedValue, recordLimits } from './parsed-value.js'
 
 const limits = { ...recordLimits, attributes: 100 }
-
-/** The names of a document: the list around its records, and one record. */
-export type RecordNames = { readonly list: string; readonly record: string }
-
-const projectNames: RecordNames = { list: 'projects', record: 'project' }
 
 /**
  * The records of an XML document of any size: the `project` children of a `projects` root, or a `project` root (or those
@@ -17,7 +13,7 @@ const projectNames: RecordNames = { list: 'projects', record: 'project' }
  */
 export async function* xmlRecords(
   chunks: AsyncIterable<Buffer>,
-  names: RecordNames = projectNames,
+  names: ListNames = projectList,
 ): AsyncGenerator<{ readonly line: number; readonly value: ParsedValue }> {
   let single: { readonly line: number; readonly children: Element[] } | undefined
   let bytes = 0

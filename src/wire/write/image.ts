@@ -1,34 +1,45 @@
-import type { PhotoRenditions, ProjectGraph } from '../../domain/project.js'
-import { integer, list, record, string, type WireRecord } from './wire.js'
+import { type PhotoRenditions, type ProjectGraph, renditions } from '../../domain/project.js'
+import { integer, list, object, string, type WireObject } from './wire-value.js'
 
-/** Names of the six renditions in the order that clients index by (wire.md 3.4). */
-export const imageSizes = ['small', 'thumbnail', 'medium', 'large', 'extraLarge', 'original'] as const
-
-/** The project's main image: id 0, always six links; links precede the title in XML. */
-export function mainImage(graph: ProjectGraph): WireRecord {
+/** The project's main image: id 0, always six links. */
+export function mainImage(graph: ProjectGraph): WireObject {
   const photo = graph.photos[0]
   const { project } = graph
-  return record([
-    ['title', string(project.imageTitle ?? photo?.title ?? project.title)],
-    ['@id', integer(0)],
-    ['imagelink', list(imageLinks(photo?.renditions ?? {}, project.imageLink ?? ''))],
-  ])
+  const title = project.imageTitle ?? photo?.title ?? project.title
+  return imageRecord(0, title, imageLinks(photo?.renditions ?? {}, project.imageLink ?? ''))
 }
 
-/** Six links whatever is missing: the nearest rendition stands in (the larger one of two), then `fallback`. */
-export function imageLinks(renditions: PhotoRenditions, fallback: string): WireRecord[] {
-  return imageSizes.map((size, index) =>
-    record([
-      ['url', string(nearestRendition(renditions, index) ?? fallback)],
+/** An image; in XML its links precede its title (wire.md 1.4), except in a gallery, where they are as `given` here. */
+export function imageRecord(
+  id: number,
+  title: string,
+  links: readonly WireObject[],
+  xmlOrder: WireObject['xmlOrder'] = 'ascii',
+): WireObject {
+  return object(
+    [
+      ['title', string(title)],
+      ['@id', integer(id)],
+      ['imagelink', list(links)],
+    ],
+    xmlOrder,
+  )
+}
+
+/** Six links, in the order that clients index by (wire.md 3.4). For a missing one the nearest, larger first, or `fallback`. */
+export function imageLinks(urls: PhotoRenditions, fallback: string): WireObject[] {
+  return renditions.map((size, index) =>
+    object([
+      ['url', string(nearestUrl(urls, index) ?? fallback)],
       ['@size', string(size)],
     ]),
   )
 }
 
-function nearestRendition(renditions: PhotoRenditions, index: number): string | undefined {
-  for (let distance = 0; distance < imageSizes.length; distance++) {
-    for (const candidate of [imageSizes[index + distance], imageSizes[index - distance]]) {
-      const url = candidate && renditions[candidate]
+function nearestUrl(urls: PhotoRenditions, index: number): string | undefined {
+  for (let distance = 0; distance < renditions.length; distance++) {
+    for (const candidate of [renditions[index + distance], renditions[index - distance]]) {
+      const url = candidate && urls[candidate]
       if (url) return url
     }
   }

@@ -1,113 +1,64 @@
 import { type Decimal, fromMinorUnits, toMinorUnits } from '../../domain/money.js'
-import type { DonationOption, ProjectGraph } from '../../domain/project.js'
+import { type DonationOption, type ProjectGraph, projectFields } from '../../domain/project.js'
+import { projectNames, summaryNames } from '../names.js'
 import { countryRecord } from './country.js'
+import { fieldTexts, joinFields, type WireField, wireFields } from './fields.js'
 import { mainImage } from './image.js'
 import { organizationRecord } from './organization.js'
 import { themeRecord } from './theme.js'
 import {
-  boolean,
   dateTime,
   decimal,
-  type FieldText,
-  fieldTexts,
+  type Format,
   integer,
-  joinFields,
-  list,
   money,
-  record,
+  object,
   string,
-  type WireRecord,
-  type WireText,
-  wireText,
+  toJson,
+  toXml,
+  type WireObject,
   wrapper,
-} from './wire.js'
+} from './wire-value.js'
 
 /**
- * Version of the project record. Raise it with every change of what `projectRecord` writes: stored records of another
+ * Version of the project record. Raise it with every change of what `projectTexts` writes: stored records of another
  * version are rendered again.
  */
 export const projectRecordVersion = 2
 
-/** The full project record (wire.md 3.1) in both formats. */
-export function projectRecord(graph: ProjectGraph): WireText {
-  return wireText('project', projectFields(graph))
+/** Fields that show something else than the project's own field of their name. */
+const derived: Readonly<Record<string, WireField<ProjectGraph>['valueIn']>> = {
+  organization: ({ organisation }) => organisation && organizationRecord(organisation),
+  // Importers look the name up in the theme list, so the list's spelling wins over the source's.
+  themeName: ({ project, themes }) => string(themes[0]?.name ?? project.themeName ?? ''),
+  country: ({ project, countries }) => string(project.countryName ?? countries[0]?.name ?? ''),
+  iso3166CountryCode: ({ project, countries }) => string(project.countryCode ?? countries[0]?.code ?? ''),
+  remaining: remainingOf,
+  imageLink: ({ project, photos }) => string(project.imageLink ?? photos[0]?.renditions.original ?? ''),
+  videos: ({ videos }) => unlessEmpty('video', videos, (url) => object([['url', string(url)]])),
+  longitude: ({ project }) => coordinate(project.locationPrecision, project.longitude),
+  latitude: ({ project }) => coordinate(project.locationPrecision, project.latitude),
+  numberOfReports: ({ project, reports }) => integer(project.numberOfReports ?? reports.length),
+  dateOfMostRecentReport: ({ project, reports }) => {
+    const date = project.dateOfMostRecentReport ?? reports[0]?.publishedAt
+    return date && dateTime(date)
+  },
+  donationOptions: ({ donationOptions }) => unlessEmpty('donationOption', donationOptions, donationOptionRecord),
+  image: mainImage,
+  themes: ({ themes }) => wrapper('theme', themes.map(themeRecord)),
+  countries: ({ countries }) => wrapper('country', countries.map(countryRecord)),
 }
 
-// The order is the order of JSON (wire.md 3.1). Texts that every captured record has are written
-// empty when they are absent, since clients read them without a check; everything else absent is left out.
-function projectFields(graph: ProjectGraph): WireRecord {
-  const { project } = graph
-  return record([
-    ['id', integer(project.id)],
-    ['organization', graph.organisation && organizationRecord(graph.organisation)],
-    ['active', boolean(project.active)],
-    ['title', string(project.title)],
-    ['summary', string(project.summary ?? '')],
-    ['contactName', optional(project.contactName)],
-    ['contactTitle', optional(project.contactTitle)],
-    ['contactAddress', string(project.contactAddress ?? '')],
-    ['contactAddress2', optional(project.contactAddress2)],
-    ['contactCity', string(project.contactCity ?? '')],
-    ['contactState', string(project.contactState ?? '')],
-    ['contactPostal', string(project.contactPostal ?? '')],
-    ['contactCountry', string(project.contactCountry ?? '')],
-    ['contactUrl', string(project.contactUrl ?? '')],
-    ['projectLink', string(project.projectLink ?? '')],
-    ['progressReportLink', string(project.progressReportLink ?? '')],
-    // Importers look the name up in the theme list, so the list's spelling wins over the source's.
-    ['themeName', string(graph.themes[0]?.name ?? project.themeName ?? '')],
-    ['country', string(project.countryName ?? graph.countries[0]?.name ?? '')],
-    ['iso3166CountryCode', string(project.countryCode ?? graph.countries[0]?.code ?? '')],
-    ['region', string(project.regionName ?? '')],
-    ['goal', project.goal && money(project.goal)],
-    ['funding', money(project.funding)],
-    ['remaining', remainingOf(graph)],
-    ['numberOfDonations', integer(project.numberOfDonations)],
-    ['status', string(project.status)],
-    ['need', string(project.need ?? '')],
-    ['longTermImpact', string(project.longTermImpact ?? '')],
-    ['activities', string(project.activities ?? '')],
-    ['additionalDocumentation', optional(project.additionalDocumentation)],
-    ['notice', optional(project.notice)],
-    ['imageLink', string(project.imageLink ?? graph.photos[0]?.renditions.original ?? '')],
-    ['imageGallerySize', project.imageGallerySize === undefined ? undefined : integer(project.imageGallerySize)],
-    ['videos', present(graph.videos, (url) => record([['url', string(url)]]), 'video')],
-    ['longitude', project.locationPrecision === 'point' ? optionalDecimal(project.longitude) : undefined],
-    ['latitude', project.locationPrecision === 'point' ? optionalDecimal(project.latitude) : undefined],
-    ['approvedDate', project.approvedDate && dateTime(project.approvedDate)],
-    ['modifiedDate', project.modifiedDate && dateTime(project.modifiedDate)],
-    ['numberOfReports', integer(project.numberOfReports ?? graph.reports.length)],
-    ['dateOfMostRecentReport', dateOfMostRecentReport(graph)],
-    ['donationOptions', present(graph.donationOptions, donationOptionRecord, 'donationOption')],
-    ['image', mainImage(graph)],
-    ['themes', wrapper('theme', graph.themes.map(themeRecord))],
-    ['countries', wrapper('country', graph.countries.map(countryRecord))],
-    ['type', string(project.type)],
-  ])
-}
+const fields = wireFields<ProjectGraph>(projectNames, projectFields, ({ project }) => project, derived)
 
-/** The summary record (wire.md 3.2) in both formats; without amounts of money given. */
-export function projectSummary(graph: ProjectGraph): WireText {
-  return summaryOf(fieldTexts(projectFields(graph)))
-}
-
-const summaryNames = [
-  ...['id', 'organization', 'active', 'title', 'summary', 'themeName', 'country', 'iso3166CountryCode', 'status'],
-  ...['imageLink', 'donationOptions', 'themes', 'countries', 'type'],
-] as const
-
-function summaryOf(fields: readonly FieldText[]): WireText {
-  const byName = new Map(fields.map((field) => [field.name, field]))
-  return joinFields(
-    'project',
-    summaryNames.flatMap((name) => byName.get(name) ?? []),
-  )
-}
-
-/** Everything that is kept of a project's version for later reads. */
+/** What is kept of a project's version for later reads: the full record (wire.md 3.1) and the summary (wire.md 3.2). */
 export function projectTexts(graph: ProjectGraph) {
-  const fields = fieldTexts(projectFields(graph))
-  const [full, summary] = [joinFields('project', fields), summaryOf(fields)]
+  const texts = fieldTexts(fields, graph)
+  const full = joinFields('project', texts)
+  const summary = joinFields(
+    'project',
+    texts.filter(({ name }) => summaryNames.has(name)),
+  )
   return {
     id: graph.project.id,
     version: graph.version,
@@ -118,37 +69,33 @@ export function projectTexts(graph: ProjectGraph) {
   }
 }
 
+/** A record that has only the id (wire.md 4.4). */
+export function projectIdRecord(format: Format, id: string): string {
+  const record = object([['id', integer(id)]])
+  return format === 'xml' ? toXml('project', record) : toJson(record)
+}
+
 /** A suggested gift; its amount is a whole number (wire.md 1.4). */
-function donationOptionRecord(option: DonationOption): WireRecord {
-  return record([
+function donationOptionRecord(option: DonationOption): WireObject {
+  return object([
     ['amount', integer(fromMinorUnits(toMinorUnits(option.amount, 0), 0))],
     ['description', string(option.description ?? '')],
   ])
 }
 
-function optional(text: string | undefined) {
-  return text === undefined ? undefined : string(text)
+function coordinate(precision: 'point' | 'country', value: Decimal | undefined) {
+  return precision === 'point' && value !== undefined ? decimal(value) : undefined
 }
 
-function optionalDecimal(value: Decimal | undefined) {
-  return value === undefined ? undefined : decimal(value)
-}
-
-function present<T>(values: readonly T[], toRecord: (value: T) => WireRecord, itemName: string) {
-  return values.length === 0 ? undefined : record([[itemName, list(values.map(toRecord))]])
+function unlessEmpty<T>(itemName: string, values: readonly T[], toObject: (value: T) => WireObject) {
+  return values.length === 0 ? undefined : wrapper(itemName, values.map(toObject))
 }
 
 // What the source states, else goal minus funding; never below zero (captured: goal 3046, funding 3071, remaining 0.00).
 function remainingOf({ project }: ProjectGraph) {
-  if (project.goal === undefined && project.remaining === undefined) return undefined
+  const { goal, funding, remaining } = project
+  if (goal === undefined && remaining === undefined) return undefined
   const left =
-    project.remaining === undefined
-      ? toMinorUnits(project.goal ?? project.funding, 2) - toMinorUnits(project.funding, 2)
-      : toMinorUnits(project.remaining, 2)
+    remaining === undefined ? toMinorUnits(goal ?? funding, 2) - toMinorUnits(funding, 2) : toMinorUnits(remaining, 2)
   return money(fromMinorUnits(left > 0n ? left : 0n, 2))
-}
-
-function dateOfMostRecentReport({ project, reports }: ProjectGraph) {
-  const date = project.dateOfMostRecentReport ?? reports[0]?.publishedAt
-  return date && dateTime(date)
 }

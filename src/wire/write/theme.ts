@@ -1,9 +1,9 @@
-import type { Theme } from '../../domain/project.js'
-import { record, string, type WireRecord } from './wire.js'
+import type { ThemeRecord } from '../../domain/record.js'
+import { object, string, type WireObject } from './wire-value.js'
 
 /** A theme; a client reads `id` and `name` by position (wire.md 1.4). */
-export function themeRecord(theme: Theme): WireRecord {
-  return record([
+export function themeRecord(theme: ThemeRecord): WireObject {
+  return object([
     ['id', string(theme.id)],
     ['name', string(theme.name)],
   ])

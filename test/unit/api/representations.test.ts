@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { IsoDate } from '../../../src/domain/dates.js'
 import type { Decimal } from '../../../src/domain/money.js'
-import type { ProjectGraph } from '../../../src/domain/project.js'
-import { imageSizes } from '../../../src/wire/write/image.js'
-import { projectRecord } from '../../../src/wire/write/project.js'
+import { type ProjectGraph, renditions } from '../../../src/domain/project.js'
+import { projectTexts } from '../../../src/wire/write/project.js'
 import type { Element } from '../../../src/xml/element.js'
 import { parseElement, recordLimits } from '../../../src/xml/reader.js'
 import { wellsForTara } from '../../support/wells-for-tara.js'
@@ -139,7 +138,7 @@ const graphs: fc.Arbitrary<ProjectGraph> = fc.record(
 )
 
 const read = (graph: ProjectGraph) => {
-  const { xml, json } = projectRecord(graph)
+  const { xml, json } = projectTexts(graph)
   return { element: parseElement(xml, recordLimits), value: JSON.parse(json) as Record<string, unknown> }
 }
 
@@ -150,7 +149,7 @@ describe('the project record', () => {
         const { element, value } = read(graph)
         const bridge = graph.organisation?.bridgeId
         // The one integer that a JavaScript number cannot always hold; its digits are compared as text.
-        if (bridge !== undefined) expect(projectRecord(graph).json).toContain(`"bridgeId":${bridge},`)
+        if (bridge !== undefined) expect(projectTexts(graph).json).toContain(`"bridgeId":${bridge},`)
         const without = (leaves: Leaf[]) => comparable(leaves.filter(([path]) => !path.endsWith('/bridgeId')))
         expect(without(leavesOfXml(element))).toEqual(without(leavesOfJson(value)))
       }),
@@ -172,7 +171,7 @@ describe('the project record', () => {
 
   it('never closes an element by itself', () => {
     fc.assert(
-      fc.property(graphs, (graph) => !/<[a-zA-Z]+( [^<>]*)?\/>/.test(projectRecord(graph).xml)),
+      fc.property(graphs, (graph) => !/<[a-zA-Z]+( [^<>]*)?\/>/.test(projectTexts(graph).xml)),
       { numRuns: 50 },
     )
   })
@@ -187,14 +186,14 @@ describe('the project record', () => {
     ['goal minus funding', { goal: '100' as Decimal, funding: '40.1' as Decimal }, '<remaining>59.90</remaining>'],
     ['zero when overfunded', { goal: '3046' as Decimal, funding: '3071' as Decimal }, '<remaining>0.00</remaining>'],
   ])('states as remaining %s', (_what, changes, expected) => {
-    expect(projectRecord(change(changes)).xml).toContain(expected)
+    expect(projectTexts(change(changes)).xml).toContain(expected)
   })
 
   it('always has six image links in the order that clients index by, the nearest standing in for a missing one', () => {
     const photo = { position: 0, wireId: 0, consent: true, renditions: { thumbnail: 't', large: 'l' } }
     const { value } = read({ ...wellsForTara, photos: [photo] })
     const { imagelink } = value.image as { imagelink: { url: string; size: string }[] }
-    expect(imagelink.map(({ size }) => size)).toEqual([...imageSizes])
+    expect(imagelink.map(({ size }) => size)).toEqual([...renditions])
     expect(imagelink.map(({ url }) => url)).toEqual(['t', 't', 'l', 'l', 'l', 'l'])
   })
 
@@ -206,8 +205,8 @@ describe('the project record', () => {
 
   it('does not say where a project is whose location is withheld', () => {
     const place = { latitude: '7.95' as Decimal, longitude: '-11.74' as Decimal }
-    expect(projectRecord(change(place)).json).toContain('"longitude":-11.74,"latitude":7.95')
-    const withheld = projectRecord(change({ ...place, locationPrecision: 'country' }))
+    expect(projectTexts(change(place)).json).toContain('"longitude":-11.74,"latitude":7.95')
+    const withheld = projectTexts(change({ ...place, locationPrecision: 'country' }))
     expect(withheld.json + withheld.xml).not.toMatch(/latitude|longitude/)
   })
 })

@@ -51,6 +51,7 @@ describe('the records of a JSON document', () => {
             null,
             space,
           )
+          fc.pre(!page.includes('__proto__'))
           const items = await read(page, sizes)
           expect(items.map((item) => 'value' in item && item.value)).toEqual(
             (JSON.parse(JSON.stringify(records)) as unknown[]).map(asRecord),

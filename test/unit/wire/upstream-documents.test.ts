@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { projectList } from '../../../src/wire/names.js'
 import { readReportFeed } from '../../../src/wire/read/report-feeds.js'
-import { projectPage, readDownloadLink, readList, readPage } from '../../../src/wire/read/upstream-documents.js'
+import { readDownloadLink, readList, readPage } from '../../../src/wire/read/upstream-documents.js'
 
-const page = (text: string) => readPage(Buffer.from(text), projectPage)
+const page = (text: string) => readPage(Buffer.from(text), projectList)
 
 describe('a page', () => {
   test.each([

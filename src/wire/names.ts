@@ -87,3 +87,9 @@ const otherNames: Readonly<Record<string, string>> = {
 export function wireNameOf(field: string): string {
   return otherNames[field] ?? field
 }
+
+/** The names of a list: its root, one record, and the key of its cursor. */
+export type ListNames = { readonly list: string; readonly record: string; readonly cursor: string }
+
+export const projectList: ListNames = { list: 'projects', record: 'project', cursor: 'nextProjectId' }
+export const organizationList: ListNames = { list: 'organizations', record: 'organization', cursor: 'nextOrgId' }
