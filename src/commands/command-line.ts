@@ -3,22 +3,22 @@ import { InvalidArgumentError } from 'commander'
 import type { Environment } from '../config/config.js'
 import { createOutput, type Output, type PrintedStreams } from './output.js'
 
-/** What a process gives to its command. */
-export type Host = PrintedStreams & {
+/** The process that a command runs in. */
+export type HostProcess = PrintedStreams & {
   readonly environment: Environment
   readonly stdin: NodeJS.ReadableStream
   /** Aborted when the process is asked to stop. */
   readonly signal: AbortSignal
 }
 
-/** What each command file registers its commands with. */
+/** What a command file needs to register its commands. */
 export class CommandLine {
   readonly environment: Environment
   readonly signal: AbortSignal
-  readonly #host: Host
+  readonly #host: HostProcess
   #exitCode = 0
 
-  constructor(host: Host) {
+  constructor(host: HostProcess) {
     this.environment = host.environment
     this.signal = host.signal
     this.#host = host

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { errorCatalogue, ServiceError, toServiceError } from '../domain/errors.js'
+import { escapeInvisible } from '../domain/invisible-characters.js'
 import { registerBooks } from './books.js'
-import { CommandLine, type Host } from './command-line.js'
+import { CommandLine, type HostProcess } from './command-line.js'
 import { registerDemoData } from './demo-data.js'
 import { registerDisbursements } from './disbursements.js'
 import { registerDonations } from './donations.js'
@@ -50,7 +51,7 @@ const registrations = [
 const failed = 2
 
 /** Runs one command line and returns its exit code. */
-export async function runProgram(args: readonly string[], host: Host): Promise<number> {
+export async function runProgram(args: readonly string[], host: HostProcess): Promise<number> {
   const commandLine = new CommandLine(host)
   try {
     await createProgram(host, commandLine).parseAsync(args, { from: 'user' })
@@ -63,13 +64,13 @@ export async function runProgram(args: readonly string[], host: Host): Promise<n
 }
 
 /** `giving` with all its commands; a command inherits how the program prints and fails. */
-function createProgram({ stdout, stderr }: Host, commandLine: CommandLine): Command {
+function createProgram({ stdout, stderr }: HostProcess, commandLine: CommandLine): Command {
   const program = new Command('giving')
     .description('Publishes a giving platform as IATI 2.03 and Atom, and serves its API')
     .version(version())
     .showHelpAfterError()
     .exitOverride()
-    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
+    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(escapeLines(text)) })
     .addHelpText('after', '\nExit codes: 0 done, 1 done but something needs a look (see each command), 2 failed.')
   for (const register of registrations) register(program, commandLine)
   return program
@@ -88,8 +89,13 @@ function version(): string {
   return 'unknown'
 }
 
+/** Commander's messages repeat the arguments, which may come from outside. */
+function escapeLines(text: string): string {
+  return text.split('\n').map(escapeInvisible).join('\n')
+}
+
 /** One line for a failure; the stack only for a defect of this program. */
-function printFailure(error: unknown, host: Host): void {
+function printFailure(error: unknown, host: HostProcess): void {
   const { note } = createOutput(host, false)
   const { message, code } = toServiceError(error)
   note(`giving: ${message}`)

@@ -48,7 +48,7 @@ export async function publishCommand(
   output: Output,
 ): Promise<number> {
   await using runtime = await openRuntime(environment, publishFields)
-  if (options.inline) return report(await inline(runtime, options, output), output)
+  if (options.inline) return report(await publishHere(runtime, options, output), output)
   await using queue = await openQueue(queueSettings(runtime.config, runtime.secrets, runtime.databaseUrl), runtime.log)
   const runId = await enqueueRun(
     { store: runtime.store, queue, clock: runtime.clock },
@@ -61,7 +61,7 @@ export async function publishCommand(
   const workers = await queue.liveWorkers('publish')
   if (workers === 0) {
     output.note('no worker is running: this process publishes itself')
-    return report(await inline(runtime, options, output, runId), output)
+    return report(await publishHere(runtime, options, output, runId), output)
   }
   const progress = output.progress()
   const show = ({ stage, done, total }: RunProgress) => progress.update(stage, done, total)
@@ -74,7 +74,7 @@ export async function publishCommand(
   }
 }
 
-async function inline(
+async function publishHere(
   runtime: Runtime<(typeof publishFields)[number]>,
   options: PublishOptions,
   output: Output,
@@ -111,7 +111,7 @@ function report(run: RunSummary, output: Output): number {
   return run.state === 'held' ? 1 : run.state === 'failed' ? 2 : 0
 }
 
-/** One sentence about a run, for people. */
+/** One line about a run. */
 export function describeRun(run: RunSummary): string {
   const held = run.held > 0 ? `; ${run.held} held` : ''
   switch (run.state) {

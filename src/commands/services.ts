@@ -51,10 +51,10 @@ export async function startCommand(environment: Environment, signal: AbortSignal
   await seedFirstStart(runtime, baseUrl, output)
   // Before the worker starts, so that its first round finds the run.
   const first = await createRun(runtime.store.db, { trigger: 'start', at: runtime.clock() })
-  await work(runtime, metrics, cleanup)
+  await startWork(runtime, metrics, cleanup)
   announce(runtime, baseUrl, output)
   if (!signal.aborted) await announceFirstRun(runtime, first.id, baseUrl, signal, output)
-  await aborted(signal)
+  await untilAborted(signal)
   output.note('stopping ...')
   return 0
 }
@@ -65,7 +65,7 @@ export async function apiCommand(environment: Environment, signal: AbortSignal, 
   await using cleanup = new CleanupStack()
   const apiRuntime = openApiRuntime(runtime, cleanup)
   output.note(`listening on ${await serveApi(apiRuntime, openMetrics(apiRuntime), signal, cleanup)}`)
-  await aborted(signal)
+  await untilAborted(signal)
   return 0
 }
 
@@ -74,10 +74,10 @@ export async function workerCommand(environment: Environment, signal: AbortSigna
   await using runtime = await openRuntime(environment, [...workFields, 'host', 'metricsPort'])
   await using cleanup = new CleanupStack()
   const metrics = openMetrics(runtime)
-  await work(runtime, metrics, cleanup)
+  await startWork(runtime, metrics, cleanup)
   await serveWorkerMetrics(runtime, metrics, cleanup, output)
-  output.note(`worker ready; next publication ${next(runtime)}`)
-  await aborted(signal)
+  output.note(`worker ready; next publication ${nextPublication(runtime)}`)
+  await untilAborted(signal)
   return 0
 }
 
@@ -92,7 +92,7 @@ async function seedFirstStart(runtime: WorkRuntime, baseUrl: string, output: Out
 // A connection that stalls gives no error; the largest query of a publication may take this long.
 const workAnswerMs = 120_000
 
-async function work(given: WorkRuntime, metrics: Metrics, cleanup: CleanupStack): Promise<void> {
+async function startWork(given: WorkRuntime, metrics: Metrics, cleanup: CleanupStack): Promise<void> {
   const runtime = { ...given, store: given.store.answeringWithin(workAnswerMs) }
   const { config, secrets, databaseUrl, store, log, clock, feedsDir } = runtime
   const publication = await openPublication(runtime, cleanup)
@@ -130,7 +130,7 @@ async function serveWorkerMetrics(
   }
 }
 
-function next({ config, clock }: Runtime<'publish'>): string {
+function nextPublication({ config, clock }: Runtime<'publish'>): string {
   return isoInstantOf(nextDue(publicationSchedule(config), clock()))
 }
 
@@ -148,10 +148,10 @@ function announce(runtime: Runtime<'publish' | 'queue'>, baseUrl: string, output
       "echo 'seven quiet rivers run' | npm run --silent giving -- users create --email you@example.org --password-stdin",
     ],
     ['published files', feedsDir],
-    ['database', embedded ? `our own PostgreSQL, data in ${embedded.clusterDir}` : 'the one DATABASE_URL names'],
+    ['database', embedded ? `our own PostgreSQL, data in ${embedded.clusterDir}` : 'given by DATABASE_URL'],
     ['data directory', config.dataDir],
     ['queue', config.queue.engine === 'redis' ? 'Redis' : 'PostgreSQL'],
-    ['next publication', `${next(runtime)} (${config.publish.schedule}, ${config.publish.timezone})`],
+    ['next publication', `${nextPublication(runtime)} (${config.publish.schedule}, ${config.publish.timezone})`],
   ] as const
   for (const [what, where] of rows) output.line(`${`${what}:`.padEnd(20)} ${where}`)
 }
@@ -168,7 +168,7 @@ async function announceFirstRun(
   output.note('publishing ...')
   while (!signal.aborted) {
     const run = await getRun(runtime.store.db, runId).catch((error: unknown) => {
-      runtime.log.warn({ err: error }, 'the first publication cannot be watched at the moment')
+      runtime.log.warn({ err: error }, 'the state of the first publication cannot be read at the moment')
       return undefined
     })
     if (run && isFinished(run)) {
@@ -176,12 +176,12 @@ async function announceFirstRun(
       if (run.state === 'published' || run.state === 'unchanged') output.note(`ready: ${baseUrl}/`)
       return
     }
-    await Promise.race([aborted(signal), new Promise((resolve) => setTimeout(resolve, pollMs).unref())])
+    await Promise.race([untilAborted(signal), new Promise((resolve) => setTimeout(resolve, pollMs).unref())])
   }
 }
 
 /** Resolves when the signal is aborted. */
-function aborted(signal: AbortSignal): Promise<void> {
+function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })

@@ -7,8 +7,8 @@ import { publicationSchedule } from '../runs/publication.js'
 import type { Output } from './output.js'
 
 /**
- * `giving status` while the database is away: what the configuration and the published files tell, in the shape of the
- * whole status with the rest left out. Returns the exit code, which is 1.
+ * `giving status` while the database cannot be reached: what the configuration and the published files show, in the shape
+ * of the whole status without the rest. Returns the exit code, which is 1.
  */
 export async function reportWithoutDatabase(
   environment: Environment,

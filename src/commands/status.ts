@@ -41,15 +41,15 @@ type Status = {
   readonly lastRun: RunSummary | undefined
   readonly lastGoodRun: RunSummary | undefined
   readonly nextRun: Date
-  /** A scheduled publication has not come about in time. */
+  /** A scheduled publication is late. */
   readonly overdue: boolean
-  /** The rollback that stands. */
+  /** The rollback that is in force. */
   readonly rollback: ReleaseEvent | undefined
   readonly live: { readonly release: string; readonly generated: string; readonly activities: number } | undefined
   readonly held: { readonly count: number; readonly sample: readonly string[] }
-  /** What is worth knowing and needs nobody yet. */
+  /** Observations that need no action yet. */
   readonly warnings: readonly string[]
-  /** What needs a person; empty when all is well. */
+  /** Problems that need a person; empty when all is well. */
   readonly needs: readonly string[]
 }
 

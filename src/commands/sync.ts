@@ -108,7 +108,7 @@ export function describeSync(run: SyncSummary): string {
 
 function report(runtime: Runtime, run: SyncSummary, output: Output): number {
   output.result(run, () => describeSync(run))
-  if (run.state === 'held') output.note('nothing was made inactive; giving sync status tells more')
+  if (run.state === 'held') output.note('no project was made inactive; see giving sync status')
   runtime.log.debug({ runId: run.id, state: run.state }, 'sync ended')
   return run.state === 'done' ? 0 : run.state === 'held' ? 1 : 2
 }
