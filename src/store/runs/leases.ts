@@ -1,6 +1,7 @@
 import type { ServiceError } from '../../domain/errors.js'
 import type { Attempt, Lease, Run, RunKind, SyncRun } from '../../domain/run.js'
 import { type Db, sqlState } from '../database/connection.js'
+import { withoutNulls } from '../database/without-nulls.js'
 import { runTables } from './ledger.js'
 
 /** What a worker is told of the run that it claimed. */
@@ -22,7 +23,7 @@ const differences = {
     startTime: `greatest($4, (select max(generated_at) + interval '1 second' from release
       where generated_at >= $4 and generated_at < $4::timestamptz + interval '1 day'))`,
     claiming: `, stage = 'render', progress = null`,
-    claimed: 'attempt, started_at, id, force',
+    claimed: 'id, started_at as "startedAt", force',
     handingBack: ', stage = null, progress = null',
     // A killed worker never counted what it rendered of a shard; the renderings themselves name the run that made them.
     // The larger count is right: projects that a later run rendered again are no longer among this run's renderings.
@@ -36,42 +37,15 @@ const differences = {
         (select count(*) from rendering g
          where g.run_id = run.id and g.last_updated_at = run.started_at
            and exists (select from run_shard s where s.run_id = run.id)))`,
-    toRun: (row) => ({ id: row.id, startedAt: row.started_at, force: row.force }),
   },
   sync: {
     startTime: '$4',
     claiming: '',
-    claimed: 'attempt, started_at, kind, upstream, accept_loss, checkpoint',
+    claimed: 'kind, upstream, accept_loss as "acceptLoss", checkpoint',
     handingBack: '',
     ending: ', checkpoint = null',
-    toRun: (row) => ({
-      kind: row.kind,
-      upstream: row.upstream,
-      acceptLoss: row.accept_loss,
-      checkpoint: row.checkpoint ?? undefined,
-    }),
   },
-} satisfies { [Kind in RunKind]: KindDifferences<Kind> }
-
-type KindDifferences<Kind extends RunKind> = {
-  readonly startTime: string
-  readonly claiming: string
-  readonly claimed: string
-  readonly handingBack: string
-  readonly ending: string
-  toRun(row: ClaimedRow): ClaimedRun[Kind]
-}
-
-type ClaimedRow = {
-  readonly id: number
-  readonly attempt: number
-  readonly started_at: Date
-  readonly force: boolean
-  readonly kind: SyncRun['kind']
-  readonly upstream: string
-  readonly accept_loss: boolean
-  readonly checkpoint: unknown
-}
+} satisfies Record<RunKind, Record<string, string>>
 
 /** SQL: this attempt is running and this owner has its lease. $1 run, $2 attempt, $3 owner. */
 export const ownedByLease = `id = $1 and attempt = $2 and lease_owner = $3 and state = 'running'`
@@ -89,19 +63,21 @@ export async function claimRun<Kind extends RunKind>(
   at: Date,
 ): Promise<Claim<Kind>> {
   const table = runTables[lease.kind]
-  const { startTime, claiming, claimed, toRun } = differences[lease.kind]
+  const { startTime, claiming, claimed } = differences[lease.kind]
   try {
-    const { rows } = await db.query<ClaimedRow>(
+    const { rows } = await db.query<{ readonly attempt: number } & Run & SyncRun>(
       `update ${table} set state = 'running', attempt = attempt + 1, lease_owner = $2,
          lease_until = clock_timestamp() + make_interval(secs => $3),
          started_at = coalesce(started_at, ${startTime})${claiming}
        where id = $1 and (state = 'queued' or (state = 'running' and lease_owner = $2))
          and not exists (select from ${table} other where other.state = 'running' and other.id <> $1)
-       returning ${claimed}`,
+       returning attempt, ${claimed}`,
       [lease.runId, lease.owner, lease.seconds, at],
     )
-    const row = rows[0]
-    if (row) return { kind: 'claimed', attempt: row.attempt, run: toRun(row) as ClaimedRun[Kind] }
+    if (rows[0]) {
+      const { attempt, ...run } = withoutNulls(rows[0])
+      return { kind: 'claimed', attempt, run: run as ClaimedRun[Kind] }
+    }
   } catch (error) {
     // Two claims at the same moment: the unique index on running runs lets one through.
     if (sqlState(error) === '23505') return { kind: 'busy' }
@@ -154,7 +130,7 @@ export async function requeueDeadRun(
   kind: RunKind,
 ): Promise<{ id: number; attempt: number; owner?: string } | undefined> {
   const table = runTables[kind]
-  const { rows } = await db.query<{ id: number; attempt: number; owner: string | null }>(
+  const { rows } = await db.query<{ id: number; attempt: number; owner?: string }>(
     `with dead as (
        select id, lease_owner from ${table}
        where state = 'running' and coalesce(lease_until, '-infinity') < clock_timestamp()
@@ -163,8 +139,7 @@ export async function requeueDeadRun(
      from dead where r.id = dead.id
      returning r.id, r.attempt, dead.lease_owner as owner`,
   )
-  const row = rows[0]
-  return row && { id: row.id, attempt: row.attempt, ...(row.owner !== null && { owner: row.owner }) }
+  return rows[0] && withoutNulls(rows[0])
 }
 
 /**

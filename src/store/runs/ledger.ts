@@ -4,6 +4,10 @@ import type { Db } from '../database/connection.js'
 /** The table of each kind of run. They share the columns by which runs are entered, leased and ended. */
 export const runTables = { publication: 'run', sync: 'sync_run' } as const satisfies Record<RunKind, string>
 
+/** SQL: why the run of this row failed, in the shape of `RunFailure`; null when it did not. */
+export const runFailure = (table: string) => `case when ${table}.error_code is not null then
+  json_build_object('code', ${table}.error_code, 'message', coalesce(${table}.error_message, '')) end`
+
 /** What a new run is to be: `due` makes it unique on schedule and instant; `reserveSeconds` keeps it from the queue. */
 export type NewRun = {
   readonly trigger: RunTrigger

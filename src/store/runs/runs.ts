@@ -1,7 +1,8 @@
-import { type ErrorCode, ServiceError } from '../../domain/errors.js'
+import { ServiceError } from '../../domain/errors.js'
 import type { DueInstant, RunFailure, RunProgress, RunTrigger } from '../../domain/run.js'
 import type { Db } from '../database/connection.js'
-import { type EnteredRun, enterRun, type NewRun } from './ledger.js'
+import { withoutNulls } from '../database/without-nulls.js'
+import { type EnteredRun, enterRun, type NewRun, runFailure } from './ledger.js'
 
 export type FinishedState = 'published' | 'unchanged' | 'held' | 'failed'
 export type RunState = 'queued' | 'running' | FinishedState
@@ -56,38 +57,19 @@ export async function findLastGoodRun(db: Db): Promise<RunSummary | undefined> {
   return rows[0] && toRunSummary(rows[0])
 }
 
-type RunRow = {
-  id: number
-  trigger: RunTrigger
-  schedule: string | null
-  due_at: Date | null
-  force: boolean
-  state: RunState
-  attempt: number
-  lease_owner: string | null
-  queued_at: Date
-  started_at: Date | null
-  finished_at: Date | null
-  rendered: number
-  changed: number
-  held: number
-  progress: RunProgress | null
-  release_id: string | null
-  outcome: { reason?: string } | null
-  error_code: ErrorCode | null
-  error_message: string | null
-  shards: number
-  percent: number
-  shard_rendered: number
-  shard_changed: number
-  shard_held: number
-}
+/** A row in the shape of its summary, but for the due instant. */
+type RunRow = Omit<RunSummary, 'due'> & { readonly schedule?: string; readonly dueAt?: Date }
 
 // A running run's counts are those of its shards so far; a finished one's were written once, when it finished.
 const selectRun = `
-  select r.id, r.trigger, r.schedule, r.due_at, r.force, r.state, r.attempt, r.lease_owner, r.queued_at, r.started_at,
-    r.finished_at, r.rendered, r.changed, r.held, r.progress, r.release_id, r.outcome, r.error_code, r.error_message,
-    s.shards, s.percent, s.rendered as shard_rendered, s.changed as shard_changed, s.held as shard_held
+  select r.id, r.trigger, r.schedule, r.due_at as "dueAt", r.force, r.state, r.attempt, r.lease_owner as owner,
+    r.queued_at as "queuedAt", r.started_at as "startedAt", r.finished_at as "finishedAt",
+    case when r.finished_at is null then s.rendered else r.rendered end as rendered,
+    case when r.finished_at is null then s.changed else r.changed end as changed,
+    case when r.finished_at is null then s.held else r.held end as held,
+    case when r.state = 'running' then coalesce(r.progress, case when s.shards > 0 then
+      jsonb_build_object('stage', 'render', 'done', s.percent, 'total', s.shards * 100) end) end as progress,
+    r.release_id as "releaseId", r.outcome ->> 'reason' as reason, ${runFailure('r')} as error
   from run r
   cross join lateral (
     select count(*) filter (where attempt = r.attempt) as shards,
@@ -99,30 +81,6 @@ const selectRun = `
   ) s`
 
 function toRunSummary(row: RunRow): RunSummary {
-  const finished = row.finished_at !== null
-  const progress = row.state === 'running' ? toProgress(row) : undefined
-  return {
-    id: row.id,
-    trigger: row.trigger,
-    ...(row.schedule !== null && row.due_at !== null && { due: { schedule: row.schedule, at: row.due_at } }),
-    force: row.force,
-    state: row.state,
-    attempt: row.attempt,
-    ...(row.lease_owner !== null && { owner: row.lease_owner }),
-    queuedAt: row.queued_at,
-    ...(row.started_at && { startedAt: row.started_at }),
-    ...(row.finished_at && { finishedAt: row.finished_at }),
-    rendered: finished ? row.rendered : row.shard_rendered,
-    changed: finished ? row.changed : row.shard_changed,
-    held: finished ? row.held : row.shard_held,
-    ...(progress && { progress }),
-    ...(row.release_id !== null && { releaseId: row.release_id }),
-    ...(row.outcome?.reason !== undefined && { reason: row.outcome.reason }),
-    ...(row.error_code !== null && { error: { code: row.error_code, message: row.error_message ?? '' } }),
-  }
-}
-
-function toProgress(row: RunRow): RunProgress | undefined {
-  if (row.progress) return row.progress
-  return row.shards > 0 ? { stage: 'render', done: row.percent, total: row.shards * 100 } : undefined
+  const { id, trigger, schedule, dueAt, ...run } = withoutNulls(row)
+  return { id, trigger, ...(schedule !== undefined && dueAt && { due: { schedule, at: dueAt } }), ...run }
 }

@@ -6,11 +6,11 @@ export type AdoptedSchedule = Schedule & { readonly name: string; readonly adopt
 
 /** The schedule in force under this name; undefined before the first start. */
 export async function findSchedule(db: Db, name: string): Promise<AdoptedSchedule | undefined> {
-  const { rows } = await db.query<ScheduleRow>(
-    'select name, expression, timezone, adopted_at from schedule where name = $1',
+  const { rows } = await db.query<AdoptedSchedule>(
+    'select name, expression, timezone, adopted_at as "adoptedAt" from schedule where name = $1',
     [name],
   )
-  return rows[0] && toAdoptedSchedule(rows[0])
+  return rows[0]
 }
 
 /** Puts a schedule in force from `at` on; one that is already in force keeps its date. */
@@ -22,10 +22,4 @@ export async function adoptSchedule(db: Db, name: string, schedule: Schedule, at
        where (s.expression, s.timezone) is distinct from (excluded.expression, excluded.timezone)`,
     [name, schedule.expression, schedule.timezone, at],
   )
-}
-
-type ScheduleRow = { name: string; expression: string; timezone: string; adopted_at: Date }
-
-function toAdoptedSchedule(row: ScheduleRow): AdoptedSchedule {
-  return { name: row.name, expression: row.expression, timezone: row.timezone, adoptedAt: row.adopted_at }
 }

@@ -49,13 +49,12 @@ async function updateRun(
   condition: string,
   more: readonly unknown[] = [],
 ): Promise<Run | undefined> {
-  const { rows } = await db.query<{ id: number; started_at: Date; force: boolean }>(
+  const { rows } = await db.query<Run>(
     `update run set ${change} where id = $1 and attempt = $2 and state = 'running' and ${condition}
-     returning id, started_at, force`,
+     returning id, started_at as "startedAt", force`,
     [runId, attempt, owner, seconds, ...more],
   )
-  const row = rows[0]
-  return row && { id: row.id, startedAt: row.started_at, force: row.force }
+  return rows[0]
 }
 
 /** Keeps the attempt alive without this owner for `lease.seconds`, until the queue tries the failed job again. */

@@ -1,8 +1,9 @@
-import { type ErrorCode, type FieldProblem, ServiceError } from '../../domain/errors.js'
+import { type FieldProblem, ServiceError } from '../../domain/errors.js'
 import type { Lease, RunFailure, RunTrigger, SyncKind } from '../../domain/run.js'
 import type { Db } from '../database/connection.js'
+import { withoutNulls } from '../database/without-nulls.js'
 import { ending, ownedByLease } from './leases.js'
-import { type EnteredRun, enterRun, type NewRun } from './ledger.js'
+import { type EnteredRun, enterRun, type NewRun, runFailure } from './ledger.js'
 
 export type SyncState = 'queued' | 'running' | 'done' | 'held' | 'failed' | 'skipped'
 
@@ -67,15 +68,15 @@ export async function createSyncRun(
 
 /** The sync with this id; throws `not-found` when the ledger has none. */
 export async function getSyncRun(db: Db, id: number): Promise<SyncSummary> {
-  const { rows } = await db.query<SyncRow>(`${selectSync} where id = $1`, [id])
+  const { rows } = await db.query<SyncSummary>(`${selectSync} where id = $1`, [id])
   if (!rows[0]) throw new ServiceError('not-found', `there is no sync ${id}`)
-  return toSyncSummary(rows[0])
+  return withoutNulls(rows[0])
 }
 
 /** The newest syncs first, at most `limit`; those that had nothing to do are left out. */
 export async function listSyncRuns(db: Db, limit: number): Promise<SyncSummary[]> {
-  const { rows } = await db.query<SyncRow>(`${selectSync} where state <> 'skipped' order by id desc limit $1`, [limit])
-  return rows.map(toSyncSummary)
+  const newest = `${selectSync} where state <> 'skipped' order by id desc limit $1`
+  return (await db.query<SyncSummary>(newest, [limit])).rows.map(withoutNulls)
 }
 
 /** Whether an earlier full sync of this upstream has ended well, and up to when its changes are mirrored. */
@@ -83,16 +84,12 @@ export async function findMirrorState(
   db: Db,
   upstream: string,
 ): Promise<{ readonly complete: boolean; readonly mirroredUntil?: Date }> {
-  const { rows } = await db.query<{ complete: boolean; mirrored_until: Date | null }>(
-    `select coalesce(bool_or(kind = 'full'), false) as complete, max(mirrored_until) as mirrored_until
+  const { rows } = await db.query<{ complete: boolean; mirroredUntil?: Date }>(
+    `select coalesce(bool_or(kind = 'full'), false) as complete, max(mirrored_until) as "mirroredUntil"
      from sync_run where state = 'done' and upstream = $1`,
     [upstream],
   )
-  const row = rows[0]
-  return {
-    complete: row?.complete ?? false,
-    ...(row?.mirrored_until && { mirroredUntil: row.mirrored_until }),
-  }
+  return rows[0] ? withoutNulls(rows[0]) : { complete: false }
 }
 
 /** What a sync refused, in order; `limit` at most. */
@@ -101,11 +98,11 @@ export async function listSyncNotices(
   runId: number,
   limit: number,
 ): Promise<(FieldProblem & { readonly subject: string })[]> {
-  const { rows } = await db.query<{ subject: string; field: string; expected: string; got: string | null }>(
+  const { rows } = await db.query<FieldProblem & { readonly subject: string }>(
     'select subject, field, expected, got from sync_notice where run_id = $1 order by id limit $2',
     [runId, limit],
   )
-  return rows.map(({ got, ...notice }) => ({ ...notice, ...(got !== null && { got }) }))
+  return rows.map(withoutNulls)
 }
 
 /**
@@ -181,45 +178,10 @@ export async function finishSync(db: Db, lease: Lease, outcome: SyncOutcome, at:
   return rowCount > 0
 }
 
-type SyncRow = SyncCounts & {
-  id: number
-  kind: SyncKind
-  trigger: RunTrigger
-  upstream: string
-  state: SyncState
-  attempt: number
-  queued_at: Date
-  started_at: Date | null
-  finished_at: Date | null
-  checkpoint: { phase?: string; found?: number } | null
-  mirrored_until: Date | null
-  reason: string | null
-  error_code: ErrorCode | null
-  error_message: string | null
-}
-
 const selectSync = `
-  select id, kind, trigger, upstream, state, attempt, queued_at, started_at, finished_at, checkpoint, mirrored_until,
-    ${countColumns.join(', ')}, reason, error_code, error_message
-  from sync_run`
-
-function toSyncSummary(row: SyncRow): SyncSummary {
-  const counts = Object.fromEntries(countColumns.map((name) => [name, row[name]])) as SyncCounts
-  return {
-    id: row.id,
-    kind: row.kind,
-    trigger: row.trigger,
-    upstream: row.upstream,
-    state: row.state,
-    attempt: row.attempt,
-    queuedAt: row.queued_at,
-    ...(row.started_at && { startedAt: row.started_at }),
-    ...(row.finished_at && { finishedAt: row.finished_at }),
-    ...counts,
-    ...(row.state === 'running' && row.checkpoint?.phase !== undefined && { phase: row.checkpoint.phase }),
-    ...(row.checkpoint?.found !== undefined && { found: row.checkpoint.found }),
-    ...(row.mirrored_until && { mirroredUntil: row.mirrored_until }),
-    ...(row.reason !== null && { reason: row.reason }),
-    ...(row.error_code !== null && { error: { code: row.error_code, message: row.error_message ?? '' } }),
-  }
-}
+  select r.id, r.kind, r.trigger, r.upstream, r.state, r.attempt, r.queued_at as "queuedAt", r.started_at as "startedAt",
+    r.finished_at as "finishedAt", ${countColumns.join(', ')},
+    case when r.state = 'running' then r.checkpoint ->> 'phase' end as phase,
+    (r.checkpoint -> 'found')::bigint as found, r.mirrored_until as "mirroredUntil", r.reason,
+    ${runFailure('r')} as error
+  from sync_run r`
