@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Processor, UnrecoverableError, WaitingError } from 'bullmq'
+import { type Job, type Processor, UnrecoverableError, WaitingError } from 'bullmq'
 import { errorCatalogue, toServiceError } from '../src/domain/errors.js'
 import type { Try } from '../src/runs/attempt.js'
-import type { EngineWorker } from './engine.js'
+import type { EngineWorker, FailureListener } from './engine.js'
 
 /** One delivery of a job, without a trace of BullMQ. */
 export type JobCall = Try & {
@@ -22,65 +22,41 @@ export type JobHandler = {
   onGivenUp?(name: string, data: unknown, error: Error): void
 }
 
-/** What a consumer is doing: the deliveries at work, and whether it still accepts new ones. */
-export type Activity = { readonly deliveries: Set<Promise<unknown>>; stopping: boolean }
-
-/** BullMQ's processor for a handler. */
-export function toProcessor(handler: JobHandler, activity: Activity): Processor {
-  // All three parameters must be declared: BullMQ gives the signal only to functions that have the third.
-  return async (job, token, signal) => {
-    if (activity.stopping) {
-      // A pausing or closing worker that was waiting for a job still fetches one when the wait is broken off.
-      await job.moveToWait(token)
-      throw new WaitingError()
-    }
-    const attempts = job.opts.attempts ?? 1
-    const backoff = typeof job.opts.backoff === 'object' ? (job.opts.backoff.delay ?? 0) : 0
-    const call: JobCall = {
-      id: job.id ?? '',
-      name: job.name,
-      data: job.data,
-      ...(job.repeatJobKey && { dueAt: toDueAt(job.id, job.opts.prevMillis) }),
-      signal: signal ?? new AbortController().signal,
-      nextTryMs: backoff * 2 ** job.attemptsMade,
-      report: (progress) => void job.updateProgress(progress).catch(() => undefined),
-      isLast: (error) => isIncurable(error) || job.attemptsMade + 1 >= attempts,
-    }
-    const work = handler.handle(call)
-    activity.deliveries.add(work)
-    try {
-      return await work
-    } catch (error) {
-      throw toJobError(error)
-    } finally {
-      activity.deliveries.delete(work)
-    }
-  }
-}
-
 /** A running consumer of one queue. */
 export class QueueWorker {
+  readonly #handler: JobHandler
   readonly #worker: EngineWorker
-  readonly #activity: Activity
+  readonly #deliveries = new Set<Promise<unknown>>()
+  #stopping = false
 
-  constructor(worker: EngineWorker, activity: Activity) {
-    this.#worker = worker
-    this.#activity = activity
+  constructor(handler: JobHandler, start: (processor: Processor, onFailed: FailureListener) => EngineWorker) {
+    this.#handler = handler
+    // All three parameters must be declared: BullMQ gives the signal only to functions that have the third.
+    this.#worker = start(
+      (job, token, signal) => this.#deliver(job, token, signal),
+      (job, error) => {
+        if (job && isGivenUp(job, error)) handler.onGivenUp?.(job.name, job.data, error)
+      },
+    )
+  }
+
+  async waitUntilReady(): Promise<void> {
+    await this.#worker.waitUntilReady()
   }
 
   /** Takes no further jobs; those at work go on. */
   async pause(): Promise<void> {
-    this.#activity.stopping = true
+    this.#stopping = true
     await this.#worker.pause(true)
   }
 
   /** Resolves to true when nothing is being worked on any more, or to false after `ms`. */
   async idle(ms: number): Promise<boolean> {
     const deadline = performance.now() + ms
-    while (this.#activity.deliveries.size > 0) {
+    while (this.#deliveries.size > 0) {
       const left = deadline - performance.now()
       if (left <= 0) return false
-      await Promise.race([Promise.allSettled(this.#activity.deliveries), sleep(left, undefined, { ref: false })])
+      await Promise.race([Promise.allSettled(this.#deliveries), sleep(left, undefined, { ref: false })])
     }
     return true
   }
@@ -92,11 +68,44 @@ export class QueueWorker {
 
   /** Closes the connections within 2 s; a job that is still at work then is left to another worker. */
   async close(): Promise<void> {
-    this.#activity.stopping = true
+    this.#stopping = true
     await closeSoon({
-      close: () => this.#worker.close(this.#activity.deliveries.size > 0),
+      close: () => this.#worker.close(this.#deliveries.size > 0),
       disconnect: () => this.#worker.disconnect(),
     })
+  }
+
+  async #deliver(job: Job, token: string | undefined, signal = new AbortController().signal): Promise<string> {
+    if (this.#stopping) {
+      // A pausing or closing worker that was waiting for a job still fetches one when the wait is broken off.
+      await job.moveToWait(token)
+      throw new WaitingError()
+    }
+    const work = this.#handler.handle(toCall(job, signal))
+    this.#deliveries.add(work)
+    try {
+      return await work
+    } catch (error) {
+      throw isIncurable(error) ? new UnrecoverableError(toServiceError(error).message) : toServiceError(error)
+    } finally {
+      this.#deliveries.delete(work)
+    }
+  }
+}
+
+function toCall(job: Job, signal: AbortSignal): JobCall {
+  const { attempts = 1, backoff, prevMillis } = job.opts
+  const firstWaitMs = typeof backoff === 'object' ? (backoff.delay ?? 0) : 0
+  return {
+    id: job.id ?? '',
+    name: job.name,
+    data: job.data,
+    // A scheduler's job is called `repeat:<scheduler>:<milliseconds>` and has the instant in its options as well.
+    ...(job.repeatJobKey && { dueAt: new Date(prevMillis ?? Number(job.id?.split(':').at(-1))) }),
+    signal,
+    nextTryMs: firstWaitMs * 2 ** job.attemptsMade,
+    report: (progress) => void job.updateProgress(progress).catch(() => undefined),
+    isLast: (error) => isIncurable(error) || job.attemptsMade + 1 >= attempts,
   }
 }
 
@@ -107,17 +116,11 @@ export async function closeSoon(what: { close(): Promise<void>; disconnect(): Pr
   if (!done) await Promise.race([what.disconnect().catch(() => undefined), sleep(500, undefined, { ref: false })])
 }
 
-/** What BullMQ is to do with a failed job: never again for `stop`, the next try for everything else. */
-function toJobError(error: unknown): Error {
-  const failure = toServiceError(error)
-  return isIncurable(failure) ? new UnrecoverableError(failure.message) : failure
+function isGivenUp(job: Job, error: Error): boolean {
+  return error instanceof UnrecoverableError || job.attemptsMade >= (job.opts.attempts ?? 1)
 }
 
+/** Whether trying again cannot help. */
 function isIncurable(error: unknown): boolean {
   return errorCatalogue[toServiceError(error).code].remedy === 'stop'
-}
-
-/** A scheduler's job is called `repeat:<scheduler>:<milliseconds>` and carries the instant in its options as well. */
-function toDueAt(id: string | undefined, prevMillis: number | undefined): Date {
-  return new Date(prevMillis ?? Number(id?.slice(id.lastIndexOf(':') + 1)))
 }

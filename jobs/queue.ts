@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Job, type JobsOptions, UnrecoverableError } from 'bullmq'
+import type { JobsOptions } from 'bullmq'
 import type { ConfigOf, Secrets } from '../src/config/config.js'
 import { ServiceError } from '../src/domain/errors.js'
 import type { Schedule } from '../src/domain/schedule.js'
 import type { Log } from '../src/observability/log.js'
 import { createEngine, type Engine, type EngineFlow, type EngineQueue, type QueueConnection } from './engine.js'
-import { closeSoon, type JobHandler, QueueWorker, toProcessor } from './queue-worker.js'
+import { closeSoon, type JobHandler, QueueWorker } from './queue-worker.js'
 
 /** How the queue behaves; everything that the configuration does not say has one default here. */
 export type QueueSettings = {
@@ -116,7 +116,6 @@ export class JobQueue implements AsyncDisposable {
   /** Starts taking jobs of one queue. Resolves when the connections stand. */
   async work(name: string, concurrency: number, handler: JobHandler): Promise<QueueWorker> {
     const lockMs = this.settings.lockSeconds * 1000
-    const activity = { deliveries: new Set<Promise<unknown>>(), stopping: false }
     const options = {
       concurrency,
       lockDuration: lockMs,
@@ -127,13 +126,12 @@ export class JobQueue implements AsyncDisposable {
       // After a lost connection: how soon the next job is asked for again.
       runRetryDelay: 1000,
     }
-    const worker = this.#engine.worker(name, toProcessor(handler, activity), options, (job, error) => {
-      if (job && isGivenUp(job, error)) handler.onGivenUp?.(job.name, job.data, error)
-    })
-    const running = new QueueWorker(worker, activity)
-    this.#workers.push(running)
+    const worker = new QueueWorker(handler, (processor, onFailed) =>
+      this.#engine.worker(name, processor, options, onFailed),
+    )
+    this.#workers.push(worker)
     await this.#reached(worker.waitUntilReady())
-    return running
+    return worker
   }
 
   /** Closes all connections within 2 s; whatever still waits for an answer fails. */
@@ -220,10 +218,6 @@ function isRace(error: unknown): boolean {
     /^(23505|42P06|42P07|42710|42723|40001|40P01|XX000)$/.test(code) ||
     /already exists|-1[01]\b|collision|slots busy/i.test(cause.message)
   )
-}
-
-function isGivenUp(job: Job, error: Error): boolean {
-  return error instanceof UnrecoverableError || job.attemptsMade >= (job.opts.attempts ?? 1)
 }
 
 function isSame(one: Schedule, other: Schedule): boolean {
