@@ -12,8 +12,8 @@ type ErrorEntry = {
 }
 
 /**
- * The one catalogue of failures. Codes are stable and written out; `docs/errors.md` lists the same codes (a test
- * compares). Bad project data is never here: that is a notice (`notices.ts`).
+ * The one catalogue of failures. Codes never change; `docs/errors.md` lists the same codes (a test compares). Bad project
+ * data is not here: that is a notice.
  */
 export const errorCatalogue = {
   'request-malformed': {

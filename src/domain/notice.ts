@@ -1,14 +1,12 @@
-/**
- * One finding about data: never thrown, always a value. `error` holds the activity (its last valid text stays in the
- * feed), `warning` and `info` do not.
- */
+/** `error` holds the activity: its last valid text stays in the feed. `warning` and `info` do not. */
 export type Severity = 'error' | 'warning' | 'info'
 
+/** One finding about data: a value, never thrown. */
 export type Notice = {
   /** A stable code of the notice catalogue. */
   readonly code: string
   readonly severity: Severity
-  /** Whom it is about: an iati-identifier, a record id, a file. */
+  /** What it is about: an iati-identifier, a record's id, a file. */
   readonly subject: string
   /** Where: a path such as `/iati-activity/sector[2]/@code`, or a source field. */
   readonly path: string

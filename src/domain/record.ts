@@ -2,7 +2,7 @@ import type { IsoDate } from './dates.js'
 import type { CurrencyCode, Decimal } from './money.js'
 import type { Country, DonationOption, OrganisationFields, PhotoRenditions, ProjectFields } from './project.js'
 
-/** A theme as a record names it; its sector is the store's own knowledge. */
+/** A theme in a record; its sector is stored, not stated. */
 export type ThemeRecord = { readonly id: string; readonly name: string }
 
 /** The main image: wire id 0, six renditions. */
@@ -12,7 +12,7 @@ export type ImageRecord = {
   readonly renditions: PhotoRenditions
 }
 
-/** Fields that this program does not know or could not read, as they came; stored, never published. */
+/** Fields that are unknown or could not be read, as they came; stored, never published. */
 export type UnknownFields = Readonly<Record<string, unknown>>
 
 /** What publishing needs of a project beyond the wire format; what is absent stays as it is in the store. */
@@ -56,11 +56,11 @@ export type ProjectRecord = ProjectFields<'record'> & {
 /** The sources whose records arrive in the wire format. */
 export type RecordSource = 'import' | 'upstream'
 
-/** A record on its way into the store, with the hash that tells whether it changed since it was last written. */
+/** A record to be saved, with the hash that changes when the record does. */
 export type HashedRecord = {
   readonly record: ProjectRecord
   readonly hash: string
-  /** The day that its total is cumulative to: last change, else approval, else the day of the import; never later. */
+  /** The day that its total is cumulative to: its last change, else its approval, else the day of the import; never later than that day. */
   readonly cumulativeTo: IsoDate
 }
 
@@ -74,7 +74,7 @@ export type SaveOptions = {
   readonly photoConsent: boolean
 }
 
-/** A progress report as a feed tells it; `contentHtml` is sanitised. */
+/** A progress report in a feed; `contentHtml` is sanitised. */
 export type ReportRecord = {
   /** Address of the report's page; it identifies the report. */
   readonly url: string

@@ -1,7 +1,6 @@
 import sanitizeHtml from 'sanitize-html'
 
-// What a report is made of: text, lists, tables, links and pictures. Everything else goes, scripts and styles with their
-// content, other elements without it.
+// Text, lists, tables, links and pictures stay. Scripts and styles are removed with their content, other elements without it.
 const options: sanitizeHtml.IOptions = {
   allowedTags: [
     ...['p', 'br', 'hr', 'div', 'span', 'blockquote', 'pre', 'code', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6'],
@@ -23,8 +22,8 @@ const options: sanitizeHtml.IOptions = {
 }
 
 /**
- * The HTML of a progress report without anything that could run, load or restyle in the page of a client that shows it
- * as it is. Called wherever a report is written, so that what is stored is safe; calling it again changes nothing.
+ * The HTML of a progress report without anything that could run, load or restyle in a client's page. Applied to every report
+ * before it is stored; applying it again changes nothing.
  */
 export function sanitizeReportHtml(html: string): string {
   return sanitizeHtml(html, options)

@@ -13,8 +13,8 @@ export function nextDue(schedule: Schedule, after: Date): Date {
 }
 
 /**
- * The last due instant at or before `until`, or undefined when there is none. Found by stepping forward from further
- * back: where clocks are set back the parser's own backward step names an instant that its forward step never has.
+ * The last due instant at or before `until`, or undefined when there is none. It steps forward from an earlier instant,
+ * because the parser's backward step gives instants that its forward step skips where clocks are set back.
  */
 export function latestDue(schedule: Schedule, until: Date): Date | undefined {
   const anchor = stepBack(schedule, until, 3)
@@ -35,7 +35,7 @@ function stepBack(schedule: Schedule, from: Date, steps: number): Date | undefin
   try {
     for (let step = 0; step < steps; step++) instant = interval.prev().toDate()
   } catch {
-    // The expression has fewer instants in the past than we stepped; what was found so far is the anchor.
+    // The expression has fewer instants in the past; the earliest one found is the anchor.
   }
   return instant === undefined ? undefined : new Date(instant.getTime() - 1)
 }

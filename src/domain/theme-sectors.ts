@@ -16,7 +16,7 @@ export const themeDefaults: Readonly<Record<string, ThemeDefault>> = {
   children: theme('Child Protection', '16010'),
   climate: theme('Climate Action', '41010'),
   'covid-19': theme('COVID-19', '12264'),
-  // The id says democracy; the wire's name has long been another one, and the name is what a reader sees.
+  // The id says democracy, but readers see the name, which has long been another one.
   democ: theme('Peace and Reconciliation', '15220'),
   disability: theme('Disability Rights', '16010'),
   disaster: theme('Disaster Response', '72010', true),

@@ -26,7 +26,7 @@ export async function findPostmaster(clusterDir: string): Promise<Postmaster | u
 }
 
 // Larger than any process id of Linux or macOS.
-const nobody = '2147483646'
+const unusedPid = '2147483646'
 
 /**
  * Replaces the process id in a `postmaster.pid` that another program has now, which PostgreSQL would take for a running
@@ -37,7 +37,7 @@ export async function disarmStalePidFile(clusterDir: string): Promise<void> {
   const lines = await readPidFile(clusterDir)
   if (lines === undefined || (await findPostmaster(clusterDir)) !== undefined) return
   if (!(Math.abs(Number(lines[0])) > 0)) return
-  await writeFile(join(clusterDir, 'postmaster.pid'), [nobody, ...lines.slice(1)].join('\n'), { flag: 'r+' }).catch(
+  await writeFile(join(clusterDir, 'postmaster.pid'), [unusedPid, ...lines.slice(1)].join('\n'), { flag: 'r+' }).catch(
     (error: unknown) => {
       if (errnoOf(error) !== 'ENOENT') throw error
     },

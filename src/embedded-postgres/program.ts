@@ -26,7 +26,7 @@ export async function runProgram(
     child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
     child.on('error', reject)
     child.on('close', (code) => resolve({ code: code ?? 1, output }))
-    // A program that fails early closes its input; its exit code tells more than EPIPE would.
+    // A program that fails early closes its input; its exit code says more than EPIPE.
     child.stdin.on('error', () => undefined)
     child.stdin.end(input)
   })

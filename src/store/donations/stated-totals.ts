@@ -46,9 +46,9 @@ const addOwnDonations = `
 
 /**
  * Turns the totals that records state into months (architecture.md 2.7): the first total above zero of a project becomes
- * one `opening` on the day it is cumulative to; what later totals differ by goes to the current month, more as a gift,
- * less as a refund. What was donated here counts on top of what is stated: months of one source never explain the total
- * of another. Call it after the records' projects have been written, in the same transaction.
+ * one `opening` on the day it is cumulative to; a difference of a later total goes to the current month, as a gift or a
+ * refund. Donations made here count on top of stated totals: months of one source never explain the total of another. Call
+ * it after the records' projects have been saved, in the same transaction.
  */
 export async function recordTotals(db: Db, records: readonly HashedRecord[], options: SaveOptions): Promise<void> {
   const rows = records.map(({ record, cumulativeTo }) => ({
@@ -61,7 +61,7 @@ export async function recordTotals(db: Db, records: readonly HashedRecord[], opt
   await db.query(addOwnDonations, [records.map(({ record }) => record.id)])
 }
 
-/** Throws `configuration-invalid` when this source's totals are already held in another currency: they would double. */
+/** Throws `configuration-invalid` when this source's totals are stored in another currency: they would double. */
 export async function refuseOtherCurrency(
   db: Db,
   source: SaveOptions['source'],

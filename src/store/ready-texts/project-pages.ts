@@ -15,7 +15,7 @@ export type ProjectScope =
   | { readonly of: 'theme'; readonly id: string }
   | { readonly of: 'organisation'; readonly id: number }
 
-/** What is asked of a list; `modifiedSince` keeps what changed at that instant or later. */
+/** Which projects of a scope are selected; `modifiedSince`: those that changed at that instant or later. */
 export type ProjectSelection = {
   readonly scope: ProjectScope
   readonly activeOnly: boolean
@@ -30,7 +30,7 @@ export type ProjectPageRows = {
   readonly records: PageTexts | { readonly ids: readonly number[] }
   /** First id of the next page; absent on the last one. */
   readonly nextProjectId?: number | undefined
-  /** All projects selected, whatever the page shows; only when it was asked for. */
+  /** The number of all projects selected, not of this page; only when asked for. */
   readonly numberFound?: number | undefined
   /** With `modifiedSince`: this page and later ones have every change up to this instant; may be unknown. */
   readonly modifiedUntil?: Date | undefined

@@ -2,7 +2,7 @@ import type { Db } from '../database/connection.js'
 import { withoutNulls } from '../database/without-nulls.js'
 import { currentProjectText, type TextRow, usualLimit, type WantedText } from './ready-texts.js'
 
-/** What is searched for among active projects; `words` undefined: everything that the filters let through. */
+/** A search among active projects; without `words` it finds all that the filters let through. */
 export type ProjectSearch = {
   readonly words?: string | undefined
   /** One of these themes and one of these countries; an empty list lets all through. */

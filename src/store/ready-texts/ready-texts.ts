@@ -34,7 +34,7 @@ export type ProjectTexts = OrganisationTexts & { readonly summaryXml: string; re
 /** Page size whose statements are prepared; others are rare, and planned each time. */
 export const usualLimit = 10
 
-/** Keeps records for later reads, but none of an older version of its project. */
+/** Stores records for later reads; a record of an older version of its project is left out. */
 export async function saveProjectTexts(db: Db, recordVersion: number, texts: readonly ProjectTexts[]): Promise<void> {
   if (texts.length === 0) return
   await db.query(

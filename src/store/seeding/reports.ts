@@ -1,6 +1,6 @@
 import { literal, oneOf, pick } from './sql.js'
 
-/** Progress reports of a chunk's projects, gathered first so that the projects can tell their number and latest day. */
+/** Progress reports of a chunk's projects, gathered first: projects take their number and latest day from them. */
 export const createReports = `
   create temporary table seed_report (id bigint, project_id bigint, k integer, published_at timestamptz) on commit drop`
 

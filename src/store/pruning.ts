@@ -1,6 +1,6 @@
-import type { Db } from '../database/connection.js'
+import type { Db } from './database/connection.js'
 
-/** Rows that were removed, by what they were. */
+/** How many rows were removed, by kind. */
 export type Pruned = {
   readonly tokens: number
   readonly runs: number
@@ -14,8 +14,8 @@ const day = 86_400_000
 const rules = { tokens: day, shards: 7 * day, runs: 90 * day, syncs: 90 * day, releases: 400 * day }
 
 /**
- * Removes rows that nothing needs any more. Runs are kept while a release or a rendering names them; releases while they
- * are among the newest `keepReleases`. Safe at any time, from any number of processes.
+ * Removes rows that nothing needs any more. Runs stay while a release or a rendering refers to them, releases while they are
+ * among the newest `keepReleases`. Safe at any time, from any number of processes.
  */
 export async function pruneDatabase(db: Db, now: Date, keepReleases: number): Promise<Pruned> {
   const before = (age: number) => new Date(now.getTime() - age)
@@ -32,7 +32,7 @@ export async function pruneDatabase(db: Db, now: Date, keepReleases: number): Pr
       before(rules.releases),
       keepReleases,
     ),
-    // The newest run of all stays, whatever its age: it says which instants have been dealt with.
+    // The newest run stays: it says which instants are done.
     runs: await remove(
       `with old as (
         delete from run r where finished_at < $1 and id < (select max(id) from run)
@@ -47,7 +47,7 @@ export async function pruneDatabase(db: Db, now: Date, keepReleases: number): Pr
       select from old`,
       before(rules.runs),
     ),
-    // A mirror's memory of how far it has come is its last good sync.
+    // The last good sync stays: the next one starts where it ended.
     syncs: await remove(
       `delete from sync_run where finished_at < $1
         and id < coalesce((select max(id) from sync_run where state = 'done'), 0)`,
