@@ -1,12 +1,11 @@
 import type { Command } from 'commander'
-import type { Environment } from '../config/config.js'
 import { listBalances, listDifferences } from '../store/donations/books-check.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
-import { openRuntime } from './wiring/runtime.js'
+import type { Runtime } from './wiring/runtime.js'
 
 /** `giving books`, which was `giving ledger`. */
-export function registerBooks(program: Command, { environment, action }: CommandLine): void {
+export function registerBooks(program: Command, { storeAction }: CommandLine): void {
   program
     .command('books')
     .alias('ledger')
@@ -14,15 +13,14 @@ export function registerBooks(program: Command, { environment, action }: Command
     .command('check')
     .description('prove that donations, months, totals and payouts agree; exit code 1 when they do not')
     .option(...jsonOption)
-    .action(action((output) => checkBooksCommand(environment, output)))
+    .action(storeAction([], checkBooks))
 }
 
 const shown = 100
 
-/** `giving books check`: incoming - fees - disbursed = balance held; exit code 1 when books differ. */
-export async function checkBooksCommand(environment: Environment, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment)
-  const { balances, differences } = await runtime.store.snapshot(async (db) => ({
+/** Proves that incoming - fees - disbursed = balance held. */
+async function checkBooks({ store }: Runtime, output: Output): Promise<number> {
+  const { balances, differences } = await store.snapshot(async (db) => ({
     balances: await listBalances(db),
     differences: await listDifferences(db, shown),
   }))

@@ -1,7 +1,8 @@
 import { text } from 'node:stream/consumers'
 import { InvalidArgumentError } from 'commander'
-import type { Environment } from '../config/config.js'
+import type { Config, Environment } from '../config/config.js'
 import { createOutput, type Output, type PrintedStreams } from './output.js'
+import { openRuntime, type Runtime } from './wiring/runtime.js'
 
 /** The process that a command runs in. */
 export type HostProcess = PrintedStreams & {
@@ -40,6 +41,19 @@ export class CommandLine {
       const output = createOutput(this.#host, command.optsWithGlobals().json ?? false)
       this.#exitCode = await work(output, ...(given as unknown as Given))
     }
+
+  /**
+   * The same for work on the store: opens it, reads these fields of the configuration, and closes everything at the end.
+   */
+  readonly storeAction = <Given extends unknown[], Field extends keyof Config = never>(
+    fields: readonly Field[],
+    work: (runtime: Runtime<NoInfer<Field>>, output: Output, ...given: Given) => Promise<number>,
+    options?: { readonly migrate: boolean },
+  ) =>
+    this.action(async (output, ...given: Given) => {
+      await using runtime = await openRuntime(this.environment, fields, { signal: this.signal, ...options })
+      return await work(runtime, output, ...given)
+    })
 
   /** Reads a password or a key: every user of the machine can read arguments, nobody else standard input. */
   readonly readSecret = async (): Promise<string> => (await text(this.#host.stdin)).replace(/\r?\n$/, '')

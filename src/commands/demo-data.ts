@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import type { Environment } from '../config/config.js'
 import { isoDateOf } from '../domain/dates.js'
 import { createReleaseReader } from '../publishing/release/read/release-reader.js'
 import { recordFact } from '../store/database/facts.js'
@@ -10,32 +9,29 @@ import { type CommandLine, jsonOption, wholeNumber } from './command-line.js'
 import type { Output } from './output.js'
 import { baseUrlFields, resolveBaseUrl } from './wiring/base-url.js'
 import { demoReportingOrgRef } from './wiring/publication.js'
-import { openRuntime } from './wiring/runtime.js'
+import type { Runtime } from './wiring/runtime.js'
 
 /** `giving seed` and `giving reset-demo`. */
-export function registerDemoData(program: Command, { environment, signal, action }: CommandLine): void {
+export function registerDemoData(program: Command, { storeAction }: CommandLine): void {
   program
     .command('seed')
     .description('put invented, plausible projects into the store')
     .requiredOption('--projects <number>', 'how many', wholeNumber)
     .option(...jsonOption)
-    .action(
-      action((output, { projects }: { projects: number }) => seedCommand(environment, { projects, signal }, output)),
-    )
+    .action(storeAction(['currency', ...baseUrlFields], seedProjects))
   program
     .command('reset-demo')
     .description('remove demo data and everything published from it')
     .option(...jsonOption)
-    .action(action((output) => resetDemoCommand(environment, output)))
+    .action(storeAction([], removeDemo))
 }
 
-/** `giving seed --projects N`: deterministic, invented data after the highest id in use. */
-export async function seedCommand(
-  environment: Environment,
-  { projects, signal }: { readonly projects: number; readonly signal: AbortSignal },
+/** Writes deterministic, invented data after the highest id in use. */
+async function seedProjects(
+  runtime: Runtime<'currency' | (typeof baseUrlFields)[number]>,
   output: Output,
+  { projects }: { projects: number },
 ): Promise<number> {
-  await using runtime = await openRuntime(environment, ['currency', ...baseUrlFields])
   const progress = output.progress()
   const firstId = await nextFreeId(runtime.store.db)
   try {
@@ -46,7 +42,7 @@ export async function seedCommand(
       currency: runtime.config.currency,
       baseUrl: await resolveBaseUrl(runtime),
       firstId,
-      signal,
+      signal: runtime.signal,
       onProgress: (done, total) => progress.update('projects', done, total),
     })
   } finally {
@@ -56,15 +52,14 @@ export async function seedCommand(
   return 0
 }
 
-/** `giving reset-demo`: removes demo data and everything that was published under the demo publisher. */
-export async function resetDemoCommand(environment: Environment, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment)
-  const { db } = runtime.store
-  const removed = await resetDemo(runtime.store)
+/** Removes demo data and everything that was published under the demo publisher. */
+async function removeDemo({ store, clock, feedsDir }: Runtime, output: Output): Promise<number> {
+  const { db } = store
+  const removed = await resetDemo(store)
   const identifiers = await forgetIdentifiersOf(db, demoReportingOrgRef)
-  await recordFact(db, 'demo-seeded', 'removed', runtime.clock())
-  const live = await createReleaseReader(runtime.feedsDir).live()
-  if (live) await recordFact(db, 'loss-accepted-from', live.id, runtime.clock())
+  await recordFact(db, 'demo-seeded', 'removed', clock())
+  const live = await createReleaseReader(feedsDir).live()
+  if (live) await recordFact(db, 'loss-accepted-from', live.id, clock())
   output.result(
     { ...removed, identifiers },
     () =>

@@ -1,13 +1,12 @@
 import type { Command } from 'commander'
-import type { Environment } from '../config/config.js'
 import { isoDateOf } from '../domain/dates.js'
 import { importDisbursements } from '../payments/import-disbursements.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
-import { openRuntime } from './wiring/runtime.js'
+import type { Runtime } from './wiring/runtime.js'
 
 /** `giving disbursements`. */
-export function registerDisbursements(program: Command, { environment, action }: CommandLine): void {
+export function registerDisbursements(program: Command, { storeAction }: CommandLine): void {
   program
     .command('disbursements')
     .description('payouts to partners')
@@ -17,17 +16,14 @@ export function registerDisbursements(program: Command, { environment, action }:
     )
     .argument('<file>', 'a CSV file with a header')
     .option(...jsonOption)
-    .action(action((output, file: string) => importDisbursementsCommand(environment, file, output)))
+    .action(storeAction(['currency'], importPayouts))
 }
 
-/** `giving disbursements import FILE.csv`: exit code 1 when lines were refused. */
-export async function importDisbursementsCommand(
-  environment: Environment,
-  file: string,
+async function importPayouts(
+  { config, clock, store }: Runtime<'currency'>,
   output: Output,
+  file: string,
 ): Promise<number> {
-  await using runtime = await openRuntime(environment, ['currency'])
-  const { config, clock, store } = runtime
   const summary = await importDisbursements(store, file, { today: isoDateOf(clock()), currency: config.currency })
   const { lines, created, known, refused, problems } = summary
   if (!output.json) {

@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander'
-import type { Environment } from '../config/config.js'
 import type { Donation, DonationStatus } from '../domain/donation.js'
 import { ServiceError } from '../domain/errors.js'
 import {
@@ -16,12 +15,12 @@ import { type DonationHistory, findDonationHistory, listDonations } from '../sto
 import { type CommandLine, jsonOption, wholeNumber } from './command-line.js'
 import type { Output } from './output.js'
 import { openPayments, paymentFields } from './wiring/payments.js'
-import { openRuntime } from './wiring/runtime.js'
+import type { Runtime } from './wiring/runtime.js'
 
 const donationStatuses = ['received', 'settled', 'declined', 'failed', 'refunded'] satisfies DonationStatus[]
 
 /** `giving donations`. */
-export function registerDonations(program: Command, { environment, action }: CommandLine): void {
+export function registerDonations(program: Command, { storeAction }: CommandLine): void {
   const donations = program.command('donations').description('donations that were made here')
   donations
     .command('list')
@@ -31,13 +30,13 @@ export function registerDonations(program: Command, { environment, action }: Com
     .option('--transaction <id>', 'only with this transactionId')
     .option('--limit <number>', 'how many at most', wholeNumber, 50)
     .option(...jsonOption)
-    .action(action((output, options: DonationListOptions) => listDonationsCommand(environment, options, output)))
+    .action(storeAction([], list))
   donations
     .command('show')
     .description('one donation and all that happened to it')
     .argument('<id>', 'its number', wholeNumber)
     .option(...jsonOption)
-    .action(action((output, id: number) => showDonationCommand(environment, id, output)))
+    .action(storeAction([], show))
   donations
     .command('refund')
     .description('give a donation back, all that is left of it or a part')
@@ -45,42 +44,30 @@ export function registerDonations(program: Command, { environment, action }: Com
     .option('--amount <amount>', 'a part of it')
     .option('--chargeback', 'the processor has taken the money already: only book it', false)
     .option(...jsonOption)
-    .action(
-      action((output, id: number, options: RefundOptions) =>
-        refundDonationCommand(environment, { ...options, id }, output),
-      ),
-    )
+    .action(storeAction(paymentFields, refund))
 }
 
-/** The filters of `giving donations list`. */
-export type DonationListOptions = {
+type Filters = {
   readonly project?: number
   readonly status?: DonationStatus
   readonly transaction?: string
   readonly limit: number
 }
 
-/** `giving donations list`: the newest first, without names of donors. */
-export async function listDonationsCommand(
-  environment: Environment,
-  options: DonationListOptions,
+/** The newest first, without names of donors. */
+async function list(
+  { store }: Runtime,
   output: Output,
+  { project, status, transaction, limit }: Filters,
 ): Promise<number> {
-  await using runtime = await openRuntime(environment)
-  const donations = await listDonations(runtime.store.db, {
-    projectId: options.project,
-    status: options.status,
-    transactionId: options.transaction,
-    limit: options.limit,
-  })
+  const filter = { projectId: project, status, transactionId: transaction, limit }
+  const donations = await listDonations(store.db, filter)
   output.result(donations, () => (donations.length > 0 ? donations.map(describe) : 'no donations'))
   return 0
 }
 
-/** `giving donations show ID`: the donation and its history. */
-export async function showDonationCommand(environment: Environment, id: number, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment)
-  const history = await findDonationHistory(runtime.store.db, id)
+async function show({ store }: Runtime, output: Output, id: number): Promise<number> {
+  const history = await findDonationHistory(store.db, id)
   if (!history) throw new ServiceError('not-found', `there is no donation ${id}`)
   output.result(history, () => describeHistory(history))
   return 0
@@ -108,23 +95,21 @@ function describeHistory({ donation, events, donorKnown }: DonationHistory): str
 
 type RefundOptions = { readonly amount?: string; readonly chargeback: boolean }
 
-/** `giving donations refund ID`: refunds what is left, or a part; a chargeback is only entered in the books. */
-export async function refundDonationCommand(
-  environment: Environment,
-  options: RefundOptions & { readonly id: number },
+/** Refunds what is left, or a part; a chargeback is only entered in the books. */
+async function refund(
+  runtime: Runtime<(typeof paymentFields)[number]>,
   output: Output,
+  id: number,
+  options: RefundOptions,
 ): Promise<number> {
-  await using runtime = await openRuntime(environment, paymentFields)
-  const amount = options.amount === undefined ? undefined : readAmount(options.amount, runtime.config.currency)
-  const refund = await refundDonation(openPayments(runtime), {
-    donationId: options.id,
+  const { kind, amount, reference, donation } = await refundDonation(openPayments(runtime), {
+    donationId: id,
     kind: options.chargeback ? 'chargeback' : 'refund',
-    amount,
+    amount: options.amount === undefined ? undefined : readAmount(options.amount, runtime.config.currency),
   })
-  const result = { donation: options.id, kind: refund.kind, amount: refund.amount, reference: refund.reference }
   output.result(
-    result,
-    () => `${refund.kind} of ${money(refund.donation, refund.amount)} booked for donation ${options.id}`,
+    { donation: id, kind, amount, reference },
+    () => `${kind} of ${money(donation, amount)} booked for donation ${id}`,
   )
   return 0
 }

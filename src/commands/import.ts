@@ -1,43 +1,37 @@
 import type { Command } from 'commander'
-import type { Environment } from '../config/config.js'
 import { importFiles } from '../import/import.js'
 import { type ImportSummary, importExitCode } from '../import/import-summary.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
-import { openRuntime } from './wiring/runtime.js'
+import type { Runtime } from './wiring/runtime.js'
 
 /** `giving import`. */
-export function registerImport(program: Command, { environment, signal, action }: CommandLine): void {
+export function registerImport(program: Command, { storeAction }: CommandLine): void {
   program
     .command('import')
     .description('import project pages in the wire format, XML or JSON; exit code 1 when some records were refused')
     .argument('<file...>', 'files, or - for standard input')
     .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
     .option(...jsonOption)
-    .action(
-      action((output, files: string[], { photoConsent }: { photoConsent: boolean }) =>
-        importCommand(environment, files, { photoConsent, signal }, output),
-      ),
-    )
+    .action(storeAction(['currency'], importRecords))
 }
 
-/** `giving import FILE...`: exit code 0 all records kept, 1 some refused, 2 nothing usable. */
-export async function importCommand(
-  environment: Environment,
-  files: readonly string[],
-  options: { readonly photoConsent: boolean; readonly signal: AbortSignal },
+/** Exit code 0 all records kept, 1 some refused, 2 nothing usable. */
+async function importRecords(
+  { config, clock, signal, store }: Runtime<'currency'>,
   output: Output,
+  files: readonly string[],
+  { photoConsent }: { photoConsent: boolean },
 ): Promise<number> {
-  await using runtime = await openRuntime(environment, ['currency'])
   const progress = output.progress()
   let summary: ImportSummary
   try {
-    summary = await importFiles(runtime.store, files, {
+    summary = await importFiles(store, files, {
       source: 'import',
-      clock: runtime.clock,
-      currency: runtime.config.currency,
-      photoConsent: options.photoConsent,
-      signal: options.signal,
+      clock,
+      currency: config.currency,
+      photoConsent,
+      signal,
       onProgress: ({ file, records, bytesRead, bytesTotal }) =>
         progress.update(`${file} (${records} records), bytes`, bytesRead, bytesTotal),
     })

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { enqueueRun } from '../../jobs/publication.js'
 import { openQueue, queueSettings } from '../../jobs/queue.js'
-import type { Environment } from '../config/config.js'
 import type { RunProgress } from '../domain/run.js'
 import { createOwner } from '../runs/attempt.js'
 import { publishInline } from '../runs/publication.js'
@@ -11,10 +10,10 @@ import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
 import { CleanupStack } from './wiring/cleanup-stack.js'
 import { openPublication, publicationFields } from './wiring/publication.js'
-import { openRuntime, type Runtime } from './wiring/runtime.js'
+import type { Runtime } from './wiring/runtime.js'
 
 /** `giving publish`. */
-export function registerPublish(program: Command, { environment, signal, action }: CommandLine): void {
+export function registerPublish(program: Command, { storeAction }: CommandLine): void {
   program
     .command('publish')
     .description('publish now; exit code 1 when the release is held, 2 when the run failed')
@@ -22,32 +21,20 @@ export function registerPublish(program: Command, { environment, signal, action 
     .option('--wait', 'stay until the run has ended', false)
     .option('--inline', 'do the work in this process, without the queue', false)
     .option(...jsonOption)
-    .action(
-      action((output, options: Omit<PublishOptions, 'signal'>) =>
-        publishCommand(environment, { ...options, signal }, output),
-      ),
-    )
-}
-
-type PublishOptions = {
-  readonly force: boolean
-  readonly wait: boolean
-  readonly inline: boolean
-  readonly signal: AbortSignal
+    .action(storeAction(publishFields, publish))
 }
 
 const publishFields = ['queue', ...publicationFields] as const
 
+type PublishRuntime = Runtime<(typeof publishFields)[number]>
+
+type PublishOptions = { readonly force: boolean; readonly wait: boolean; readonly inline: boolean }
+
 /**
- * `giving publish`: enters a run and gives it to the queue; with `wait` (or `inline`) stays until it has ended. Exit
- * code 0 published or unchanged (or queued), 1 held, 2 failed.
+ * Enters a run and gives it to the queue; with `wait` (or `inline`) stays until it has ended. Exit code 0 published or
+ * unchanged (or queued), 1 held, 2 failed.
  */
-export async function publishCommand(
-  environment: Environment,
-  options: PublishOptions,
-  output: Output,
-): Promise<number> {
-  await using runtime = await openRuntime(environment, publishFields)
+async function publish(runtime: PublishRuntime, output: Output, options: PublishOptions): Promise<number> {
   if (options.inline) return report(await publishHere(runtime, options, output), output)
   await using queue = await openQueue(queueSettings(runtime.config, runtime.secrets, runtime.databaseUrl), runtime.log)
   const runId = await enqueueRun(
@@ -68,14 +55,14 @@ export async function publishCommand(
   try {
     const onProgress = (run: RunSummary) => run.progress && show(run.progress)
     const look = () => getRun(runtime.store.db, runId)
-    return report(await waitForEnd(look, { signal: options.signal, onProgress }), output)
+    return report(await waitForEnd(look, { signal: runtime.signal, onProgress }), output)
   } finally {
     progress.stop()
   }
 }
 
 async function publishHere(
-  runtime: Runtime<(typeof publishFields)[number]>,
+  runtime: PublishRuntime,
   options: PublishOptions,
   output: Output,
   runId?: number,
@@ -96,7 +83,7 @@ async function publishHere(
       {
         trigger: 'manual',
         force: options.force,
-        signal: options.signal,
+        signal: runtime.signal,
         onProgress: ({ stage, done, total }) => progress.update(stage, done, total),
         ...(runId !== undefined && { runId }),
       },

@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import type { Environment } from '../config/config.js'
 import {
   approveRelease,
   getRelease,
@@ -11,10 +10,10 @@ import {
 import { diffReleases, type Named, type ReleaseDiff } from '../publishing/release/read/diff-releases.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
-import { openRuntime, type Runtime } from './wiring/runtime.js'
+import type { Runtime } from './wiring/runtime.js'
 
 /** `giving releases`. */
-export function registerReleases(program: Command, { environment, action }: CommandLine): void {
+export function registerReleases(program: Command, { storeAction }: CommandLine): void {
   const releases = program
     .command('releases')
     .description('look at releases, approve a held one, go back to an earlier one')
@@ -24,38 +23,29 @@ export function registerReleases(program: Command, { environment, action }: Comm
       .description(description)
       .option(...jsonOption)
   add('list', 'all releases on disk, newest first; exit code 1 when the newest is held').action(
-    action((output) => listReleasesCommand(environment, output)),
+    storeAction(['publish'], list),
   )
-  add('show <id>', 'one release: files, totals, held activities, history').action(
-    action((output, id: string) => showReleaseCommand(environment, id, output)),
-  )
+  add('show <id>', 'one release: files, totals, held activities, history').action(storeAction(['publish'], show))
   add('diff <from> <to>', 'what is different in the second release; exit code 1 when anything is').action(
-    action((output, from: string, to: string) => diffReleasesCommand(environment, [from, to], output)),
+    storeAction([], diff),
   )
   add('approve <id>', 'make a held release live exactly as it was built')
     .option('--accept-loss', 'give up for ever the published identifiers that it lacks', false)
-    .action(
-      action((output, id: string, { acceptLoss }: { acceptLoss: boolean }) =>
-        approveReleaseCommand(environment, id, { acceptLoss }, output),
-      ),
-    )
+    .action(storeAction(['publish'], approve))
   add('rollback <id>', 'put an earlier release back; it stays until the content changes').action(
-    action((output, id: string) => rollbackReleaseCommand(environment, id, output)),
+    storeAction(['publish'], rollback),
   )
 }
 
-/** `giving releases list`: all on disk, newest first; exit code 1 when a release newer than the live one is held. */
-export async function listReleasesCommand(environment: Environment, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment, ['publish'])
+/** Exit code 1 when a release newer than the live one is held. */
+async function list(runtime: Runtime<'publish'>, output: Output): Promise<number> {
   const releases = await listReleases(depsOf(runtime))
   output.result(releases, () => (releases.length > 0 ? releases.map(describe) : 'no release yet'))
   const newest = releases.find(({ state }) => state === 'live' || state === 'held')
   return newest?.state === 'held' ? 1 : 0
 }
 
-/** `giving releases show ID`: its files, totals, held activities, the reason why it is held, and its history. */
-export async function showReleaseCommand(environment: Environment, id: string, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment, ['publish'])
+async function show(runtime: Runtime<'publish'>, output: Output, id: string): Promise<number> {
   const { release, known, events } = await getRelease(depsOf(runtime), id)
   const { files, totals, held } = release.manifest
   output.result({ ...known, events, manifest: release.manifest }, () => [
@@ -76,27 +66,19 @@ export async function showReleaseCommand(environment: Environment, id: string, o
   return 0
 }
 
-/** `giving releases diff A B`: the differences of B; exit code 0 none, 1 some. */
-export async function diffReleasesCommand(
-  environment: Environment,
-  [from, to]: readonly [string, string],
-  output: Output,
-): Promise<number> {
-  await using runtime = await openRuntime(environment)
-  const { feedsDir } = runtime
-  const diff = await diffReleases(await openAnyRelease(feedsDir, from), await openAnyRelease(feedsDir, to))
-  output.result(diff, () => describeDiff(diff))
-  return diff.files.some(({ change }) => change !== 'same') || diff.held.from !== diff.held.to ? 1 : 0
+async function diff({ feedsDir }: Runtime, output: Output, from: string, to: string): Promise<number> {
+  const differences = await diffReleases(await openAnyRelease(feedsDir, from), await openAnyRelease(feedsDir, to))
+  output.result(differences, () => describeDiff(differences))
+  const { files, held } = differences
+  return files.some(({ change }) => change !== 'same') || held.from !== held.to ? 1 : 0
 }
 
-/** `giving releases approve ID`: makes a held release live exactly as it was built. */
-export async function approveReleaseCommand(
-  environment: Environment,
-  id: string,
-  options: { readonly acceptLoss: boolean },
+async function approve(
+  runtime: Runtime<'publish'>,
   output: Output,
+  id: string,
+  options: { acceptLoss: boolean },
 ): Promise<number> {
-  await using runtime = await openRuntime(environment, ['publish'])
   const result = await approveRelease(depsOf(runtime), id, options)
   runtime.log.warn(result, 'held release approved')
   const given = result.withdrawn > 0 ? `; ${result.withdrawn} identifiers were given up` : ''
@@ -104,9 +86,7 @@ export async function approveReleaseCommand(
   return 0
 }
 
-/** `giving releases rollback ID`: puts an earlier release back until the content changes again. */
-export async function rollbackReleaseCommand(environment: Environment, id: string, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment, ['publish'])
+async function rollback(runtime: Runtime<'publish'>, output: Output, id: string): Promise<number> {
   const result = await rollbackRelease(depsOf(runtime), id)
   runtime.log.warn(result, 'release rolled back')
   output.result(result, () => [

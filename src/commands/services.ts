@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { startWorker, workerFields } from '../../jobs/worker.js'
-import type { Environment } from '../config/config.js'
 import { isoDateOf, isoInstantOf } from '../domain/dates.js'
 import { isFinished } from '../domain/run.js'
 import { nextDue } from '../domain/schedule.js'
@@ -18,66 +17,59 @@ import { toListenError } from './wiring/listen-error.js'
 import { openMetrics } from './wiring/metrics.js'
 import { openPayments, paymentFields } from './wiring/payments.js'
 import { openPublication, publicationFields } from './wiring/publication.js'
-import { openRuntime, type Runtime } from './wiring/runtime.js'
+import type { Runtime } from './wiring/runtime.js'
 import { apiFields, openApiRuntime, serveApi } from './wiring/serve-api.js'
 
 /** `giving start`, `giving api` and `giving worker`. */
-export function registerServices(program: Command, { environment, signal, action }: CommandLine): void {
+export function registerServices(program: Command, { storeAction }: CommandLine): void {
   program
     .command('start')
     .description('run everything: database, API, worker; publish at once, then by schedule')
-    .action(action((output) => startCommand(environment, signal, output)))
-  program
-    .command('api')
-    .description('run the API process only')
-    .action(action((output) => apiCommand(environment, signal, output)))
+    .action(storeAction([...apiFields, ...workFields], start))
+  program.command('api').description('run the API process only').action(storeAction(apiFields, serveOnly))
   program
     .command('worker')
     .description('run a worker process only')
-    .action(action((output) => workerCommand(environment, signal, output)))
+    .action(storeAction([...workFields, 'host', 'metricsPort'], workOnly))
 }
 
 const workFields = [...workerFields, ...publicationFields, ...paymentFields] as const
 
 type WorkRuntime = Runtime<(typeof workFields)[number]>
+type ServiceRuntime = Runtime<(typeof apiFields)[number]>
 
-/** `giving start`: database, demo data, API and worker in one process; returns after `signal` and an orderly stop. */
-export async function startCommand(environment: Environment, signal: AbortSignal, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment, [...apiFields, ...workFields])
+/** Database, demo data, API and worker in one process; returns after the signal and an orderly stop. */
+async function start(runtime: WorkRuntime & ServiceRuntime, output: Output): Promise<number> {
   await using cleanup = new CleanupStack()
   const apiRuntime = openApiRuntime(runtime, cleanup)
   const metrics = openMetrics(apiRuntime)
-  const baseUrl = await serveApi(apiRuntime, metrics, signal, cleanup)
+  const baseUrl = await serveApi(apiRuntime, metrics, cleanup)
   await seedFirstStart(runtime, baseUrl, output)
   // Before the worker starts, so that its first round finds the run.
   const first = await createRun(runtime.store.db, { trigger: 'start', at: runtime.clock() })
   await startWork(runtime, metrics, cleanup)
   announce(runtime, baseUrl, output)
-  if (!signal.aborted) await announceFirstRun(runtime, first.id, baseUrl, signal, output)
-  await untilAborted(signal)
+  await announceFirstRun(runtime, first.id, baseUrl, output)
+  await untilAborted(runtime.signal)
   output.note('stopping ...')
   return 0
 }
 
-/** `giving api`: the API and the published files only. */
-export async function apiCommand(environment: Environment, signal: AbortSignal, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment, apiFields)
+async function serveOnly(runtime: ServiceRuntime, output: Output): Promise<number> {
   await using cleanup = new CleanupStack()
   const apiRuntime = openApiRuntime(runtime, cleanup)
-  output.note(`listening on ${await serveApi(apiRuntime, openMetrics(apiRuntime), signal, cleanup)}`)
-  await untilAborted(signal)
+  output.note(`listening on ${await serveApi(apiRuntime, openMetrics(apiRuntime), cleanup)}`)
+  await untilAborted(runtime.signal)
   return 0
 }
 
-/** `giving worker`: schedules, renders and publishes. */
-export async function workerCommand(environment: Environment, signal: AbortSignal, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment, [...workFields, 'host', 'metricsPort'])
+async function workOnly(runtime: WorkRuntime & Runtime<'host' | 'metricsPort'>, output: Output): Promise<number> {
   await using cleanup = new CleanupStack()
   const metrics = openMetrics(runtime)
   await startWork(runtime, metrics, cleanup)
   await serveWorkerMetrics(runtime, metrics, cleanup, output)
   output.note(`worker ready; next publication ${nextPublication(runtime)}`)
-  await untilAborted(signal)
+  await untilAborted(runtime.signal)
   return 0
 }
 
@@ -159,16 +151,16 @@ function announce(runtime: Runtime<'publish' | 'queue'>, baseUrl: string, output
 const pollMs = 250
 
 async function announceFirstRun(
-  runtime: Runtime,
+  { store, log, signal }: Runtime,
   runId: number,
   baseUrl: string,
-  signal: AbortSignal,
   output: Output,
 ): Promise<void> {
+  if (signal.aborted) return
   output.note('publishing ...')
   while (!signal.aborted) {
-    const run = await getRun(runtime.store.db, runId).catch((error: unknown) => {
-      runtime.log.warn({ err: error }, 'the state of the first publication cannot be read at the moment')
+    const run = await getRun(store.db, runId).catch((error: unknown) => {
+      log.warn({ err: error }, 'the state of the first publication cannot be read at the moment')
       return undefined
     })
     if (run && isFinished(run)) {

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { openQueue, queueSettings } from '../../jobs/queue.js'
 import { queueNames, work } from '../../jobs/work.js'
-import type { Environment } from '../config/config.js'
 import { toServiceError } from '../domain/errors.js'
 import { isFinished } from '../domain/run.js'
 import { nextDue } from '../domain/schedule.js'
@@ -20,12 +19,12 @@ import { describeSync } from './sync.js'
 import { openRuntime, type Runtime } from './wiring/runtime.js'
 
 /** `giving status`. */
-export function registerStatus(program: Command, { environment, action }: CommandLine): void {
+export function registerStatus(program: Command, commandLine: CommandLine): void {
   program
     .command('status')
     .description('tell how things are; exit code 1 when something needs a person')
     .option(...jsonOption)
-    .action(action((output) => statusCommand(environment, output)))
+    .action(commandLine.action((output) => reportStatus(commandLine, output)))
 }
 
 const statusFields = ['publish', 'queue', 'upstreamUrl'] as const
@@ -54,24 +53,20 @@ type Status = {
 }
 
 /**
- * `giving status`: exit code 0 when all is well, 1 when something needs a person. When the database cannot be reached, it
- * reports that and what the configuration and the published files show.
+ * Exit code 0 when all is well, 1 when something needs a person. When the database cannot be reached, this reports that
+ * and what the configuration and the published files show.
  */
-export async function statusCommand(environment: Environment, output: Output): Promise<number> {
+async function reportStatus({ environment, signal }: CommandLine, output: Output): Promise<number> {
   try {
-    return await report(environment, output)
+    await using runtime = await openRuntime(environment, statusFields, { signal, migrate: false })
+    const status = await gather(runtime)
+    output.result(status, () => describe(status))
+    return status.needs.length > 0 ? 1 : 0
   } catch (error) {
     const failure = toServiceError(error)
     if (failure.code !== 'database-unavailable') throw error
     return await reportWithoutDatabase(environment, failure, output)
   }
-}
-
-async function report(environment: Environment, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment, statusFields, { migrate: false })
-  const status = await gather(runtime)
-  output.result(status, () => describe(status))
-  return status.needs.length > 0 ? 1 : 0
 }
 
 async function gather(runtime: StatusRuntime): Promise<Status> {

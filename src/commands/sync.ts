@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { dispatchNext } from '../../jobs/dispatch.js'
 import { openQueue, queueSettings } from '../../jobs/queue.js'
-import type { Environment } from '../config/config.js'
 import { ServiceError } from '../domain/errors.js'
 import { isFinished } from '../domain/run.js'
 import { createOwner } from '../runs/attempt.js'
@@ -10,10 +9,10 @@ import { waitForEnd } from '../runs/wait.js'
 import { createSyncRun, getSyncRun, listSyncNotices, listSyncRuns, type SyncSummary } from '../store/runs/sync-runs.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
-import { openRuntime, type Runtime } from './wiring/runtime.js'
+import type { Runtime } from './wiring/runtime.js'
 
 /** `giving sync` and `giving sync status`. */
-export function registerSync(program: Command, { environment, signal, action }: CommandLine): void {
+export function registerSync(program: Command, { storeAction }: CommandLine): void {
   program
     .command('sync')
     .description('mirror UPSTREAM_URL now; exit code 1 when the sync is held, 2 when it failed')
@@ -21,36 +20,31 @@ export function registerSync(program: Command, { environment, signal, action }: 
     .option('--accept-loss', 'take it as it is that the upstream offers much less than before', false)
     .option('--wait', 'stay until the sync has ended', false)
     .option(...jsonOption)
-    .action(
-      action((output, options: Omit<SyncOptions, 'signal'>) =>
-        syncCommand(environment, { ...options, signal }, output),
-      ),
-    )
+    .action(storeAction(mirrorFields, mirror))
     .command('status')
     .description('the last syncs and how far the mirror is behind; exit code 1 when the last one needs a person')
     .option(...jsonOption)
-    .action(action((output) => syncStatusCommand(environment, output)))
+    .action(storeAction(['upstreamUrl'], showStatus))
 }
 
-type SyncOptions = {
-  readonly full: boolean
-  readonly acceptLoss: boolean
-  readonly wait: boolean
-  readonly signal: AbortSignal
-}
+const mirrorFields = ['queue', ...syncFields] as const
+
+type MirrorRuntime = Runtime<(typeof mirrorFields)[number]>
+
+type SyncOptions = { readonly full: boolean; readonly acceptLoss: boolean; readonly wait: boolean }
 
 /**
- * `giving sync`: enters a sync and gives it to the queue; with `wait` stays until it has ended. Exit code 0 done (or
- * queued), 1 held, 2 failed.
+ * Enters a sync and gives it to the queue; with `wait` stays until it has ended. Exit code 0 done (or queued), 1 held, 2
+ * failed.
  */
-export async function syncCommand(environment: Environment, options: SyncOptions, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment, workFields)
-  const work = toWork(runtime)
+async function mirror(runtime: MirrorRuntime, output: Output, options: SyncOptions): Promise<number> {
+  const { signal } = runtime
+  const deps = syncDepsOf(runtime)
   await using queue = await openQueue(queueSettings(runtime.config, runtime.secrets, runtime.databaseUrl), runtime.log)
   const { id: runId } = await createSyncRun(runtime.store.db, {
     kind: options.full ? 'full' : 'incremental',
     trigger: 'manual',
-    upstream: work.upstream.url,
+    upstream: deps.upstream.url,
     at: runtime.clock(),
     acceptLoss: options.acceptLoss,
   })
@@ -65,18 +59,17 @@ export async function syncCommand(environment: Environment, options: SyncOptions
   try {
     if ((await queue.liveWorkers('sync')) > 0) {
       const look = () => getSyncRun(runtime.store.db, runId)
-      return report(runtime, await waitForEnd(look, { signal: options.signal, onProgress: show }), output)
+      return report(runtime, await waitForEnd(look, { signal, onProgress: show }), output)
     }
     output.note('no worker is running: this process syncs itself')
-    return report(runtime, await syncInline(work, runId, { signal: options.signal, onProgress: show }), output)
+    return report(runtime, await syncInline(deps, runId, { signal, onProgress: show }), output)
   } finally {
     progress.stop()
   }
 }
 
-/** `giving sync status`: the last syncs, and how far the mirror is behind. Exit code 1 when the last one needs a person. */
-export async function syncStatusCommand(environment: Environment, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment, ['upstreamUrl'])
+/** The last syncs, and how far the mirror is behind. Exit code 1 when the last one needs a person. */
+async function showStatus(runtime: Runtime<'upstreamUrl'>, output: Output): Promise<number> {
   const runs = await listSyncRuns(runtime.store.db, 20)
   const mirroredUntil = runs.find((run) => run.state === 'done')?.mirroredUntil
   const lagSeconds = mirroredUntil && Math.round((runtime.clock().getTime() - mirroredUntil.getTime()) / 1000)
@@ -113,9 +106,7 @@ function report(runtime: Runtime, run: SyncSummary, output: Output): number {
   return run.state === 'done' ? 0 : run.state === 'held' ? 1 : 2
 }
 
-const workFields = ['queue', ...syncFields] as const
-
-function toWork(runtime: Runtime<(typeof workFields)[number]>): SyncRunDeps {
+function syncDepsOf(runtime: MirrorRuntime): SyncRunDeps {
   const { config, secrets, store, log, clock } = runtime
   const settings = syncSettings(config, secrets)
   if (!settings) {

@@ -1,7 +1,6 @@
 import { Argument, type Command } from 'commander'
 import { createApiUser, toPasswordHash } from '../api/operations/create-api-user.js'
 import { createPasswordHashing } from '../api/passwords.js'
-import type { Environment } from '../config/config.js'
 import { isoInstantOf } from '../domain/dates.js'
 import {
   changePasswordHash,
@@ -18,10 +17,10 @@ import {
 import { type CommandLine, durationSeconds, jsonOption } from './command-line.js'
 import { describeEmail, nonAsciiOf } from './e-mail.js'
 import type { Output } from './output.js'
-import { openRuntime, type Runtime } from './wiring/runtime.js'
+import type { Runtime } from './wiring/runtime.js'
 
 /** `giving users`. */
-export function registerUsers(program: Command, { environment, action, readSecret }: CommandLine): void {
+export function registerUsers(program: Command, { storeAction, readSecret }: CommandLine): void {
   const users = program.command('users').description('API users: accounts and what they may do')
   const add = (name: string, description: string) =>
     users
@@ -33,29 +32,27 @@ export function registerUsers(program: Command, { environment, action, readSecre
     .requiredOption('--password-stdin', 'read the password from standard input')
     .option('--token-timeout <duration>', 'lifetime of access tokens, such as 10h', durationSeconds)
     .action(
-      action(async (output, { email, tokenTimeout }: ByEmail & { tokenTimeout?: number }) => {
-        const password = await readSecret()
-        return await createUserCommand(environment, { email, password, tokenTimeoutSeconds: tokenTimeout }, output)
-      }),
+      storeAction(['tokenTimeoutHours'], async (runtime, output, options: ByEmail & { tokenTimeout?: number }) =>
+        create(runtime, output, { ...options, password: await readSecret() }),
+      ),
     )
-  add('list', 'every API user and what it may do').action(action((output) => listUsersCommand(environment, output)))
+  add('list', 'every API user and what it may do').action(storeAction([], list))
 
   const addChange = (name: UserChange['change'], description: string) =>
     add(name, description).requiredOption('--email <email>', 'e-mail address')
   addChange('timeout', 'change how long the access tokens of a user live')
     .requiredOption('--token-timeout <duration>', 'lifetime, such as 10h', durationSeconds)
     .action(
-      action((output, { email, tokenTimeout }: ByEmail & { tokenTimeout: number }) =>
-        changeUserCommand(environment, { email, change: 'timeout', seconds: tokenTimeout }, output),
+      storeAction([], (runtime, output, { email, tokenTimeout }: ByEmail & { tokenTimeout: number }) =>
+        change(runtime, output, { email, change: 'timeout', seconds: tokenTimeout }),
       ),
     )
   addChange('password', 'give a user a new password')
     .requiredOption('--password-stdin', 'read the password from standard input')
     .action(
-      action(async (output, { email }: ByEmail) => {
-        const password = await readSecret()
-        return await changeUserCommand(environment, { email, change: 'password', password }, output)
-      }),
+      storeAction([], async (runtime, output, { email }: ByEmail) =>
+        change(runtime, output, { email, change: 'password', password: await readSecret() }),
+      ),
     )
   for (const [name, description] of [
     ['grant', 'let a user do more than read; look first whose e-mail it really is'],
@@ -64,8 +61,8 @@ export function registerUsers(program: Command, { environment, action, readSecre
     addChange(name, description)
       .addArgument(new Argument('<operation>', 'what is granted').choices(grants))
       .action(
-        action((output, grant: Grant, { email }: ByEmail) =>
-          changeUserCommand(environment, { email, change: name, grant }, output),
+        storeAction([], (runtime, output, grant: Grant, { email }: ByEmail) =>
+          change(runtime, output, { email, change: name, grant }),
         ),
       )
   }
@@ -74,34 +71,29 @@ export function registerUsers(program: Command, { environment, action, readSecre
     ['enable', 'make a disabled user what it was'],
   ] as const) {
     addChange(name, description).action(
-      action((output, { email }: ByEmail) => changeUserCommand(environment, { email, change: name }, output)),
+      storeAction([], (runtime, output, { email }: ByEmail) => change(runtime, output, { email, change: name })),
     )
   }
 }
 
 type ByEmail = { readonly email: string }
 
-/** `giving users create`: creates an account with its first API key, which is shown once. */
-export async function createUserCommand(
-  environment: Environment,
-  options: { readonly email: string; readonly password: string; readonly tokenTimeoutSeconds: number | undefined },
+/** Creates an account with its first API key, which is shown once. */
+async function create(
+  { config, store, clock }: Runtime<'tokenTimeoutHours'>,
   output: Output,
+  { email, password, tokenTimeout }: ByEmail & { readonly password: string; readonly tokenTimeout?: number },
 ): Promise<number> {
-  await using runtime = await openRuntime(environment, ['tokenTimeoutHours'])
-  const { email, password } = options
-  const tokenTimeoutSeconds = options.tokenTimeoutSeconds ?? runtime.config.tokenTimeoutHours * 3600
   const { apiKey } = await createApiUser(
-    { store: runtime.store, clock: runtime.clock, passwords: createPasswordHashing() },
-    { email, password, tokenTimeoutSeconds },
+    { store, clock, passwords: createPasswordHashing() },
+    { email, password, tokenTimeoutSeconds: tokenTimeout ?? config.tokenTimeoutHours * 3600 },
   )
   output.result({ apiKey }, () => `API key (shown only now): ${apiKey}`)
   return 0
 }
 
-/** `giving users list`: every account, with what it may do. */
-export async function listUsersCommand(environment: Environment, output: Output): Promise<number> {
-  await using runtime = await openRuntime(environment)
-  const users = (await listAccounts(runtime.store.db)).map(({ createdAt, ...account }) => {
+async function list({ store }: Runtime, output: Output): Promise<number> {
+  const users = (await listAccounts(store.db)).map(({ createdAt, ...account }) => {
     const nonAscii = nonAsciiOf(account.email)
     return { ...account, ...(nonAscii.length > 0 && { nonAscii }), createdAt: isoInstantOf(createdAt) }
   })
@@ -116,30 +108,22 @@ export async function listUsersCommand(environment: Environment, output: Output)
 }
 
 /** A change of one account. */
-export type UserChange =
+type UserChange =
   | { readonly change: 'timeout'; readonly seconds: number }
   | { readonly change: 'password'; readonly password: string }
   | { readonly change: 'grant' | 'revoke-grant'; readonly grant: Grant }
   | { readonly change: 'disable' | 'enable' }
 
-/** `giving users timeout|password|grant|revoke-grant|disable|enable`: changes the account of an e-mail. */
-export async function changeUserCommand(
-  environment: Environment,
-  { email, ...change }: UserChange & ByEmail,
-  output: Output,
-): Promise<number> {
-  await using runtime = await openRuntime(environment)
-  const accountId = await getAccountId(runtime.store.db, email)
-  const outcome = await applyChange(runtime, accountId, email, change as UserChange)
-  output.result({ email, change: change.change }, () => `${email}: ${outcome}`)
+async function change(runtime: Runtime, output: Output, change: UserChange & ByEmail): Promise<number> {
+  const outcome = await applyChange(runtime, await getAccountId(runtime.store.db, change.email), change)
+  output.result({ email: change.email, change: change.change }, () => `${change.email}: ${outcome}`)
   return 0
 }
 
 async function applyChange(
   { store: { db }, clock }: Runtime,
   accountId: number,
-  email: string,
-  change: UserChange,
+  change: UserChange & ByEmail,
 ): Promise<string> {
   switch (change.change) {
     case 'timeout':
@@ -147,7 +131,7 @@ async function applyChange(
       return `tokens issued from now on live ${change.seconds} s`
     case 'password': {
       const passwords = createPasswordHashing()
-      await changePasswordHash(db, accountId, await toPasswordHash({ passwords }, { email, password: change.password }))
+      await changePasswordHash(db, accountId, await toPasswordHash({ passwords }, change))
       return 'the password is changed; keys stay valid, tokens have ended'
     }
     case 'grant':

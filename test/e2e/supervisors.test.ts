@@ -12,19 +12,19 @@ const npmApi = ['npm', 'run', 'giving', '--', 'api']
 const nodeApi = [process.execPath, 'dist/src/cli.js', 'api']
 
 /** How the service is started, and which signal the started process gets. */
-const table: readonly (readonly [string, readonly string[], NodeJS.Signals])[] = [
-  ['npm start', ['npm', 'start'], 'SIGTERM'],
-  ['npm', npmApi, 'SIGTERM'],
-  ['npm', npmApi, 'SIGINT'],
-  ['npm', npmApi, 'SIGHUP'],
-  ['npm', npmApi, 'SIGKILL'],
-  ['node', nodeApi, 'SIGTERM'],
-  ['node', nodeApi, 'SIGHUP'],
-  ['node', nodeApi, 'SIGKILL'],
-  ['timeout', ['timeout', '600', ...npmApi], 'SIGTERM'],
-  ['setsid', ['setsid', ...npmApi], 'SIGHUP'],
+const table: readonly { name: string; command: readonly string[]; signal: NodeJS.Signals }[] = [
+  { name: 'npm start', command: ['npm', 'start'], signal: 'SIGTERM' },
+  { name: 'npm', command: npmApi, signal: 'SIGTERM' },
+  { name: 'npm', command: npmApi, signal: 'SIGINT' },
+  { name: 'npm', command: npmApi, signal: 'SIGHUP' },
+  { name: 'npm', command: npmApi, signal: 'SIGKILL' },
+  { name: 'node', command: nodeApi, signal: 'SIGTERM' },
+  { name: 'node', command: nodeApi, signal: 'SIGHUP' },
+  { name: 'node', command: nodeApi, signal: 'SIGKILL' },
+  { name: 'timeout', command: ['timeout', '600', ...npmApi], signal: 'SIGTERM' },
+  { name: 'setsid', command: ['setsid', ...npmApi], signal: 'SIGHUP' },
   // The end of `script` closes the terminal that it made.
-  ['a terminal', ['script', '--quiet', '--command', npmApi.join(' '), '/dev/null'], 'SIGKILL'],
+  { name: 'a terminal', command: ['script', '--quiet', '--command', npmApi.join(' '), '/dev/null'], signal: 'SIGKILL' },
 ]
 
 describe('a service that loses its supervisor', () => {
@@ -46,8 +46,8 @@ describe('a service that loses its supervisor', () => {
     for (const dir of [clusterDir, dataDir, program]) await rm(dir, { recursive: true, force: true })
   })
 
-  it.each(table)('leaves no process and no PostgreSQL: %s gets %3$s', { timeout: 120_000 }, async (...row) => {
-    const [, command, signal] = row
+  it.each(table)('leaves no process and no PostgreSQL: $name gets $signal', { timeout: 120_000 }, async (row) => {
+    const { command, signal } = row
     const [file = '', ...args] = command
     // These two programs do not exist everywhere.
     if (file === 'script' || file === 'setsid') {

@@ -3,8 +3,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { statusCommand } from '../../src/commands/status.js'
-import { recordOutput } from '../support/command-line.js'
+import { runCommandLine } from '../support/command-line.js'
 import { layRelease } from '../support/release.js'
 
 let dataDir: string
@@ -30,7 +29,7 @@ afterAll(() => rm(dataDir, { recursive: true, force: true }))
 describe('giving status while the database is away', () => {
   const status = async (json: boolean) => {
     const environment = { DATABASE_URL: url, GIVING_DATA_DIR: dataDir, LOG_LEVEL: 'fatal' }
-    const { code, stdout } = await recordOutput(json, (output) => statusCommand(environment, output))
+    const { code, stdout } = await runCommandLine(json ? ['status', '--json'] : ['status'], environment)
     return { code, text: stdout }
   }
 

@@ -2,14 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Output } from '../../src/commands/output.js'
-import { listThemesCommand, type MapThemeOptions, mapThemeCommand } from '../../src/commands/themes.js'
 import type { Environment } from '../../src/config/config.js'
 import { isActiveCode } from '../../src/standard/index.js'
 import { seed } from '../../src/store/seeding/seed.js'
 import type { Store } from '../../src/store/store.js'
 import { day, mappingConfig } from '../support/builders.js'
-import { recordOutput } from '../support/command-line.js'
+import { runCommandLine } from '../support/command-line.js'
 import { testDatabase } from '../support/database.js'
 
 let store: Store
@@ -28,14 +26,12 @@ beforeAll(async () => {
   await seed(store, { projects: 60, source: 'local', firstId: 1, today: day('2026-11-21'), currency, baseUrl })
 })
 
-/** What a command says with --json. */
-async function said(command: (output: Output) => Promise<number>) {
-  const { code, stdout } = await recordOutput(true, command)
-  expect(code).toBe(0)
-  return JSON.parse(stdout) as Record<string, unknown>
-}
+/** Runs `giving themes ...` with --json. */
+const runThemes = (...args: string[]) => runCommandLine(['themes', ...args, '--json'], environment)
 
-const map = (options: MapThemeOptions) => said((output) => mapThemeCommand(environment, options, output))
+async function map(...args: string[]): Promise<unknown> {
+  return JSON.parse((await runThemes('map', ...args)).stdout)
+}
 
 async function marked(): Promise<number[]> {
   const { rows } = await store.db.query<{ id: number }>(
@@ -46,7 +42,7 @@ async function marked(): Promise<number[]> {
 
 describe('giving themes', () => {
   it('lists every theme with an active purpose code', async () => {
-    const { themes } = (await said((output) => listThemesCommand(environment, output))) as {
+    const { themes } = JSON.parse((await runThemes('list')).stdout) as {
       themes: { id: string; sectorCode: string; sectorName: string; projects: number }[]
     }
     expect(themes.map(({ id }) => id)).toEqual(themes.map(({ id }) => id).sort())
@@ -57,7 +53,7 @@ describe('giving themes', () => {
 
   it('maps one, and marks its projects and no others, once', async () => {
     await store.db.query('update project_version set dirty = false')
-    expect(await map({ theme: 'water', code: '14030', humanitarian: true })).toMatchObject({
+    expect(await map('water', '14030', '--humanitarian')).toMatchObject({
       id: 'water',
       sectorCode: '14030',
       humanitarian: true,
@@ -68,18 +64,16 @@ describe('giving themes', () => {
     )
     expect(await marked()).toEqual(rows.map(({ id }) => id))
     await store.db.query('update project_version set dirty = false')
-    expect(await map({ theme: 'water', code: '14030' })).toMatchObject({ humanitarian: true })
+    expect(await map('water', '14030')).toMatchObject({ humanitarian: true })
     expect(await marked()).toEqual([])
   })
 
   it.each([
-    [{ theme: 'waters', code: '14030' }, 'expected the id of a theme, one of agriculture, animals'],
-    [{ theme: 'water', code: '14' }, 'expected an active code of the IATI Sector list, got "14"'],
-    [{ theme: 'water', code: '74010' }, 'got 74010, which has been withdrawn'],
-  ])('refuses %j', async (options, message) => {
-    await expect(map(options)).rejects.toMatchObject({
-      code: 'input-unusable',
-      message: expect.stringContaining(message) as string,
-    })
+    ['waters', '14030', 'expected the id of a theme, one of agriculture, animals'],
+    ['water', '14', 'expected an active code of the IATI Sector list, got "14"'],
+    ['water', '74010', 'got 74010, which has been withdrawn'],
+  ])('refuses %s as %s', async (theme, code, message) => {
+    const refused = { code: 2, stdout: '', stderr: expect.stringContaining(message) }
+    expect(await runThemes('map', theme, code)).toMatchObject(refused)
   })
 })

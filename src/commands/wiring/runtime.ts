@@ -21,6 +21,8 @@ export type Runtime<Field extends keyof Config = never> = AsyncDisposable & {
   readonly secrets: Secrets
   readonly log: Log
   readonly clock: Clock
+  /** Aborted when the process is asked to stop. */
+  readonly signal: AbortSignal
   readonly store: Store
   /** Address of the given or the embedded database. */
   readonly databaseUrl: string
@@ -36,8 +38,8 @@ export type Runtime<Field extends keyof Config = never> = AsyncDisposable & {
  */
 export async function openRuntime<Field extends keyof Config = never>(
   environment: Environment,
-  fields: readonly Field[] = [],
-  options: { readonly migrate: boolean } = { migrate: true },
+  fields: readonly Field[],
+  { signal, migrate: migrates = true }: { readonly signal: AbortSignal; readonly migrate?: boolean },
 ): Promise<Runtime<Field>> {
   const { config, secrets } = readConfig(environment, [...databaseFields, ...fields])
   const log = createLog(config.logLevel)
@@ -47,7 +49,7 @@ export async function openRuntime<Field extends keyof Config = never>(
     const databaseUrl = secrets.databaseUrl ?? embedded?.url ?? ''
     const store = openPool({ databaseUrl, log }, { max: config.databasePoolSize })
     cleanup.defer(() => store.close())
-    if (options.migrate) {
+    if (migrates) {
       const { applied } = await migrate(store)
       if (applied.length > 0) log.info({ applied }, 'database schema brought up to date')
     }
@@ -56,6 +58,7 @@ export async function openRuntime<Field extends keyof Config = never>(
       secrets,
       log,
       clock: () => new Date(),
+      signal,
       store,
       databaseUrl,
       feedsDir: path.join(config.dataDir, 'feeds'),

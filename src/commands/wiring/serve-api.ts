@@ -62,16 +62,11 @@ export function openApiRuntime(runtime: Runtime<(typeof apiFields)[number]>, cle
 }
 
 /**
- * Listens and returns the public address. It closes as soon as `signal` is aborted, while a worker of this process still
+ * Listens and returns the public address. It closes as soon as the signal is aborted, while a worker of this process still
  * finishes its jobs, so that both are down in time. Throws `configuration-invalid` when the port is taken.
  */
-export async function serveApi(
-  runtime: ApiRuntime,
-  metrics: Metrics,
-  signal: AbortSignal,
-  cleanup: CleanupStack,
-): Promise<string> {
-  const { config, log, clock, store, searches } = runtime
+export async function serveApi(runtime: ApiRuntime, metrics: Metrics, cleanup: CleanupStack): Promise<string> {
+  const { config, log, clock, signal, store, searches } = runtime
   let baseUrl = config.baseUrl ?? listeningUrl(config, config.port)
   const api = await createApi({
     store,
