@@ -6,7 +6,7 @@ import { isFinished } from '../domain/run.js'
 import { createOwner } from '../runs/attempt.js'
 import { type SyncRunDeps, syncFields, syncInline, syncSettings } from '../runs/sync.js'
 import { waitForEnd } from '../runs/wait.js'
-import { createSyncRun, getSyncRun, listSyncNotices, listSyncRuns, type SyncSummary } from '../store/runs/sync-runs.js'
+import { createSyncRun, getSyncRun, listSyncProblems, listSyncRuns, type SyncSummary } from '../store/runs/sync-runs.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
 import type { Runtime } from './wiring/runtime.js'
@@ -75,13 +75,13 @@ async function showStatus(runtime: Runtime<'upstreamUrl'>, output: Output): Prom
   const lagSeconds = mirroredUntil && Math.round((runtime.clock().getTime() - mirroredUntil.getTime()) / 1000)
   const ended = runs.find(isFinished)
   const needsPerson = ended?.state === 'held' || ended?.state === 'failed'
-  const notices = ended ? await listSyncNotices(runtime.store.db, ended.id, 10) : []
+  const problems = ended ? await listSyncProblems(runtime.store.db, ended.id, 10) : []
   const upstream = runtime.config.upstreamUrl
   output.result({ upstream, lagSeconds, runs }, () => [
     `upstream: ${upstream ?? 'none (UPSTREAM_URL is not set)'}`,
     `lag:      ${lagSeconds === undefined ? 'never synced to the end' : `${lagSeconds} s`}`,
     ...runs.map(describeSync),
-    ...notices.map(
+    ...problems.map(
       ({ subject, field, expected, got }) => `  ${subject}, ${field}: expected ${expected}, got ${got ?? 'nothing'}`,
     ),
   ])

@@ -3,7 +3,7 @@ import type { ImageRecord, ReportRecord } from '../domain/record.js'
 import { replaceReports } from '../store/catalogue/mirrored-reports.js'
 import { replaceGalleries } from '../store/catalogue/photos.js'
 import type { Db } from '../store/database/connection.js'
-import type { SyncCounts } from '../store/runs/sync-runs.js'
+import type { SyncCounts, SyncProblem } from '../store/runs/sync-runs.js'
 import {
   type DetailTask,
   deactivateMirrored,
@@ -15,7 +15,7 @@ import { parseImageRecord } from '../wire/read/project-record.js'
 import { readReportFeed } from '../wire/read/report-feeds.js'
 import { readList } from '../wire/read/upstream-documents.js'
 import { accept } from './sync-projects.js'
-import type { Notice, SyncSession } from './sync-session.js'
+import type { SyncSession } from './sync-session.js'
 
 // Projects whose details are fetched at a time and written in one transaction.
 const batchSize = 20
@@ -27,7 +27,7 @@ type Fetched = {
   readonly gone: boolean
   readonly reports?: readonly ReportRecord[]
   readonly gallery?: readonly ImageRecord[]
-  readonly notices: readonly Notice[]
+  readonly problems: readonly SyncProblem[]
   readonly failure?: ServiceError
 }
 
@@ -45,7 +45,7 @@ export async function syncDetails(session: SyncSession): Promise<void> {
     const fetched = await Promise.all(tasks.map((task) => fetchDetails(session, task)))
     await session.commit({ ...session.at, cursor: last.projectId }, async (db) => ({
       counts: await writeDetails(db, fetched),
-      notices: fetched.flatMap(({ notices }) => notices),
+      problems: fetched.flatMap(({ problems }) => problems),
     }))
     for (const { failure } of fetched) {
       failures = failure ? failures + 1 : 0
@@ -59,7 +59,7 @@ async function fetchDetails(session: SyncSession, task: DetailTask): Promise<Fet
   const path = `/public/projectservice/projects/${task.projectId}`
   const subject = `project ${task.projectId}`
   const expected = [404, 410]
-  const notices: Notice[] = []
+  const problems: SyncProblem[] = []
   let gone = false
   let reports: readonly ReportRecord[] | undefined
   let gallery: readonly ImageRecord[] | undefined
@@ -72,7 +72,7 @@ async function fetchDetails(session: SyncSession, task: DetailTask): Promise<Fet
       if (typeof answer === 'number') gone = answer === 410
       else {
         reports = answer.reports
-        notices.push(...answer.problems.map((problem) => ({ subject: `reports of ${subject}`, ...problem })))
+        problems.push(...answer.problems.map((problem) => ({ subject: `reports of ${subject}`, ...problem })))
       }
     }
     if (task.galleryKey !== undefined && !gone) {
@@ -82,13 +82,13 @@ async function fetchDetails(session: SyncSession, task: DetailTask): Promise<Fet
       if (typeof answer === 'number') gone = answer === 410
       else gallery = withoutMain(pictures(answer, task.title), task.mainImage)
     }
-    return { task, gone, notices, ...(reports && { reports }), ...(gallery && { gallery }) }
+    return { task, gone, problems, ...(reports && { reports }), ...(gallery && { gallery }) }
   } catch (error) {
     signal.throwIfAborted()
     // What is refused here would be refused everywhere: the key is no longer accepted.
     if (!(error instanceof ServiceError) || error.code === 'upstream-refused') throw error
-    const notice = { subject, field: 'details', expected: 'reports and gallery', got: error.message.slice(0, 300) }
-    return { task, gone: false, notices: [notice], failure: error }
+    const problem = { subject, field: 'details', expected: 'reports and gallery', got: error.message.slice(0, 300) }
+    return { task, gone: false, problems: [problem], failure: error }
   }
 }
 

@@ -1,12 +1,13 @@
 import { ServiceError } from '../domain/errors.js'
 import { inBatches } from '../import/record-batches.js'
+import type { SyncProblem } from '../store/runs/sync-runs.js'
 import { countPresent, countVanished, deactivateMirrored, listVanished } from '../store/sync/upstream-projects.js'
 import { projectList } from '../wire/names.js'
 import type { ParsedValue } from '../wire/read/parsed-value.js'
 import { idOf, type Page, readDownloadLink, readPage, unusable } from '../wire/read/upstream-documents.js'
 import { xmlRecords } from '../wire/read/xml-records.js'
 import { readProjectRecords, writePage } from './sync-records.js'
-import type { Checkpoint, Notice, SyncSession } from './sync-session.js'
+import type { Checkpoint, SyncSession } from './sync-session.js'
 
 /** Both formats are read; JSON is the cheaper one. */
 export const accept = 'application/json, application/xml;q=0.9'
@@ -121,14 +122,14 @@ export async function settleVanished(session: SyncSession): Promise<string | und
     await session.commit(next, async (db) => {
       const gone = ids.filter((id) => !read.ids.includes(id))
       const deactivated = await deactivateMirrored(db, gone)
-      return { counts: { deactivated }, notices: gone.map(vanishedNotice) }
+      return { counts: { deactivated }, problems: gone.map(vanishedProblem) }
     })
   }
   await session.move({ ...session.at, phase: session.at.full ? 'organisations' : 'details', cursor: 0 })
   return undefined
 }
 
-function vanishedNotice(id: number): Notice {
+function vanishedProblem(id: number): SyncProblem {
   return { subject: `project ${id}`, field: 'active', expected: 'a project that the upstream still has', got: 'none' }
 }
 
@@ -156,7 +157,7 @@ export async function takeBulk(session: SyncSession, understandsSince: boolean):
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof ServiceError) || !brokenBulk.has(error.code)) throw error
-    await session.move(walk, { counts: {}, notices: [bulkNotice('bulk file of projects', error)] })
+    await session.move(walk, { counts: {}, problems: [bulkProblem('bulk file of projects', error)] })
   }
 }
 
@@ -179,7 +180,7 @@ export const brokenBulk: ReadonlySet<string> = new Set([
   'input-unusable',
 ])
 
-export function bulkNotice(subject: string, error: ServiceError): Notice {
+export function bulkProblem(subject: string, error: ServiceError): SyncProblem {
   return { subject, field: 'file', expected: 'a file that can be read to its end', got: error.message.slice(0, 300) }
 }
 

@@ -5,16 +5,17 @@ import { recordHash } from '../import/record-hash.js'
 import type { SaveOutcome } from '../store/catalogue/save-records.js'
 import { saveRecords } from '../store/catalogue/save-records.js'
 import { type Db, isDataError } from '../store/database/connection.js'
+import type { SyncProblem } from '../store/runs/sync-runs.js'
 import { markSeen } from '../store/sync/upstream-projects.js'
 import type { ParsedValue } from '../wire/read/parsed-value.js'
 import { parseProjectRecord } from '../wire/read/project-record.js'
 import { idOf } from '../wire/read/upstream-documents.js'
-import type { Checkpoint, Done, Notice, SyncSession } from './sync-session.js'
+import type { Checkpoint, Done, SyncSession } from './sync-session.js'
 
 /** Project records of one page, read: those to write, what was refused, and every id that was offered. */
 export type ReadRecords = {
   readonly hashed: readonly HashedRecord[]
-  readonly notices: readonly Notice[]
+  readonly problems: readonly SyncProblem[]
   readonly refused: number
   readonly ids: readonly number[]
 }
@@ -23,7 +24,7 @@ export type ReadRecords = {
 export function readProjectRecords(records: readonly ParsedValue[], session: SyncSession): ReadRecords {
   const today = isoDateOf(session.deps.clock())
   const hashed = new Map<number, HashedRecord>()
-  const notices: Notice[] = []
+  const problems: SyncProblem[] = []
   const ids: number[] = []
   let refused = 0
   for (const value of records) {
@@ -33,13 +34,13 @@ export function readProjectRecords(records: readonly ParsedValue[], session: Syn
     if ('problems' in reading) {
       refused++
       const subject = `project ${reading.recordId ?? '(without id)'}`
-      notices.push(...reading.problems.map((problem) => ({ subject, ...problem })))
+      problems.push(...reading.problems.map((problem) => ({ subject, ...problem })))
       continue
     }
     const { record } = reading
     hashed.set(record.id, { record, hash: recordHash(record, false), cumulativeTo: cumulativeTo(record, today) })
   }
-  return { hashed: [...hashed.values()], notices, refused, ids }
+  return { hashed: [...hashed.values()], problems, refused, ids }
 }
 
 /**
@@ -102,6 +103,6 @@ function toDone(read: ReadRecords, { created, changed, unchanged, refused }: Sav
       unchanged,
       refused: read.refused + refused.length,
     },
-    notices: [...read.notices, ...refused.map(({ id, problem }) => ({ subject: `project ${id}`, ...problem }))],
+    problems: [...read.problems, ...refused.map(({ id, problem }) => ({ subject: `project ${id}`, ...problem }))],
   }
 }

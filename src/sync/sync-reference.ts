@@ -3,13 +3,14 @@ import type { OrganisationRecord } from '../domain/record.js'
 import { inBatches } from '../import/record-batches.js'
 import { saveOrganisationRecords } from '../store/catalogue/organisations.js'
 import { saveRegions, saveThemes } from '../store/catalogue/reference-lists.js'
+import type { SyncProblem } from '../store/runs/sync-runs.js'
 import { organizationList } from '../wire/names.js'
 import type { ParsedObject, ParsedValue } from '../wire/read/parsed-value.js'
 import { parseOrganisationRecord } from '../wire/read/project-record.js'
 import { idOf, readList, readPage, unusable } from '../wire/read/upstream-documents.js'
 import { xmlRecords } from '../wire/read/xml-records.js'
-import { accept, brokenBulk, bulkNotice, findBulkLink, pageSize, recordsAfter, toBuffers } from './sync-projects.js'
-import type { Checkpoint, Notice, SyncSession } from './sync-session.js'
+import { accept, brokenBulk, bulkProblem, findBulkLink, pageSize, recordsAfter, toBuffers } from './sync-projects.js'
+import type { Checkpoint, SyncSession } from './sync-session.js'
 
 const organisationService = '/public/orgservice/all/organizations'
 
@@ -77,20 +78,20 @@ async function takeOrganisationFile(session: SyncSession): Promise<void> {
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof ServiceError) || !brokenBulk.has(error.code)) throw error
-    const notices = [bulkNotice('bulk file of organisations', error)]
-    await session.move(afterwards(at), { counts: {}, notices })
+    const problems = [bulkProblem('bulk file of organisations', error)]
+    await session.move(afterwards(at), { counts: {}, problems })
   }
 }
 
 async function writeBatch(session: SyncSession, records: readonly ParsedValue[], next: Checkpoint): Promise<void> {
   const organisations = new Map<number, OrganisationRecord>()
-  const notices: Notice[] = []
+  const problems: SyncProblem[] = []
   for (const value of records) {
     const reading = parseOrganisationRecord(value)
     if ('record' in reading) organisations.set(reading.record.id, reading.record)
     else {
       const subject = `organisation ${reading.recordId ?? '(without id)'}`
-      notices.push(...reading.problems.map((problem) => ({ subject, ...problem })))
+      problems.push(...reading.problems.map((problem) => ({ subject, ...problem })))
     }
   }
   await session.commit(next, async (db) => {
@@ -103,7 +104,7 @@ async function writeBatch(session: SyncSession, records: readonly ParsedValue[],
     }))
     return {
       counts: { pages: 1, organisations: organisations.size - foreign.length },
-      notices: [...notices, ...refused],
+      problems: [...problems, ...refused],
     }
   })
 }

@@ -1,9 +1,15 @@
 import type { Clock } from '../domain/dates.js'
-import { type FieldProblem, ServiceError } from '../domain/errors.js'
+import { ServiceError } from '../domain/errors.js'
 import type { CurrencyCode } from '../domain/money.js'
 import type { Lease, SyncRun } from '../domain/run.js'
 import type { Db } from '../store/database/connection.js'
-import { advanceSync, noCounts, recordSyncNotices, type SyncCounts } from '../store/runs/sync-runs.js'
+import {
+  advanceSync,
+  noCounts,
+  recordSyncProblems,
+  type SyncCounts,
+  type SyncProblem,
+} from '../store/runs/sync-runs.js'
 import type { Store } from '../store/store.js'
 import type { UpstreamClient } from './upstream-client.js'
 
@@ -46,10 +52,8 @@ export type Checkpoint = {
   readonly walked: number
 }
 
-export type Notice = FieldProblem & { readonly subject: string }
-
-/** What a piece of work came to. */
-export type Done = { readonly counts: Partial<SyncCounts>; readonly notices?: readonly Notice[] }
+/** The result of a piece of work. */
+export type Done = { readonly counts: Partial<SyncCounts>; readonly problems?: readonly SyncProblem[] }
 
 /** One attempt of a sync: its place, its counts, and the one way to write anything. */
 export class SyncSession {
@@ -83,7 +87,7 @@ export class SyncSession {
     const counts = await store.transaction(async (db) => {
       const done = await work(db)
       const all = { ...noCounts, ...done.counts, requests: requests - this.#counted }
-      await recordSyncNotices(db, lease.runId, done.notices ?? [])
+      await recordSyncProblems(db, lease.runId, done.problems ?? [])
       if (!(await advanceSync(db, lease, next, all))) {
         throw new ServiceError('run-superseded', 'another worker has taken this sync over')
       }

@@ -92,13 +92,12 @@ export async function findMirrorState(
   return rows[0] ? withoutNulls(rows[0]) : { complete: false }
 }
 
-/** What a sync refused, in order; `limit` at most. */
-export async function listSyncNotices(
-  db: Db,
-  runId: number,
-  limit: number,
-): Promise<(FieldProblem & { readonly subject: string })[]> {
-  const { rows } = await db.query<FieldProblem & { readonly subject: string }>(
+/** Something that a sync refused; `subject` says what it belongs to. */
+export type SyncProblem = FieldProblem & { readonly subject: string }
+
+/** What a sync refused, in order, at most `limit`. */
+export async function listSyncProblems(db: Db, runId: number, limit: number): Promise<SyncProblem[]> {
+  const { rows } = await db.query<SyncProblem>(
     'select subject, field, expected, got from sync_notice where run_id = $1 order by id limit $2',
     [runId, limit],
   )
@@ -106,7 +105,7 @@ export async function listSyncNotices(
 }
 
 /**
- * Notes what a page came to and where the run goes on; call it in the transaction that wrote the page. False when
+ * Records the counts of a page and where the run continues; call it in the transaction that wrote the page. False when
  * another worker took over: then nothing of that transaction may stay.
  */
 export async function advanceSync(
@@ -129,15 +128,11 @@ export async function advanceSync(
   return rowCount > 0
 }
 
-const maxNotices = 100
+const maxProblems = 100
 
-/** Keeps findings of a run, the first hundred of them. */
-export async function recordSyncNotices(
-  db: Db,
-  runId: number,
-  notices: readonly (FieldProblem & { readonly subject: string })[],
-): Promise<void> {
-  if (notices.length === 0) return
+/** Records what a run refused, the first hundred problems only. */
+export async function recordSyncProblems(db: Db, runId: number, problems: readonly SyncProblem[]): Promise<void> {
+  if (problems.length === 0) return
   await db.query(
     `insert into sync_notice (run_id, subject, field, expected, got)
      select $1, n.subject, n.field, n.expected, n.got
@@ -146,11 +141,11 @@ export async function recordSyncNotices(
      order by n.position`,
     [
       runId,
-      notices.map((notice) => notice.subject),
-      notices.map((notice) => notice.field),
-      notices.map((notice) => notice.expected),
-      notices.map((notice) => notice.got ?? null),
-      maxNotices,
+      problems.map((problem) => problem.subject),
+      problems.map((problem) => problem.field),
+      problems.map((problem) => problem.expected),
+      problems.map((problem) => problem.got ?? null),
+      maxProblems,
     ],
   )
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { listSyncNotices } from '../../../src/store/runs/sync-runs.js'
+import { listSyncProblems } from '../../../src/store/runs/sync-runs.js'
 import type { Store } from '../../../src/store/store.js'
 import { testDatabase } from '../../support/database.js'
 import { type SyncChanges, sync } from '../../support/sync.js'
@@ -256,7 +256,7 @@ describe('addresses that come from data', () => {
     const run = await full({ allowPrivateNetworks: false })
     expect(run).toMatchObject({ state: 'done', created: 25 })
     expect(asked).toEqual([])
-    expect(await listSyncNotices(store.db, run.id, 5)).toMatchObject([
+    expect(await listSyncProblems(store.db, run.id, 5)).toMatchObject([
       { subject: 'bulk file of projects', field: 'file' },
     ])
   })
@@ -289,7 +289,7 @@ describe('a bulk file', () => {
     const run = await full({ bulkTotalMs: 2000, bulkBytes: 5_000_000 })
     expect(run).toMatchObject({ state: 'done' })
     expect(await ids()).toEqual(upTo(25))
-    expect(await listSyncNotices(store.db, run.id, 5)).toMatchObject([{ subject: 'bulk file of projects' }])
+    expect(await listSyncProblems(store.db, run.id, 5)).toMatchObject([{ subject: 'bulk file of projects' }])
   })
 })
 

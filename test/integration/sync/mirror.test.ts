@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { listSyncNotices } from '../../../src/store/runs/sync-runs.js'
+import { listSyncProblems } from '../../../src/store/runs/sync-runs.js'
 import type { Store } from '../../../src/store/store.js'
 import { testDatabase } from '../../support/database.js'
 import { mirrorContents, sync } from '../../support/sync.js'
@@ -198,7 +198,7 @@ describe("the operator's own rows", () => {
       { id: 703, name: 'Ours' },
       { id: 900, name: 'Without projects' },
     ])
-    expect(await listSyncNotices(store.db, run.id, 10)).toContainEqual({
+    expect(await listSyncProblems(store.db, run.id, 10)).toContainEqual({
       subject: 'project 2',
       field: 'id',
       expected: 'an id that is new or from upstream',
@@ -213,7 +213,7 @@ describe('records', () => {
     upstream.state.records[4] = aRecord(5, { funding: '1e3' })
     const run = await full()
     expect(run).toMatchObject({ state: 'done', refused: 1, deactivated: 0 })
-    expect(await listSyncNotices(store.db, run.id, 10)).toMatchObject([
+    expect(await listSyncProblems(store.db, run.id, 10)).toMatchObject([
       { subject: 'project 5', field: 'funding', got: '1e3' },
     ])
   })
@@ -296,7 +296,7 @@ describe('reports and galleries', () => {
     upstream.state.reports.set(1, { type: 'text/html', body: '<html><body>Oops</body></html>' })
     const run = await full()
     expect(run).toMatchObject({ state: 'done', created: 25, reports: 0 })
-    expect(await listSyncNotices(store.db, run.id, 10)).toMatchObject([{ subject: 'project 1', field: 'details' }])
+    expect(await listSyncProblems(store.db, run.id, 10)).toMatchObject([{ subject: 'project 1', field: 'details' }])
     upstream.state.reports.set(1, atom(entry(1, 'Begun')))
     expect(await full()).toMatchObject({ reports: 1 })
   })
