@@ -12,18 +12,22 @@ import { donationDocument } from '../representations/donation.js'
 import { readBody } from '../request-body.js'
 import { callerOf } from './secure.js'
 
-const base = '/api/secure/givingservice'
+type DonationOperation = { readonly path: string; readonly version: DonationVersion; readonly summary: string }
+
+export const donationOperations = [
+  { path: '/api/secure/givingservice/donations', version: 1, summary: 'Donate with a card: tests only' },
+  { path: '/api/secure/givingservice/donationsclient', version: 2, summary: 'Donate through the client of a gateway' },
+] as const satisfies readonly DonationOperation[]
 
 /**
  * Donations (wire.md 6.2, 6.3) in the secure area: `donationsclient` is version 2; `donations` is version 1, which
  * takes tests only, since card numbers are not accepted.
  */
 export function donationRoutes(area: FastifyInstance, { payments }: ApiDeps): void {
-  donationRoute(area, payments, `${base}/donations`, 1)
-  donationRoute(area, payments, `${base}/donationsclient`, 2)
+  for (const operation of donationOperations) donationRoute(area, payments, operation)
 }
 
-function donationRoute(area: FastifyInstance, payments: Payments, path: string, version: DonationVersion): void {
+function donationRoute(area: FastifyInstance, payments: Payments, { path, version }: DonationOperation): void {
   area.post(path, async (request, reply) => {
     const { keyId, grants } = callerOf(request)
     const isTest = isTestOf(request)
@@ -56,6 +60,6 @@ function isTestOf(request: FastifyRequest): boolean {
 function versionOneIsForTests(): ServiceError {
   return new ServiceError(
     'request-invalid',
-    `card numbers are not accepted, so this version takes tests only (is_test=true): donate with version 2, POST ${base}/donationsclient, and paymentGatewayNonce`,
+    `card numbers are not accepted, so this version takes tests only (is_test=true): donate with version 2, POST ${donationOperations[1].path}, and paymentGatewayNonce`,
   )
 }

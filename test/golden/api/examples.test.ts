@@ -21,7 +21,7 @@ const read = (name: string) => {
 }
 
 describe('examples in the description of the API', () => {
-  it('are the golden documents; after a change of those: npx vitest run -u test/golden/api/examples.test.ts', async () => {
+  it('are the golden documents; after a change of those: npx vitest run test/golden/api/examples.test.ts -u', async () => {
     const examples = Object.entries(shown).flatMap(([operation, name]) => {
       const [xml, json] = [read(`${name}.xml`), read(`${name}.json`)]
       return xml === undefined || json === undefined ? [] : [[operation, { xml, json }]]

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { donationOperations } from '../../../src/api/routes/donations.js'
 import { testApi } from '../../support/api.js'
 import { testDatabase } from '../../support/database.js'
 import { readRequests } from '../../support/read-operations.js'
@@ -22,22 +23,45 @@ function routesOf(drawing: string): string[] {
   })
 }
 
+type Description = { readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly summary: string }>>>> }
+
+/** Method, path and meaning of all operations: the description of the API has them, but for donations. */
+function operationsOf({ paths }: Description): (readonly [method: string, path: string, meaning: string])[] {
+  const described = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(
+      ([method, { summary }]) =>
+        [method.toUpperCase(), path.replace(/\{(\w+)\}/g, ':$1').replace('{*}', '*'), summary] as const,
+    ),
+  )
+  return [...described, ...donationOperations.map(({ path, summary }) => ['POST', path, summary] as const)]
+}
+
 describe('docs/api.md', async () => {
   const { store } = await testDatabase()
-  const text = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8')
-  const documented = [...text.matchAll(/^\| (GET|POST) \| `(\S+)` \|/gm)].map(([, method, path]) => `${method} ${path}`)
+  const { app } = await testApi(store)
+  const file = '../../../docs/api.md'
+  const isRow = (line: string) => /^\| (?:GET|POST) \|/.test(line)
+  let operations: ReturnType<typeof operationsOf> = []
 
-  it('lists exactly the operations that are registered', async () => {
-    const { app } = await testApi(store)
-    await app.ready()
+  beforeAll(async () => {
+    operations = operationsOf((await app.inject('/api/openapi.json')).json())
+  })
+
+  it('lists the operations; after a change of them: npx vitest run test/integration/api/document.test.ts -u', async () => {
+    const rows = operations.map(([method, path, meaning]) => `| ${method} | \`${path}\` | ${meaning} |`)
+    const lines = readFileSync(new URL(file, import.meta.url), 'utf8').split('\n')
+    const start = lines.findIndex(isRow)
+    const others = lines.filter((line) => !isRow(line))
+    await expect(others.toSpliced(start, 0, ...rows).join('\n')).toMatchFileSnapshot(file)
+  })
+
+  it('lists exactly what is registered, and no read without golden documents', () => {
+    const listed = operations.map(([method, path]) => `${method} ${path}`).sort()
     const registered = routesOf(app.printRoutes({ commonPrefix: false })).filter((route) =>
       prefixes.some((prefix) => route.includes(` ${prefix}`)),
     )
-    expect(documented.toSorted()).toEqual(registered.sort())
-  })
-
-  it('lists no read without golden documents', () => {
-    const reads = documented.filter((operation) => operation.startsWith('GET ')).map((operation) => operation.slice(4))
-    expect(reads.sort()).toEqual(readRequests.map(({ route }) => route).sort())
+    expect(listed).toEqual(registered.sort())
+    const reads = listed.filter((operation) => operation.startsWith('GET '))
+    expect(reads).toEqual(readRequests.map(({ route }) => `GET ${route}`).sort())
   })
 })
