@@ -134,7 +134,7 @@ module.exports = {
       'The folder of published files: layout, drafts, lock. It knows no release content.',
     ),
     inPublishing('render', ['publication'], 'Rendering stores texts of projects; it knows no release.'),
-    inPublishing('release/read', ['folder'], 'Reading takes a release from disk and changes nothing.'),
+    inPublishing('release/read', ['publication', 'folder'], 'Reading takes a release from disk and changes nothing.'),
     inPublishing(
       'release/plan',
       ['publication', 'release/read', 'files'],

@@ -17,7 +17,7 @@ export type Rounds = {
   /** Every minute, and five minutes of grace, when absent. */
   readonly watchdog?: WatchdogSettings
   /** Done every hour: the files that this process can see. */
-  readonly housekeeping?: () => Promise<void>
+  readonly pruneFiles?: () => Promise<void>
 }
 
 /**
@@ -27,7 +27,7 @@ export type Rounds = {
  */
 export async function startRounds(
   deps: WorkTableDeps,
-  { rows, scheduled, watchdog = { pattern: '* * * * *', graceSeconds: 300 }, housekeeping }: Rounds,
+  { rows, scheduled, watchdog = { pattern: '* * * * *', graceSeconds: 300 }, pruneFiles }: Rounds,
 ): Promise<{ stop(): Promise<void> }> {
   const { log } = deps
   const kinds = [...new Set(scheduled.map(({ kind }) => kind))]
@@ -41,9 +41,9 @@ export async function startRounds(
   await reconcileAll()
   const timer = setInterval(reconcileAll, Math.min(1000, (deps.lockSeconds * 1000) / 3))
   const tasks = [repeat(watchdog.pattern, watch)]
-  if (housekeeping) {
+  if (pruneFiles) {
     // At a minute of this process's own, so that processes take turns.
-    tasks.push(repeat(`${process.pid % 60} * * * *`, guarded(log, 'housekeeping of files', housekeeping)))
+    tasks.push(repeat(`${process.pid % 60} * * * *`, guarded(log, 'pruning of files', pruneFiles)))
   }
   return {
     stop: async () => {

@@ -12,7 +12,7 @@ import { assignSegments } from '../../src/store/publication/renderings.js'
 import type { Store } from '../../src/store/store.js'
 import { atLeast, type Bench, type BenchResult, type BenchSetting } from '../suite/bench.js'
 import { type Contender, contest, rate, secondsOf, speedRatio, spread } from '../suite/contest.js'
-import { firstRunAt, mapping } from '../suite/settings.js'
+import { firstRunAt, mappingConfig } from '../suite/settings.js'
 
 /** Stored texts to synced, hashed activity files, beside COPY of the same rows to a plain file. */
 export const bench: Bench = {
@@ -86,7 +86,7 @@ async function assemble(store: Store, feedsDir: string, twin: boolean): Promise<
   const run = { id: 1, startedAt: firstRunAt, force: false }
   await using draft = await Draft.begin(folder, 'bench')
   return await store.snapshot(async (db, client) => {
-    const plan = await planRelease({ mapping }, run, db, client, undefined)
+    const plan = await planRelease(mappingConfig, run, { db, client }, undefined)
     if (plan.verdict !== 'build') throw new Error(`the plan is ${plan.verdict}`)
     return await secondsOf(async () => {
       for (const { path: address, content } of plan.datasets.filter(isActivityFile)) {

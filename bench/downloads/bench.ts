@@ -10,7 +10,7 @@ import type { Store } from '../../src/store/store.js'
 import { atLeast, type Bench, type BenchResult, type BenchSetting } from '../suite/bench.js'
 import { runNode } from '../suite/child.js'
 import { type Contender, contest, rate, secondsOf, speedRatio } from '../suite/contest.js'
-import { baseUrl, currency, mapping } from '../suite/settings.js'
+import { baseUrl, currency, mappingConfig } from '../suite/settings.js'
 import { type RunningServer, startBareServer, startGiving } from './servers.js'
 
 /** Readers of a large feed, served by the process that publishes it, beside bare streams over the same files. */
@@ -36,9 +36,9 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
     DATABASE_URL: database.url,
     GIVING_DATA_DIR: dataDir,
     BASE_URL: baseUrl,
-    REPORTING_ORG_REF: mapping.reportingOrg.ref,
-    REPORTING_ORG_NAME: mapping.reportingOrg.name,
-    REPORTING_ORG_TYPE: mapping.reportingOrg.type,
+    REPORTING_ORG_REF: mappingConfig.reportingOrg.ref,
+    REPORTING_ORG_NAME: mappingConfig.reportingOrg.name,
+    REPORTING_ORG_TYPE: mappingConfig.reportingOrg.type,
     DEFAULT_CURRENCY: currency,
     LOG_LEVEL: 'warn',
   }

@@ -6,7 +6,7 @@ import { parseElement, recordLimits } from '../../src/xml/reader.js'
 import { writeElement } from '../../src/xml/writer.js'
 import { atLeast, type Bench, type BenchResult, type BenchSetting } from '../suite/bench.js'
 import { type Contender, contest, type Measured, rate, speedRatio } from '../suite/contest.js'
-import { mapping, seededDay } from '../suite/settings.js'
+import { mappingConfig, seededDay } from '../suite/settings.js'
 import { fastXmlParser, type Peer, xmlbuilder2 } from './peers.js'
 
 /** Typed rows in memory to the text of an activity, by our writer and by the builders that a user would take instead. */
@@ -99,7 +99,7 @@ function contender<Tree>(
 }
 
 function map(graph: ProjectGraph): Element {
-  return toActivity(graph, mapping, seededDay, newIdentifier(mapping, graph.project.id)).element
+  return toActivity(graph, mappingConfig, seededDay, newIdentifier(mappingConfig, graph.project.id)).element
 }
 
 function throughPeer<Tree>({ toTree, write }: Peer<Tree>): (element: Element) => string {

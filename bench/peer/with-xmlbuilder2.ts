@@ -6,7 +6,7 @@ import { projectGraphs } from '../../src/store/catalogue/project-graphs.js'
 import { openStore } from '../../src/store/store.js'
 import { addTo } from '../mapping/peers.js'
 import { peakMemoryMiB } from '../suite/memory.js'
-import { firstRunAt, mapping, seededDay } from '../suite/settings.js'
+import { firstRunAt, mappingConfig, seededDay } from '../suite/settings.js'
 
 /** What the process is told: a database with projects 1 to `projects`, and where the file goes. */
 export type XmlBuilder2Task = { readonly url: string; readonly projects: number; readonly file: string }
@@ -23,7 +23,7 @@ async function publish({ url, projects, file }: XmlBuilder2Task): Promise<XmlBui
   for (let from = 1; from <= projects; from += batch) {
     const ids = Array.from({ length: Math.min(batch, projects - from + 1) }, (_, index) => from + index)
     for (const graph of await store.snapshot((db) => projectGraphs(db, ids))) {
-      addTo(root, toActivity(graph, mapping, seededDay, newIdentifier(mapping, graph.project.id)).element)
+      addTo(root, toActivity(graph, mappingConfig, seededDay, newIdentifier(mappingConfig, graph.project.id)).element)
     }
   }
   const text = document.end()

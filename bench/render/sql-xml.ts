@@ -1,11 +1,11 @@
 import type { Store } from '../../src/store/store.js'
-import { mapping, seededDay } from '../suite/settings.js'
+import { mappingConfig, seededDay } from '../suite/settings.js'
 
 // What PostgreSQL alone can do: the same rows to a document of the same parts with its own XML functions, stored in an
 // ordinary table. It checks nothing, and knows nothing of HTML in texts, shares that must add up or days to come.
 
-const ref = mapping.reportingOrg.ref
-const publisher = mapping.reportingOrg.name
+const ref = mappingConfig.reportingOrg.ref
+const publisher = mappingConfig.reportingOrg.name
 
 const narrative = (name: string, text: string, attributes = '') =>
   `xmlelement(name "${name}", ${attributes === '' ? '' : `xmlattributes(${attributes}), `}xmlelement(name narrative, ${text}))`
@@ -53,7 +53,7 @@ const defaults = [
 
 const activity = `
   xmlelement(name "iati-activity", xmlattributes('2026-11-21T02:00:00Z' as "last-updated-datetime", 'en' as "xml:lang",
-      '${mapping.currency}' as "default-currency", '0' as humanitarian, '1' as hierarchy),
+      '${mappingConfig.currency}' as "default-currency", '0' as humanitarian, '1' as hierarchy),
     xmlelement(name "iati-identifier", p.identifier),
     ${narrative('reporting-org', `'${publisher}'`, `'${ref}' as ref, '22' as type, '0' as "secondary-reporter"`)},
     ${narrative('title', 'p.title')},
@@ -81,7 +81,7 @@ const activity = `
       xmlelement(name exactness, xmlattributes('2' as code))) end,
     (select xmlconcat(
         xmlagg(xmlelement(name sector, xmlattributes('1' as vocabulary, sector_code as code, share as percentage)) order by position),
-        xmlagg(xmlelement(name sector, xmlattributes('99' as vocabulary, '${mapping.baseUrl}/#themes' as "vocabulary-uri",
+        xmlagg(xmlelement(name sector, xmlattributes('99' as vocabulary, '${mappingConfig.baseUrl}/#themes' as "vocabulary-uri",
           id as code, share as percentage), xmlelement(name narrative, name)) order by position))
       from (select t.*, position, round(100.0 / count(*) over (), 2) as share
         from project_theme join theme t on t.id = theme_id where project_id = p.id) themes),
@@ -91,7 +91,7 @@ const activity = `
     case when p.goal is not null then xmlelement(name budget, xmlattributes('1' as type, '1' as status),
       xmlelement(name "period-start", xmlattributes(p.approved_date::date as "iso-date")),
       xmlelement(name "period-end", xmlattributes(coalesce(p.deadline, date '${seededDay}') as "iso-date")),
-      xmlelement(name value, xmlattributes('${mapping.currency}' as currency, p.approved_date::date as "value-date"), round(p.goal, 2))) end,
+      xmlelement(name value, xmlattributes('${mappingConfig.currency}' as currency, p.approved_date::date as "value-date"), round(p.goal, 2))) end,
     (select xmlagg(xmlelement(name "planned-disbursement", xmlattributes('1' as type),
         xmlelement(name "period-start", xmlattributes(planned_on as "iso-date")),
         xmlelement(name "period-end", xmlattributes(planned_on as "iso-date")),

@@ -7,7 +7,7 @@ import type { RenderStage, StageListener } from '../../src/publishing/render/sta
 import { createRun } from '../../src/store/runs/runs.js'
 import type { Store } from '../../src/store/store.js'
 import { createXsdValidator } from '../../src/validation/index.js'
-import { mapping } from './settings.js'
+import { mappingConfig } from './settings.js'
 
 /** Milliseconds by stage. */
 export type Stages = Partial<Record<RenderStage, number>>
@@ -46,12 +46,12 @@ export async function openBenchPublisher(options: BenchPublisherOptions): Promis
   const { store, feedsDir, checks, standardDir } = options
   const stages: Stages = {}
   const time = { now: new Date(0) }
-  const onStage: StageListener = (stage, ms) => {
+  const onStageMs: StageListener = (stage, ms) => {
     stages[stage] = (stages[stage] ?? 0) + ms
   }
   const xsd = checks === 'all' && standardDir !== undefined ? await createXsdValidator(standardDir) : undefined
   const deps: PublicationDeps = {
-    ...{ store, mapping, feedsDir, keepReleases: 3, maxLossPercent: 5, onStage },
+    ...{ store, mappingConfig, feedsDir, keepReleases: 3, maxLossPercent: 5, onStageMs },
     ...(xsd && { xsd }),
     ...(checks === 'none' && { check: () => [] }),
     clock: () => time.now,

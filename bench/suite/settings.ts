@@ -11,7 +11,7 @@ export const seededDay = '2026-11-20' as IsoDate
 /** When the first run begins. */
 export const firstRunAt = new Date('2026-11-21T02:00:00Z')
 
-export const mapping: MappingConfig = {
+export const mappingConfig: MappingConfig = {
   reportingOrg: { ref: 'XM-DAC-0000000', name: 'Giving Example', type: '22' },
   currency,
   language: 'en',

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
+import { approveRelease, rollbackRelease } from '../publishing/release/operate/operate-releases.js'
+import { diffReleases, type ReleaseDiff } from '../publishing/release/read/diff-releases.js'
 import {
-  approveRelease,
   getRelease,
   type KnownRelease,
   listReleases,
   openAnyRelease,
-  rollbackRelease,
-} from '../publishing/release/operate/operate-releases.js'
-import { diffReleases, type Named, type ReleaseDiff } from '../publishing/release/read/diff-releases.js'
+} from '../publishing/release/read/list-releases.js'
+import type { Sample } from '../publishing/release/read/manifest.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
 import type { Runtime } from './wiring/runtime.js'
@@ -128,7 +128,7 @@ function describeDiff({ activities, money, files, held }: ReleaseDiff): string[]
   ]
 }
 
-function listed({ count, sample }: Named): string {
+function listed({ count, sample }: Sample): string {
   if (count === 0) return '0'
   return `${count} (${sample.join(', ')}${count > sample.length ? ', ...' : ''})`
 }

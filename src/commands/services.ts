@@ -5,7 +5,7 @@ import { isFinished } from '../domain/run.js'
 import { nextDue } from '../domain/schedule.js'
 import type { Metrics } from '../observability/metrics.js'
 import { serveMetrics } from '../observability/metrics-server.js'
-import { keepHouse } from '../publishing/release/operate/housekeeping.js'
+import { pruneReleasesWhenIdle } from '../publishing/release/operate/prune-releases.js'
 import { publicationSchedule } from '../runs/publication.js'
 import { createRun, getRun } from '../store/runs/runs.js'
 import { neverSeeded, seedDemo } from '../store/seeding/demo.js'
@@ -98,8 +98,8 @@ async function startWork(given: WorkRuntime, metrics: Metrics, cleanup: CleanupS
     log,
     clock,
     payments: openPayments(runtime),
-    housekeeping: () => keepHouse({ store, feedsDir, keepReleases, clock }),
-    onStage: (stage, seconds) => metrics.observeStage(stage, seconds),
+    pruneFiles: () => pruneReleasesWhenIdle({ store, feedsDir, keepReleases, clock }),
+    onStageSeconds: (stage, seconds) => metrics.observeStage(stage, seconds),
   })
   cleanup.defer(() => worker.close())
   metrics.watchQueue(() => worker.queueCounts())

@@ -16,12 +16,33 @@ export type Notice = {
   readonly line?: number
 }
 
-/** Exact counts by code with capped samples, so that a flood of findings cannot exhaust memory. */
+/** Exact counts of notices by severity and by code. */
 export type NoticeSummary = {
   readonly errors: number
   readonly warnings: number
   readonly infos: number
   readonly byCode: Readonly<Record<string, number>>
+}
+
+/** The summary of what has no notices. */
+export const noNotices: NoticeSummary = { errors: 0, warnings: 0, infos: 0, byCode: {} }
+
+/** Counts notices. */
+export function summarizeNotices(notices: readonly Notice[]): NoticeSummary {
+  const byCode: Record<string, number> = {}
+  const count = { error: 0, warning: 0, info: 0 }
+  for (const { code, severity } of notices) {
+    byCode[code] = (byCode[code] ?? 0) + 1
+    count[severity] += 1
+  }
+  return { errors: count.error, warnings: count.warning, infos: count.info, byCode }
+}
+
+/** The sum of two summaries. */
+export function addSummaries(a: NoticeSummary, b: NoticeSummary): NoticeSummary {
+  const byCode: Record<string, number> = { ...a.byCode }
+  for (const [code, count] of Object.entries(b.byCode)) byCode[code] = (byCode[code] ?? 0) + count
+  return { errors: a.errors + b.errors, warnings: a.warnings + b.warnings, infos: a.infos + b.infos, byCode }
 }
 
 /** True when any notice is of error severity. */

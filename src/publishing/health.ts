@@ -8,7 +8,7 @@ import type { Store } from '../store/store.js'
 import { largeFileWarnings } from './release/operate/guards.js'
 import type { ReadableRelease, ReleaseReader } from './release/read/release-reader.js'
 
-/** What needs a person; the code is for machines, the message for that person. */
+/** What an operator must look at: a code for machines and a message. */
 export type Need = {
   readonly code:
     | 'nothing-published'
@@ -20,22 +20,22 @@ export type Need = {
   readonly message: string
 }
 
-/** How publication stands. */
+/** The state of publication. */
 export type PublicationHealth = {
   readonly live: ReadableRelease | undefined
-  /** The newest run that has ended. */
+  /** The newest run that ended. */
   readonly lastRun: RunSummary | undefined
   readonly lastGoodRun: RunSummary | undefined
-  /** A scheduled instant has passed an hour ago, and no run has ended well since. */
+  /** A scheduled instant passed an hour ago, and no run has succeeded since. */
   readonly overdue: boolean
   readonly rollback: ReleaseEvent | undefined
   readonly needs: readonly Need[]
-  /** What an operator should know of the live release; nothing has to be done now. */
+  /** What an operator should know about the live release; nothing has to be done now. */
   readonly warnings: readonly string[]
 }
 
 const scheduleName = 'publish'
-// A publication that was due so long ago and has not come about is overdue.
+// How long after its instant a scheduled publication is overdue.
 const graceMs = 3_600_000
 
 /** Looks at the ledger and the live release. Throws `database-unavailable`. */
@@ -87,7 +87,7 @@ async function overdueSince(
   return (lastGoodRun?.finishedAt ?? new Date(0)) < due ? due : undefined
 }
 
-/** A held release that was approved since is no longer anybody's concern. */
+/** Whether a held release was approved since, or removed. */
 async function isDecided(store: Store, run: RunSummary): Promise<boolean> {
   if (run.releaseId === undefined) return false
   return (await findRelease(store.db, run.releaseId))?.state !== 'held'

@@ -24,7 +24,7 @@ export type Publication = {
 /** What rendering needs. */
 export type RenderDeps = {
   readonly store: Store
-  readonly mapping: MappingConfig
+  readonly mappingConfig: MappingConfig
   /** Checks every rendered batch by the official schema, when its files are there. */
   readonly xsd?: XsdValidator
   /** What checks a mapped activity; `validateActivity` when not given. A bench compares without. */
@@ -32,7 +32,7 @@ export type RenderDeps = {
   /** Receives every step once it is done; tests end the process there. */
   readonly onStep?: (step: PublicationStep) => void
   /** Receives the milliseconds that a stage of rendering took; benches add them up. */
-  readonly onStage?: StageListener
+  readonly onStageMs?: StageListener
 }
 
 /** What work on the folder of published files needs. */

@@ -21,7 +21,7 @@ import { runInline } from './inline.js'
 export type PublicationRunDeps = RunDeps & {
   readonly publication: Publication
   /** Hears how many seconds a stage of a publication took that ended in this process. */
-  readonly onStage?: (stage: string, seconds: number) => void
+  readonly onStageSeconds?: (stage: string, seconds: number) => void
 }
 
 type StepOptions = {
@@ -129,7 +129,7 @@ async function publishAs(
   )
   const timings = stageSeconds(renderSeconds, entered)
   if (!outcome || !(await finishRun(store.db, lease, outcome, clock(), timings))) return 'superseded'
-  for (const [stage, seconds] of Object.entries(timings)) deps.onStage?.(stage, seconds)
+  for (const [stage, seconds] of Object.entries(timings)) deps.onStageSeconds?.(stage, seconds)
   const event = { runId: lease.runId, attempt: lease.attempt, ...outcome }
   if (outcome.state === 'held') log.warn(event, 'release held: it needs approval')
   else log.info(event, 'publication run finished')

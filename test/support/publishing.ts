@@ -38,7 +38,7 @@ export async function testPublisher(store: Store, changes: Partial<PublicationDe
   const time = { now: new Date('2026-11-21T02:00:00Z') }
   const deps: PublicationDeps = {
     store,
-    mapping: mappingConfig,
+    mappingConfig,
     keepReleases: 3,
     maxLossPercent: 5,
     clock: () => time.now,

@@ -20,7 +20,7 @@ export async function openPublication(
   cleanup: CleanupStack,
 ): Promise<Publication> {
   const { config, store, feedsDir, clock, log } = runtime
-  const mapping = await resolveMapping(runtime)
+  const mappingConfig = await resolveMapping(runtime)
   const adopted = await adoptLiveRun({ store, feedsDir })
   if (adopted !== undefined)
     log.warn({ runId: adopted }, 'the database is older than the live release: it was restored from a backup')
@@ -28,7 +28,7 @@ export async function openPublication(
   if (xsd) cleanup.defer(async () => xsd.dispose())
   return createPublication({
     store,
-    mapping,
+    mappingConfig,
     feedsDir,
     keepReleases: config.publish.keepReleases,
     maxLossPercent: config.publish.maxLossPercent,

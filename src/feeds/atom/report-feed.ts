@@ -3,6 +3,7 @@ import { sanitizeReportHtml } from '../../domain/report-html.js'
 import { type Element, element, textElement } from '../../xml/element.js'
 import { writeElement } from '../../xml/writer.js'
 import { projectFeedPath, reportsArchivePath, reportsFeedPath } from '../addresses.js'
+import type { MappingConfig } from '../iati/mapping-config.js'
 import { plainText } from '../plain-text.js'
 
 const namespace = 'http://www.w3.org/2005/Atom'
@@ -10,8 +11,12 @@ const historyNamespace = 'http://purl.org/syndication/history/1.0'
 const atomType = 'application/atom+xml'
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
-/** What a feed says of its publisher. */
+/** What a feed says about its publisher. */
 export type FeedConfig = { readonly baseUrl: string; readonly publisherName: string; readonly language: string }
+
+export function toFeedConfig({ baseUrl, language, reportingOrg }: MappingConfig): FeedConfig {
+  return { baseUrl, language, publisherName: reportingOrg.name }
+}
 
 /** An Atom document, with what its listing needs. */
 export type ReportFeed = {

@@ -28,31 +28,30 @@ import { type BulkFile, type BulkSet, bulkAddress, bulkFolder, currentBulkSet } 
 const batchSize = 100
 const lockPatienceMs = 10_000
 
+/** The two families of files: the version of their records, and how records without a current text are rendered. */
+const families = {
+  project: { recordVersion: projectRecordVersion, render: renderProjectTexts },
+  organisation: { recordVersion: organizationRecordVersion, render: renderOrganisationTexts },
+} as const
+
 /**
  * Builds the day's set of bulk files (wire.md 4.4): once a UTC day, or when the run is forced; a file whose records
- * are the same is hard-linked. A set that was followed by another stays for 48 hours. Safe to repeat after a crash at
- * any line. Throws `aborted` on the signal.
+ * are the same is hard-linked. A superseded set stays for 48 hours. Safe to repeat after a crash at any line. Throws
+ * `aborted` on the signal.
  */
-export async function buildBulkFiles(
-  deps: FolderDeps,
-  run: Run,
-  { signal }: Pick<WorkOptions, 'signal'>,
-): Promise<void> {
+export async function buildBulkFiles(deps: FolderDeps, run: Run, { signal }: WorkOptions): Promise<void> {
   const folder = bulkFolder(deps.feedsDir)
   await prepareFolder(folder)
   const lock = { patienceMs: lockPatienceMs, onTimeout: 'take-over', signal } as const
   await underPublishingLock(deps.store, lock, async (confirmLock) => {
     const before = await currentBulkSet(folder)
     if (before && (runOfRelease(before.id) >= run.id || (!run.force && isOfSameDay(before, run)))) return
-    await renderWhatIsMissing(deps.store, signal)
+    for (const family of ['project', 'organisation'] as const) await renderMissing(deps.store, family, signal)
     const id = newReleaseId(run)
     await using draft = await Draft.begin(folder, id)
     const files = await deps.store.snapshot(async (db, client) => {
       const build = { db, client, draft, run, before, signal }
-      return [
-        ...(await writeFamily(build, 'project', projectRecordVersion)),
-        ...(await writeFamily(build, 'organisation', organizationRecordVersion)),
-      ]
+      return [...(await writeFamily(build, 'project')), ...(await writeFamily(build, 'organisation'))]
     })
     const set: BulkSet = { id, token: randomBytes(20).toString('hex'), files }
     await draft.write('/manifest.json', inOneBatch(`${JSON.stringify(set, null, 2)}\n`), signal, { twin: false })
@@ -68,21 +67,17 @@ function isOfSameDay(set: BulkSet, run: Run): boolean {
   return set.id.startsWith(isoDateOf(run.startedAt).replaceAll('-', ''))
 }
 
-async function renderWhatIsMissing(store: Store, signal: AbortSignal): Promise<void> {
-  const work = [
-    { of: 'project', recordVersion: projectRecordVersion, render: renderProjectTexts },
-    { of: 'organisation', recordVersion: organizationRecordVersion, render: renderOrganisationTexts },
-  ] as const
-  for (const { of, recordVersion, render } of work) {
-    for (let after = 0; ; ) {
-      refuseAborted(signal, 'building the bulk files')
-      const ids = await idsWithoutText(store.db, of, { after, limit: batchSize, recordVersion })
-      const last = ids.at(-1)
-      if (last === undefined) break
-      await render(store, ids)
-      after = last
-      await nextTurn()
-    }
+/** Renders records that have no text of their current version. */
+async function renderMissing(store: Store, family: BulkFamily, signal: AbortSignal): Promise<void> {
+  const { recordVersion, render } = families[family]
+  for (let after = 0; ; ) {
+    refuseAborted(signal, 'building the bulk files')
+    const ids = await idsWithoutText(store.db, family, { after, limit: batchSize, recordVersion })
+    const last = ids.at(-1)
+    if (last === undefined) return
+    await render(store, ids)
+    after = last
+    await nextTurn()
   }
 }
 
@@ -95,12 +90,9 @@ type Build = {
   readonly signal: AbortSignal
 }
 
-/** Writes the files of a family that changed, from one reading of the records, and carries over the others. */
-async function writeFamily(
-  { db, client, draft, run, before, signal }: Build,
-  family: BulkFamily,
-  recordVersion: number,
-): Promise<BulkFile[]> {
+/** Writes the files of a family that changed, reading the records once, and carries over the others. */
+async function writeFamily({ db, client, draft, run, before, signal }: Build, family: BulkFamily): Promise<BulkFile[]> {
+  const { recordVersion } = families[family]
   const wanted = await bulkFingerprints(db, family, recordVersion)
   const known = (name: BulkFileName) => before?.files.find((file) => file.name === name)
   const changed = wanted.filter(({ name, fingerprint }) => known(name)?.fingerprint !== fingerprint)

@@ -6,7 +6,7 @@ import { listReleaseIds, liveReleaseId, type ReleaseFolder, releaseFolder } from
 import type { ServedFile } from '../folder/served-file.js'
 import { isErrno } from '../folder/storage-errors.js'
 
-/** The bulk files of one day; its addresses hold the token, which nobody can guess. */
+/** The bulk files of one day. Their addresses contain the token, which nobody can guess. */
 export type BulkSet = {
   readonly id: string
   readonly token: string
@@ -22,7 +22,7 @@ export type BulkFile = WrittenFile & {
   readonly lastModified: string
 }
 
-/** Finds bulk files on disk, where the publication laid them. */
+/** Finds the published bulk files on disk. */
 export type BulkReader = {
   /** The newest set; undefined before the first. */
   current(): Promise<BulkSet | undefined>
@@ -71,7 +71,7 @@ async function readSet(folder: ReleaseFolder, id: string): Promise<BulkSet | und
   try {
     return JSON.parse(await readFile(path.join(folder.releases, id, 'manifest.json'), 'utf8')) as BulkSet
   } catch (error) {
-    // Swept away since it was listed.
+    // Removed since it was listed.
     if (isErrno(error, 'ENOENT')) return undefined
     throw error
   }

@@ -10,14 +10,14 @@ import type { Store } from '../../store/store.js'
 import { organizationRecordVersion, organizationTexts } from '../../wire/write/organization.js'
 import { projectRecordVersion, projectTexts } from '../../wire/write/project.js'
 
-/** Renders the records of these projects and keeps them for later reads; deleted ones are left out. */
+/** Renders the API's texts of these projects and keeps them for later reads; deleted projects are left out. */
 export async function renderProjectTexts(store: Store, ids: readonly number[]): Promise<ProjectTexts[]> {
   const texts = (await projectGraphs(store.db, ids)).map(projectTexts)
   await saveProjectTexts(store.db, projectRecordVersion, texts)
   return texts
 }
 
-/** As `renderProjectTexts`, of organisations. */
+/** As `renderProjectTexts`, for organisations. */
 export async function renderOrganisationTexts(store: Store, ids: readonly number[]): Promise<OrganisationTexts[]> {
   const texts = (await organisationGraphs(store.db, ids)).map(organizationTexts)
   await saveOrganisationTexts(store.db, organizationRecordVersion, texts)

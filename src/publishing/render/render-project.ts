@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { type IsoDate, isoDateOf, isoInstantOf } from '../../domain/dates.js'
 import { fromMinorUnits, minorUnitExponent, parseCurrencyCode } from '../../domain/money.js'
-import type { Notice } from '../../domain/notice.js'
+import { type Notice, summarizeNotices } from '../../domain/notice.js'
 import type { ProjectGraph } from '../../domain/project.js'
-import { projectReportFeed } from '../../feeds/atom/report-feed.js'
+import { projectReportFeed, toFeedConfig } from '../../feeds/atom/report-feed.js'
 import { newIdentifier, toActivity } from '../../feeds/iati/activity.js'
 import type { MoneyTotals } from '../../feeds/iati/transactions.js'
 import type { Rendering } from '../../store/publication/save-renderings.js'
@@ -15,12 +15,12 @@ import { writeElement } from '../../xml/writer.js'
 import type { RenderDeps } from '../publication.js'
 import { startStage } from './stages.js'
 
-// Findings stored with a rendering; the counts stay exact.
+// Notices stored with a rendering; the counts stay exact.
 const maxNotices = 20
 
 /**
- * A project whose texts are made. Nothing in it refers to the graph or the elements they were made from, which are
- * gone, hundreds of kilobytes each, before the next project is mapped; buffers are outside the garbage collected heap.
+ * A project with all of its texts. It does not refer to its graph or elements, hundreds of kilobytes that are freed before
+ * the next project is mapped; buffers are outside the garbage collected heap.
  */
 export type MappedProject = {
   readonly stale: StaleProject
@@ -28,72 +28,69 @@ export type MappedProject = {
   readonly identifier: string
   /** The activity in UTF-8, still without `last-updated-datetime`. */
   readonly text: Buffer
-  /** Of the mapping and of our checks. */
+  /** Notices of the mapping and of our checks. */
   readonly notices: readonly Notice[]
   readonly validUntil: IsoDate | undefined
   readonly totals: MoneyTotals
   readonly feed: Rendering['feed']
-  readonly record: ProjectTexts
+  readonly readyTexts: ProjectTexts
 }
 
-/** What is stored of a project: its rendering and the API's records. */
-export type RenderedProject = { readonly rendering: Rendering; readonly record: ProjectTexts }
+/** What is stored of a project: its rendering and the API's texts. */
+export type RenderedProject = { readonly rendering: Rendering; readonly readyTexts: ProjectTexts }
 
-/** Makes every text of a project, and checks its activity. */
+/** Generates every text of a project and checks its activity. */
 export function mapProject(deps: RenderDeps, startedAt: Date, stale: StaleProject, graph: ProjectGraph): MappedProject {
   const { check = validateActivity } = deps
   const today = isoDateOf(startedAt)
-  const identifier = stale.identifier ?? newIdentifier(deps.mapping, graph.project.id)
-  const mapping = startStage(deps.onStage, 'map')
-  const activity = toActivity(graph, deps.mapping, today, identifier)
+  const identifier = stale.identifier ?? newIdentifier(deps.mappingConfig, graph.project.id)
+  const endMap = startStage(deps.onStageMs, 'map')
+  const activity = toActivity(graph, deps.mappingConfig, today, identifier)
   const text = Buffer.from(writeElement(activity.element))
-  mapping?.()
-  const checking = startStage(deps.onStage, 'check')
-  const found = check(activity.element, { today, reportingOrgRef: deps.mapping.reportingOrg.ref })
-  checking?.()
-  const makingFeeds = startStage(deps.onStage, 'feeds')
+  endMap()
+  const endCheck = startStage(deps.onStageMs, 'check')
+  const found = check(activity.element, { today, reportingOrgRef: deps.mappingConfig.reportingOrg.ref })
+  endCheck()
+  const endFeeds = startStage(deps.onStageMs, 'feeds')
   const feed = feedOf(deps, graph, stale)
-  const record = projectTexts(graph)
-  makingFeeds?.()
+  const readyTexts = projectTexts(graph)
+  endFeeds()
   return {
     ...{ stale, version: graph.version, identifier, text, notices: [...activity.notices, ...found] },
-    ...{ validUntil: activity.validUntil, totals: activity.totals, feed, record },
+    ...{ validUntil: activity.validUntil, totals: activity.totals, feed, readyTexts },
   }
 }
 
-/** The mapped project as it is stored, once the official schema has had its say. */
+/** The mapped project as it is stored, with the notices of the official schema. */
 export function toRendered(
   deps: RenderDeps,
   startedAt: Date,
   mapped: MappedProject,
   schemaNotices: readonly Notice[],
 ): RenderedProject {
-  const hashing = startStage(deps.onStage, 'feeds')
-  const { stale, version, identifier, text, validUntil, totals, feed, record } = mapped
+  const endFeeds = startStage(deps.onStageMs, 'feeds')
+  const { stale, version, identifier, text, validUntil, totals, feed, readyTexts } = mapped
   const notices = [...mapped.notices, ...schemaNotices.map((notice) => ({ ...notice, subject: identifier }))]
-  const count = (severity: Notice['severity']) => notices.filter((notice) => notice.severity === severity).length
-  const errors = count('error')
+  const { byCode: noticeCounts, ...counts } = summarizeNotices(notices)
   const hash = sha256(text)
   const rendering: Rendering = {
     projectId: stale.projectId,
     version,
     identifier,
     notices: mostSevere(notices),
-    noticeCounts: countByCode(notices),
-    errors,
-    warnings: count('warning'),
-    infos: count('info'),
+    noticeCounts,
+    ...counts,
     validUntil,
-    ...(errors === 0 && hash !== stale.contentHash ? { content: toContent(startedAt, text, hash, totals) } : {}),
+    ...(counts.errors === 0 && hash !== stale.contentHash ? { content: toContent(startedAt, text, hash, totals) } : {}),
     ...(feed && { feed }),
   }
-  hashing?.()
-  return { rendering, record }
+  endFeeds()
+  return { rendering, readyTexts }
 }
 
-/** The size of the texts, about: those of the records in characters. */
-export function bytesOf({ rendering: { content, feed }, record }: RenderedProject): number {
-  const { xml, json, summaryXml, summaryJson } = record
+/** The approximate size of the texts; those of the API are counted in characters. */
+export function bytesOf({ rendering: { content, feed }, readyTexts }: RenderedProject): number {
+  const { xml, json, summaryXml, summaryJson } = readyTexts
   const published = (content?.text.length ?? 0) + (typeof feed === 'object' ? feed.text.length : 0)
   return published + xml.length + json.length + summaryXml.length + summaryJson.length
 }
@@ -114,7 +111,7 @@ function toContent(
 
 const openTag = Buffer.from('<iati-activity ')
 
-/** Adds `last-updated-datetime`, the time of the run in which the content changed (iati.md 16.1). */
+/** Adds `last-updated-datetime`, the time of this run, in which the content changed (iati.md 16.1). */
 function withLastUpdated(text: Buffer, at: Date): Buffer {
   if (!text.subarray(0, openTag.length).equals(openTag)) throw new Error('an activity must begin with its open tag')
   const attribute = Buffer.from(`last-updated-datetime="${isoInstantOf(at)}" `)
@@ -132,8 +129,7 @@ function moneyTexts(totals: MoneyTotals): Record<string, { in: string; out: stri
 }
 
 function feedOf(deps: RenderDeps, graph: ProjectGraph, stale: StaleProject): Rendering['feed'] {
-  const { baseUrl, language, reportingOrg } = deps.mapping
-  const feed = projectReportFeed(graph, { baseUrl, language, publisherName: reportingOrg.name })
+  const feed = projectReportFeed(graph, toFeedConfig(deps.mappingConfig))
   if (!feed) return stale.feedHash === undefined ? undefined : 'none'
   const text = Buffer.from(feed.text)
   const hash = sha256(text)
@@ -142,12 +138,6 @@ function feedOf(deps: RenderDeps, graph: ProjectGraph, stale: StaleProject): Ren
 
 function sha256(text: Buffer): string {
   return createHash('sha256').update(text).digest('hex')
-}
-
-function countByCode(notices: readonly Notice[]): Record<string, number> {
-  const counts: Record<string, number> = {}
-  for (const { code } of notices) counts[code] = (counts[code] ?? 0) + 1
-  return counts
 }
 
 const severityOrder = { error: 0, warning: 1, info: 2 } as const

@@ -24,9 +24,9 @@ export async function planShards(deps: RenderDeps, run: Run, size: number): Prom
 }
 
 /**
- * Maps, checks and stores every stale project of the shard, a batch at a time. While one batch is mapped, the next is
- * read and the one before it is stored, in one transaction: an interruption loses at most two batches. Throws `aborted`
- * on the signal; when it returns or throws, nothing of it goes on.
+ * Maps, checks and stores every stale project of the shard in batches. While one batch is mapped, the next is read and the
+ * one before it is stored, in one transaction: an interruption loses at most two batches. Throws `aborted` on the signal;
+ * all work has ended when it returns or throws.
  */
 export async function renderShard(
   deps: RenderDeps,
@@ -66,14 +66,14 @@ export async function renderShard(
   }
 }
 
-/** The same promise; that it fails is noticed where it is awaited, not before. */
+/** Starts now; rejections surface when awaited. */
 function beside<T>(work: Promise<T>): Promise<T> {
   work.catch(() => undefined)
   return work
 }
 
-// Batches are small because three are in memory at a time, API and worker may share one event loop, and libxml2 keeps the
-// memory it has taken.
+// Batches are small: three are in memory at a time, API and worker may share one event loop, and libxml2 never gives
+// memory back.
 const firstBatch = 20
 const leastBatch = 10
 const maxBatch = 100
@@ -85,9 +85,9 @@ function nextSize(rendered: readonly RenderedProject[]): number {
   return Math.min(maxBatch, Math.max(leastBatch, Math.round((rendered.length * batchBytes) / (bytes + 1))))
 }
 
-/** What was checked by other schemas, or by none, is checked again: a pull of the official ones reaches every activity. */
+/** The version of the schemas is part of the key: once the official ones are pulled, every activity is checked again. */
 function staleCriteria(deps: RenderDeps, run: Run): StaleCriteria {
-  const key = [inputKey(deps.mapping), ...(deps.xsd ? [deps.xsd.version] : [])].join('+')
+  const key = [inputKey(deps.mappingConfig), ...(deps.xsd ? [deps.xsd.version] : [])].join('+')
   return { inputKey: key, day: isoDateOf(run.startedAt), force: run.force }
 }
 
@@ -100,15 +100,15 @@ async function readBatch(
   shard: IdRange,
   { after, limit }: { after: number; limit: number },
 ): Promise<{ lastId: number | undefined; projects: RenderSource[] }> {
-  const reading = startStage(deps.onStage, 'read')
+  const endRead = startStage(deps.onStageMs, 'read')
   const { db } = deps.store
   const found = await staleProjects(db, stale, shard, after, limit)
   const sources = await graphSources(
     db,
     found.map(({ projectId }) => projectId),
   )
-  reading?.()
-  // One that was deleted in between has no source.
+  endRead()
+  // A project that was deleted in between has no source.
   const projects = found.flatMap((one) => {
     const source = sources.get(one.projectId)
     return source === undefined ? [] : [{ stale: one, source }]
@@ -116,21 +116,20 @@ async function readBatch(
   return { lastId: found.at(-1)?.projectId, projects }
 }
 
-/** Makes and checks every text of the projects. */
+/** Generates and checks every text of the projects. */
 async function renderBatch(deps: RenderDeps, run: Run, projects: readonly RenderSource[]): Promise<RenderedProject[]> {
   const mapped = []
   for (const { stale, source } of projects) {
     mapped.push(mapProject(deps, run.startedAt, stale, toProjectGraph(source)))
-    // Between two projects the database's answers are taken, so that it goes on reading and storing; the run's lease is
-    // renewed, and requests are answered.
+    // Between two projects the event loop reads and stores the other batches, renews the lease and answers requests.
     await nextTurn()
   }
-  const checking = startStage(deps.onStage, 'xsd')
+  const endXsd = startStage(deps.onStageMs, 'xsd')
   const verdicts = deps.xsd?.validate(
     mapped.map(({ text }) => text),
     'activity',
   )
-  checking?.()
+  endXsd()
   await nextTurn()
   return mapped.map((one, index) => toRendered(deps, run.startedAt, one, verdicts?.[index] ?? []))
 }
@@ -141,16 +140,16 @@ async function storeBatch(
   stale: StaleCriteria,
   rendered: readonly RenderedProject[],
 ): Promise<void> {
-  const storing = startStage(deps.onStage, 'store')
+  const endStore = startStage(deps.onStageMs, 'store')
   await deps.store.transaction(async (db) => {
     const renderings = rendered.map(({ rendering }) => rendering)
     await saveRenderings(db, renderings, stale.inputKey, run)
-    // With the rendering, for where the graph is, the API's records cost little; bulk files need all of them.
+    // The API's texts cost little here, where the graph is in memory; bulk files need all of them.
     await saveProjectTexts(
       db,
       projectRecordVersion,
-      rendered.map(({ record }) => record),
+      rendered.map(({ readyTexts }) => readyTexts),
     )
   })
-  storing?.()
+  endStore()
 }

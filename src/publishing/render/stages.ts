@@ -1,15 +1,15 @@
 /**
- * What rendering a batch consists of. `map`: mapping and writing; `xsd`: the official schema; `feeds`: hashes,
- * Atom feeds and the API's records.
+ * The stages of rendering a batch. `map`: mapping and writing; `xsd`: the official schema; `feeds`: hashes, Atom feeds and
+ * the API's records.
  */
 export type RenderStage = 'read' | 'map' | 'check' | 'xsd' | 'feeds' | 'store'
 
-/** Hears how many milliseconds went into a stage. */
+/** Receives how many milliseconds a stage took. */
 export type StageListener = (stage: RenderStage, ms: number) => void
 
-/** Starts the time of a stage; the result ends it. Nothing where nobody listens. */
-export function startStage(onStage: StageListener | undefined, stage: RenderStage): (() => void) | undefined {
-  if (!onStage) return undefined
+/** Starts timing a stage; call the result when the stage ends. */
+export function startStage(onStageMs: StageListener | undefined, stage: RenderStage): () => void {
+  if (!onStageMs) return () => undefined
   const began = performance.now()
-  return () => onStage(stage, performance.now() - began)
+  return () => onStageMs(stage, performance.now() - began)
 }

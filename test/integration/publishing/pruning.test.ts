@@ -5,7 +5,7 @@ import { createMetrics } from '../../../src/observability/metrics.js'
 import { serveMetrics } from '../../../src/observability/metrics-server.js'
 import { releaseFolder } from '../../../src/publishing/folder/release-folder.js'
 import { publicationHealth } from '../../../src/publishing/health.js'
-import { keepHouse } from '../../../src/publishing/release/operate/housekeeping.js'
+import { pruneReleasesWhenIdle } from '../../../src/publishing/release/operate/prune-releases.js'
 import { createReleaseReader } from '../../../src/publishing/release/read/release-reader.js'
 import { pruneDatabase } from '../../../src/store/pruning.js'
 import { runNumbers } from '../../../src/store/runs/run-numbers.js'
@@ -55,7 +55,7 @@ describe('pruning', () => {
     const folder = releaseFolder(publisher.feedsDir)
     await mkdir(path.join(folder.drafts, '20261121T020000Z-9.1.aa'))
     await writeFile(path.join(folder.root, 'current.123.tmp'), '')
-    await keepHouse(publisher.deps)
+    await pruneReleasesWhenIdle(publisher.deps)
     expect(await publisher.names('drafts')).toEqual([])
     await expect(writeFile(path.join(folder.root, 'current.123.tmp'), '', { flag: 'wx' })).resolves.toBeUndefined()
   })
@@ -65,7 +65,7 @@ describe('pruning', () => {
     await mkdir(path.join(folder.drafts, '20261121T020000Z-9.1.aa'), { recursive: true })
     await database.store.connection(async (db) => {
       await db.query('select pg_advisory_lock(7241032604)')
-      await keepHouse(publisher.deps)
+      await pruneReleasesWhenIdle(publisher.deps)
     }, 'discard')
     expect(await publisher.names('drafts')).toEqual(['20261121T020000Z-9.1.aa'])
   })

@@ -2,14 +2,9 @@ import { rename } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { releaseFolder, switchLiveRelease } from '../../../src/publishing/folder/release-folder.js'
-import {
-  approveRelease,
-  getRelease,
-  listReleases,
-  openAnyRelease,
-  rollbackRelease,
-} from '../../../src/publishing/release/operate/operate-releases.js'
+import { approveRelease, rollbackRelease } from '../../../src/publishing/release/operate/operate-releases.js'
 import { diffReleases } from '../../../src/publishing/release/read/diff-releases.js'
+import { getRelease, listReleases, openAnyRelease } from '../../../src/publishing/release/read/list-releases.js'
 import { findLiveRelease, recordReleaseEvent } from '../../../src/store/publication/releases.js'
 import { insertProjects, loseProjects } from '../../support/catalogue.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'

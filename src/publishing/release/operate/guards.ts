@@ -1,34 +1,31 @@
 import { type Decimal, toMinorUnits } from '../../../domain/money.js'
 import { bulkActivitiesPath } from '../../../feeds/addresses.js'
-import type { Manifest } from '../read/manifest.js'
-
-/** What a new release would hold, as far as the guards care. */
-export type ReleaseTotals = Manifest['totals']
+import type { Manifest, Sample } from '../read/manifest.js'
 
 // The highest number of decimal places of any currency (ISO 4217).
 const places = 4
 // A release with a larger file is held: it would not reach every consumer (iati.md 15.1).
 const maxFileBytes = 40_000_000
-// An operator hears of a file that grows towards that (iati.md 15.1).
+// The operator is warned of a larger file (iati.md 15.1).
 const warnFileBytes = 20_000_000
-// More invalid activities than this, and most of all there are: the mapping is wrong, not the data.
-const fewHeld = 10
+// If more activities than this, and most of all, are invalid, the mapping is wrong and not the data.
+const fewInvalid = 10
 
 /**
  * Why a release must wait for the operator; undefined when it may go live (architecture.md 2.4). `vanished` are published
  * identifiers that the new release lacks.
  */
 export function holdReason(
-  live: ReleaseTotals | undefined,
-  next: ReleaseTotals,
+  live: Manifest['totals'] | undefined,
+  next: Manifest['totals'],
   options: {
     readonly maxLossPercent: number
-    readonly vanished: { readonly count: number; readonly sample: readonly string[] }
+    readonly vanished: Sample
     readonly files: readonly { readonly path: string; readonly bytes: number }[]
     /** Activities whose newest mapping is invalid: in the live release and in this one. */
     readonly invalid?: { readonly live: number; readonly next: number }
     /** Activities whose transactions do not add up to the books. */
-    readonly unbalanced?: { readonly count: number; readonly sample: readonly string[] }
+    readonly unbalanced?: Sample
   },
 ): string | undefined {
   const { vanished, maxLossPercent } = options
@@ -61,7 +58,7 @@ export function holdReason(
 }
 
 /** One sentence for each registered file of the release that is larger than consumers ask for. */
-export function largeFileWarnings({ files }: Pick<Manifest, 'files'>): string[] {
+export function largeFileWarnings({ files }: Manifest): string[] {
   return files
     .filter((file) => isRegistered(file.path) && file.bytes > warnFileBytes)
     .map(
@@ -70,13 +67,13 @@ export function largeFileWarnings({ files }: Pick<Manifest, 'files'>): string[] 
     )
 }
 
-/** Whether IATI's own consumers fetch the file; the bulk copy is for people who want everything at once. */
+/** Whether the file is registered with IATI; the bulk copy is for analysts only (iati.md 1.4). */
 function isRegistered(path: string): boolean {
   return path.startsWith('/iati/') && path !== bulkActivitiesPath
 }
 
 function isMappingBroken(invalid: { readonly live: number; readonly next: number }, activities: number): boolean {
-  return invalid.next > fewHeld && invalid.next > invalid.live && invalid.next * 2 > activities
+  return invalid.next > fewInvalid && invalid.next > invalid.live && invalid.next * 2 > activities
 }
 
 function exceedsLoss(before: bigint, after: bigint, percent: number): boolean {

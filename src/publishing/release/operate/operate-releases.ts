@@ -6,85 +6,23 @@ import {
 } from '../../../store/publication/published-identifiers.js'
 import {
   findRelease,
-  findReleases,
   findStandingRollback,
   forgetRollback,
-  listReleaseEvents,
-  type ReleaseEvent,
   recordLiveRelease,
   recordReleaseEvent,
 } from '../../../store/publication/releases.js'
 import { underPublishingLock } from '../../folder/publishing-lock.js'
-import {
-  listReleaseIds,
-  moveHeldToReleases,
-  releaseFolder,
-  runOfRelease,
-  switchLiveRelease,
-} from '../../folder/release-folder.js'
-import type { FolderDeps, OperateDeps } from '../../publication.js'
+import { moveHeldToReleases, releaseFolder, runOfRelease, switchLiveRelease } from '../../folder/release-folder.js'
+import type { OperateDeps } from '../../publication.js'
+import type { Sample } from '../read/manifest.js'
 import { identifiersOf } from '../read/release-contents.js'
 import { createReleaseReader, findHeldRelease, type ReadableRelease } from '../read/release-reader.js'
-import { tidy } from './housekeeping.js'
+import { pruneReleases } from './prune-releases.js'
 import { reconcile } from './reconcile.js'
-
-/** A release on disk, as lists show it. */
-export type KnownRelease = {
-  readonly id: string
-  /** `unfinished`: written, but its run was interrupted before it went live. */
-  readonly state: 'live' | 'superseded' | 'held' | 'unfinished'
-  readonly generated: string
-  readonly activities: number
-  readonly bytes: number
-  /** Activities held in it. */
-  readonly held: number
-  /** Why the release is or was held. */
-  readonly reason?: string
-}
-
-/** All releases on disk, newest first. */
-export async function listReleases(deps: FolderDeps): Promise<KnownRelease[]> {
-  const folder = releaseFolder(deps.feedsDir)
-  const reader = createReleaseReader(deps.feedsDir)
-  const live = (await reader.live())?.id
-  const kept = await listReleaseIds(folder.releases)
-  const held = await listReleaseIds(folder.held)
-  const rows = new Map((await findReleases(deps.store.db, [...kept, ...held])).map((row) => [row.id, row]))
-  const known: KnownRelease[] = []
-  for (const id of [...kept, ...held]) {
-    const release = (await reader.byId(id)) ?? (await findHeldRelease(deps.feedsDir, id))
-    if (!release) continue
-    const row = rows.get(id)
-    const state = held.includes(id) ? 'held' : id === live ? 'live' : row ? 'superseded' : 'unfinished'
-    known.push({ ...describe(release), state, ...(row?.reason !== undefined && { reason: row.reason }) })
-  }
-  return known.sort((a, b) => runOfRelease(b.id) - runOfRelease(a.id))
-}
-
-/** A release on disk with its manifest and history. Throws `not-found`. */
-export async function getRelease(
-  deps: FolderDeps,
-  id: string,
-): Promise<{ release: ReadableRelease; known: KnownRelease; events: ReleaseEvent[] }> {
-  const release = await findOnDisk(deps.feedsDir, id)
-  const known = (await listReleases(deps)).find((one) => one.id === id)
-  if (!release || !known) throw unknownRelease(id)
-  return { release, known, events: await listReleaseEvents(deps.store.db, id) }
-}
-
-/** The release, held or not. Throws `not-found`. */
-export async function openAnyRelease(feedsDir: string, id: string): Promise<ReadableRelease> {
-  const release = await findOnDisk(feedsDir, id)
-  if (!release) throw unknownRelease(id)
-  return release
-}
-
-/** Identifiers that were published before and that a release lacks. */
-export type Missing = { readonly count: number; readonly sample: readonly string[] }
 
 /**
  * Makes a held release live exactly as it was built. Throws `not-found` for one that is not held, `release-refused` when
- * a newer release is live, or when published identifiers would vanish and `acceptLoss` is false; with it they are given
+ * a newer release is live, or when published identifiers would vanish and `acceptLoss` is false; otherwise they are given
  * up for ever.
  */
 export async function approveRelease(
@@ -96,7 +34,7 @@ export async function approveRelease(
   return await underPublishingLock(deps.store, byHand, async (confirmLock) => {
     const { live } = await reconcile(deps)
     const held = await findHeldRelease(deps.feedsDir, id)
-    // An approval that was interrupted between moving the release and switching to it is taken up again.
+    // An approval that was interrupted between moving the release and switching to it is continued.
     const moved = held ? undefined : await findMoved(deps, id)
     const release = held ?? moved
     if (!release) throw new ServiceError('not-found', `no release ${id} is held: see giving releases list`)
@@ -112,7 +50,7 @@ export async function approveRelease(
       await loadCarried(db, identifiersOf(release))
       const found = await missingFromCarried(db)
       if (found.count > 0 && !acceptLoss) throw wouldVanish(id, found)
-      // Before the switch: a crash in between can only promise too much, or give up what is about to go.
+      // Before the switch, so that after a crash the identifiers of either release are recorded.
       await recordCarriedIdentifiers(db, id, at)
       return found
     })
@@ -122,19 +60,19 @@ export async function approveRelease(
     const { manifest } = release
     const row = { id, runId: manifest.run, generatedAt: new Date(manifest.generated), manifest }
     await deps.store.transaction((db) => recordLiveRelease(db, row, { event: 'approved', at }))
-    await tidy(deps)
+    await pruneReleases(deps)
     return { release: id, previous: live?.id, withdrawn: missing.count }
   })
 }
 
 /**
- * Puts an earlier release, which is still kept, in the place of the live one. It stays until a run has content that the
- * release taken down did not have. Throws `not-found`, or `release-refused` when it is live already.
+ * Makes an earlier release live that is still kept. It stays live until a run has content that differs from the release
+ * that was taken down. Throws `not-found`, or `release-refused` when it is live already.
  */
 export async function rollbackRelease(
   deps: OperateDeps,
   id: string,
-): Promise<{ release: string; from: string; missing: Missing }> {
+): Promise<{ release: string; from: string; missing: Sample }> {
   const folder = releaseFolder(deps.feedsDir)
   return await underPublishingLock(deps.store, byHand, async (confirmLock) => {
     const { live, rolledBackFrom } = await reconcile(deps)
@@ -144,7 +82,7 @@ export async function rollbackRelease(
       throw new ServiceError('not-found', `release ${id} is not kept, or never was live: see giving releases list`)
     }
     if (!live || live.id === id) throw new ServiceError('release-refused', `release ${id} is live already`)
-    // Rolled back twice: what counts is the content that was taken down first, the newest.
+    // After a second rollback the content not to be published again is still that of the newest release.
     const from = rolledBackFrom !== undefined && rolledBackFrom !== id ? rolledBackFrom : live.id
     const missing = await deps.store.transaction(async (db) => {
       await loadCarried(db, identifiersOf(target))
@@ -152,7 +90,7 @@ export async function rollbackRelease(
     })
     await confirmLock()
     const at = deps.clock()
-    // Noted first: a run that comes after a crash finishes the rollback instead of undoing it.
+    // Recorded before the switch: after a crash the next run finishes the rollback instead of undoing it.
     await recordReleaseEvent(deps.store.db, { releaseId: id, event: 'rolled-back', otherId: from, at })
     try {
       await switchLiveRelease(folder, id)
@@ -165,22 +103,8 @@ export async function rollbackRelease(
   })
 }
 
-// A person waits at the terminal: no longer than this for a publication that is going on.
+// A person waits at the terminal for a publication that is running.
 const byHand = { patienceMs: 60_000, onTimeout: 'refuse' } as const
-
-function describe({ id, manifest }: ReadableRelease): Omit<KnownRelease, 'state'> {
-  return {
-    id,
-    generated: manifest.generated,
-    activities: manifest.totals.activities,
-    bytes: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
-    held: manifest.held.count,
-  }
-}
-
-async function findOnDisk(feedsDir: string, id: string): Promise<ReadableRelease | undefined> {
-  return (await createReleaseReader(feedsDir).byId(id)) ?? (await findHeldRelease(feedsDir, id))
-}
 
 async function findMoved(deps: OperateDeps, id: string): Promise<ReadableRelease | undefined> {
   const row = await findRelease(deps.store.db, id)
@@ -192,11 +116,7 @@ async function newestPublished(deps: OperateDeps, live: ReadableRelease | undefi
   return Math.max(live?.manifest.run ?? 0, rollback ? runOfRelease(rollback.otherId) : 0)
 }
 
-function unknownRelease(id: string): ServiceError {
-  return new ServiceError('not-found', `there is no release ${id.slice(0, 64)}: see giving releases list`)
-}
-
-function wouldVanish(id: string, { count, sample }: Missing): ServiceError {
+function wouldVanish(id: string, { count, sample }: Sample): ServiceError {
   const named = `${sample.join(', ')}${count > sample.length ? ', ...' : ''}`
   return new ServiceError(
     'release-refused',

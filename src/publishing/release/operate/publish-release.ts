@@ -22,18 +22,18 @@ import type { Manifest } from '../read/manifest.js'
 import { createReleaseReader, findHeldRelease, type ReadableRelease } from '../read/release-reader.js'
 import { writeFiles } from '../write/write-release.js'
 import { holdReason } from './guards.js'
-import { tidy } from './housekeeping.js'
+import { pruneReleases } from './prune-releases.js'
 import { type LiveState, reconcile } from './reconcile.js'
 
-// Whoever publishes holds the ledger's lease, so another holder of the lock is a person's command, done in a moment, or
-// a writer that was cut off.
+// The run owns its lease, so another holder of the lock is a person's command, which ends soon, or a writer that was cut
+// off.
 const lockPatienceMs = 10_000
 
 /**
- * Builds a release of everything rendered and makes it live: a draft is written from one snapshot, sealed on disk, and
- * switched to by one rename. Returns `unchanged` when no file and no held activity differs from the live release (or
- * from the one that a standing rollback took down), `held` with the reason when a guard refuses it. Safe to repeat after
- * a crash at any line.
+ * Builds a release of everything rendered and makes it live: a draft is written from one snapshot, sealed on disk, and made
+ * live by one rename. Returns `unchanged` when no file and no held activity differs from the live release (or from the
+ * one that a standing rollback took down), `held` with the reason when a guard refuses it. Safe to repeat after a crash
+ * at any line.
  */
 export async function publishRelease(
   deps: PublicationDeps,
@@ -48,18 +48,18 @@ export async function publishRelease(
     const earlier = outcomeOfInterrupted(state, run, deps.feedsDir)
     if (earlier) return earlier
     const { live } = state
-    // Whatever was left behind takes room that this release may need.
-    await tidy(deps, state.rolledBackFrom)
+    // Leftovers take space that this release may need.
+    await pruneReleases(deps, state.rolledBackFrom)
     await deps.store.transaction(assignSegments)
     await deps.store.transaction(assignReportPlaces)
     await using draft = await Draft.begin(folder, newReleaseId(run))
     deps.onStep?.('begun')
     const assembled = await deps.store.snapshot(async (db, client) => {
-      const plan = await planRelease(deps, run, db, client, live)
+      const plan = await planRelease(deps.mappingConfig, run, { db, client }, live)
       if (plan.verdict !== 'build') return plan
       const known = await outcomeOfKnown(deps, folder, state, plan)
       if (known) return known
-      const build = { deps, run, draft, live, client, signal, onProgress }
+      const build = { config: deps.mappingConfig, run, draft, live, client, signal, onProgress }
       return { ...plan, manifest: await writeFiles(build, plan) }
     })
     if ('state' in assembled) return assembled
@@ -72,7 +72,10 @@ export async function publishRelease(
   })
 }
 
-/** How a run ends that had come as far as the switch before it was interrupted; throws for one that is too late. */
+/**
+ * The outcome of a run that was interrupted after it had switched releases; undefined for any other. Throws
+ * `run-superseded` when a later run has published.
+ */
 function outcomeOfInterrupted({ live, rolledBackFrom }: LiveState, run: Run, feedsDir: string): Outcome | undefined {
   if (!live) return undefined
   const newest = Math.max(live.manifest.run, rolledBackFrom === undefined ? 0 : runOfRelease(rolledBackFrom))
@@ -88,7 +91,7 @@ function outcomeOfInterrupted({ live, rolledBackFrom }: LiveState, run: Run, fee
   return { state, releaseId: live.id, held: live.manifest.held.count }
 }
 
-/** The outcome for content that has been decided about: rolled back by a person, or held already. */
+/** The outcome for content that was decided before: rolled back by a person, or held already. */
 async function outcomeOfKnown(
   deps: PublicationDeps,
   folder: ReleaseFolder,
@@ -105,7 +108,7 @@ async function outcomeOfKnown(
   const held = newestHeld === undefined ? undefined : await findHeldRelease(deps.feedsDir, newestHeld)
   if (!held || held.manifest.previous !== live?.id || !isSameContent(held.manifest, plan)) return undefined
   const reason = reasonToHold(deps, live, plan, held.manifest)
-  // A hold that the database was never told of is built and recorded again.
+  // A held release that the database does not know is built and recorded again.
   if (reason === undefined || !(await findRelease(deps.store.db, held.id))) return undefined
   return { state: 'held', releaseId: held.id, reason, held: held.manifest.held.count }
 }
@@ -117,9 +120,9 @@ function toOutcome(plan: Exclude<PlanResult, ReleasePlan>): Outcome {
 }
 
 function reasonToHold(
-  { maxLossPercent }: Pick<PublicationDeps, 'maxLossPercent'>,
+  { maxLossPercent }: PublicationDeps,
   live: ReadableRelease | undefined,
-  { lossAccepted, vanished, unbalanced }: Pick<ReleasePlan, 'vanished' | 'lossAccepted' | 'unbalanced'>,
+  { lossAccepted, vanished, unbalanced }: ReleasePlan,
   { totals, files, held }: Manifest,
 ): string | undefined {
   return holdReason(lossAccepted ? undefined : live?.manifest.totals, totals, {
@@ -163,7 +166,7 @@ async function commit(step: Commit): Promise<Outcome> {
   deps.onStep?.('switched')
   await deps.store.transaction((db) => recordLiveRelease(db, row, { event: 'published', at: deps.clock() }))
   deps.onStep?.('recorded')
-  await tidy(deps)
+  await pruneReleases(deps)
   onProgress('commit', 1, 1)
   return { state: 'published', releaseId: draft.id, held }
 }

@@ -6,17 +6,17 @@ import type { FolderDeps } from '../../publication.js'
 import { createReleaseReader, isReleaseThere, type ReadableRelease } from '../read/release-reader.js'
 import { publishedRunOf } from './restored-database.js'
 
-/** What is live, and the rollback that stands, if one does. */
+/** The live release, and the rollback that stands, if one does. */
 export type LiveState = {
   readonly live: ReadableRelease | undefined
-  /** Id of the release that a rollback took down; its content is not published again by itself. */
+  /** Id of the release that a rollback took down; a run with the same content does not publish it again. */
   readonly rolledBackFrom: string | undefined
 }
 
 /**
- * Makes the database follow the directory: a switch that it has not heard of is recorded. Two things are put right the
- * other way round: a rollback that was interrupted is finished, and an older release that a cut-off writer switched to
- * at the last moment gives way to the newer one. The caller holds the publishing lock.
+ * Makes the database follow the folder: a switch that it does not know is recorded. In two cases the folder follows the
+ * database: an interrupted rollback is finished, and an older release that a writer switched to after it was cut off
+ * gives way to the newer one. The caller holds the publishing lock.
  */
 export async function reconcile(deps: FolderDeps): Promise<LiveState> {
   const { store, feedsDir, clock } = deps

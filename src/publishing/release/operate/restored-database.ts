@@ -3,10 +3,9 @@ import type { Store } from '../../../store/store.js'
 import { createReleaseReader, type ReadableRelease } from '../read/release-reader.js'
 
 /**
- * Tells a database that was restored from a backup which run made the live release, so that the next run is a later
- * one; done before a process takes up work. A database that never published under this publisher is not the one that
- * the folder belongs to, and is left alone: its run says so when it publishes. Returns the run's number when it was
- * not known.
+ * Records the run of the live release in a database that was restored from an older backup, so that the next run has a
+ * higher number; called before a process starts to work. A database that never published under this publisher does not
+ * belong to the folder and is left alone: publishing refuses it. Returns the run's number when it was not known.
  */
 export async function adoptLiveRun(deps: {
   readonly store: Store
@@ -21,7 +20,7 @@ export async function adoptLiveRun(deps: {
   })
 }
 
-/** The run that made a release, from what its manifest tells. */
+/** The run that made a release, from its manifest. */
 export function publishedRunOf({ id, manifest }: ReadableRelease) {
   return { id: manifest.run, releaseId: id, at: new Date(manifest.generated), held: manifest.held.count }
 }

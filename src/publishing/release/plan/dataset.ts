@@ -1,9 +1,12 @@
 import type { NoticeSummary } from '../../../domain/notice.js'
-import type { Connection } from '../../../store/database/connection.js'
+import type { Connection, Db } from '../../../store/database/connection.js'
 import type { FileEnvelope } from '../../files/file-writer.js'
 import type { Texts } from '../../files/texts.js'
 
-/** One file of the release to be. `content` is not asked for when the live release has the same fingerprint. */
+/** One unchanging view of the store, and its connection for COPY. */
+export type Snapshot = { readonly db: Db; readonly client: Connection }
+
+/** A planned file of a release. `content` is not read when the live release has the same fingerprint. */
 export type Dataset = {
   readonly path: string
   readonly mediaType: string
@@ -14,13 +17,10 @@ export type Dataset = {
 }
 
 /**
- * What a file consists of: texts from the run's snapshot of the store, the bytes of an earlier dataset of this release,
- * or the records of earlier datasets one after the other.
+ * The content of a file: texts from the run's snapshot of the store, the bytes of an earlier dataset of this release, or the
+ * records of earlier datasets one after the other.
  */
 export type DatasetContent =
   | { readonly kind: 'texts'; readonly envelope?: FileEnvelope; readonly texts: (client: Connection) => Texts }
   | { readonly kind: 'same'; readonly as: string }
   | { readonly kind: 'joined'; readonly envelope: FileEnvelope; readonly parts: readonly string[] }
-
-/** The summary of a file that is never the subject of notices. */
-export const noNotices: NoticeSummary = { errors: 0, warnings: 0, infos: 0, byCode: {} }

@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto'
 import { type IsoDate, isoDateOf, isoInstantOf } from '../../../domain/dates.js'
 import { ServiceError } from '../../../domain/errors.js'
 import type { Decimal } from '../../../domain/money.js'
-import { hasError, type Notice, type NoticeSummary } from '../../../domain/notice.js'
+import {
+  addSummaries,
+  hasError,
+  type Notice,
+  type NoticeSummary,
+  noNotices,
+  summarizeNotices,
+} from '../../../domain/notice.js'
 import type { Run } from '../../../domain/run.js'
 import { organisationsPath } from '../../../feeds/addresses.js'
 import type { MappingConfig } from '../../../feeds/iati/mapping-config.js'
@@ -28,31 +35,28 @@ import { validateOrganisation } from '../../../validation/index.js'
 import type { Element } from '../../../xml/element.js'
 import { writeElement } from '../../../xml/writer.js'
 import type { Texts } from '../../files/texts.js'
-import type { PublicationDeps } from '../../publication.js'
 import type { Manifest } from '../read/manifest.js'
-import type { Dataset } from './dataset.js'
+import type { Dataset, Snapshot } from './dataset.js'
 import { stampedEnvelope } from './stamped-envelope.js'
 
-/** The file, and what the manifest keeps of the publisher's own record. */
+/** The file, and what the manifest says about the publisher's own record. */
 export type OrganisationFile = { readonly dataset: Dataset; readonly publisherRecord: Manifest['publisherRecord'] }
 
 /**
- * The organisation file: the publisher's record, then one for each partner with a real identifier. Where anything that it
- * is made from changed, it is made twice, once to know its hash and once to be written, and never held in memory. An invalid publisher's record stops the
- * run, for it can only be a wrong configuration; an invalid partner's is left out.
+ * The organisation file (iati.md 12). If an input changed, it is generated twice: once to hash, once to write, so that it
+ * is never in memory as a whole. An invalid publisher's record stops the run, since its configuration is wrong; an invalid
+ * partner's is left out.
  */
 export async function organisationFile(
-  deps: Pick<PublicationDeps, 'mapping'>,
+  config: MappingConfig,
   run: Run,
-  db: Db,
-  client: Connection,
+  { db, client }: Snapshot,
   live: Manifest | undefined,
 ): Promise<OrganisationFile> {
-  const config = deps.mapping
   const day = isoDateOf(run.startedAt)
   const publisher = publisherText(config, await figures(db, config, day), day)
   const inputs = await hashOfInputs(client, config, day, publisher)
-  const first = unchanged(live, inputs) ?? (await read(client, config, day, publisher))
+  const first = summaryOfLive(live, inputs) ?? (await summarize(client, config, day, publisher))
   const generated = isoInstantOf(run.startedAt)
   const same = live?.publisherRecord?.hash === first.publisherHash ? live.publisherRecord : undefined
   const publisherRecord = { hash: first.publisherHash, lastUpdated: same?.lastUpdated ?? generated, inputs }
@@ -101,7 +105,7 @@ function scopeOf({ currency }: MappingConfig, day: IsoDate): MoneyScope {
   return { currency, day, first, last }
 }
 
-/** The publisher's record around the place of its recipient-org-budgets. */
+/** The publisher's record before and after its recipient-org-budgets. */
 type PublisherText = { readonly before: string; readonly after: string }
 
 function publisherText(config: MappingConfig, years: readonly YearFigures[], day: IsoDate): PublisherText {
@@ -122,7 +126,8 @@ function check(organisation: Element, config: MappingConfig, day: IsoDate): Noti
   return validateOrganisation(organisation, { today: day, reportingOrgRef: config.reportingOrg.ref })
 }
 
-type Reading = {
+/** What is known of the file before it is written. */
+type FileSummary = {
   readonly publisherHash: string
   readonly hash: string
   readonly records: number
@@ -131,7 +136,7 @@ type Reading = {
   readonly invalid: ReadonlySet<string>
 }
 
-/** A name for everything that the file is made from. */
+/** A hash of everything that the file is made from. */
 async function hashOfInputs(
   client: Connection,
   config: MappingConfig,
@@ -145,36 +150,32 @@ async function hashOfInputs(
   return hash.digest('hex')
 }
 
-/** What the live release says of the file, when it was made from the same. */
-function unchanged(live: Manifest | undefined, inputs: string): Reading | undefined {
+/** The summary of the live release's file, if that was made from the same inputs. */
+function summaryOfLive(live: Manifest | undefined, inputs: string): FileSummary | undefined {
   const file = live?.files.find(({ path }) => path === organisationsPath)
   if (!file || live?.publisherRecord?.inputs !== inputs) return undefined
   const { fingerprint, records, notices } = file
-  // It is carried over, not made: whoever is invalid is not in it.
+  // The file is carried over, so nobody asks which partners are invalid.
   return { publisherHash: live.publisherRecord.hash, hash: fingerprint, records, notices, invalid: new Set() }
 }
 
-/** Makes everything once, for its hashes, its number and what the checks find. */
-async function read(
+/** Generates the file once, for hashes, counts and findings. */
+async function summarize(
   client: Connection,
   config: MappingConfig,
   day: IsoDate,
   publisher: PublisherText,
-): Promise<Reading> {
+): Promise<FileSummary> {
   const hash = createHash('md5').update(publisher.before)
   for await (const budget of recipientBudgets(client, config, day)) hash.update(budget)
   hash.update(publisher.after)
   const publisherHash = hash.copy().digest('hex')
-  const byCode: Record<string, number> = {}
-  const count = { error: 0, warning: 0, info: 0 }
+  let notices = noNotices
   let records = 1
   const invalid = new Set<string>()
   for await (const { record, identifier } of partners(client, config)) {
     const findings = check(record, config, day)
-    for (const { code, severity } of findings) {
-      byCode[code] = (byCode[code] ?? 0) + 1
-      count[severity] += 1
-    }
+    if (findings.length > 0) notices = addSummaries(notices, summarizeNotices(findings))
     if (hasError(findings)) {
       invalid.add(identifier)
       continue
@@ -182,7 +183,6 @@ async function read(
     hash.update('\n').update(writeElement(record))
     records += 1
   }
-  const notices = { errors: count.error, warnings: count.warning, infos: count.info, byCode }
   return { publisherHash, hash: hash.digest('hex'), records, notices, invalid }
 }
 

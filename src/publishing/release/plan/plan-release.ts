@@ -1,7 +1,8 @@
 import { isoDateOf, isoInstantOf } from '../../../domain/dates.js'
 import type { Run } from '../../../domain/run.js'
 import { activitiesPath, projectFeedIndexPath } from '../../../feeds/addresses.js'
-import type { Connection, Db } from '../../../store/database/connection.js'
+import type { MappingConfig } from '../../../feeds/iati/mapping-config.js'
+import type { Connection } from '../../../store/database/connection.js'
 import { copyRows } from '../../../store/database/copy-rows.js'
 import { findFact } from '../../../store/database/facts.js'
 import { vanishedIdentifiers } from '../../../store/publication/published-identifiers.js'
@@ -14,17 +15,16 @@ import {
   unbalancedRenderings,
 } from '../../../store/publication/renderings.js'
 import type { Texts } from '../../files/texts.js'
-import type { PublicationDeps } from '../../publication.js'
-import type { Manifest } from '../read/manifest.js'
+import type { Manifest, Sample } from '../read/manifest.js'
 import type { ReadableRelease } from '../read/release-reader.js'
 import { bulkActivities } from './bulk-activities.js'
-import type { Dataset } from './dataset.js'
+import type { Dataset, Snapshot } from './dataset.js'
 import { organisationFile } from './organisation-file.js'
 import { reportDatasets } from './report-datasets.js'
 import { stampedEnvelope } from './stamped-envelope.js'
 
 const xmlMediaType = 'application/xml; charset=utf-8'
-// Named in the manifest; the count is exact.
+// Listed in the manifest; the count is exact.
 const maxHeldNamed = 100
 
 /** A release that differs from the live one. */
@@ -35,27 +35,28 @@ export type ReleasePlan = {
   readonly feeds: { readonly count: number; readonly entries: number; readonly fingerprint: string }
   readonly held: Manifest['held']
   readonly totals: Manifest['totals']
-  readonly vanished: { readonly count: number; readonly sample: readonly string[] }
+  /** Published identifiers that the release lacks. */
+  readonly vanished: Sample
   /** Activities whose transactions do not add up to the books. */
-  readonly unbalanced: { readonly count: number; readonly sample: readonly string[] }
-  /** A person removed data on purpose: smaller totals than the live release's are no reason to hold this one. */
+  readonly unbalanced: Sample
+  /** A person removed data on purpose: smaller totals than the live release's do not hold this one. */
   readonly lossAccepted: boolean
 }
 
-/** What the snapshot calls for. */
+/** What a snapshot of the store calls for. */
 export type PlanResult =
   | ReleasePlan
   | { readonly verdict: 'unchanged'; readonly live: ReadableRelease; readonly held: Manifest['held'] }
   | { readonly verdict: 'empty'; readonly reason: string; readonly held: Manifest['held'] }
 
-/** Looks at everything rendered and decides what the release would hold, without writing anything. */
+/** Plans a release of everything rendered, without writing anything. */
 export async function planRelease(
-  deps: Pick<PublicationDeps, 'mapping'>,
+  config: MappingConfig,
   run: Run,
-  db: Db,
-  client: Connection,
+  snapshot: Snapshot,
   live: ReadableRelease | undefined,
 ): Promise<PlanResult> {
+  const { db } = snapshot
   const heldRows = await heldRenderings(db, maxHeldNamed)
   const held: Manifest['held'] = {
     count: heldRows.count,
@@ -75,7 +76,7 @@ export async function planRelease(
   }
   const generated = isoInstantOf(run.startedAt)
   const feeds = await reportFeedsFingerprint(db)
-  const organisations = await organisationFile(deps, run, db, client, live?.manifest)
+  const organisations = await organisationFile(config, run, snapshot, live?.manifest)
   const envelope = stampedEnvelope('iati-activities', generated)
   const activityFiles = segments.map(
     (segment): Dataset => ({
@@ -95,7 +96,7 @@ export async function planRelease(
     ...activityFiles,
     bulkActivities(activityFiles, generated),
     organisations.dataset,
-    ...(await reportDatasets(deps.mapping, db)),
+    ...(await reportDatasets(config, db)),
   ]
   const plan: ReleasePlan = {
     verdict: 'build',
@@ -121,7 +122,7 @@ function emptyReason({ count, sample }: Manifest['held']): string {
   return `none of the ${count} activities is valid: ${[...codes].slice(0, 5).join(', ')}`
 }
 
-/** Whether a release holds exactly what is planned: the same files with the same records, the same held activities. */
+/** Whether a release has what is planned: the same files with the same records, the same held activities. */
 export function isSameContent(release: Manifest, plan: ReleasePlan): boolean {
   const before = new Map(release.files.map((file) => [file.path, file.fingerprint]))
   const after = [...plan.datasets, { path: projectFeedIndexPath, fingerprint: plan.feeds.fingerprint }]

@@ -1,27 +1,27 @@
 import { createHash } from 'node:crypto'
+import { noNotices } from '../../../domain/notice.js'
 import { reportsArchivePath, reportsFeedPath } from '../../../feeds/addresses.js'
-import { type FeedConfig, recentReportFeed, reportArchive } from '../../../feeds/atom/report-feed.js'
+import { type FeedConfig, recentReportFeed, reportArchive, toFeedConfig } from '../../../feeds/atom/report-feed.js'
 import type { MappingConfig } from '../../../feeds/iati/mapping-config.js'
 import { inputKey } from '../../../feeds/input-key.js'
 import type { Db } from '../../../store/database/connection.js'
 import { archivedReports, currentReports, listReportArchives } from '../../../store/publication/report-archives.js'
 import type { Texts } from '../../files/texts.js'
 import { inOneBatch } from '../../files/texts.js'
-import { type Dataset, noNotices } from './dataset.js'
+import type { Dataset } from './dataset.js'
 
 const mediaType = 'application/atom+xml; charset=utf-8'
 
 /**
- * The feed of all reports and its archives (RFC 5005). An archive is made, a hundred reports at a time, only when it is
- * written: its fingerprint comes from the digests of its reports.
+ * The feed of all reports and its archives (RFC 5005). The fingerprint of an archive comes from the digests of its reports,
+ * so that its text is generated only when it changed.
  */
-export async function reportDatasets(mapping: MappingConfig, db: Db): Promise<Dataset[]> {
-  const { baseUrl, language, reportingOrg } = mapping
-  const config: FeedConfig = { baseUrl, language, publisherName: reportingOrg.name }
+export async function reportDatasets(config: MappingConfig, db: Db): Promise<Dataset[]> {
+  const feedConfig = toFeedConfig(config)
   const archives = await listReportArchives(db)
-  const feed = recentReportFeed(await currentReports(db), config, archives.at(-1)?.archive)
+  const feed = recentReportFeed(await currentReports(db), feedConfig, archives.at(-1)?.archive)
   if (!feed) return []
-  const made = inputKey(mapping)
+  const key = inputKey(config)
   return [
     {
       path: reportsFeedPath,
@@ -37,9 +37,9 @@ export async function reportDatasets(mapping: MappingConfig, db: Db): Promise<Da
         path: reportsArchivePath(archive),
         mediaType,
         records: reports,
-        fingerprint: md5([made, digest, archive, previous].join(' ')),
+        fingerprint: md5([key, digest, archive, previous].join(' ')),
         notices: noNotices,
-        content: { kind: 'texts', texts: () => archiveText(db, config, archive, previous) },
+        content: { kind: 'texts', texts: () => archiveText(db, feedConfig, archive, previous) },
       }
     }),
   ]

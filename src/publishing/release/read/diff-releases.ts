@@ -1,22 +1,19 @@
 import { type Decimal, fromMinorUnits, toMinorUnits } from '../../../domain/money.js'
-import type { Manifest } from './manifest.js'
+import type { Manifest, Sample } from './manifest.js'
 import { activitiesOf, activityFiles, type PublishedActivity } from './release-contents.js'
 import type { ReadableRelease } from './release-reader.js'
 
 // Identifiers listed of each kind; the counts are exact.
 const maxNamed = 20
 
-/** Identifiers of one kind: how many, and the first few. */
-export type Named = { readonly count: number; readonly sample: readonly string[] }
-
 /** The differences from one release to another. */
 export type ReleaseDiff = {
   readonly from: string
   readonly to: string
   readonly activities: {
-    readonly added: Named
-    readonly removed: Named
-    readonly changed: Named
+    readonly added: Sample
+    readonly removed: Sample
+    readonly changed: Sample
     readonly same: number
   }
   /** Incoming money by currency. */
@@ -65,7 +62,7 @@ function named() {
       count++
       if (sample.length < maxNamed) sample.push(identifier)
     },
-    value: (): Named => ({ count, sample }),
+    value: (): Sample => ({ count, sample }),
   }
 }
 

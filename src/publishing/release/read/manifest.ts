@@ -25,6 +25,9 @@ export type ManifestFile = {
   readonly notices: NoticeSummary
 }
 
+/** How many, and the first few. */
+export type Sample<Item = string> = { readonly count: number; readonly sample: readonly Item[] }
+
 /** An activity whose newest rendering is invalid; its last valid text, if any, is what the file holds. */
 export type HeldActivity = {
   readonly identifier: string
@@ -58,7 +61,7 @@ export type Manifest = {
   readonly files: readonly ManifestFile[]
   /** Feeds at `/feeds/projects/{id}/reports.atom`; `index` is the file of this release that lists them with hashes. */
   readonly projectFeeds: { readonly count: number; readonly index: string }
-  readonly held: { readonly count: number; readonly sample: readonly HeldActivity[] }
+  readonly held: Sample<HeldActivity>
   /** What the guards compare from release to release; amounts by currency. */
   readonly totals: { readonly activities: number; readonly money: Readonly<Record<string, string>> }
 }

@@ -1,13 +1,15 @@
 import { isoInstantOf } from '../../../domain/dates.js'
+import { noNotices } from '../../../domain/notice.js'
 import type { Run } from '../../../domain/run.js'
 import { manifestPath, projectFeedIndexPath } from '../../../feeds/addresses.js'
+import type { MappingConfig } from '../../../feeds/iati/mapping-config.js'
 import type { Connection } from '../../../store/database/connection.js'
 import { copyRows } from '../../../store/database/copy-rows.js'
 import { copyReportFeedsSql } from '../../../store/publication/renderings.js'
 import { inOneBatch } from '../../files/texts.js'
 import type { Draft, Writing } from '../../folder/draft.js'
-import type { Progress, PublicationDeps } from '../../publication.js'
-import { type DatasetContent, noNotices } from '../plan/dataset.js'
+import type { Progress } from '../../publication.js'
+import type { DatasetContent } from '../plan/dataset.js'
 import type { ReleasePlan } from '../plan/plan-release.js'
 import { listPackedFeeds, packAddress, packFeeds, packIndexAddress } from '../read/feed-pack.js'
 import type { Manifest, ManifestFile } from '../read/manifest.js'
@@ -17,7 +19,7 @@ const jsonMediaType = 'application/json; charset=utf-8'
 
 /** What writing a release needs. */
 export type Build = {
-  readonly deps: PublicationDeps
+  readonly config: MappingConfig
   readonly run: Run
   readonly draft: Draft
   readonly live: ReadableRelease | undefined
@@ -26,12 +28,13 @@ export type Build = {
   readonly onProgress: Progress
 }
 
-/** Writes every file that changed, carries over every file that did not, and says in the manifest what there is. */
+/** Writes files that changed, carries over the others, and writes the manifest. */
 export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manifest> {
-  const { deps, run, draft, live, signal, onProgress } = build
+  const { run, draft, live, signal, onProgress } = build
+  const { reportingOrg } = build.config
   const generated = isoInstantOf(run.startedAt)
   const liveFiles = new Map(live?.manifest.files.map((file) => [file.path, file]))
-  // What the manifest says of each file, to be asked when all are being finished.
+  // Entries of the manifest, read once all files are being finished.
   const entries = new Map<string, () => Promise<ManifestFile>>()
   const steps = plan.datasets.length + 1
   for (const dataset of plan.datasets) {
@@ -67,7 +70,7 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
     run: run.id,
     generated,
     ...(live && { previous: live.id, previousReleases: previousReleases(live.manifest) }),
-    publisher: { ref: deps.mapping.reportingOrg.ref, name: deps.mapping.reportingOrg.name },
+    publisher: { ref: reportingOrg.ref, name: reportingOrg.name },
     ...(plan.publisherRecord && { publisherRecord: plan.publisherRecord }),
     files,
     projectFeeds: { count: plan.feeds.count, index: projectFeedIndexPath },
@@ -90,7 +93,6 @@ async function writeContent(
   return await draft.write(path, content.texts(client), signal, envelope && { envelope })
 }
 
-// As many as a reader may want to go back.
 const maxPreviousReleases = 10
 
 function previousReleases(live: Manifest): NonNullable<Manifest['previousReleases']> {
@@ -110,7 +112,7 @@ async function writeProjectFeeds(
     for (const address of [packAddress, packIndexAddress, projectFeedIndexPath]) await draft.carry(address, live.id)
     return { ...before, immutablePath }
   }
-  // The index is written while the pack is, the listing from the index: nothing of either is gathered in memory.
+  // The index is written with the pack, and the listing from the index, so that neither is in memory as a whole.
   const packed = [packAddress, packIndexAddress].map((address) => ({ address, twin: false }))
   const packs = await draft.writeTogether(packed, packFeeds(packedFeeds(build.client)), signal)
   await Promise.all(packs.map(({ written }) => written))

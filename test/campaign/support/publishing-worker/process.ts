@@ -23,7 +23,7 @@ const worker = await startWorker({
   store,
   publication: createPublication({
     store,
-    mapping: mappingConfig,
+    mappingConfig,
     feedsDir,
     keepReleases: 3,
     maxLossPercent: 5,

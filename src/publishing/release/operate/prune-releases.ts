@@ -5,12 +5,12 @@ import { sweep } from '../../folder/sweep.js'
 import type { OperateDeps } from '../../publication.js'
 import { reconcile } from './reconcile.js'
 
-/** Removes drafts of dead writers and releases that nobody needs any more, unless a publication is going on. */
-export async function keepHouse(deps: OperateDeps): Promise<void> {
+/** Removes drafts of dead writers and releases that nobody needs any more, unless a publication is running. */
+export async function pruneReleasesWhenIdle(deps: OperateDeps): Promise<void> {
   await prepareFolder(releaseFolder(deps.feedsDir))
   await ifPublishingLockIsFree(deps.store, async () => {
     const { rolledBackFrom } = await reconcile(deps)
-    await tidy(deps, rolledBackFrom)
+    await pruneReleases(deps, rolledBackFrom)
   })
 }
 
@@ -18,7 +18,7 @@ export async function keepHouse(deps: OperateDeps): Promise<void> {
  * Removes what nobody needs any more, but not the release that a standing rollback took down. The caller holds the
  * publishing lock.
  */
-export async function tidy(deps: OperateDeps, rolledBackFrom?: string): Promise<void> {
+export async function pruneReleases(deps: OperateDeps, rolledBackFrom?: string): Promise<void> {
   const needed = rolledBackFrom === undefined ? [] : [rolledBackFrom]
   const options = { keep: deps.keepReleases, now: deps.clock(), needed }
   const held = await sweep(releaseFolder(deps.feedsDir), options)
