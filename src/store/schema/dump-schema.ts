@@ -59,7 +59,7 @@ const sequences = `
       select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'i')
   order by c.relname collate "C"`
 
-// A reference may go round in a circle, so all of them come after the tables.
+// References can be circular, so all of them come after the tables.
 const references = `
   select format(E'alter table %I add constraint %I\\n  %s;', c.relname, k.conname, pg_get_constraintdef(k.oid, true))
     as line
@@ -67,7 +67,7 @@ const references = `
   where c.relnamespace = ${ours} and k.contype = 'f'
   order by c.relname collate "C", k.conname collate "C"`
 
-// Without those that a constraint of a table makes.
+// Indexes of constraints are written with their table.
 const indexes = `
   select pg_get_indexdef(i.indexrelid, 0, true) || ';' as line
   from pg_index i join pg_class c on c.oid = i.indexrelid join pg_class t on t.oid = i.indrelid
@@ -159,7 +159,7 @@ async function functions(db: Db): Promise<string[]> {
   return found.map((line) => `${line.trimEnd()};\n`)
 }
 
-/** What would otherwise be missing from the file without anybody noticing. */
+/** Throws for objects that would be missing from the file without notice. */
 async function refuseUnknownKinds(db: Db): Promise<void> {
   const unknown = await lines(
     db,
@@ -177,5 +177,5 @@ async function refuseUnknownKinds(db: Db): Promise<void> {
          from pg_rewrite join pg_class c on c.oid = ev_class where c.relnamespace = ${ours} and c.relkind = 'r'
      ) found order by line collate "C"`,
   )
-  if (unknown.length > 0) throw new Error(`teach src/store/dump-schema.ts to write: ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw new Error(`src/store/schema/dump-schema.ts cannot write these yet: ${unknown.join(', ')}`)
 }
