@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeStore } from '../../src/store/schema/describe-store.js'
 import { defaultWriterRole, grantWriterRole } from '../../src/store/schema/writer-role.js'
+import { runCommandLine } from '../support/command-line.js'
 import { type TestDatabase, testDatabase } from '../support/database.js'
 import { type Publisher, testPublisher } from '../support/publishing.js'
 
@@ -17,7 +21,13 @@ let platform: pg.Client
 beforeAll(async () => {
   database = await testDatabase()
   const { db } = database.store
-  await grantWriterRole(db, defaultWriterRole, new Date())
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-sql-'))
+  afterAll(() => rm(dataDir, { recursive: true, force: true }))
+  const made = await runCommandLine(['migrate', '--writer-role', '--json'], {
+    DATABASE_URL: database.url,
+    GIVING_DATA_DIR: dataDir,
+  })
+  expect(JSON.parse(made.stdout)).toMatchObject({ applied: [], writerRole: defaultWriterRole })
   await db.query(`do $$ begin create role ${login} login; exception when duplicate_object then null; end $$`)
   await db.query(`alter role ${login} password 'test'; grant ${defaultWriterRole} to ${login}`)
   publisher = await testPublisher(database.store)
