@@ -17,7 +17,7 @@ import { Workshop } from './suite/workshop.js'
 import { bench as sync } from './sync/bench.js'
 import { bench as validate } from './validate/bench.js'
 
-/** `npm run bench -- [NAME...] [options]`: measures, prints every bar with its ratio, and tells by its exit code. */
+/** `npm run bench -- [NAME...] [options]`: prints every bar with its ratio; exit code 0 held, 1 missed, 2 failed. */
 const benches: readonly Bench[] = [
   mapping,
   render,
@@ -84,7 +84,7 @@ async function runSuite(request: Request, display: Display): Promise<SuiteReport
   return { machine, startedAt, quick, seconds, held: missed + failed === 0, benches: done }
 }
 
-/** Runs one bench; its failure ends only itself. */
+/** Runs one bench; the suite continues when it fails. */
 async function runBench(bench: Bench, setting: BenchSetting): Promise<BenchReport> {
   const { name, about } = bench
   const began = performance.now()
@@ -97,7 +97,7 @@ async function runBench(bench: Bench, setting: BenchSetting): Promise<BenchRepor
   }
 }
 
-/** Where giving things back failed too, what went wrong first. */
+/** The first failure where disposing failed too. */
 function describeFailure(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure)
   return 'suppressed' in failure ? describeFailure(failure.suppressed) : (failure.stack ?? failure.message)

@@ -28,11 +28,11 @@ const connections = 64
 const poolSize = 10
 const user = { email: 'bench@example.org', password: 'seven grey herons wade', tokenTimeoutSeconds: 36_000 }
 
-/** Requests to one server, shared out among the connections; measured `rounds` times, beside its floors. */
+/** Requests to one server, divided among the connections; measured `rounds` times, beside its floors. */
 type Target = {
   readonly name: string
   readonly requests: readonly autocannon.Request[]
-  /** 64 unless it says otherwise. */
+  /** 64 when absent. */
   readonly connections?: number
 }
 type Measured = { readonly perSecond: number; readonly p99: number; readonly failed: number }
@@ -40,7 +40,7 @@ type Measured = { readonly perSecond: number; readonly p99: number; readonly fai
 /**
  * The API under load beside its floors, over seeded projects: the list page must reach 0.7 of the bare Fastify route
  * (XML and JSON), the single project 0.8 of its own. `--quick`: fewer projects, shorter. `--only=TEXT`: targets whose
- * name has the text. `--data=FOLDER`: the seeded database stays there for the next time.
+ * name has the text. `--data=FOLDER`: the seeded database is kept there.
  */
 export const bench: Bench = {
   name: 'api',
@@ -141,7 +141,7 @@ async function measure(setting: Setting, print: (line: string) => void): Promise
     group('list page, XML', lists('xml'), 'list.xml', 0.7),
     group(
       'single project, JSON',
-      // Inactive projects are 410: only those that answer are asked for.
+      // Inactive projects answer 410: only active ones are requested.
       await answering(ports.api, get(ids.map((id) => apiPath(`projectservice/projects/${id}.json`)))),
       'project.json',
       0.8,
@@ -154,7 +154,7 @@ async function measure(setting: Setting, print: (line: string) => void): Promise
       ),
     ),
     alone('search, JSON', get(words.map((q) => apiPath(`services/search/projects.json?q=${encodeURIComponent(q)}`)))),
-    // Few at a time: password checks are capped, and more would be turned away with 503.
+    // Few at a time: concurrent password checks are capped, and more would get 503.
     alone(
       'token',
       [
@@ -191,7 +191,7 @@ async function answering(port: number, requests: readonly autocannon.Request[]):
   return good
 }
 
-/** Measures the targets in turn, round by round, so that a disturbance of the machine meets all of them. */
+/** Measures the targets in turn, round by round, so that a disturbance of the machine affects all of them. */
 async function measureGroup(
   { rounds, seconds }: Setting,
   bar: number,
@@ -242,7 +242,7 @@ async function load(
     connections: own,
     duration: seconds,
     requests: [...requests],
-    // Each connection asks for records of its own: what two ask for at once would be read only once.
+    // Each connection requests its own records: a record that two request at once would be read only once.
     setupClient: (client) => {
       const turn = connected++ % own
       if (requests.length >= own) client.setRequests(requests.filter((_, index) => index % own === turn))

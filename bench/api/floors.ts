@@ -4,11 +4,11 @@ import { fastify } from 'fastify'
 import { openStore } from '../../src/store/store.js'
 
 /**
- * What the API is measured against, in a process of its own: bare node:http with fixed bytes, and bare Fastify routes
- * whose one named statement returns the same page as ready text. Prints its ports as JSON; ends with its input.
+ * The floors of the API, in a process of their own: bare node:http with fixed bytes, and bare Fastify routes whose one named
+ * statement returns the same page as ready text. Prints its ports as JSON; exits when its input ends.
  */
 const [databaseUrl = '', poolSize = '10'] = process.argv.slice(2)
-// Each statement has the time limit that the API gives its own.
+// The time limit of a statement is that of the API.
 const pool = openStore({ url: databaseUrl, max: Number(poolSize), applicationName: 'bench floors' })
 const store = pool.answeringWithin(10_000)
 

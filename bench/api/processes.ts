@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
-/** A process that is ended with its owner. */
+/** A process that ends with its owner. */
 export type Running<T> = AsyncDisposable & { readonly value: T }
 
 function run(file: string, args: readonly string[], environment: NodeJS.ProcessEnv): ChildProcess {
@@ -18,7 +18,7 @@ function run(file: string, args: readonly string[], environment: NodeJS.ProcessE
   })
 }
 
-/** The floors; their ports are the first line that they print. */
+/** The floors; the first line that they print has their ports. */
 export async function startFloors(
   databaseUrl: string,
   poolSize: number,
@@ -35,7 +35,7 @@ export async function startFloors(
   }
 }
 
-/** `giving api` as operators run it, its log lines thrown away after they were written. */
+/** `giving api` as operators run it; its log lines are written and discarded. */
 export async function startApi(environment: NodeJS.ProcessEnv): Promise<Running<number>> {
   const port = await freePort()
   const child = run('src/cli.ts', ['api'], { ...environment, HOST: '127.0.0.1', PORT: String(port) })

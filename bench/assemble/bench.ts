@@ -73,13 +73,13 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
       atLeast(0.6, 'assembling with gzip twins, of COPY to a plain file', speedRatio(twins, copy)),
     ],
     notes: [
-      'Both bars are against COPY to stdout whose output one process writes to a plain file, uncompressed, without a sync: ' +
+      'Both bars are relative to COPY to stdout into a plain file, uncompressed and not synced: ' +
         "the worker's files, too, are not on the machine of the server. COPY to a file of the server crosses no socket.",
     ],
   }
 }
 
-/** Writes the activity files of a release as publishing does, without making it one; seconds. */
+/** Writes the activity files of a release as publishing does; returns the seconds. */
 async function assemble(store: Store, feedsDir: string, twin: boolean): Promise<number> {
   const folder = releaseFolder(feedsDir)
   await prepareFolder(folder)
@@ -99,7 +99,7 @@ async function assemble(store: Store, feedsDir: string, twin: boolean): Promise<
   })
 }
 
-/** One of the segments: the unsegmented copy is made from them, not from the store. */
+/** Whether it is a segment; the file with all activities is copied from the segments, not from the store. */
 function isActivityFile({ path: address }: Dataset): boolean {
   return /^\/iati\/activities(-\d+)?\.xml$/.test(address)
 }

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { Store } from '../../src/store/store.js'
 import { atMost, type Bench, type BenchResult, type BenchSetting } from '../suite/bench.js'
 
-/** A full build, then a day with few changes, then days without: what a daily export costs once it is established. */
+/** A full build, a day with few changes, days without changes: the cost of a daily export. */
 export const bench: Bench = {
   name: 'changes',
   about: 'a day with 1% of the projects changed, and a day without changes, beside the first build of everything',
@@ -18,19 +18,19 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   const { store, url } = database
   const feedsDir = await workshop.folder('changes')
   await using worker = await workshop.worker(url, feedsDir)
-  // One UTC day throughout: what time alone changes is not what is measured here.
+  // All on one UTC day: what changes with the day is not measured here.
   const build = async (what: string, hour: number) => {
     progress(`${projects} projects: ${what}`)
     return await worker.run({ at: `2026-11-21T0${hour}:00:00Z`, publish: true })
   }
   const full = await build('everything', 1)
-  // Seeded projects are in the order of their ids: the changed ones are spread over every file.
+  // Files are in the order of ids: the changed projects are spread over all of them.
   const { rowCount } = await store.db.query(`update project set title = title || '.' where id % 100 = 7`)
   const changed = await build('1% changed', 2)
   const before = await fingerprintOf(feedsDir)
   const quiet = [await build('no changes', 3), await build('no changes', 4), await build('no changes', 5)]
   const untouched = before === (await fingerprintOf(feedsDir))
-  // The best of three: another process at work is no part of it.
+  // The best of three leaves out disturbances by other processes.
   const [still] = quiet.toSorted((a, b) => a.seconds - b.seconds)
   if (!still?.publish || !changed.publish || !full.publish) throw new Error('a run did not publish')
   if (changed.render.rendered !== rowCount) throw new Error(`${changed.render.rendered} of ${rowCount} were rendered`)
@@ -74,10 +74,10 @@ async function megabytesOf({ db }: Store): Promise<string> {
   return (Number(rows[0]?.bytes ?? 0) / 1e6).toFixed(0)
 }
 
-/** Every path under the folder with what would tell that it was touched. */
+/** Every path under the folder with the attributes that would change if it was written. */
 async function fingerprintOf(folder: string): Promise<string> {
   const lines: string[] = []
-  // The bulk files are a set a day.
+  // The bulk files are a new set each day.
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const file = path.join(entry.parentPath, entry.name)
     if (path.relative(folder, file).startsWith('bulk')) continue

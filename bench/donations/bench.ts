@@ -22,9 +22,9 @@ const leastRatio = 0.25
 const usd = 'USD' as CurrencyCode
 
 /**
- * Durable donations a second, beneath HTTP, beside the floor of one-row insert-and-commit on the same connections, in
- * turns, so that a machine that slows down slows both; over 100 donors; then the same for 50 donors of one project.
- * Donations must reach 0.25 of the floor, and the books agree afterwards. `--quick`: shorter.
+ * Durable donations a second, without HTTP, beside the floor of one-row insert-and-commit on the same connections, in turns,
+ * so that a machine that slows down slows both: for 100 donors, then for 50 donors of one project. Donations must reach
+ * 0.25 of the floor, and the books must agree afterwards. `--quick`: shorter.
  */
 export const bench: Bench = {
   name: 'donations',
@@ -110,7 +110,7 @@ async function prepare(store: Store): Promise<number> {
       select id, true, 'active', 'Project ' || id, 1000000, 'local' from generate_series(1, $1::integer) id`,
     [projects],
   )
-  // Plans are made for the store of a platform that runs, not for empty tables.
+  // Statistics of filled tables: plans for empty ones would be slow.
   await store.db.query(
     `insert into donation (project_id, amount, currency, settled_at, source)
       select id % $1::integer + 1, 25, 'USD', now() - interval '1 year', 'local' from generate_series(1, $2::integer) id`,

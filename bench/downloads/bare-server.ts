@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream'
 
-/** The floor, in a process of its own: node:http and createReadStream over one file and its twin. Ends with its input. */
+/** The floor, in a process of its own: node:http and createReadStream over a file and its twin. Exits when its input ends. */
 const [file = ''] = process.argv.slice(2)
 const sizes = { identity: (await stat(file)).size, gzip: (await stat(`${file}.gz`)).size }
 

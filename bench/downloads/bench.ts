@@ -28,7 +28,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   const { quick, workshop, progress } = setting
   const projects = setting.projects ?? 2_500
   await using database = await workshop.seeded({ projects, size: 'small', rendered: true })
-  // One file, larger than a segment grows by itself.
+  // One file, larger than a segment becomes.
   await database.store.db.query('update rendering set segment = 1')
   const apiKey = await makeApiKey(database.store)
   const dataDir = await workshop.folder('downloads')
@@ -45,7 +45,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   const program = await workshop.program()
   progress('publishing the feed')
   await using giving = await startGiving(program, environment, address)
-  // The run goes on when its release is live: it builds the bulk files of the API.
+  // After its release is live the run still builds the bulk files of the API.
   while ((await listRuns(database.store.db, 1))[0]?.finishedAt === undefined) await sleep(200)
   const file = path.join(await realpath(path.join(dataDir, 'feeds/current')), address)
   await using bare = await startBareServer(program, file)
@@ -55,7 +55,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   const rows: string[][] = []
   const bars = []
   for (const encoding of ['identity', 'gzip'] as const) {
-    // A twin is a tenth of its file: more of them make rounds of a similar length.
+    // A twin is a tenth of its file: more downloads make rounds of a similar length.
     const each = encoding === 'identity' ? 1 : 4
     const contender = (name: string, { url }: RunningServer): Contender => ({
       name: `${name}, ${encoding}`,
@@ -97,7 +97,7 @@ async function makeApiKey(store: Store): Promise<string> {
 
 type Download = { readonly encoding: 'identity' | 'gzip'; readonly each: number; readonly bytes: number }
 
-/** Every reader downloads the file `each` times, one after the other. Throws when one gets too little. */
+/** Every reader downloads the file `each` times, one after the other. Throws when a download is too short. */
 async function download(url: string, { encoding, each, bytes }: Download): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: readers })
   const once = () =>
@@ -132,7 +132,7 @@ type Publication = {
   progress(what: string): void
 }
 
-/** Reads while nothing else goes on, and while the process renders and publishes everything again. */
+/** Reads while the process is idle, and while it renders and publishes everything again. */
 async function apiDuringPublication({ program, url, apiKey, environment, progress }: Publication): Promise<string[][]> {
   const page = `${url}/api/public/projectservice/all/projects.json?api_key=${apiKey}&nextProjectId=`
   const load = async (name: string, until: Promise<unknown>) => {
@@ -146,7 +146,7 @@ async function apiDuringPublication({ program, url, apiKey, environment, progres
     return [name, requests.average.toFixed(0), ...[latency.p50, latency.p99, latency.max].map((ms) => ms.toFixed(0))]
   }
   const quiet = await load('quiet', new Promise((resolve) => setTimeout(resolve, 3_000)))
-  // Entered by another process, done by the worker of this one: everything is rendered and published again.
+  // Requested by another process, done by the worker of this one.
   const publication = runNode(program, ['src/cli.js', 'publish', '--wait', '--force', '--json'], {
     environment,
     codes: [0],

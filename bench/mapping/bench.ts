@@ -9,7 +9,7 @@ import { type Contender, contest, type Measured, rate, speedRatio } from '../sui
 import { mappingConfig, seededDay } from '../suite/settings.js'
 import { fastXmlParser, type Peer, xmlbuilder2 } from './peers.js'
 
-/** Typed rows in memory to the text of an activity, by our writer and by the builders that a user would take instead. */
+/** Typed rows in memory to the text of an activity, by our writer and by the builders that one would use instead. */
 export const bench: Bench = {
   name: 'mapping',
   about: "typed rows in memory to text, beside the same mapping through fast-xml-parser's builder and xmlbuilder2",
@@ -63,7 +63,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
       atLeast(20, 'mapping and writing, times xmlbuilder2', speedRatio(ours, builder)),
     ],
     notes: [
-      'All three write what our mapping made; the trees that the builders start from are made outside the measured time, ' +
+      'All three write what our mapping made; the trees that the builders need are made outside the measured time, ' +
         'as a mapping of their own would make them at once. Their documents are the same when read back.',
     ],
   }
@@ -106,7 +106,7 @@ function throughPeer<Tree>({ toTree, write }: Peer<Tree>): (element: Element) =>
   return (element) => write(toTree(element))
 }
 
-/** Throws when a peer's document, read back, is not ours. */
+/** Throws when a peer's document, read back, differs from ours. */
 function refuseDifferent(elements: readonly Element[], [name, write]: readonly [string, (element: Element) => string]) {
   for (const element of elements) {
     const [ours, theirs] = [canonical(writeElement(element)), canonical(write(element))]
@@ -114,7 +114,7 @@ function refuseDifferent(elements: readonly Element[], [name, write]: readonly [
   }
 }
 
-/** A document as text without what XML leaves open: the order of attributes, how characters are escaped. */
+/** A document as text in one form: order of attributes and escapes, which XML leaves open, are the same. */
 function canonical(text: string): string {
   const write = ({ name, attributes, children, text }: Element): unknown[] => [
     name,

@@ -2,7 +2,7 @@ import { XMLBuilder } from 'fast-xml-parser'
 import { create } from 'xmlbuilder2'
 import type { Element } from '../../src/xml/element.js'
 
-/** A library that turns a tree of its own into text; making its tree from ours is not its work. */
+/** A library that writes a tree of its own; turning our tree into its tree is not measured. */
 export type Peer<Tree> = {
   readonly name: string
   toTree(element: Element): Tree
@@ -21,7 +21,7 @@ export const fastXmlParser: Peer<object> = {
   })(),
 }
 
-/** xmlbuilder2 as its documentation shows it: `ele` by `ele`, then `end`. It has no other tree to start from. */
+/** xmlbuilder2 as its documentation shows it: `ele` by `ele`, then `end`. It takes no ready tree. */
 export const xmlbuilder2: Peer<Element> = {
   name: 'xmlbuilder2',
   toTree: (element) => element,
@@ -32,7 +32,7 @@ export const xmlbuilder2: Peer<Element> = {
   },
 }
 
-/** Adds an element with all in it to a node of xmlbuilder2. */
+/** Adds an element with its content to a node of xmlbuilder2. */
 export function addTo(parent: Builder, { name, attributes, children, text }: Element): void {
   const node = parent.ele(name, attributes)
   for (const child of children) addTo(node, child)
@@ -45,7 +45,7 @@ function toObject({ attributes, children, text }: Element): object | string {
   const out: Record<string, unknown> = {}
   for (const name of names) out[`@_${name}`] = attributes[name]
   if (text !== '') out['#text'] = text
-  // Elements of one name stand together in IATI: grouping them keeps their order.
+  // In IATI elements of one name are adjacent, so grouping keeps their order.
   for (const child of children) {
     const value = toObject(child)
     const known = out[child.name]

@@ -8,7 +8,7 @@ import { firstRunAt } from '../suite/settings.js'
 import type { WorkerRun } from '../suite/worker.js'
 import type { XmlBuilder2Result, XmlBuilder2Task } from './with-xmlbuilder2.js'
 
-/** The same projects from rows to a file, by ours and by the tool that a user would pick, each in its own process. */
+/** The same projects from rows to a file, by this program and by the usual library, each in its own process. */
 export const bench: Bench = {
   name: 'peer',
   about: 'projects from rows to a released file, every check on, beside xmlbuilder2 as its documentation shows it',
@@ -94,7 +94,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   }
 }
 
-/** As if nothing had ever been rendered or published. */
+/** Removes everything that was rendered or published. */
 async function forgetPublications({ db }: Store): Promise<void> {
   await db.query(
     'truncate rendering, report_feed, wire_record, published_identifier, release, run restart identity cascade',

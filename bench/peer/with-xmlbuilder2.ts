@@ -8,7 +8,7 @@ import { addTo } from '../mapping/peers.js'
 import { peakMemoryMiB } from '../suite/memory.js'
 import { firstRunAt, mappingConfig, seededDay } from '../suite/settings.js'
 
-/** What the process is told: a database with projects 1 to `projects`, and where the file goes. */
+/** The arguments of the process: a database with projects 1 to `projects`, and the path of the file. */
 export type XmlBuilder2Task = { readonly url: string; readonly projects: number; readonly file: string }
 
 export type XmlBuilder2Result = { readonly seconds: number; readonly bytes: number; readonly peakMiB: number }

@@ -7,7 +7,7 @@ import { type BenchPublisher, openBenchPublisher, type Rendered } from '../suite
 import { firstRunAt } from '../suite/settings.js'
 import { prepareSqlXml, renderBySqlXml } from './sql-xml.js'
 
-/** Rows in PostgreSQL to stored texts, in one process, beside what PostgreSQL's own XML functions need for it. */
+/** Rows in PostgreSQL to stored texts, in one process, beside PostgreSQL's own XML functions. */
 export const bench: Bench = {
   name: 'render',
   about: "rows in PostgreSQL to stored texts, beside PostgreSQL's own SQL/XML, which checks nothing",
@@ -89,7 +89,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   }
 }
 
-/** As if nothing had ever been rendered. */
+/** Removes everything that was rendered. */
 async function forgetTexts({ db }: Store): Promise<void> {
   await db.query('truncate rendering, report_feed, wire_record')
 }
@@ -99,7 +99,7 @@ async function averageBytes({ db }: Store, table: 'rendering' | 'sql_xml_renderi
   return rows[0]?.bytes ?? 0
 }
 
-/** Milliseconds per 1,000 activities with the share of the whole, by stage; medians over the rounds. */
+/** Milliseconds per 1,000 activities and share of the total, by stage; medians over the rounds. */
 function shares(rounds: readonly Rendered[], projects: number): string[] {
   const whole = median(rounds.map(({ seconds }) => seconds * 1000))
   const stages = stageNames.map((stage) => median(rounds.map((round) => round.stages[stage] ?? 0)))

@@ -1,8 +1,8 @@
 import type { Store } from '../../src/store/store.js'
 import { mappingConfig, seededDay } from '../suite/settings.js'
 
-// What PostgreSQL alone can do: the same rows to a document of the same parts with its own XML functions, stored in an
-// ordinary table. It checks nothing, and knows nothing of HTML in texts, shares that must add up or days to come.
+// The same rows to a document with the same parts by PostgreSQL's own XML functions, stored in an ordinary table. It checks
+// nothing and ignores HTML in texts, shares that must add up and future days.
 
 const ref = mappingConfig.reportingOrg.ref
 const publisher = mappingConfig.reportingOrg.name
@@ -113,7 +113,7 @@ const build = `
     from (select *, '${ref}-' || id as identifier from project) p left join organisation o on o.id = p.organisation_id
     order by p.id) activities`
 
-/** Makes the table that the documents go to: ordinary, and its texts as little compressed as ours. */
+/** Creates the table for the documents; its texts are compressed as ours are. */
 export async function prepareSqlXml({ db }: Store): Promise<void> {
   await db.query(
     'create table sql_xml_rendering (project_id bigint primary key, text text not null, bytes integer not null)',

@@ -3,7 +3,7 @@ import { atMost, type Bench, type BenchResult, type BenchSetting } from '../suit
 import { firstRunAt } from '../suite/settings.js'
 import type { WorkerRun } from '../suite/worker.js'
 
-/** A first build of everything at growing sizes: time per project and memory must stay. */
+/** A first build of everything at growing sizes: time per project and memory must not grow. */
 export const bench: Bench = {
   name: 'scale',
   about: 'first builds of 10,000 and 100,000 (--million: and 1,000,000) projects beside each other',
@@ -29,7 +29,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
       ...[renderMs, publishMs, renderMs + publishMs].map((ms) => ms.toFixed(3)),
       `${peakMB.toFixed(0)} MB`,
     ])
-    // A size takes minutes: what is known is said at once.
+    // A size takes minutes, so each result is printed at once.
     say(`${projects} projects: ${(renderMs + publishMs).toFixed(3)} ms each, at most ${peakMB.toFixed(0)} MB`)
   }
   const between = (values: readonly number[]) => Math.max(...values) / Math.min(...values)
@@ -52,7 +52,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
 
 async function buildOnce(
   projects: number,
-  { workshop, progress }: Pick<BenchSetting, 'workshop' | 'progress'>,
+  { workshop, progress }: BenchSetting,
 ): Promise<{ readonly build: WorkerRun; readonly bytes: number }> {
   await using database = await workshop.seeded({ projects, size: 'varied', once: true })
   const feedsDir = await workshop.folder('scale')

@@ -13,19 +13,19 @@ export type Bench = {
 export type BenchSetting = {
   /** Fewer rows and rounds: the ratios are less certain. */
   readonly quick: boolean
-  /** How many projects each bench takes instead of its own number: to try it out. */
+  /** Projects in each bench instead of its own number, to try it out. */
   readonly projects?: number
   /** `scale` only: up to a million projects. */
   readonly million: boolean
   /** `api` only: measure targets whose name has this text. */
   readonly only?: string
-  /** `api` only: a folder whose seeded database stays for the next time. */
+  /** `api` only: a folder in which the seeded database is kept. */
   readonly data?: string
   /** Databases and folders. */
   readonly workshop: Workshop
   /** Prints a line for people. */
   say(line: string): void
-  /** What is going on; shown as one line that changes in a terminal. */
+  /** Shows the current step, in a terminal as one line that changes. */
   progress(what: string): void
 }
 
@@ -43,14 +43,14 @@ export type Table = {
   readonly rows: readonly (readonly string[])[]
 }
 
-/** A measured value beside what it must reach. */
+/** A measured value and the value that it must reach. */
 export type Bar = {
   readonly name: string
   readonly value: number
   /** `least`: the value must be at least the bar; `most`: at most. */
   readonly kind: 'least' | 'most'
   readonly bar: number
-  /** Of the value and the bar; '' for a ratio. */
+  /** Unit of the value and the bar; '' for a ratio. */
   readonly unit: string
 }
 
@@ -69,7 +69,7 @@ export function isHeld({ value, kind, bar }: Bar): boolean {
   return kind === 'least' ? value >= bar : value <= bar
 }
 
-/** The middle of the values; NaN of none. */
+/** The median; NaN without values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = Math.floor(sorted.length / 2)

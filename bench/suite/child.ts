@@ -14,14 +14,14 @@ export async function runProgram<T>(program: string, file: string, argument: unk
 
 export type NodeOptions = {
   readonly environment?: NodeJS.ProcessEnv
-  /** Exit codes that are no failure; 0 when not given. */
+  /** Exit codes that are not a failure; 0 when absent. */
   readonly codes?: readonly number[]
 }
 
 export type NodeResult = {
   readonly output: string
   readonly seconds: number
-  /** As seen from outside, every 20 ms; undefined where there is no /proc. */
+  /** Sampled from outside every 20 ms; undefined where there is no /proc. */
   readonly peakMiB: number | undefined
 }
 

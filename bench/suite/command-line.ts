@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Bench } from './bench.js'
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export type Request = {
   readonly benches: readonly Bench[]
   readonly quick: boolean
@@ -14,7 +14,7 @@ export type Request = {
   readonly markdown?: string
 }
 
-/** A command line that cannot be understood; its message is for people. */
+/** An invalid command line; its message is for people. */
 export class UsageError extends Error {}
 
 /** Reads the command line; `help` when it asks for help. Throws `UsageError` with one sentence. */
@@ -28,7 +28,7 @@ export function readCommandLine(args: readonly string[], known: readonly Bench[]
   }
   const isWanted = ({ name, byDefault }: Bench) => {
     if (positionals.includes(name)) return true
-    // Scale takes long, and much disk: it is never meant by accident.
+    // `scale` takes long and needs much disk, so it must be named.
     if (positionals.includes('all')) return name !== 'scale'
     return positionals.length === 0 && byDefault
   }

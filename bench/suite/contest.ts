@@ -17,10 +17,7 @@ export type ContestOptions = {
   progress(what: string): void
 }
 
-/**
- * Lets the contenders do their work in turn, round by round, each round in another order: what disturbs the machine
- * meets all of them.
- */
+/** Runs the contenders in turn, round by round, each round in another order: a disturbance of the machine affects all. */
 export async function contest(
   contenders: readonly Contender[],
   { rounds, warmUp = 1, progress }: ContestOptions,
@@ -39,7 +36,7 @@ export async function contest(
   return measured
 }
 
-/** How many times as fast as `peer` `own` is: the median over the rounds, each against its own round. */
+/** How many times as fast as `peer` `own` is: the median of the ratios of each round. */
 export function speedRatio(own: Measured | undefined, peer: Measured | undefined): number {
   return median((own?.seconds ?? []).map((seconds, round) => (peer?.seconds[round] ?? Number.NaN) / seconds))
 }

@@ -1,4 +1,4 @@
-/** Where the suite writes: results on standard output, what is going on on standard error. */
+/** Results go to standard output, progress to standard error. */
 export type Display = {
   say(line: string): void
   progress(what: string): void
@@ -6,7 +6,7 @@ export type Display = {
 
 const lineEveryMs = 5_000
 
-/** In a terminal, progress is one line that changes; elsewhere a plain line now and then. */
+/** In a terminal, progress is one line that changes; elsewhere a plain line from time to time. */
 export function openDisplay(): Display {
   const { stdout, stderr } = process
   const erase = stderr.isTTY ? '\r\u001b[2K' : ''

@@ -9,7 +9,7 @@ export type Machine = {
   readonly system: string
   readonly node: string
   readonly postgres: string
-  /** Of the minute before the suite began; much above 0, others were at work. */
+  /** Load of the minute before the suite began; well above 0, other processes disturb the numbers. */
   readonly loadBefore: number
 }
 

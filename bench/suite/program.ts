@@ -6,8 +6,8 @@ import ts from 'typescript'
 const project = path.resolve(import.meta.dirname, '../..')
 
 /**
- * Strips the types of the product and the benches into a folder from which their packages resolve. Processes that are
- * measured start from there: as installed, without a loader that takes time and memory. The caller removes the folder.
+ * Strips the types of the program and the benches into a folder from which their packages resolve. Measured processes start
+ * from there, as installed, since a loader takes time and memory. The caller removes the folder.
  */
 export async function transpileProgram(): Promise<string> {
   const target = path.join(project, 'node_modules/.cache', `giving-bench-${randomBytes(4).toString('hex')}`)

@@ -21,7 +21,7 @@ export type Published = {
   readonly bulkSeconds: number
 }
 
-/** The product's own publication, wired as `giving` wires it, with a clock that stands still. */
+/** The program's own publication, wired as `giving` wires it, with a fixed clock. */
 export type BenchPublisher = AsyncDisposable & {
   readonly deps: PublicationDeps
   /** Enters a run of that time. */
@@ -33,15 +33,14 @@ export type BenchPublisher = AsyncDisposable & {
 export type BenchPublisherOptions = {
   readonly store: Store
   readonly feedsDir: string
-  /** `none`: neither our checks nor the schema's. */
+  /** `none`: neither our checks nor the official schema. */
   readonly checks: 'all' | 'none'
-  /** Folder with the official schemas; undefined: there are none. */
+  /** Folder with the official schemas, if there are any. */
   readonly standardDir: string | undefined
 }
 
 const { signal } = new AbortController()
 
-/** Wires a publisher. */
 export async function openBenchPublisher(options: BenchPublisherOptions): Promise<BenchPublisher> {
   const { store, feedsDir, checks, standardDir } = options
   const stages: Stages = {}
@@ -78,7 +77,7 @@ export async function openBenchPublisher(options: BenchPublisherOptions): Promis
       const began = performance.now()
       const { state } = await publishRelease(deps, run, { signal })
       const releasedAt = performance.now()
-      // Made once a UTC day: each run of a bench stands for a day, though its clock moves by hours only.
+      // Built once a UTC day: force it, since the clock of a bench moves by hours only.
       await buildBulkFiles(deps, { ...run, force: true }, { signal })
       return {
         state,

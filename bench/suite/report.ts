@@ -16,7 +16,7 @@ export type BenchReport = BenchResult & {
   readonly name: string
   readonly about: string
   readonly seconds: number
-  /** Why it could not be measured. */
+  /** The failure, if it could not be measured. */
   readonly error?: string
 }
 

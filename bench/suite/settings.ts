@@ -2,7 +2,7 @@ import type { IsoDate } from '../../src/domain/dates.js'
 import type { CurrencyCode } from '../../src/domain/money.js'
 import type { MappingConfig } from '../../src/feeds/iati/mapping-config.js'
 
-// What every bench publishes with: the clock stands still, so that the same rows always make the same files.
+// The settings of every bench, with a fixed clock: the same rows always give the same files.
 
 export const baseUrl = 'https://giving.example'
 export const currency = 'USD' as CurrencyCode

@@ -7,11 +7,11 @@ import { openBenchPublisher, type Published, type Rendered } from './publisher.j
 
 /** What a worker process works on. */
 export type WorkerOptions = {
-  /** Folder with the official schemas; undefined: there are none. */
+  /** Folder with the official schemas, if there are any. */
   readonly standardDir: string | undefined
   readonly url: string
   readonly feedsDir: string
-  /** `none`: neither our checks nor the schema's. */
+  /** `none`: neither our checks nor the official schema. */
   readonly checks: 'all' | 'none'
 }
 
@@ -21,7 +21,7 @@ export type RunOrder = { readonly at: string; readonly force?: boolean; readonly
 export type WorkerRun = {
   readonly render: Rendered
   readonly publish?: Published
-  /** Of everything together. */
+  /** Of the whole run. */
   readonly seconds: number
   /** Processor time of the process during the run, all threads together. */
   readonly cpuSeconds: number
@@ -65,7 +65,7 @@ async function nextMessage(child: ChildProcess): Promise<unknown> {
   }
 }
 
-/** The process itself: does one run for each message, until its owner is gone. */
+/** The process itself: one run for each message, until its owner has ended. */
 async function serve({ url, feedsDir, checks, standardDir }: WorkerOptions): Promise<void> {
   await using store = openStore({ url, max: 4, applicationName: 'bench worker' })
   await using publisher = await openBenchPublisher({ store, feedsDir, checks, standardDir })

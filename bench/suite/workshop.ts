@@ -11,7 +11,7 @@ import { transpileProgram } from './program.js'
 import { baseUrl, currency, firstRunAt, seededDay } from './settings.js'
 import { type BenchWorker, openProcess } from './worker.js'
 
-/** What to seed; the same always makes the same rows. */
+/** What to seed; equal values give equal rows. */
 export type Rows = {
   readonly projects: number
   /**
@@ -21,17 +21,14 @@ export type Rows = {
   readonly size: 'small' | 'varied'
   /** Every project rendered as well, with every check, in a process of its own. */
   readonly rendered?: boolean
-  /** No other bench will want the same: the database is used as it is, not cloned. */
+  /** No other bench needs the same: the database is used itself, not a clone. */
   readonly once?: boolean
 }
 
-/** A database of one bench's own; leaving its scope drops it. */
+/** A database for one bench; leaving its scope drops it. */
 export type BenchDatabase = AsyncDisposable & { readonly store: Store; readonly url: string }
 
-/**
- * A PostgreSQL server and a folder that last as long as the suite: started when a bench first asks, gone when it is
- * disposed of.
- */
+/** A PostgreSQL server and a folder for the whole suite, created on first use and removed when it is disposed of. */
 export class Workshop implements AsyncDisposable {
   readonly #progress: (what: string) => void
   #folder: Promise<string> | undefined

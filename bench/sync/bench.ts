@@ -24,7 +24,7 @@ const seconds = 100_000
 
 type Asked = { readonly path: string; readonly query: Query; readonly options: GetOptions }
 
-/** Remembers what it asked for, so that the floor can ask for the same. */
+/** Records its requests, so that the floor can send the same. */
 class RecordingClient extends UpstreamClient {
   readonly asked: Asked[] = []
 
@@ -38,7 +38,7 @@ class RecordingClient extends UpstreamClient {
 
 /**
  * A full sync from a loopback instance of this service into an empty store, one that finds nothing new, and an
- * incremental one, each beside the floor: the same requests by the same client, in the same order, answers thrown away.
+ * incremental one, each beside the floor: the same requests by the same client, in the same order, their answers discarded.
  */
 export const bench: Bench = {
   name: 'sync',
@@ -111,7 +111,7 @@ async function run({ quick, say: print }: BenchSetting): Promise<BenchResult> {
   }
 }
 
-/** The floor: lists one after the other, as their cursors demand; details as many at a time as the sync does. */
+/** The floor: lists one after the other, as their cursors demand; details as concurrently as the sync. */
 async function readAgain(client: RecordingClient): Promise<number> {
   const asked = [...client.asked]
   const discard = ({ path: address, query, options }: Asked) =>

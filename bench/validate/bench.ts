@@ -71,7 +71,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
       ),
       atMost(250, `peak memory (${strictest.name})`, (peak(strictest) * 2 ** 20) / 1e6, 'MB'),
     ],
-    notes: official === undefined ? ['The official schema is NOT there: it was not asked.'] : [],
+    notes: official === undefined ? ['The official schema is NOT installed: it was not checked.'] : [],
   }
 }
 

@@ -22,9 +22,9 @@ export function createLog(level: Config['logLevel']): Log {
 
 let openedStandardError: pino.DestinationStream | undefined
 
-/** Standard error, once for all logs of the process. It may be closed, or its disk full: work goes on without a log. */
+/** Standard error, once for all logs of the process. When it is closed or its disk is full, work continues without a log. */
 function standardError(): pino.DestinationStream {
-  openedStandardError ??= writtenByTurn(pino.destination({ dest: 2, sync: true }).on('error', () => undefined))
+  openedStandardError ??= writeOncePerTurn(pino.destination({ dest: 2, sync: true }).on('error', () => undefined))
   return openedStandardError
 }
 
@@ -32,10 +32,10 @@ function standardError(): pino.DestinationStream {
 const maxCharacters = 65_536
 
 /**
- * Writes the lines of one turn of the event loop at once, at its end or when the process exits: each write to a file or
- * pipe costs as much as making several lines.
+ * Writes the lines of one turn of the event loop at once, at its end or when the process exits: a write to a file or pipe
+ * costs as much as formatting several lines.
  */
-function writtenByTurn(destination: pino.DestinationStream): pino.DestinationStream {
+function writeOncePerTurn(destination: pino.DestinationStream): pino.DestinationStream {
   let lines = ''
   const flush = () => {
     const written = lines

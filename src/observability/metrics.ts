@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** What all processes share, looked up when metrics are asked for. */
+/** Numbers of all processes, read when metrics are requested. */
 export type SharedNumbers = {
   readonly runsFinished: Readonly<Record<string, number>>
   readonly runsWaiting: Readonly<Record<string, number>>
@@ -8,12 +8,12 @@ export type SharedNumbers = {
   readonly watchdogRuns: number
   readonly openShards: number
   readonly stageSeconds: Readonly<Record<string, number>>
-  /** Since the last run that published or found nothing to publish. */
+  /** Since the last run that published or found nothing changed. */
   readonly goodRunAgeSeconds?: number
   readonly overdue: boolean
 }
 
-/** The live release, which is on disk and can be told of without the database. */
+/** Numbers of the live release, read from disk without the database. */
 export type LiveNumbers = { readonly ageSeconds: number; readonly activities: number; readonly held: number }
 
 /** Jobs of each queue by state. */
@@ -24,9 +24,9 @@ export type Metrics = {
   observeRequest(request: { method: string; route: string; status: number; seconds: number }): void
   /** A stage of a publication that ended in this process. */
   observeStage(stage: string, seconds: number): void
-  /** Tells where the process learns its queue's depth from. */
+  /** Sets the function that reads the queue's depth. */
   watchQueue(read: () => Promise<QueueNumbers>): void
-  /** Never throws: what cannot be looked up is left out, and says so. */
+  /** Never throws: a source that cannot be read is left out and passed to `onError`. */
   text(): Promise<string>
   readonly contentType: string
 }
@@ -35,16 +35,16 @@ type Sources = {
   readonly shared: () => Promise<SharedNumbers>
   /** Undefined before the first release. */
   readonly live: () => Promise<LiveNumbers | undefined>
-  /** Hears of a source that could not be read. */
+  /** Receives the failure of a source. */
   readonly onError: (error: unknown, source: string) => void
 }
 
 const requestBuckets = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const stageBuckets = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600]
-// A source that hangs must not make the metrics hang, least of all when something is wrong.
+// A source that hangs must not make the metrics hang.
 const sourceTimeoutMs = 5000
 
-/** Creates the registry of one process; `sources` are asked whenever the metrics are. */
+/** Creates the registry of one process; `sources` are read at every request for metrics. */
 export function createMetrics({ shared, live, onError }: Sources): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -58,10 +58,10 @@ export function createMetrics({ shared, live, onError }: Sources): Metrics {
     kept(new Gauge({ name, help, labelNames, registers }), labelNames)
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
     kept(new Counter({ name, help, labelNames, registers }), labelNames)
-  /** Takes all values of a metric back. */
+  /** Removes all values of a metric. */
   const forget = (metric: Metric) => {
     metric.reset()
-    // One without labels has become 0, which is a value too.
+    // reset() sets a metric without labels to 0.
     if (unlabelled.has(metric)) metric.remove()
   }
 
@@ -95,7 +95,7 @@ export function createMetrics({ shared, live, onError }: Sources): Metrics {
   const overdue = gauge('giving_publication_overdue', '1 when a scheduled publication has not come about in time')
   const ofLedger = [finished, rendered, watchdog, waiting, depth, stageSeconds, goodRunAge, overdue]
   const ofRelease = [activities, held, releaseAge]
-  // A process that never asks a queue says nothing about it; nothing is told before it was looked up.
+  // Nothing is reported before it was read; a process without a queue never reports one.
   for (const metric of [...ofLedger, ...ofRelease, queueUp]) forget(metric)
   let readQueue: (() => Promise<QueueNumbers>) | undefined
 
@@ -130,13 +130,13 @@ export function createMetrics({ shared, live, onError }: Sources): Metrics {
       for (const [state, count] of Object.entries(states)) jobs.set({ queue, state }, count)
     }
   }
-  /** A number of yesterday would pass for one of now: what cannot be looked up is not told. */
-  const attempt = async (source: string, told: readonly Metric[], work: () => Promise<void>, up?: Gauge) => {
+  /** Removes the values of a source that cannot be read: old ones would pass for current ones. */
+  const attempt = async (source: string, metrics: readonly Metric[], work: () => Promise<void>, up?: Gauge) => {
     try {
       await inTime(work())
       up?.set(1)
     } catch (error) {
-      for (const metric of told) forget(metric)
+      for (const metric of metrics) forget(metric)
       up?.set(0)
       onError(error, source)
     }

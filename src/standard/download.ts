@@ -25,12 +25,12 @@ export type Downloader = {
   close(): Promise<void>
 }
 
-/** What may pass when it is tried again. */
-class Passing extends Error {}
+/** A failure that a retry may overcome. */
+class TransientFailure extends Error {}
 
 /**
  * A downloader that verifies certificates, allows plain HTTP only to this machine itself, follows a few redirects, and
- * tries again what may pass. Throws `standard-unavailable` with a sentence that names the address, `aborted` on the signal.
+ * retries transient failures. Throws `standard-unavailable` with the address, `aborted` on the signal.
  */
 export function createDownloader(limits: DownloadLimits): Downloader {
   const { connectMs, idleMs } = limits
@@ -76,7 +76,7 @@ async function readOnce(
     if (statusCode === 200) return await readBody(body, address, maxBytes)
     await body.dump()
     if (statusCode === 404 || statusCode === 410) return undefined
-    if (statusCode === 429 || statusCode >= 500) throw new Passing(`the server answered ${statusCode}`)
+    if (statusCode === 429 || statusCode >= 500) throw new TransientFailure(`the server answered ${statusCode}`)
     const { location } = headers
     if (statusCode < 300 || statusCode >= 400 || typeof location !== 'string') {
       throw unavailable(`expected the file at ${address}, got the status ${statusCode}`)
@@ -112,7 +112,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
-/** A failure to get the official files; it may pass. */
+/** A failure to download the official files. */
 export function unavailable(message: string, cause?: unknown): ServiceError {
   return new ServiceError('standard-unavailable', message, { cause })
 }

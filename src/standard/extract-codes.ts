@@ -13,10 +13,10 @@ const mappingFile = z.array(
   z.object({ path: z.string(), codelist: z.string(), condition: z.string().optional() }).strict(),
 )
 
-/** Lists that the mapping does not name: prefixes of organisation identifiers. */
+/** Lists that the mapping does not name but we need: prefixes of organisation identifiers. */
 const furtherLists = ['OrganisationRegistrationAgency']
 
-/** The rows of the official mapping, their XPath taken apart once. */
+/** The rows of the official mapping of code lists, their XPath parsed. */
 export function extractMapping(text: string, structure: StructureFacts): MappingFact[] {
   return mappingFile.parse(JSON.parse(text)).map(({ path, codelist, condition }) => {
     const [, elementPath = '', attribute] = /^\/\/(.*?)\/?(?:@([\w:-]+)|text\(\))$/.exec(path) ?? fail('path', path)
@@ -68,5 +68,5 @@ function toCode([code, name, status]: readonly (string | null)[]): CodeFact {
 }
 
 function fail(what: string, value: string): never {
-  throw new Error(`the official files hold a ${what} that is not understood: ${value}`)
+  throw new Error(`the official files have an unknown ${what}: ${value}`)
 }

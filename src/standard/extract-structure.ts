@@ -10,7 +10,7 @@ import {
   type TypeFact,
 } from './facts.js'
 
-/** The components of one schema and what it includes, by kind and name. */
+/** The components of a schema and its includes, by kind and name. */
 type Schema = {
   readonly elements: ReadonlyMap<string, Element>
   readonly types: ReadonlyMap<string, Element>
@@ -19,8 +19,8 @@ type Schema = {
 
 /**
  * The structure of the two IATI schemas from their XSD texts. Understands what these schemas use (sequences of elements
- * and foreign wildcards, named and anonymous types, references, extension) and throws on anything else, rather than
- * leaving a constraint out.
+ * and foreign wildcards, named and anonymous types, references, extension) and throws on anything else, so that no
+ * constraint is lost.
  */
 export function extractStructure(schemaTexts: {
   activities: string

@@ -45,7 +45,7 @@ export function extractStandard(directory: string): Record<string, string> {
   }
 }
 
-/** One row a line, so that a new release of the standard shows as a readable difference. */
+/** One row per line, so that a new release of the standard is a readable diff. */
 function rows(values: readonly unknown[]): string {
   return `[\n${values.map((value) => JSON.stringify(value)).join(',\n')}\n]`
 }

@@ -43,7 +43,7 @@ export type StructureFacts = {
   readonly types: readonly TypeFact[]
 }
 
-/** Applies only where the attribute equals the value, or, with `orAbsent`, is not there. */
+/** Applies only where the attribute equals the value, or, with `orAbsent`, is absent. */
 export type ConditionFact = { readonly attribute: string; readonly equals: string; readonly orAbsent: boolean }
 
 /** One row of the official mapping: which code list governs the attribute (`null`: the text) of an element. */

@@ -14,26 +14,26 @@ export const publicAddresses = {
 } as const
 
 export type PullOptions = {
-  /** Becomes a link to the folder with the files; what it led to before is removed. */
+  /** Becomes a link to the folder with the files; the folder of an earlier pull is removed. */
   readonly directory: string
   /** A mirror with `schemas/` and `codelists/` instead of the public addresses. */
   readonly from?: string
   readonly now: Date
   readonly signal: AbortSignal
-  /** Looks whether the schemas in a folder can be used; throws when not. */
+  /** Throws when the schemas in a folder cannot be used. */
   readonly verify: (directory: string) => Promise<void>
   readonly onProgress?: (done: number, total: number) => void
   readonly limits?: Partial<DownloadLimits>
 }
 
-/** What a pull brought; `absent` are code lists that the server does not have. */
+/** What was pulled; `absent` are code lists that the server does not have. */
 export type PullResult = { readonly pulled: PulledStandard; readonly absent: readonly string[] }
 
 type Wanted = { readonly name: string; readonly address: string; readonly check: (text: string) => void }
 
 /**
- * Downloads the official schemas and code lists into a new folder and, when all of it is there, checked and written
- * through to the disk, makes `directory` a link to it in one step. On any failure the files that were there stay.
+ * Downloads the official schemas and code lists into a new folder and, once all files are checked and synced to disk, makes
+ * `directory` a link to it in one step. On any failure the earlier files stay.
  * Throws `standard-unavailable`, `standard-missing` (from `verify`), `storage-failed` or `aborted`.
  */
 export async function pullStandard(options: PullOptions): Promise<PullResult> {
@@ -89,7 +89,7 @@ function wantedFiles(from: string | undefined): Wanted[] {
 function checkSchema(name: string, text: string): void {
   if (!/<(?:\w+:)?schema\b/.test(text)) throw new Error('expected an XML Schema, got something else')
   const version = schemaVersion(text)
-  // The W3C's own schema has a version of its own, or none.
+  // xml.xsd is the W3C's and has no version of IATI.
   if (name !== 'xml.xsd' && version !== standardVersion) {
     throw new Error(`expected version ${standardVersion}, got ${version ?? 'none'}`)
   }
@@ -105,7 +105,7 @@ function checkCodeList(text: string): void {
   if (codes.size === 0) throw new Error('expected a code list with active codes, got none')
 }
 
-const atATime = 4
+const concurrentDownloads = 4
 
 async function downloadAll(
   wanted: readonly Wanted[],
@@ -115,7 +115,7 @@ async function downloadAll(
 ): Promise<{ files: PulledStandard['files']; absent: string[] }> {
   const files = new Map<string, PulledStandard['files'][number]>()
   const absent: string[] = []
-  // The first failure ends the others.
+  // The first failure aborts the other downloads.
   const failed = new AbortController()
   const ended = AbortSignal.any([signal, failed.signal])
   let next = 0
@@ -123,7 +123,7 @@ async function downloadAll(
   const work = async (): Promise<void> => {
     for (let one = wanted[next++]; one; one = wanted[next++]) {
       const bytes = await get(one.address, ended)
-      if (bytes) files.set(one.name, await kept(one, bytes, folder))
+      if (bytes) files.set(one.name, await checkAndStore(one, bytes, folder))
       else if (one.name.startsWith('codelists/')) absent.push(one.name)
       else throw unavailable(`expected a schema at ${one.address}, got none (the server says that it does not exist)`)
       done += 1
@@ -131,7 +131,7 @@ async function downloadAll(
     }
   }
   const ends = await Promise.allSettled(
-    Array.from({ length: atATime }, () =>
+    Array.from({ length: concurrentDownloads }, () =>
       work().catch((error: unknown) => {
         failed.abort()
         throw error
@@ -139,14 +139,14 @@ async function downloadAll(
     ),
   )
   const failures = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []))
-  // Those that were ended because of another are not the reason.
+  // Downloads that were aborted because of another one are not the reason.
   const reason = failures.find((error) => !(error instanceof ServiceError && error.code === 'aborted')) ?? failures[0]
   if (reason !== undefined) throw reason
   if (absent.length === codeListNames.length) throw unavailable('expected code lists, got none of them')
   return { files: wanted.flatMap(({ name }) => files.get(name) ?? []), absent: absent.sort() }
 }
 
-async function kept(
+async function checkAndStore(
   { name, address, check }: Wanted,
   bytes: Buffer,
   folder: string,
@@ -187,7 +187,7 @@ function isOurs(name: string, directory: string): boolean {
   return name.startsWith(own) && name.slice(own.length).search(ownFolder) === 0
 }
 
-/** A folder or link that someone made by hand is not replaced. */
+/** Refuses to replace a folder or link that no pull made. */
 async function refuseForeignFolder(directory: string): Promise<void> {
   const found = await lstat(directory).catch(() => undefined)
   if (!found || (found.isSymbolicLink() && isOurs(await readlink(directory), directory))) return
@@ -197,7 +197,7 @@ async function refuseForeignFolder(directory: string): Promise<void> {
 
 const staleMs = 3_600_000
 
-/** Makes `directory` lead to the folder by renaming a link, then removes what no link leads to any more. */
+/** Points the link `directory` to the folder by one rename, then removes the folders of earlier pulls. */
 async function switchTo(folder: string, directory: string, now: Date): Promise<void> {
   const before = await readlink(directory).catch(() => undefined)
   const link = `${folder}.link`
@@ -206,7 +206,7 @@ async function switchTo(folder: string, directory: string, now: Date): Promise<v
   const parent = dirname(directory)
   for (const name of await readdir(parent)) {
     if (!isOurs(name, directory) || name === basename(folder)) continue
-    // Others are of a killed pull, unless they are young: that pull may still be running.
+    // Other folders belong to killed pulls; a young one may belong to a pull that is still running.
     const changed = (await lstat(join(parent, name)).catch(() => undefined))?.mtimeMs ?? Number.POSITIVE_INFINITY
     if (name === before || now.getTime() - changed > staleMs) {
       await rm(join(parent, name), { recursive: true, force: true })

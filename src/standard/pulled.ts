@@ -13,7 +13,7 @@ export const schemaNames = [
   'xml.xsd',
 ] as const
 
-/** Name of the file that tells what was pulled, beside `schemas/` and `codelists/`. */
+/** Name of the file that records what was pulled, beside `schemas/` and `codelists/`. */
 export const pulledRecordName = 'pulled.json'
 
 const pulledRecord = z.object({
@@ -30,7 +30,7 @@ const publishedList = z.object({
   data: z.array(z.object({ code: z.string(), status: z.string().nullish() })),
 })
 
-/** The active codes of a code list as IATI publishes it (JSON, CLv3); throws when the text is none. */
+/** The active codes of a code list as IATI publishes it (JSON, CLv3); throws for any other text. */
 export function activeCodesOf(text: string): Set<string> {
   const { data } = publishedList.parse(JSON.parse(text))
   return new Set(data.filter(({ status }) => status !== 'withdrawn').map(({ code }) => code))
@@ -38,7 +38,7 @@ export function activeCodesOf(text: string): Set<string> {
 
 /** How the pulled files differ from the data that this program was built with. */
 export type StandardDifference = {
-  /** Schemas whose text is another than the one that the structure was extracted from. */
+  /** Schemas that differ from those that the structure was extracted from. */
   readonly schemas: readonly string[]
   /** Code lists with other active codes. */
   readonly codeLists: readonly { readonly name: string; readonly added: number; readonly gone: number }[]
@@ -90,7 +90,7 @@ export async function compareStandard(directory: string, { files }: PulledStanda
   return { schemas, codeLists }
 }
 
-/** The version that a schema says it is of; undefined when it says none. */
+/** The version that a schema declares, if it does. */
 export function schemaVersion(text: string): string | undefined {
   return /<(?:\w+:)?schema\b[^>]*\sversion="([^"]+)"/.exec(text)?.[1]
 }

@@ -22,7 +22,7 @@ export type CodeList = {
 export type CodeRule = {
   readonly attribute: string | undefined
   readonly list: CodeList
-  /** Applies only where an attribute has this value, or, with `orAbsent`, is not there. */
+  /** Applies only where an attribute has this value, or, with `orAbsent`, is absent. */
   readonly condition: ConditionFact | undefined
 }
 
@@ -35,7 +35,7 @@ export type Slot = {
   readonly rule: ElementRule
 }
 
-/** What the standard says of an element at one path. */
+/** What the standard says about the element at one path. */
 export type ElementRule = {
   readonly path: string
   readonly content: ContentFact
@@ -72,7 +72,7 @@ export const codeListNames: readonly string[] = [...codeLists.keys()].sort()
 
 if (structure.version !== standardVersion) throw new Error(`the standard's data is of version ${structure.version}`)
 
-/** Where the data comes from: repositories, commits, licences, hashes of the files read. */
+/** The origin of the data: repositories, commits, licences, hashes of the files read. */
 export const standardOrigin: OriginFacts = load<OriginFacts>('origin.json')
 
 const codeRulesByPath = new Map<string, CodeRule[]>()
@@ -96,7 +96,7 @@ function ruleAt(path: string, typeNumber: number): ElementRule {
       index,
       least,
       most: most ?? Number.POSITIVE_INFINITY,
-      // Read when first asked for, so that a type may contain itself.
+      // Computed on first access, since a type may contain itself.
       get rule() {
         const rule = ruleAt(`${path}/${name}`, childType)
         Object.defineProperty(this, 'rule', { value: rule })

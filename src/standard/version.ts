@@ -1,2 +1,2 @@
-/** The version of the standard that is published, and that the data beside this file describes. By itself: it costs nothing. */
+/** The version of the standard that is published and that `data/` describes. Importing this file does not load the data. */
 export const standardVersion = '2.03'
