@@ -18,7 +18,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   const rows: string[][] = []
   const runs: { readonly perProject: number; readonly peakMB: number }[] = []
   for (const projects of sizes) {
-    const { build, bytes } = await buildOnce(projects, { workshop, progress })
+    const { build, bytes } = await buildOnce(projects, setting)
     const renderMs = (build.render.seconds * 1000) / projects
     const publishMs = (build.seconds * 1000) / projects - renderMs
     const peakMB = (build.peakMiB * 2 ** 20) / 1e6
