@@ -12,7 +12,7 @@ export const bench: Bench = {
 }
 
 async function run(setting: BenchSetting): Promise<BenchResult> {
-  const { quick, million, workshop, progress, say } = setting
+  const { quick, million, say } = setting
   const small = setting.projects ?? (quick ? 1_000 : 10_000)
   const sizes = [small, small * 10, ...(million ? [small * 100] : [])]
   const rows: string[][] = []
