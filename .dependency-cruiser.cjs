@@ -105,6 +105,7 @@ module.exports = {
     storeFolder('publication', { 'catalogue/progress-reports.ts': 'the entries of feeds and archives are reports.' }),
     storeFolder('runs'),
     storeFolder('access'),
+    storeFolder('audit'),
     storeFolder('donations'),
     storeFolder('sync'),
     storeFolder('seeding', { 'donations/sandbox-charges.ts': 'demo donations take their charges with them.' }),

@@ -83,7 +83,7 @@ async function fill(store: Store, projects: number): Promise<string> {
     const { rows: accounts } = await store.db.query<{ id: number }>('select id from account where email = $1', [
       user.email,
     ])
-    return await issueKey(store.db, accounts[0]?.id ?? 0, deps.clock())
+    return (await issueKey(store.db, accounts[0]?.id ?? 0, deps.clock())).text
   }
   say(`seeding ${projects} projects ...`)
   const settings = {

@@ -4,6 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, errorCatalogue, ServiceError } from '../domain/errors.js'
 import type { Log } from '../observability/log.js'
 import { exposedHeaders } from './cors.js'
+import { addLogFields } from './log-fields.js'
 import { mediaTypes, responseFormat } from './negotiation.js'
 import { type ErrorResponse, errorDocument } from './representations/error-response.js'
 
@@ -16,6 +17,7 @@ export const retryAfterSeconds = 5
  */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toApiError(error)
+  addLogFields(request, { error: failure.code })
   if (failure.status >= 500 && !errorCatalogue[failure.code].public)
     request.log.error({ requestId: request.id, code: failure.code, err: error }, 'request failed')
   const format = responseFormat(request)

@@ -14,6 +14,7 @@ import { refundDonation } from '../payments/refund-donation.js'
 import { type DonationHistory, findDonationHistory, listDonations } from '../store/donations/donations.js'
 import { type CommandLine, jsonOption, wholeNumber } from './command-line.js'
 import type { Output } from './output.js'
+import { auditOperator } from './wiring/audit.js'
 import { openPayments, paymentFields } from './wiring/payments.js'
 import type { Runtime } from './wiring/runtime.js'
 
@@ -106,6 +107,11 @@ async function refund(
     donationId: id,
     kind: options.chargeback ? 'chargeback' : 'refund',
     amount: options.amount === undefined ? undefined : readAmount(options.amount, runtime.config.currency),
+  })
+  await auditOperator(runtime, runtime.store.db, {
+    action: kind === 'refund' ? 'donation-refunded' : 'donation-charged-back',
+    subject: `donation ${id}`,
+    details: { amount, currency: donation.currency, reference },
   })
   output.result(
     { donation: id, kind, amount, reference },

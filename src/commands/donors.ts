@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { eraseDonor } from '../store/donations/donors.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
+import { auditOperator } from './wiring/audit.js'
 import type { Runtime } from './wiring/runtime.js'
 
 /** `giving donors`. */
@@ -16,8 +17,12 @@ export function registerDonors(program: Command, { storeAction }: CommandLine): 
     .action(storeAction([], erase))
 }
 
-async function erase({ store }: Runtime, output: Output, { email }: { email: string }): Promise<number> {
-  const donations = await eraseDonor(store.db, email)
+async function erase(runtime: Runtime, output: Output, { email }: { email: string }): Promise<number> {
+  const donations = await runtime.store.transaction(async (db) => {
+    const erased = await eraseDonor(db, email)
+    if (erased > 0) await auditOperator(runtime, db, { action: 'donor-erased', details: { donations: erased } })
+    return erased
+  })
   output.result({ donations }, () =>
     donations > 0
       ? `erased what was known of this person from ${donations} donations; no total has changed`

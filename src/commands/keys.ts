@@ -6,6 +6,7 @@ import { type KeyChoice, listKeys, revokeKey } from '../store/access/api-keys.js
 import { type CommandLine, jsonOption, wholeNumber } from './command-line.js'
 import { describeEmail } from './e-mail.js'
 import type { Output } from './output.js'
+import { auditOperator } from './wiring/audit.js'
 import type { Runtime } from './wiring/runtime.js'
 
 /** `giving keys`. */
@@ -34,8 +35,13 @@ export function registerKeys(program: Command, { storeAction, readSecret }: Comm
     )
 }
 
-async function issue({ store, clock }: Runtime, output: Output, { email }: { email: string }): Promise<number> {
-  const apiKey = await issueKey(store.db, await getAccountId(store.db, email), clock())
+async function issue(runtime: Runtime, output: Output, { email }: { email: string }): Promise<number> {
+  const { text: apiKey } = await runtime.store.transaction(async (db) => {
+    const account = await getAccountId(db, email)
+    const key = await issueKey(db, account, runtime.clock())
+    await auditOperator(runtime, db, { action: 'key-issued', subject: `key ${key.id}`, details: { account } })
+    return key
+  })
   output.result({ apiKey }, () => `API key (shown only now): ${apiKey}`)
   return 0
 }
@@ -57,8 +63,12 @@ async function list({ store }: Runtime, output: Output, { email }: { email?: str
   return 0
 }
 
-async function revoke({ store, clock }: Runtime, output: Output, key: KeyChoice): Promise<number> {
-  const revoked = await revokeKey(store.db, key, clock())
+async function revoke(runtime: Runtime, output: Output, key: KeyChoice): Promise<number> {
+  const revoked = await runtime.store.transaction(async (db) => {
+    const id = await revokeKey(db, key, runtime.clock())
+    if (id !== undefined) await auditOperator(runtime, db, { action: 'key-revoked', subject: `key ${id}` })
+    return id !== undefined
+  })
   output.result({ revoked }, () => (revoked ? 'revoked; refused everywhere within 5 s' : 'there is no such key'))
   return revoked ? 0 : 1
 }

@@ -3,6 +3,7 @@ import { isoInstantOf } from '../domain/dates.js'
 import { endMaintenance, findMaintenance, recordMaintenance } from '../store/access/maintenance.js'
 import { type CommandLine, jsonOption, wholeNumber } from './command-line.js'
 import type { Output } from './output.js'
+import { auditOperator } from './wiring/audit.js'
 import type { Runtime } from './wiring/runtime.js'
 
 /** `giving maintenance`. */
@@ -22,12 +23,18 @@ export function registerMaintenance(program: Command, { storeAction }: CommandLi
 
 async function close(runtime: Runtime, output: Output, { minutes }: { minutes: number }): Promise<number> {
   const at = runtime.clock()
-  await recordMaintenance(runtime.store.db, { until: new Date(at.getTime() + minutes * 60_000), at })
+  await runtime.store.transaction(async (db) => {
+    await recordMaintenance(db, { until: new Date(at.getTime() + minutes * 60_000), at })
+    await auditOperator(runtime, db, { action: 'maintenance-started', details: { minutes } })
+  })
   return await report(runtime, output)
 }
 
 async function open(runtime: Runtime, output: Output): Promise<number> {
-  await endMaintenance(runtime.store.db)
+  await runtime.store.transaction(async (db) => {
+    await endMaintenance(db)
+    await auditOperator(runtime, db, { action: 'maintenance-ended' })
+  })
   return await report(runtime, output)
 }
 

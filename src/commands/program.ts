@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { errorCatalogue, ServiceError, toServiceError } from '../domain/errors.js'
 import { escapeInvisible } from '../domain/invisible-characters.js'
+import { registerAudit } from './audit.js'
 import { registerBooks } from './books.js'
 import { CommandLine, type HostProcess } from './command-line.js'
 import { registerDemoData } from './demo-data.js'
@@ -45,6 +46,7 @@ const registrations = [
   registerUsers,
   registerKeys,
   registerMaintenance,
+  registerAudit,
 ]
 
 /** The exit code of a command that could not do its work at all; lower codes are each command's own. */

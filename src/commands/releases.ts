@@ -10,6 +10,7 @@ import {
 import type { Sample } from '../publishing/release/read/manifest.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
+import { auditOperator } from './wiring/audit.js'
 import type { Runtime } from './wiring/runtime.js'
 
 /** `giving releases`. */
@@ -77,9 +78,14 @@ async function approve(
   runtime: Runtime<'publish'>,
   output: Output,
   id: string,
-  options: { acceptLoss: boolean },
+  { acceptLoss }: { acceptLoss: boolean },
 ): Promise<number> {
-  const result = await approveRelease(depsOf(runtime), id, options)
+  const result = await approveRelease(depsOf(runtime), id, { acceptLoss })
+  await auditOperator(runtime, runtime.store.db, {
+    action: 'release-approved',
+    subject: `release ${result.release}`,
+    details: { acceptLoss, withdrawn: result.withdrawn },
+  })
   runtime.log.warn(result, 'held release approved')
   const given = result.withdrawn > 0 ? `; ${result.withdrawn} identifiers were given up` : ''
   output.result(result, () => `release ${result.release} is live${given}`)
@@ -88,6 +94,11 @@ async function approve(
 
 async function rollback(runtime: Runtime<'publish'>, output: Output, id: string): Promise<number> {
   const result = await rollbackRelease(depsOf(runtime), id)
+  await auditOperator(runtime, runtime.store.db, {
+    action: 'release-rolled-back',
+    subject: `release ${result.release}`,
+    details: { from: result.from },
+  })
   runtime.log.warn(result, 'release rolled back')
   output.result(result, () => [
     `release ${result.release} is live again in place of ${result.from}`,

@@ -14,9 +14,12 @@ import {
   recordGrant,
   withdrawGrant,
 } from '../store/access/account-administration.js'
+import type { AuditAction } from '../store/audit/audit-events.js'
+import type { Db } from '../store/database/connection.js'
 import { type CommandLine, durationSeconds, jsonOption } from './command-line.js'
 import { describeEmail, nonAsciiOf } from './e-mail.js'
 import type { Output } from './output.js'
+import { auditOperator } from './wiring/audit.js'
 import type { Runtime } from './wiring/runtime.js'
 
 /** `giving users`. */
@@ -80,14 +83,17 @@ type ByEmail = { readonly email: string }
 
 /** Creates an account with its first API key, which is shown once. */
 async function create(
-  { config, store, clock }: Runtime<'tokenTimeoutHours'>,
+  runtime: Runtime<'tokenTimeoutHours'>,
   output: Output,
   { email, password, tokenTimeout }: ByEmail & { readonly password: string; readonly tokenTimeout?: number },
 ): Promise<number> {
-  const { apiKey } = await createApiUser(
+  const { store, clock, config } = runtime
+  const { apiKey, accountId, keyId } = await createApiUser(
     { store, clock, passwords: createPasswordHashing() },
     { email, password, tokenTimeoutSeconds: tokenTimeout ?? config.tokenTimeoutHours * 3600 },
   )
+  const subject = `account ${accountId}`
+  await auditOperator(runtime, store.db, { action: 'account-created', subject, details: { key: keyId } })
   output.result({ apiKey }, () => `API key (shown only now): ${apiKey}`)
   return 0
 }
@@ -115,16 +121,32 @@ type UserChange =
   | { readonly change: 'disable' | 'enable' }
 
 async function change(runtime: Runtime, output: Output, change: UserChange & ByEmail): Promise<number> {
-  const outcome = await applyChange(runtime, await getAccountId(runtime.store.db, change.email), change)
+  const outcome = await runtime.store.transaction(async (db) => {
+    const accountId = await getAccountId(db, change.email)
+    await auditOperator(runtime, db, {
+      action: auditActionOf[change.change],
+      subject: `account ${accountId}`,
+      details: {
+        ...('grant' in change && { grant: change.grant }),
+        ...('seconds' in change && { seconds: change.seconds }),
+      },
+    })
+    return await applyChange(db, runtime.clock(), accountId, change)
+  })
   output.result({ email: change.email, change: change.change }, () => `${change.email}: ${outcome}`)
   return 0
 }
 
-async function applyChange(
-  { store: { db }, clock }: Runtime,
-  accountId: number,
-  change: UserChange & ByEmail,
-): Promise<string> {
+const auditActionOf = {
+  timeout: 'token-timeout-changed',
+  password: 'password-changed',
+  grant: 'grant-given',
+  'revoke-grant': 'grant-withdrawn',
+  disable: 'account-disabled',
+  enable: 'account-enabled',
+} as const satisfies Record<UserChange['change'], AuditAction>
+
+async function applyChange(db: Db, at: Date, accountId: number, change: UserChange & ByEmail): Promise<string> {
   switch (change.change) {
     case 'timeout':
       await changeTokenTimeout(db, accountId, change.seconds)
@@ -135,13 +157,13 @@ async function applyChange(
       return 'the password is changed; keys stay valid, tokens have ended'
     }
     case 'grant':
-      await recordGrant(db, accountId, change.grant, clock())
+      await recordGrant(db, accountId, change.grant, at)
       return `${change.grant} granted`
     case 'revoke-grant':
       await withdrawGrant(db, accountId, change.grant)
       return `${change.grant} not granted any more`
     case 'disable':
-      await disableAccount(db, accountId, clock())
+      await disableAccount(db, accountId, at)
       return 'disabled; its tokens have ended, its keys are refused within 5 s'
     case 'enable':
       await enableAccount(db, accountId)

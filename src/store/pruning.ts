@@ -3,6 +3,7 @@ import type { Db } from './database/connection.js'
 /** How many rows were removed, by kind. */
 export type Pruned = {
   readonly tokens: number
+  readonly auditEvents: number
   readonly runs: number
   readonly shards: number
   readonly syncs: number
@@ -11,7 +12,14 @@ export type Pruned = {
 
 const day = 86_400_000
 // docs/operations.md states these rules.
-const rules = { tokens: day, shards: 7 * day, runs: 90 * day, syncs: 90 * day, releases: 400 * day }
+const rules = {
+  tokens: day,
+  auditEvents: 400 * day,
+  shards: 7 * day,
+  runs: 90 * day,
+  syncs: 90 * day,
+  releases: 400 * day,
+}
 
 /**
  * Removes rows that nothing needs any more. Runs stay while a release or a rendering refers to them, releases while they are
@@ -22,6 +30,7 @@ export async function pruneDatabase(db: Db, now: Date, keepReleases: number): Pr
   const remove = async (sql: string, ...values: unknown[]) => (await db.query(sql, values)).rowCount
   return {
     tokens: await remove('delete from access_token where expires_at < $1', before(rules.tokens)),
+    auditEvents: await remove('delete from audit_event where at < $1', before(rules.auditEvents)),
     shards: await remove(
       'delete from run_shard s using run r where r.id = s.run_id and r.finished_at < $1',
       before(rules.shards),

@@ -63,6 +63,18 @@ create table attempt_count (
   constraint attempt_count_subject_check CHECK (length(subject) = 32)
 );
 
+create table audit_event (
+  id bigint generated always as identity not null,
+  at timestamp with time zone not null,
+  action text not null,
+  refused boolean not null,
+  actor text not null,
+  origin text not null,
+  subject text,
+  details jsonb not null,
+  constraint audit_event_pkey PRIMARY KEY (id)
+);
+
 create table country (
   code text not null,
   name text not null,
@@ -814,6 +826,7 @@ CREATE INDEX access_token_key ON access_token USING btree (api_key_id, issued_at
 CREATE UNIQUE INDEX account_email ON account USING btree (lower(email));
 CREATE INDEX api_key_account ON api_key USING btree (account_id);
 CREATE INDEX attempt_count_age ON attempt_count USING btree (last_at);
+CREATE INDEX audit_event_time ON audit_event USING btree (at);
 CREATE INDEX disbursement_day ON disbursement USING btree (disbursed_on) INCLUDE (amount, currency);
 CREATE INDEX disbursement_project ON disbursement USING btree (project_id, disbursed_on, id);
 CREATE INDEX donation_failed ON donation USING btree (lease_until) WHERE status = 'failed'::text AND lease_until IS NOT NULL;

@@ -1,5 +1,6 @@
-import { secretHash } from '../../store/access/accounts.js'
+import { type IssuedKey, secretHash } from '../../store/access/accounts.js'
 import { issueKeyUpTo, revokeKey } from '../../store/access/api-keys.js'
+import { audit } from '../audit.js'
 import { unknownKey } from './authenticate.js'
 import { type CredentialDeps, type Credentials, verifyCredentials } from './verify-credentials.js'
 
@@ -10,10 +11,18 @@ export const mostKeys = 20
  * Issues a key to an account; its text cannot be shown again. Throws `credentials-wrong`, `login-throttled`,
  * `server-busy`, or `request-invalid` when the account has too many.
  */
-export async function issueKeyTo(deps: CredentialDeps, credentials: Credentials): Promise<string> {
-  const account = await verifyCredentials(deps, credentials)
-  const at = deps.clock()
-  return await deps.store.transaction((db) => issueKeyUpTo(db, account.id, mostKeys, at))
+export async function issueKeyTo(
+  deps: CredentialDeps,
+  credentials: Credentials,
+): Promise<{ readonly accountId: number; readonly key: IssuedKey }> {
+  const { id: accountId } = await verifyCredentials(deps, credentials)
+  const key = await deps.store.transaction(async (db) => {
+    const issued = await issueKeyUpTo(db, accountId, mostKeys, deps.clock())
+    const who = { actor: `account ${accountId}`, origin: credentials.address }
+    await audit(deps, db, { action: 'key-issued', ...who, subject: `key ${issued.id}` })
+    return issued
+  })
+  return { accountId, key }
 }
 
 /**
@@ -23,8 +32,14 @@ export async function issueKeyTo(deps: CredentialDeps, credentials: Credentials)
 export async function revokeKeyOf(
   deps: CredentialDeps,
   { apiKey, ...credentials }: Credentials & { readonly apiKey: string },
-): Promise<void> {
-  const account = await verifyCredentials(deps, credentials)
-  const choice = { hash: secretHash(apiKey), accountId: account.id }
-  if (!(await revokeKey(deps.store.db, choice, deps.clock()))) throw unknownKey(apiKey)
+): Promise<{ readonly accountId: number; readonly keyId: number }> {
+  const { id: accountId } = await verifyCredentials(deps, credentials)
+  const keyId = await deps.store.transaction(async (db) => {
+    const revoked = await revokeKey(db, { hash: secretHash(apiKey), accountId }, deps.clock())
+    if (revoked === undefined) throw unknownKey(apiKey)
+    const who = { actor: `account ${accountId}`, origin: credentials.address }
+    await audit(deps, db, { action: 'key-revoked', ...who, subject: `key ${revoked}` })
+    return revoked
+  })
+  return { accountId, keyId }
 }

@@ -49,17 +49,19 @@ export function unknownKey(text: string): ServiceError {
 
 /**
  * Who makes a secure request (wire.md 1.3), never remembered: a token that was signed out or a grant that was
- * withdrawn ends at once. Throws `key-missing`, `token-missing`, `key-unknown`, `token-unknown` or `grant-missing`.
+ * withdrawn ends at once. `identified` gets the caller before token and grant are checked. Throws `key-missing`, `token-missing`, `key-unknown`, `token-unknown` or `grant-missing`.
  */
 export async function authenticateSecure(
   { store, clock }: Pick<ApiDeps, 'store' | 'clock'>,
   { apiKey, token }: { readonly apiKey: string | undefined; readonly token: string | undefined },
   grant: Grant,
+  identified: (caller: Caller) => void,
 ): Promise<Caller> {
   if (isAbsent(apiKey)) throw new ServiceError('key-missing', 'the query parameter api_key is missing')
   if (isAbsent(token)) throw new ServiceError('token-missing', 'the query parameter api_token is missing')
   const found = await findCaller(store.db, { apiKey, token, at: clock() })
   if (!found) throw unknownKey(apiKey)
+  identified(found.caller)
   if (!found.tokenValid) {
     throw new ServiceError('token-unknown', 'the api_token is not valid for this api_key: get a new one')
   }

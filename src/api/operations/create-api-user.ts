@@ -1,5 +1,6 @@
 import { type FieldProblem, ServiceError } from '../../domain/errors.js'
 import { createAccount, issueKey } from '../../store/access/accounts.js'
+import { audit } from '../audit.js'
 import type { ApiDeps } from '../deps.js'
 import { passwordProblem } from '../password-strength.js'
 import { askersOf } from './throttle.js'
@@ -16,23 +17,29 @@ const emailPattern = /^[^\s@<>"\p{Cc}]{1,64}@[^\s@<>"\p{Cc}.]+(\.[^\s@<>"\p{Cc}.
 export async function createApiUser(
   deps: Pick<ApiDeps, 'store' | 'passwords' | 'clock'>,
   user: NewApiUser,
-): Promise<{ apiKey: string }> {
+): Promise<{ accountId: number; keyId: number; apiKey: string }> {
   const { store, clock } = deps
   const account = await toNewAccount(deps, user)
   const at = clock()
-  return {
-    apiKey: await store.transaction(async (db) => issueKey(db, await createAccount(db, { ...account, at }), at)),
-  }
+  return await store.transaction(async (db) => {
+    const accountId = await createAccount(db, { ...account, at })
+    const key = await issueKey(db, accountId, at)
+    return { accountId, keyId: key.id, apiKey: key.text }
+  })
 }
 
 /** Creates an account without a key. Throws like `createApiUser`, and returns the e-mail as it was stored. */
 export async function registerAccount(
-  deps: Pick<ApiDeps, 'store' | 'passwords' | 'clock'>,
+  deps: Pick<ApiDeps, 'store' | 'passwords' | 'clock' | 'log'>,
   { address, ...user }: NewApiUser & { readonly address: string },
-): Promise<{ email: string }> {
+): Promise<{ accountId: number; email: string }> {
   const account = await toNewAccount(deps, user, askersOf(address))
-  await createAccount(deps.store.db, { ...account, at: deps.clock() })
-  return { email: account.email }
+  const accountId = await deps.store.transaction(async (db) => {
+    const id = await createAccount(db, { ...account, at: deps.clock() })
+    await audit(deps, db, { action: 'account-created', actor: 'unknown', origin: address, subject: `account ${id}` })
+    return id
+  })
+  return { accountId, email: account.email }
 }
 
 /** Checks a password that somebody chooses and hashes it; throws `request-invalid`. */

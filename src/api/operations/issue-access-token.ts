@@ -1,4 +1,5 @@
 import { findKey, issueToken, secretHash } from '../../store/access/accounts.js'
+import { audit } from '../audit.js'
 import { unknownKey } from './authenticate.js'
 import { type CredentialDeps, type Credentials, verifyCredentials } from './verify-credentials.js'
 
@@ -9,13 +10,15 @@ import { type CredentialDeps, type Credentials, verifyCredentials } from './veri
 export async function issueAccessToken(
   deps: CredentialDeps,
   { apiKey, ...credentials }: Credentials & { readonly apiKey: string },
-): Promise<string> {
+): Promise<{ readonly accountId: number; readonly keyId: number; readonly token: string }> {
   const key = await findKey(deps.store.db, secretHash(apiKey))
   if (!key) throw unknownKey(apiKey)
   const account = await verifyCredentials(deps, credentials, key.accountId)
-  return await issueToken(deps.store.db, {
-    keyId: key.id,
-    timeoutSeconds: account.tokenTimeoutSeconds,
-    at: deps.clock(),
+  const token = await deps.store.transaction(async (db) => {
+    const who = { actor: `account ${account.id}`, origin: credentials.address }
+    await audit(deps, db, { action: 'sign-in', ...who, subject: `key ${key.id}` })
+    const timeoutSeconds = account.tokenTimeoutSeconds
+    return await issueToken(db, { keyId: key.id, timeoutSeconds, at: deps.clock() })
   })
+  return { accountId: account.id, keyId: key.id, token }
 }

@@ -1,13 +1,14 @@
 import { ServiceError } from '../../domain/errors.js'
 import { type Account, findAccount } from '../../store/access/accounts.js'
 import { isKnownPlace } from '../../store/access/throttle-counts.js'
+import { audit } from '../audit.js'
 import type { ApiDeps } from '../deps.js'
 import { askersOf, countSignIn, recordSuccess, signInOf, throttledSignIn, uncountSignIn } from './throttle.js'
 
 /** What an account proves itself with, and the address that it comes from. */
 export type Credentials = { readonly email: string; readonly password: string; readonly address: string }
 
-export type CredentialDeps = Pick<ApiDeps, 'store' | 'passwords' | 'clock'>
+export type CredentialDeps = Pick<ApiDeps, 'store' | 'passwords' | 'clock' | 'log'>
 
 /**
  * The account of these credentials. Throws `credentials-wrong` for an unknown e-mail, a wrong password, a disabled
@@ -18,10 +19,11 @@ export type CredentialDeps = Pick<ApiDeps, 'store' | 'passwords' | 'clock'>
  * account has signed in from before: nobody can keep an owner out by failing elsewhere, or from behind the same proxy.
  */
 export async function verifyCredentials(
-  { store, passwords, clock }: CredentialDeps,
+  deps: CredentialDeps,
   { email, password, address }: Credentials,
   expectedAccountId?: number,
 ): Promise<Account> {
+  const { store, passwords, clock } = deps
   const { account, name } = await findAccount(store.db, email.trim())
   const signIn = signInOf(name, address)
   const counted = await countSignIn(store, signIn, clock())
@@ -39,6 +41,10 @@ export async function verifyCredentials(
     return account
   }
   if (counted.waitSeconds > 0) throw throttledSignIn(counted.waitSeconds)
+  await audit(deps, store.db, {
+    ...{ action: 'sign-in', refused: true, actor: 'unknown', origin: address },
+    subject: account && `account ${account.id}`,
+  })
   const what =
     expectedAccountId === undefined ? 'the e-mail and the password' : 'the e-mail, the password and the api_key'
   throw new ServiceError('credentials-wrong', `${what} do not belong together`)

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { endToken } from '../../store/access/callers.js'
 import { boolean, string } from '../../wire/write/wire-value.js'
+import { audit } from '../audit.js'
 import type { ApiDeps } from '../deps.js'
+import { addLogFields } from '../log-fields.js'
 import { issueKeyTo, revokeKeyOf } from '../operations/account-keys.js'
 import type { Authenticate } from '../operations/authenticate.js'
 import { registerAccount } from '../operations/create-api-user.js'
@@ -14,28 +16,40 @@ import { addAccountOperation } from './account-route.js'
 export function accountRoutes(app: FastifyInstance, deps: ApiDeps, authenticate: Authenticate): void {
   const { tokenTimeoutSeconds } = deps.config
 
-  addAccountOperation(app, getToken, async ({ user, api_key: apiKey }, { ip: address }) =>
-    string(await issueAccessToken(deps, { ...user, apiKey, address })),
-  )
+  addAccountOperation(app, getToken, async ({ user, api_key: apiKey }, request) => {
+    const { token, accountId, keyId } = await issueAccessToken(deps, { ...user, apiKey, address: request.ip })
+    addLogFields(request, { account: accountId, key: keyId })
+    return string(token)
+  })
 
-  addAccountOperation(app, signOut, async ({ api_key: apiKey, access_token: token }) => {
-    const key = await authenticate(apiKey)
-    await endToken(deps.store.db, { token, keyId: key.id })
+  addAccountOperation(app, signOut, async ({ api_key: apiKey, access_token: token }, request) => {
+    const { id: keyId, accountId } = await authenticate(apiKey)
+    addLogFields(request, { account: accountId, key: keyId })
+    await deps.store.transaction(async (db) => {
+      await endToken(db, { token, keyId })
+      const who = { actor: `account ${accountId}`, origin: request.ip }
+      await audit(deps, db, { action: 'sign-out', ...who, subject: `key ${keyId}` })
+    })
     return boolean(true)
   })
 
-  addAccountOperation(app, makeAccount, async ({ user }, { ip: address }) => {
+  addAccountOperation(app, makeAccount, async ({ user }, request) => {
+    const { ip: address } = request
     await countNewAccount(deps.store, address, deps.clock())
-    const { email } = await registerAccount(deps, { ...user, tokenTimeoutSeconds, address })
+    const { accountId, email } = await registerAccount(deps, { ...user, tokenTimeoutSeconds, address })
+    addLogFields(request, { account: accountId })
     return string(email)
   })
 
-  addAccountOperation(app, requestKey, async ({ user }, { ip: address }) =>
-    string(await issueKeyTo(deps, { ...user, address })),
-  )
+  addAccountOperation(app, requestKey, async ({ user }, request) => {
+    const { accountId, key } = await issueKeyTo(deps, { ...user, address: request.ip })
+    addLogFields(request, { account: accountId, key: key.id })
+    return string(key.text)
+  })
 
-  addAccountOperation(app, giveUpKey, async ({ user, api_key: apiKey }, { ip: address }) => {
-    await revokeKeyOf(deps, { ...user, apiKey, address })
+  addAccountOperation(app, giveUpKey, async ({ user, api_key: apiKey }, request) => {
+    const { accountId, keyId } = await revokeKeyOf(deps, { ...user, apiKey, address: request.ip })
+    addLogFields(request, { account: accountId, key: keyId })
     return boolean(true)
   })
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Format } from '../../wire/write/wire-value.js'
+import { addLogFields } from '../log-fields.js'
 import { responseFormat } from '../negotiation.js'
 import type { Authenticate } from '../operations/authenticate.js'
 import { queryValue } from '../query.js'
@@ -37,7 +38,8 @@ export function readRoutes(app: FastifyInstance, reads: readonly Read[], authent
       path,
       { schema: { summary, tags: [tag], querystring: querySchema(parameters) } },
       async (request, reply) => {
-        await authenticate(queryValue(request, 'api_key'))
+        const { id: key, accountId: account } = await authenticate(queryValue(request, 'api_key'))
+        addLogFields(request, { account, key })
         const format = responseFormat(request, alsoXml)
         return sendRead(request, reply, format, await answer(request, format))
       },

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify'
 import type { Caller } from '../../store/access/callers.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere, sendError } from '../errors.js'
+import { addLogFields } from '../log-fields.js'
 import { authenticateSecure } from '../operations/authenticate.js'
 import { queryValue } from '../query.js'
 
@@ -30,7 +31,10 @@ export async function secureArea(
   await app.register(async (area) => {
     area.addHook('onRequest', async (request) => {
       const credentials = { apiKey: queryValue(request, 'api_key'), token: queryValue(request, 'api_token') }
-      callers.set(request, await authenticateSecure(deps, credentials, 'donations'))
+      const caller = await authenticateSecure(deps, credentials, 'donations', ({ accountId, keyId }) =>
+        addLogFields(request, { account: accountId, key: keyId }),
+      )
+      callers.set(request, caller)
     })
     routes(area)
     // A route, since a not-found handler would run without this area's hooks for methods that nothing answers.

@@ -65,15 +65,17 @@ export async function findAccount(
   return { name: account ? `account ${account.id}` : `e-mail ${rows[0]?.written}`, account }
 }
 
-/** Issues a key and returns its text, a UUID, which is not stored and cannot be shown again. */
-export async function issueKey(db: Db, accountId: number, at: Date): Promise<string> {
-  const key = randomUUID()
-  await db.query('insert into api_key (account_id, key_hash, created_at) values ($1, $2, $3)', [
-    accountId,
-    secretHash(key),
-    at,
-  ])
-  return key
+/** A new key: its number, and its text, a UUID, which is not stored and cannot be shown again. */
+export type IssuedKey = { readonly id: number; readonly text: string }
+
+/** Issues a key of an account. */
+export async function issueKey(db: Db, accountId: number, at: Date): Promise<IssuedKey> {
+  const text = randomUUID()
+  const { rows } = await db.query<{ id: number }>(
+    'insert into api_key (account_id, key_hash, created_at) values ($1, $2, $3) returning id',
+    [accountId, secretHash(text), at],
+  )
+  return { id: rows[0]?.id ?? 0, text }
 }
 
 /** The key with this hash, unless it was revoked or its account is disabled. */

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../domain/errors.js'
 import type { Db } from '../database/connection.js'
 import { withoutNulls } from '../database/without-nulls.js'
-import { issueKey } from './accounts.js'
+import { type IssuedKey, issueKey } from './accounts.js'
 
 /** One key as the operator sees it; its text is not stored. */
 export type KeySummary = {
@@ -23,7 +23,7 @@ export async function listKeys(db: Db, email?: string): Promise<KeySummary[]> {
 }
 
 /** Issues a key unless the account has `most` valid ones already; then throws `request-invalid`. Needs a transaction. */
-export async function issueKeyUpTo(db: Db, accountId: number, most: number, at: Date): Promise<string> {
+export async function issueKeyUpTo(db: Db, accountId: number, most: number, at: Date): Promise<IssuedKey> {
   // Of two concurrent requests, the second waits and counts the key of the first.
   await db.query('select from account where id = $1 for update', [accountId])
   const { rows } = await db.query<{ keys: number }>(
@@ -40,18 +40,18 @@ export async function issueKeyUpTo(db: Db, accountId: number, most: number, at: 
 export type KeyChoice = { readonly id: number } | { readonly hash: Buffer; readonly accountId?: number }
 
 /**
- * Revokes a key and ends its tokens. False when no key fits; revoking a key again is not an error. Processes that have just
- * seen the key accept it for at most 5 s more.
+ * Revokes a key, ends its tokens and returns its number; undefined when no key fits. Revoking a key again is not an error.
+ * Processes that have just seen the key accept it for at most 5 s more.
  */
-export async function revokeKey(db: Db, choice: KeyChoice, at: Date): Promise<boolean> {
+export async function revokeKey(db: Db, choice: KeyChoice, at: Date): Promise<number | undefined> {
   const [id, hash, accountId] = 'id' in choice ? [choice.id, null, null] : [null, choice.hash, choice.accountId ?? null]
-  const { rowCount } = await db.query(
+  const { rows } = await db.query<{ id: number }>(
     `with revoked as (
         update api_key set revoked_at = coalesce(revoked_at, $4)
         where (id = $1 or key_hash = $2) and ($3::bigint is null or account_id = $3) returning id),
       ended as (delete from access_token where api_key_id in (select id from revoked))
-      select from revoked`,
+      select id from revoked`,
     [id, hash, accountId, at],
   )
-  return rowCount > 0
+  return rows[0]?.id
 }

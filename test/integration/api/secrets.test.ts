@@ -63,6 +63,16 @@ describe('the log', async () => {
         `{"p":${JSON.stringify(testUser.password)}`.padEnd(30),
       ],
     ],
+    ['no question mark', () => [`GET /api/public/projectservice/themes&${secrets()} HTTP/1.1\r\n${ended}`]],
+    ['an encoded question mark', () => [`GET /api/x%3F${secrets()} HTTP/1.1\r\n${ended}`]],
+    ['a question mark that is encoded twice', () => [`GET /api/x%253f${secrets()} HTTP/1.1\r\n${ended}`]],
+    ['an encoded equals sign', () => [`GET /api/x?api_key%3D${api.apiKey} HTTP/1.1\r\n${ended}`]],
+    ['an encoded ampersand', () => [`GET /api/x?q=a%26${secrets()} HTTP/1.1\r\n${ended}`]],
+    ['a key in the path', () => [`GET /api/x/${api.apiKey}/${token} HTTP/1.1\r\n${ended}`]],
+    [
+      'a key as the user of an absolute address',
+      () => [`GET http://${api.apiKey}:secret-word@x/api/x HTTP/1.1\r\n${ended}`],
+    ],
     ['Authorization', () => [`GET /api/x HTTP/1.1\r\nAuthorization: Bearer ${token}\r\n${ended}`]],
   ])('has no secret of %s', async (_what, parts) => {
     const before = api.log.length
@@ -71,7 +81,8 @@ describe('the log', async () => {
     const lines = api.log.slice(before)
     expect(lines.length).toBeGreaterThan(0)
     const written = JSON.stringify(lines)
-    for (const secret of [api.apiKey, token, testUser.password, 'p<ss']) expect(written).not.toContain(secret)
+    for (const secret of [api.apiKey, token, testUser.password, 'p<ss', 'secret-word'])
+      expect(written).not.toContain(secret)
   })
 
   it('has no secret of a request that was broken off', async () => {
@@ -94,5 +105,12 @@ describe('an address in the log', () => {
       '/a?nextProjectId=7&api_key=[redacted]&x=[redacted]&[redacted]',
     )
     expect(loggableUrl('/a')).toBe('/a')
+    expect(loggableUrl('/feeds/releases/20261121T020000Z-2/iati/activities.xml')).toBe(
+      '/feeds/releases/20261121T020000Z-2/iati/activities.xml',
+    )
+    expect(loggableUrl('/themes&api_key=short')).toBe('/themes?api_key=[redacted]')
+    expect(loggableUrl('/themes%3Fapi_key=short')).toBe('/themes?api_key=[redacted]')
+    expect(loggableUrl('http://me:short@host/themes')).toBe('http://[redacted]@host/themes')
+    expect(loggableUrl('/a?q=4111_1111/1111%2F1111')).toBe('/a?q=[number]')
   })
 })

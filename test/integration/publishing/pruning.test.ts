@@ -32,6 +32,7 @@ describe('pruning', () => {
     const before = await listRuns(database.store.db, 100)
     expect(await pruneDatabase(database.store.db, days(80), 3)).toEqual({
       tokens: 0,
+      auditEvents: 0,
       shards: 1,
       runs: 0,
       syncs: 0,
