@@ -177,5 +177,6 @@ async function refuseUnknownKinds(db: Db): Promise<void> {
          from pg_rewrite join pg_class c on c.oid = ev_class where c.relnamespace = ${ours} and c.relkind = 'r'
      ) found order by line collate "C"`,
   )
-  if (unknown.length > 0) throw new Error(`src/store/schema/dump-schema.ts cannot write these yet: ${unknown.join(', ')}`)
+  if (unknown.length > 0)
+    throw new Error(`src/store/schema/dump-schema.ts cannot write these yet: ${unknown.join(', ')}`)
 }
