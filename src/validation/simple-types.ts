@@ -1,7 +1,8 @@
 import type { SimpleType } from '../standard/index.js'
+import { isZone, parseDay } from './days.js'
 
-const datePattern = /^-?(\d{4,})-(\d\d)-(\d\d)(?:Z|[+-](\d\d):(\d\d))?$/
 const timePattern = /^(\d\d):(\d\d):(\d\d)(\.\d+)?(?:Z|[+-](\d\d):(\d\d))?$/
+const unzonedPattern = /^-?\d+-\d\d-\d\d$/
 const decimalPattern = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
 const integerPattern = /^[+-]?\d+$/
 // XML 1.0 NameChar, as far as one UTF-16 unit goes; surrogates stand for the planes that the production allows.
@@ -13,7 +14,7 @@ const untrimmed = /^[ \t\r\n]|[ \t\r\n]$|[ \t\r\n]{2}|[\t\r\n]/
 
 const checks: Readonly<Record<SimpleType, (value: string) => boolean>> = {
   string: () => true,
-  date: isDate,
+  date: (value) => parseDay(value) !== undefined,
   dateTime: isDateTime,
   decimal: (value) => decimalPattern.test(value),
   boolean: (value) => value === '1' || value === '0' || value === 'true' || value === 'false',
@@ -42,53 +43,21 @@ export function collapse(text: string): string {
   return text.replace(/[ \t\r\n]+/g, ' ').replace(/^ | $/g, '')
 }
 
-const daysInMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-
-function isDate(value: string): boolean {
-  if (isCommonDate(value)) return true
-  const match = datePattern.exec(value)
-  if (!match) return false
-  const [, year = '', month = '', day = '', zoneHour, zoneMinute] = match
-  if (year.length > 4 && year.startsWith('0')) return false
-  // The proleptic calendar repeats every 400 years, so the last four digits decide; there is no year 0000.
-  const leap = isLeapYear(Number(year.slice(-4)))
-  const last = month === '02' && leap ? 29 : (daysInMonth[Number(month) - 1] ?? 0)
-  return /[1-9]/.test(year) && day !== '00' && Number(day) <= last && isZone(zoneHour, zoneMinute)
-}
-
-/** Whether it is a day that every month has, of the years 1000 to 9999, without a zone: as nearly all dates are. */
-function isCommonDate(value: string): boolean {
-  if (value.length !== 10 || value[4] !== '-' || value[7] !== '-') return false
-  const month = digitAt(value, 5) * 10 + digitAt(value, 6)
-  const day = digitAt(value, 8) * 10 + digitAt(value, 9)
-  const year = digitAt(value, 0) + digitAt(value, 1) + digitAt(value, 2) + digitAt(value, 3)
-  return value[0] !== '0' && year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= 28
-}
-
-/** The digit there; NaN, which spoils every sum and comparison, for anything else. */
-function digitAt(text: string, at: number): number {
-  const digit = text.charCodeAt(at) - 48
-  return digit >= 0 && digit <= 9 ? digit : Number.NaN
-}
-
-function isLeapYear(year: number): boolean {
-  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
-}
-
-function isZone(hour: string | undefined, minute: string | undefined): boolean {
-  if (hour === undefined || minute === undefined) return true
-  return hour < '14' ? minute < '60' : hour === '14' && minute === '00'
-}
-
 function isDateTime(value: string): boolean {
-  const at = value.indexOf('T')
-  if (at < 0 || value.slice(0, at).endsWith('Z')) return false
-  const match = timePattern.exec(value.slice(at + 1))
-  if (!match || !/^-?\d{4,}-\d\d-\d\d$/.test(value.slice(0, at)) || !isDate(value.slice(0, at))) return false
+  const day = dayPartOf(value)
+  if (day === undefined) return false
+  const match = timePattern.exec(value.slice(day.length + 1))
+  if (!match || !unzonedPattern.test(day) || parseDay(day) === undefined) return false
   const [, hour = '', minute = '', second = '', fraction = '', zoneHour, zoneMinute] = match
   if (!isZone(zoneHour, zoneMinute)) return false
   if (hour === '24') return minute === '00' && second === '00' && /^(?:\.0+)?$/.test(fraction)
   return hour < '24' && minute < '60' && second < '60'
+}
+
+/** The part of an `xsd:dateTime` before its time. */
+export function dayPartOf(dateTime: string): string | undefined {
+  const at = dateTime.indexOf('T')
+  return at < 0 ? undefined : dateTime.slice(0, at)
 }
 
 function isInteger(value: string, least: bigint, most?: bigint): boolean {

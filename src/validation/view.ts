@@ -1,31 +1,43 @@
-import { type IsoDate, type IsoInstant, isoDateOf, parseWireDateTime } from '../domain/dates.js'
+import { type IsoDate, type IsoInstant, parseWireDateTime } from '../domain/dates.js'
 import type { Element } from '../xml/element.js'
+import { type Day, parseDay } from './days.js'
+import { dayPartOf, isOfType } from './simple-types.js'
 import { isForeign } from './structure.js'
 
-/** What the rules must know besides the record itself. */
+/** What the rules need to know besides the record itself. */
 export type RecordContext = {
-  /** The current day in UTC: dates of what has happened may not lie after it. */
+  /** The current day in UTC: dates of past events may not be after it. */
   readonly today: IsoDate
-  /** The current instant: times of what has happened may not lie after it. Without it only days are compared. */
+  /** The current instant: times of past events may not be after it. Without it only days are compared. */
   readonly now?: IsoInstant
+  /** False for the files of other publishers: severities are then those of the official validator. Default: true. */
+  readonly strict?: boolean
   /** The publisher's identifier, when every record must have it as `reporting-org/@ref`. */
   readonly reportingOrgRef?: string
-  /** Identifiers of registered publishers: they stand as they are, whatever their form (official rules 1.x.8, 1.x.13). */
+  /** Identifiers of registered publishers, which are valid whatever their form (official rules 1.x.8, 1.x.13). */
   readonly registeredOrganisations?: ReadonlySet<string>
 }
 
-/** Whether an `xsd:dateTime` lies after now (or, where the instant of now is not given, after today). */
+const dayMilliseconds = 86_400_000
+
+/**
+ * Whether an `xsd:dateTime` lies after the current instant, or after the current day where the instant is not given or
+ * the text has no time zone. A text that is not an `xsd:dateTime` does not.
+ */
 export function isAfterNow(text: string, { today, now }: RecordContext): boolean {
-  const instant = parseWireDateTime(text.trim())
-  if (instant && now !== undefined) return instant.getTime() > Date.parse(now)
-  const day = instant ? isoDateOf(instant) : dayOf(text)
-  return day !== undefined && day > today
+  if (!isOfType('dateTime', text)) return false
+  const instant = parseWireDateTime(text)?.getTime()
+  if (instant !== undefined && now !== undefined) return instant > Date.parse(now)
+  const day = instant === undefined ? parseDay(dayPartOf(text) ?? '') : Math.floor(instant / dayMilliseconds)
+  return day !== undefined && day > (parseDay(today) ?? Number.POSITIVE_INFINITY)
 }
 
 /** A record laid out for the rules: its elements by name, each list in document order. */
 export type RecordView = {
   readonly root: Element
   readonly context: RecordContext
+  /** The current day of the context. */
+  readonly today: Day
   /** The direct children of the record with this name. */
   children(name: string): readonly Element[]
   /** All elements of the record with this name, at any depth. */
@@ -49,6 +61,7 @@ export function viewOf(root: Element, context: RecordContext): RecordView {
   return {
     root,
     context,
+    today: parseDay(context.today) ?? Number.POSITIVE_INFINITY,
     children: (name) => children.get(name) ?? none,
     all: (name) => all.get(name) ?? none,
   }
@@ -71,17 +84,9 @@ export function childrenOf(parent: Element, name: string): Element[] {
   return parent.children.filter((child) => child.name === name)
 }
 
-const dayPattern = /^\s*(\d{4}-\d{2}-\d{2})/
-
-/** The day of an `xsd:date`, its zone cut off; undefined when there is none (its form is the structure's business). */
-export function dayOf(text: string | undefined): IsoDate | undefined {
-  if (text === undefined) return undefined
-  return dayPattern.exec(text)?.[1] as IsoDate | undefined
-}
-
-/** The `iso-date` of a child. */
-export function dateOf(parent: Element, name: string): IsoDate | undefined {
-  return dayOf(childOf(parent, name)?.attributes['iso-date'])
+/** The day in an attribute of type `xsd:date`; undefined when it is absent or malformed, which the structure reports. */
+export function dayOf(text: string | undefined): Day | undefined {
+  return text === undefined ? undefined : parseDay(text)
 }
 
 /** Whether the element has a narrative with words in it. */

@@ -1,5 +1,6 @@
 import type { Element } from '../../xml/element.js'
-import { childOf, dateOf, dayOf, isAfterNow, type RecordView } from '../view.js'
+import { childOf, dayOf, isAfterNow, type RecordView } from '../view.js'
+import { periodOf } from './periods.js'
 import type { Report, Rule } from './rule.js'
 
 function ofType(record: RecordView, type: string): readonly Element[] {
@@ -8,26 +9,27 @@ function ofType(record: RecordView, type: string): readonly Element[] {
 
 function inOrder(record: RecordView, startType: string, endType: string, report: Report): void {
   for (const start of ofType(record, startType)) {
+    const startText = start.attributes['iso-date']
+    const from = dayOf(startText)
+    if (from === undefined) continue
     for (const end of ofType(record, endType)) {
-      const from = dayOf(start.attributes['iso-date'])
-      const to = dayOf(end.attributes['iso-date'])
-      if (from && to && from > to) {
-        report(
-          end,
-          `expected an end (type ${endType}) on or after the start ${from} (type ${startType}), got ${to}`,
-          'iso-date',
-        )
-      }
+      const endText = end.attributes['iso-date']
+      const to = dayOf(endText)
+      if (to === undefined || from <= to) continue
+      report(
+        end,
+        `expected an end (type ${endType}) on or after the start ${startText} (type ${startType}), got ${endText}`,
+        'iso-date',
+      )
     }
   }
 }
 
-function notInFuture(record: RecordView, type: string, report: Report): void {
-  for (const date of ofType(record, type)) {
-    const day = dayOf(date.attributes['iso-date'])
-    if (day && day > record.context.today) {
-      report(date, `expected a day not after ${record.context.today}, got ${day}`, 'iso-date')
-    }
+function notInFuture(record: RecordView, element: Element | undefined, attribute: string, report: Report): void {
+  const text = element?.attributes[attribute]
+  const day = dayOf(text)
+  if (element && day !== undefined && day > record.today) {
+    report(element, `expected a day not after ${record.context.today}, got ${text}`, attribute)
   }
 }
 
@@ -58,7 +60,6 @@ const days: Readonly<Record<string, string>> = {
 
 const zoned = /\d(?:Z|[+-]\d\d:\d\d)\s*$/
 const longestBudgetDays = 365
-const dayMilliseconds = 86_400_000
 
 export const dateRules: readonly Rule[] = [
   {
@@ -71,7 +72,7 @@ export const dateRules: readonly Rule[] = [
         const attribute = days[name] ?? ''
         for (const element of record.all(name)) {
           const day = element.attributes[attribute]
-          if (day !== undefined && day.length > 10 && zoned.test(day))
+          if (day !== undefined && day.length > 10 && zoned.test(day) && dayOf(day) !== undefined)
             report(element, `expected a date without time zone, got ${day}`, attribute)
         }
       }
@@ -122,14 +123,18 @@ export const dateRules: readonly Rule[] = [
     severity: 'error',
     official: ['11.1.4'],
     sentence: 'The actual start lies in the future.',
-    check: (record, report) => notInFuture(record, '2', report),
+    check(record, report) {
+      for (const date of ofType(record, '2')) notInFuture(record, date, 'iso-date', report)
+    },
   },
   {
     code: 'actual-end-in-future',
     severity: 'error',
     official: ['11.1.5'],
     sentence: 'The actual end lies in the future.',
-    check: (record, report) => notInFuture(record, '4', report),
+    check(record, report) {
+      for (const date of ofType(record, '4')) notInFuture(record, date, 'iso-date', report)
+    },
   },
   {
     code: 'end-date-missing',
@@ -163,11 +168,7 @@ export const dateRules: readonly Rule[] = [
     sentence: 'A transaction lies in the future.',
     check(record, report) {
       for (const transaction of record.children('transaction')) {
-        const date = childOf(transaction, 'transaction-date')
-        const day = dayOf(date?.attributes['iso-date'])
-        if (date && day && day > record.context.today) {
-          report(date, `expected a day not after ${record.context.today}, got ${day}`, 'iso-date')
-        }
+        notInFuture(record, childOf(transaction, 'transaction-date'), 'iso-date', report)
       }
     },
   },
@@ -178,11 +179,7 @@ export const dateRules: readonly Rule[] = [
     sentence: 'The value date of a transaction lies in the future.',
     check(record, report) {
       for (const transaction of record.children('transaction')) {
-        const value = childOf(transaction, 'value')
-        const day = dayOf(value?.attributes['value-date'])
-        if (value && day && day > record.context.today) {
-          report(value, `expected a day not after ${record.context.today}, got ${day}`, 'value-date')
-        }
+        notInFuture(record, childOf(transaction, 'value'), 'value-date', report)
       }
     },
   },
@@ -193,10 +190,10 @@ export const dateRules: readonly Rule[] = [
     sentence: 'A period ends before it starts.',
     check(record, report) {
       for (const name in periods) {
-        for (const period of record.all(name)) {
-          const from = dateOf(period, 'period-start')
-          const to = dateOf(period, 'period-end')
-          if (from && to && from > to) report(period, `expected an end on or after the start ${from}, got ${to}`)
+        for (const element of record.all(name)) {
+          const period = periodOf(element)
+          if (!period || period.from <= period.to) continue
+          report(element, `expected an end on or after the start ${period.start}, got ${period.end}`)
         }
       }
     },
@@ -209,12 +206,10 @@ export const dateRules: readonly Rule[] = [
     check(record, report) {
       for (const name in periods) {
         if (periods[name] !== 'budget') continue
-        for (const period of record.all(name)) {
-          const from = dateOf(period, 'period-start')
-          const to = dateOf(period, 'period-end')
-          if (!from || !to) continue
-          const days = (Date.parse(to) - Date.parse(from)) / dayMilliseconds
-          if (days > longestBudgetDays) report(period, `expected at most 365 days from start to end, got ${days}`)
+        for (const element of record.all(name)) {
+          const period = periodOf(element)
+          const days = period ? period.to - period.from : 0
+          if (days > longestBudgetDays) report(element, `expected at most 365 days from start to end, got ${days}`)
         }
       }
     },
@@ -226,16 +221,15 @@ export const dateRules: readonly Rule[] = [
     sentence: "The value date of a budget line lies outside the budget's period.",
     check(record, report) {
       for (const budget of record.children('recipient-country-budget')) {
-        const from = dateOf(budget, 'period-start')
-        const to = dateOf(budget, 'period-end')
-        if (!from || !to) continue
+        const period = periodOf(budget)
+        if (!period) continue
         for (const line of budget.children) {
           if (line.name !== 'budget-line') continue
           const value = childOf(line, 'value')
-          const day = dayOf(value?.attributes['value-date'])
-          if (value && day && (day < from || day > to)) {
-            report(value, `expected a day from ${from} to ${to}, got ${day}`, 'value-date')
-          }
+          const text = value?.attributes['value-date']
+          const day = dayOf(text)
+          if (!value || day === undefined || (day >= period.from && day <= period.to)) continue
+          report(value, `expected a day from ${period.start} to ${period.end}, got ${text}`, 'value-date')
         }
       }
     },

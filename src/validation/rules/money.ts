@@ -1,6 +1,7 @@
 import type { Element } from '../../xml/element.js'
 import { quoted } from '../findings.js'
-import { childOf, childrenOf, dateOf, type RecordView } from '../view.js'
+import { childOf, childrenOf, type RecordView } from '../view.js'
+import { type Period, periodOf } from './periods.js'
 import type { Report, Rule } from './rule.js'
 import { byAttribute, isOutOfRange, sharesOf, shareUnits } from './shares.js'
 
@@ -57,14 +58,13 @@ export const moneyRules: readonly Rule[] = [
     check(record, report) {
       for (const group of budgetGroups(record)) {
         if (group.length < 2) continue
-        const periods = group
-          .map((budget) => ({ budget, from: dateOf(budget, 'period-start'), to: dateOf(budget, 'period-end') }))
-          .sort((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1))
-        let latest = ''
-        for (const { budget, from, to } of periods) {
-          if (!from || !to) continue
-          if (from <= latest) report(budget, `expected a period that starts after ${latest}, got ${from}`)
-          if (to > latest) latest = to
+        const periods = group.flatMap((budget) => periodOf(budget) ?? []).sort((a, b) => a.from - b.from)
+        let latest: Period | undefined
+        for (const period of periods) {
+          if (latest && period.from <= latest.to) {
+            report(period.element, `expected a period that starts after ${latest.end}, got ${period.start}`)
+          }
+          if (!latest || period.to > latest.to) latest = period
         }
       }
     },
@@ -94,12 +94,13 @@ export const moneyRules: readonly Rule[] = [
       if (found.length < 2) return
       const currencies = new Map<string, string>()
       for (const budget of found) {
-        const period = `${dateOf(budget, 'period-start')} ${dateOf(budget, 'period-end')}`
+        const period = periodOf(budget)
         const value = childOf(budget, 'value')
         const currency = value?.attributes.currency || record.root.attributes['default-currency']
-        if (!value || !currency) continue
-        const first = currencies.get(period)
-        if (first === undefined) currencies.set(period, currency)
+        if (!period || !value || !currency) continue
+        const days = `${period.from} ${period.to}`
+        const first = currencies.get(days)
+        if (first === undefined) currencies.set(days, currency)
         else if (first !== currency)
           report(value, `expected ${first} as in the other budget of this period, got ${quoted(currency)}`, 'currency')
       }
