@@ -4,11 +4,11 @@ import { ServiceError } from '../domain/errors.js'
 import type { Attributes, Element } from './element.js'
 import { createUtf8Decoder } from './utf8.js'
 
-/** What one element with everything in it may grow to; beyond it reading stops with `request-too-large`. */
+/** What one result may grow to; reading a larger one stops with `request-too-large`. */
 export type XmlLimits = {
   /** Nesting of elements, the root being 1. */
   readonly depth: number
-  /** Elements in one result. */
+  /** Elements in one result, and attributes in one result. */
   readonly elements: number
   /** Attributes of one element. */
   readonly attributes: number
@@ -29,36 +29,55 @@ export const recordLimits: XmlLimits = { depth: 64, elements: 1_000_000, attribu
  * UTF-8 throws `request-malformed`; a limit throws `request-too-large`; both name line and column.
  *
  * White space between elements is dropped. An element that has both children and other character data keeps both, so
- * that a validator can complain; where the text stood among the children is not kept. CDATA is character data;
+ * that a validator can report it; the position of the text among the children is not kept. CDATA is character data;
  * comments and processing instructions are dropped.
  */
 export function parseElement(source: string | Buffer, limits: XmlLimits = bodyLimits): Element {
   if (source.length > limits.characters) throw tooLarge(`is longer than ${limits.characters} characters`)
   let root: Element | undefined
   const reading = createReading({ depth: 0, limits, onElement: (found) => (root = found) })
-  if (typeof source === 'string') reading.write(source)
-  else {
-    const decoder = createUtf8Decoder()
-    reading.write(decoder.decode(source))
-    reading.write(decoder.end())
-  }
+  const decoder = createUtf8Decoder()
+  for (const piece of piecesOf(source)) reading.write(typeof piece === 'string' ? piece : decoder.decode(piece))
+  reading.write(decoder.end())
   reading.close()
   if (!root) throw new ServiceError('request-malformed', 'the document has no element')
   return root
+}
+
+/** An element that was dropped because it exceeds a limit. */
+export type OversizeElement = {
+  /** The element with its first children. */
+  readonly element: Element
+  /** The limit, as the end of a sentence: `has more than 1000 elements`. */
+  readonly reason: string
 }
 
 export type StreamOptions = {
   /** How deep the yielded elements lie: 1 (default) is each child of the root. */
   readonly depth?: number
   readonly limits?: XmlLimits
+  /** The document has been converted to UTF-8 and may declare another encoding. */
+  readonly isConverted?: boolean
   /** Called once, before the first element; may throw to refuse the document. */
   readonly onRoot?: (name: string, attributes: Attributes, line: number) => void
   /** Called for character data other than white space outside the yielded elements. */
   readonly onStrayText?: (line: number) => void
+  /** Called in place of yielding an element that exceeds a limit. Without it, reading stops at such an element. */
+  readonly onOversize?: (oversize: OversizeElement) => void
+  /** Called where a prefix is not declared. Without it, reading stops there. */
+  readonly onUnboundPrefix?: () => void
 }
 
-// Characters handed to the parser at a time; what is found in them is the most that waits for the consumer.
+// Characters passed to the parser at a time: at most so much is parsed beyond a limit, and without a turn for other work.
 const pieceSize = 65_536
+
+/** The source in pieces for the parser. */
+function* piecesOf<T extends string | Buffer>(source: T): Generator<T> {
+  for (let start = 0; start < source.length; start += pieceSize) {
+    const end = start + pieceSize
+    yield (typeof source === 'string' ? source.slice(start, end) : source.subarray(start, end)) as T
+  }
+}
 
 /**
  * Yields each complete element at the given depth, with its line, from a document of any size in memory that depends
@@ -69,26 +88,29 @@ export async function* streamElements(
   chunks: AsyncIterable<Buffer | string>,
   options: StreamOptions = {},
 ): AsyncGenerator<Element, void, undefined> {
-  const { depth = 1, limits = recordLimits, onRoot, onStrayText } = options
-  let found: Element[] = []
+  const { depth = 1, limits = recordLimits, onOversize, ...others } = options
+  let found: (Element | OversizeElement)[] = []
+  const collect = (one: Element | OversizeElement) => found.push(one)
   const reading = createReading({
+    ...others,
     depth,
     limits,
-    onElement: (element) => found.push(element),
-    ...(onRoot && { onRoot }),
-    ...(onStrayText && { onStrayText }),
+    onElement: collect,
+    ...(onOversize && { onOversize: collect }),
   })
   const decoder = createUtf8Decoder()
   for await (const chunk of chunks) {
-    for (let start = 0; start < chunk.length; start += pieceSize) {
+    for (const piece of piecesOf(chunk)) {
       let failure: unknown
       try {
-        if (typeof chunk === 'string') reading.write(chunk.slice(start, start + pieceSize))
-        else reading.write(decoder.decode(chunk.subarray(start, start + pieceSize)))
+        reading.write(typeof piece === 'string' ? piece : decoder.decode(piece))
       } catch (error) {
         failure = error
       }
-      yield* found
+      for (const one of found) {
+        if ('reason' in one) onOversize?.(one)
+        else yield one
+      }
       found = []
       if (failure !== undefined) throw failure
       await nextTurn()
@@ -98,32 +120,52 @@ export async function* streamElements(
   reading.close()
 }
 
-type ReadingOptions = {
+type ReadingOptions = Omit<StreamOptions, 'depth' | 'limits'> & {
   readonly depth: number
   readonly limits: XmlLimits
   readonly onElement: (element: Element) => void
-  readonly onRoot?: (name: string, attributes: Attributes, line: number) => void
-  readonly onStrayText?: (line: number) => void
 }
 
 type Open = { name: string; attributes: Attributes; children: Element[]; text: string; line: number }
 
+// A dropped element keeps so many children, because its first ones identify it.
+const keptChildren = 8
+// Characters of one tag: a parser keeps all attributes of a tag until its end.
+const mostTagCharacters = 262_144
+// The parser keeps every open element, also of one that is dropped.
+const mostDroppedDepth = 1_000
+
 /** One document being read: saxes events in, complete elements out. */
-function createReading({ depth, limits, onElement, onRoot, onStrayText }: ReadingOptions) {
-  const parser = new SaxesParser({ xmlns: true })
+function createReading(options: ReadingOptions) {
+  const { depth, limits, isConverted = false, onElement, onRoot, onStrayText, onOversize, onUnboundPrefix } = options
+  const parser = new SaxesParser({
+    xmlns: true,
+    ...(onUnboundPrefix && {
+      resolvePrefix: (prefix: string) => {
+        if (prefix === '') return undefined
+        onUnboundPrefix()
+        return `unbound:${prefix}`
+      },
+    }),
+  })
   // Elements above `depth` are only counted; those from it on are built.
   let level = 0
   const open: Open[] = []
   let elements = 0
+  let attributeCount = 0
   let startLine = 1
   // Where the element being built (or the last thing outside one) began: bounds what the parser itself may buffer.
   let mark = 0
+  // Where the tag being read began; -1 outside tags.
+  let tagStart = -1
   let written = 0
+  // The element being dropped, until its end tag.
+  let oversize: OversizeElement | undefined
   // A finished element waits for the parser's next step: at a wrong end tag, saxes first closes what is open and only
   // then fails.
   let finished: Element | undefined
 
-  // saxes keeps each handler as a property of its parser: with more than these, V8 makes that object a slow dictionary,
+  // saxes stores each handler as a property of its parser: with more than these, V8 makes that object a slow dictionary,
   // and reading takes four times as long. So errors are caught in `write`, and the declaration is read at the root.
   parser.on('doctype', () => {
     throw malformed('a DOCTYPE is not accepted')
@@ -131,34 +173,55 @@ function createReading({ depth, limits, onElement, onRoot, onStrayText }: Readin
   parser.on('opentagstart', () => {
     deliver()
     startLine = parser.line
-    if (level + 1 > limits.depth) throw tooLarge(`nests deeper than ${limits.depth} elements`, position())
-    if (level >= depth) {
-      if (level === depth) {
-        elements = 0
-        mark = parser.position
-      }
-      elements += 1
-      if (elements > limits.elements) throw tooLarge(`has more than ${limits.elements} elements`, position())
-    } else mark = parser.position
+    tagStart = parser.position
+    if (level < depth || oversize) {
+      mark = parser.position
+      if (level >= mostDroppedDepth) throw tooLarge(`nests deeper than ${mostDroppedDepth} elements`, position())
+      return
+    }
+    if (level === depth) {
+      elements = 0
+      attributeCount = 0
+      mark = parser.position
+    }
+    elements += 1
+    if (level + 1 > limits.depth) refuse(`nests deeper than ${limits.depth} elements`)
+    else if (elements > limits.elements) refuse(`has more than ${limits.elements} elements`)
   })
   parser.on('opentag', (tag) => {
+    tagStart = -1
     if (level === 0) checkDeclaration()
-    const attributes = level === 0 || level >= depth ? attributesOf(tag) : {}
-    if (level === 0) onRoot?.(tag.name, attributes, startLine)
-    if (level >= depth) open.push({ name: tag.name, attributes, children: [], text: '', line: startLine })
     level += 1
+    if (oversize) return
+    const before = attributeCount
+    const attributes = level === 1 || level > depth ? attributesOf(tag) : noAttributes
+    if (level === 1) onRoot?.(tag.name, attributes, startLine)
+    if (level > depth) open.push({ name: tag.name, attributes, children: noChildren, text: '', line: startLine })
+    if (attributeCount - before > limits.attributes)
+      refuse(`has an element with more than ${limits.attributes} attributes`)
+    else if (attributeCount > limits.elements) refuse(`has more than ${limits.elements} attributes`)
   })
   parser.on('text', addText)
   parser.on('cdata', addText)
   parser.on('closetag', () => {
     deliver()
     level -= 1
+    if (oversize) {
+      mark = parser.position
+      if (level === depth) {
+        onOversize?.(oversize)
+        oversize = undefined
+      }
+      return
+    }
     const closed = open.pop()
     if (!closed) return
     if (closed.children.length > 0 && isBlank(closed.text)) closed.text = ''
     const parent = open.at(-1)
-    if (parent) parent.children.push(closed)
-    else {
+    if (parent) {
+      if (parent.children === noChildren) parent.children = [closed]
+      else parent.children.push(closed)
+    } else {
       finished = closed
       mark = parser.position
     }
@@ -171,41 +234,53 @@ function createReading({ depth, limits, onElement, onRoot, onStrayText }: Readin
     onElement(element)
   }
 
+  /** Drops the element being built when the caller wants to go on after it, else throws. */
+  function refuse(reason: string): void {
+    const [element] = open
+    if (!onOversize || !element) throw tooLarge(reason, position())
+    oversize = { element: { ...element, children: element.children.slice(0, keptChildren) }, reason }
+    open.length = 0
+    mark = parser.position
+  }
+
   function addText(text: string): void {
+    if (oversize) {
+      mark = parser.position
+      return
+    }
     const current = open.at(-1)
     if (current) current.text = current.text === '' ? text : current.text + text
     else {
       mark = parser.position
-      // White space after the root comes through here too; saxes refuses anything else there.
+      // After the root saxes reports white space only and refuses anything else.
       if (level > 0 && !isBlank(text)) onStrayText?.(parser.line)
     }
   }
 
   function checkDeclaration(): void {
     const { encoding, version } = parser.xmlDecl
-    if (encoding !== undefined && encoding.toUpperCase() !== 'UTF-8') {
+    if (!isConverted && encoding !== undefined && encoding.toUpperCase() !== 'UTF-8') {
       throw malformed(`the declared encoding is ${encoding}; only UTF-8 is read`)
     }
     if (version !== undefined && version !== '1.0') throw malformed(`the XML version is ${version}; only 1.0 is read`)
   }
 
   function attributesOf(tag: SaxesTagNS): Attributes {
-    const attributes: Record<string, string> = {}
-    let count = 0
+    let attributes: Record<string, string> | undefined
+    const most = attributeCount + limits.attributes
     for (const name in tag.attributes) {
-      count += 1
-      if (count > limits.attributes) {
-        throw tooLarge(`has an element with more than ${limits.attributes} attributes`, position())
-      }
+      attributeCount += 1
+      if (attributeCount > most) break
       const value = tag.attributes[name]?.value ?? ''
+      attributes ??= {}
       // A plain assignment to this one name would set the prototype and lose the attribute.
       if (name === '__proto__') Object.defineProperty(attributes, name, { value, enumerable: true })
       else attributes[name] = value
     }
-    return attributes
+    return attributes ?? noAttributes
   }
 
-  /** Runs the parser; its own errors get a code, those of the handlers pass. */
+  /** Runs the parser; its own errors get a code, those of the handlers stay as they are. */
   function parse(step: () => void): void {
     try {
       step()
@@ -233,15 +308,24 @@ function createReading({ depth, limits, onElement, onRoot, onStrayText }: Readin
       if (text === '') return
       parse(() => parser.write(text))
       written += text.length
-      if (written - mark > limits.characters) {
+      if (tagStart >= 0 && written - tagStart > mostTagCharacters) {
+        throw tooLarge(`has a tag longer than ${mostTagCharacters} characters`, position())
+      }
+      if (written - mark <= limits.characters) return
+      if (oversize || open.length === 0) {
         throw tooLarge(`has a part longer than ${limits.characters} characters`, position())
       }
+      refuse(`is longer than ${limits.characters} characters`)
     },
     close(): void {
       parse(() => parser.close())
     },
   }
 }
+
+// Most elements have no children and many no attributes: one empty value for all of them saves a third of the memory.
+const noChildren = Object.freeze([]) as readonly Element[] as Element[]
+const noAttributes: Attributes = Object.freeze({})
 
 const notBlank = /[^ \t\r\n]/
 

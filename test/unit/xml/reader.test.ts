@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../src/domain/errors.js'
 import { type Element, element, textElement } from '../../../src/xml/element.js'
-import { parseElement, streamElements } from '../../../src/xml/reader.js'
+import { type OversizeElement, parseElement, streamElements } from '../../../src/xml/reader.js'
 import { writeElement } from '../../../src/xml/writer.js'
 
 async function* from<T>(...chunks: T[]): AsyncGenerator<T> {
@@ -139,6 +139,7 @@ describe('a document is refused as too large', () => {
     ['one level too deep', '<a><b><c><d/></c></b></a>'],
     ['one element too many', '<a><b/><b/><b/><b/></a>'],
     ['one attribute too many', '<a x="1" y="2" z="3"/>'],
+    ['five attributes of four', '<a x="1" y="2"><b x="3" y="4"/><c x="5"/></a>'],
     ['one character too long', `<a>${'x'.repeat(54)}</a>`],
   ])('when it is %s', (_what, text) => {
     expect(refusal(() => parseElement(text, limits)).code).toBe('request-too-large')
@@ -232,6 +233,43 @@ describe('a stream', () => {
     }
     const limits = { depth: 5, elements: 5, attributes: 5, characters: 10_000 }
     await expect(collect(endless(), { limits })).rejects.toMatchObject({ code: 'request-too-large' })
+  })
+
+  it('goes on after an element that exceeds a limit, where the consumer wants to', async () => {
+    const limits = { depth: 3, elements: 4, attributes: 1, characters: 100 }
+    const good = '<b><c>1</c></b>'
+    const text = [
+      good,
+      '<b><id>wide</id><c/><c/><c/></b>',
+      good,
+      '<b><id>deep</id><c><d><e/></d></c><f/></b>',
+      '<b x="" y=""><c/></b>',
+      good,
+      '<b><id>often</id><c x="" y=""/></b>',
+      '<b><c x=""/><c x=""/><c x=""/></b>',
+      good,
+      `<b><id>long</id>${'<c/>'.repeat(2)}${' '.repeat(100)}</b>`,
+      good,
+    ].join('')
+    const seen: string[] = []
+    const onOversize = ({ element, reason }: OversizeElement) => {
+      seen.push(`${element.line} ${element.children[0]?.text ?? ''}: ${reason}`)
+    }
+    // One character at a time: a limit of characters is noticed between the pieces.
+    for await (const one of streamElements(from(...`<a>${text}</a>`), { limits, onOversize })) seen.push(one.name)
+    expect(seen).toEqual([
+      'b',
+      '1 wide: has more than 4 elements',
+      'b',
+      '1 deep: nests deeper than 3 elements',
+      '1 : has an element with more than 1 attributes',
+      'b',
+      '1 often: has an element with more than 1 attributes',
+      'b',
+      'b',
+      '1 long: is longer than 100 characters',
+      'b',
+    ])
   })
 
   it('counts its limits for each element anew', async () => {
