@@ -2,52 +2,9 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { errorCatalogue, ServiceError, toServiceError } from '../domain/errors.js'
 import { escapeInvisible } from '../domain/invisible-characters.js'
-import { registerAudit } from './audit.js'
-import { registerBooks } from './books.js'
 import { CommandLine, type HostProcess } from './command-line.js'
-import { registerDemoData } from './demo-data.js'
-import { registerDisbursements } from './disbursements.js'
-import { registerDonations } from './donations.js'
-import { registerDonors } from './donors.js'
-import { registerImport } from './import.js'
-import { registerKeys } from './keys.js'
-import { registerMaintenance } from './maintenance.js'
-import { registerMigrate } from './migrate.js'
 import { createOutput } from './output.js'
-import { registerPublish } from './publish.js'
-import { registerReleases } from './releases.js'
-import { registerServices } from './services.js'
-import { registerStandard } from './standard.js'
-import { registerStatus } from './status.js'
-import { registerSync } from './sync.js'
-import { registerThemes } from './themes.js'
-import { registerUsers } from './users.js'
 import { registerValidate } from './validate.js'
-import { registerVerify } from './verify.js'
-
-/** The commands, in the order of the help text. */
-const registrations = [
-  registerServices,
-  registerMigrate,
-  registerStatus,
-  registerImport,
-  registerDemoData,
-  registerPublish,
-  registerSync,
-  registerValidate,
-  registerReleases,
-  registerVerify,
-  registerDonations,
-  registerDonors,
-  registerDisbursements,
-  registerBooks,
-  registerThemes,
-  registerStandard,
-  registerUsers,
-  registerKeys,
-  registerMaintenance,
-  registerAudit,
-]
 
 /** The exit code of a command that could not do its work at all; lower codes are each command's own. */
 const failed = 2
@@ -56,7 +13,8 @@ const failed = 2
 export async function runProgram(args: readonly string[], host: HostProcess): Promise<number> {
   const commandLine = new CommandLine(host)
   try {
-    await createProgram(host, commandLine).parseAsync(args, { from: 'user' })
+    const registrations = await registrationsFor(args)
+    await createProgram(host, commandLine, registrations).parseAsync(args, { from: 'user' })
     return commandLine.exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : failed
@@ -65,8 +23,19 @@ export async function runProgram(args: readonly string[], host: HostProcess): Pr
   }
 }
 
-/** `giving` with all its commands; a command inherits how the program prints and fails. */
-function createProgram({ stdout, stderr }: HostProcess, commandLine: CommandLine): Command {
+type Register = (program: Command, commandLine: CommandLine) => void
+
+/** All commands; `giving validate` alone, because the modules of the others take 50 MB of the memory it promises. */
+async function registrationsFor([name]: readonly string[]): Promise<readonly Register[]> {
+  return name === 'validate' ? [registerValidate] : (await import('./registrations.js')).registrations
+}
+
+/** `giving` with these commands; a command inherits how the program prints and fails. */
+function createProgram(
+  { stdout, stderr }: HostProcess,
+  commandLine: CommandLine,
+  registrations: readonly Register[],
+): Command {
   const program = new Command('giving')
     .description('Publishes a giving platform as IATI 2.03 and Atom, and serves its API')
     .version(version())

@@ -7,6 +7,7 @@ import type { Notice } from '../domain/notice.js'
 import { type FileReport, readRegisteredOrganisations, type SchemaCheck, validateFile } from '../validation/index.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
+import { boundHeap } from './wiring/bounded-heap.js'
 import { openOfficialSchema, openThreadedSchema, schemaFields } from './wiring/official-schema.js'
 
 /** `giving validate`. */
@@ -15,20 +16,37 @@ export function registerValidate(program: Command, { environment, signal, action
     .command('validate')
     .description("check anyone's IATI 2.03 files; exit code 1 when there are errors, 2 when a file is unusable")
     .argument('<file...>', 'activity or organisation files, or - for standard input')
+    .option('--strict', 'judge the files as our own output: some warnings become errors')
     .option(...jsonOption)
-    .action(action((output, files: string[]) => validateCommand(environment, files, signal, output)))
+    .action(
+      action((output, files: string[], { strict = false }: { strict?: boolean }) =>
+        validateCommand(environment, files, { strict, signal, releaseMemory: boundHeap() }, output),
+      ),
+    )
+}
+
+type ValidateOptions = {
+  readonly strict: boolean
+  readonly signal: AbortSignal
+  readonly releaseMemory?: () => void
+}
+
+type Settings = ValidateOptions & {
+  readonly xsd: SchemaCheck | undefined
+  readonly registered: ReadonlySet<string> | undefined
 }
 
 type Checked = { readonly file: string } & ({ readonly report: FileReport } | { readonly unusable: string })
 
 /**
  * `giving validate FILE...`: exit code 0 no errors, 1 errors found, 2 a file is unusable. Needs no database; the
- * official schema is asked as well when IATI_STANDARD_DIR or a pull has it. `-` is standard input.
+ * official schema is asked as well when IATI_STANDARD_DIR or a pull has it. `-` is standard input. Uses at most 256 MB
+ * whatever the file is (docs/operations.md).
  */
 export async function validateCommand(
   environment: Environment,
   files: readonly string[],
-  signal: AbortSignal,
+  options: ValidateOptions,
   output: Output,
 ): Promise<number> {
   const { config } = readConfig(environment, schemaFields)
@@ -37,7 +55,7 @@ export async function validateCommand(
   try {
     const checked: Checked[] = []
     for (const file of files) {
-      const result = await check(file, { xsd, registered }, signal, output)
+      const result = await check(file, { xsd, registered, ...options }, output)
       checked.push(result)
       if (!output.json) print(result, output)
     }
@@ -67,8 +85,7 @@ async function sizeOf(file: string): Promise<number | undefined> {
 
 async function check(
   file: string,
-  { xsd, registered }: { xsd: SchemaCheck | undefined; registered: ReadonlySet<string> | undefined },
-  signal: AbortSignal,
+  { xsd, registered, strict, releaseMemory, signal }: Settings,
   output: Output,
 ): Promise<Checked> {
   const progress = output.progress()
@@ -79,10 +96,12 @@ async function check(
       context: {
         today: isoDateOf(now),
         now: isoInstantOf(now),
+        strict,
         ...(registered && { registeredOrganisations: registered }),
       },
       ...(file === '-' && { input: process.stdin }),
       onProgress: (bytes) => progress.update(`${file}, bytes`, bytes, size),
+      ...(releaseMemory && { releaseMemory }),
       signal,
       ...(xsd && { xsd }),
     })

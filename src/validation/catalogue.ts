@@ -1,24 +1,13 @@
-import type { Severity } from '../domain/notice.js'
-import { fileNotices } from './file-validator.js'
+import { fileNotices } from './file-notices.js'
+import type { CatalogueEntry } from './notice-kind.js'
 import { rules } from './rules/index.js'
 import { structureNotices } from './structure.js'
 import { xsdNotices } from './xsd.js'
 
-export type CatalogueEntry = {
-  readonly severity: Severity
-  /** One sentence for `docs/notices.md`: what is wrong. */
-  readonly sentence: string
-  /** Ids of the official rules that find the same; empty where the official validator does not look. */
-  readonly official: readonly string[]
-}
-
-/** Every notice that validation can make, by code; `docs/notices.md` lists the same (a test compares). */
+/** Every notice that validation can make, by code. A test compares `docs/notices.md` with it. */
 export const validationCatalogue: Readonly<Record<string, CatalogueEntry>> = Object.fromEntries([
   ...Object.entries<CatalogueEntry>(structureNotices),
   ...Object.entries<CatalogueEntry>(xsdNotices),
-  ...rules.map(({ code, severity, sentence, official }): [string, CatalogueEntry] => [
-    code,
-    { severity, sentence, official },
-  ]),
+  ...rules.map(({ code, check: _, ...entry }): [string, CatalogueEntry] => [code, entry]),
   ...Object.entries<CatalogueEntry>(fileNotices),
 ])

@@ -2,70 +2,26 @@ import type { Notice } from '../domain/notice.js'
 import { elementRule, standardVersion } from '../standard/index.js'
 import type { Attributes, Element } from '../xml/element.js'
 import { detached } from './detached.js'
+import { fileNotices } from './file-notices.js'
 import { type Findings, findingsAbout, identifierOf, quoted } from './findings.js'
 import { createIdentifierTable } from './identifier-table.js'
 import { collectLinkedActivities } from './linked-activities.js'
+import { checkPrefixes } from './prefixes.js'
 import { checkRecord, type RecordKind } from './record.js'
 import { checkAttributes, isForeign, structureNotices } from './structure.js'
 import { isAfterNow, type RecordContext } from './view.js'
 
-/** What only a whole file can have wrong. */
-export const fileNotices = {
-  'xml-unreadable': {
-    severity: 'error',
-    official: ['0.1.1'],
-    sentence: 'The file is not well-formed XML in UTF-8; what follows the place was not checked.',
-  },
-  'version-other': {
-    severity: 'error',
-    official: [],
-    sentence: 'The file is not of the version of the standard that is checked, 2.03.',
-  },
-  'generated-in-future': {
-    severity: 'error',
-    official: [],
-    sentence: 'The time at which the file was generated lies in the future.',
-  },
-  'generated-missing': {
-    severity: 'warning',
-    official: [],
-    sentence: 'The file does not say when it was generated.',
-  },
-  'identifier-repeated': {
-    severity: 'error',
-    official: ['1.1.2'],
-    sentence: 'Two records of the file have the same identifier.',
-  },
-  'reporting-org-several': {
-    severity: 'error',
-    official: [],
-    sentence: 'The file has more than one reporting organisation.',
-  },
-  'linked-activity-missing': {
-    severity: 'info',
-    official: ['1000.0.1', '1000.0.2', '1000.0.3', '1000.0.4', '1000.0.5', '1000.0.6'],
-    sentence: 'An activity that is referred to is not in the file (it may be published elsewhere).',
-  },
-  'record-tag-hidden': {
-    severity: 'warning',
-    official: [],
-    sentence:
-      'A comment or CDATA section holds the tag of a record, which consumers that cut files by text search misread.',
-  },
-  'file-too-large': {
-    severity: 'warning',
-    official: [],
-    sentence: 'The file is larger than the 60,000,000 bytes that consumers of IATI read.',
-  },
-} as const
-
 /** Checks one file, record by record, in the order of the document. */
 export type FileValidator = {
-  /** Checks one record, and what it adds to the file. */
-  record(element: Element): void
-  /** Character data between the records. */
+  /** Checks one record, alone and against the earlier ones; the official schema may be asked about it as well. */
+  record(element: Element, isSchemaAsked: boolean): void
+  /** Reports a record that was not read as a whole; `reason` ends the sentence "the record ...". */
+  oversize(element: Element, reason: string): void
+  /** Reports character data between the records. */
   strayText(line: number): void
-  /** Checks what only the end can tell; returns how many records there were. */
+  /** From here on, reports prefixes that are not declared. Records before had none. */
+  expectUnboundPrefixes(): void
+  /** Does the checks that need the whole file; returns the number of records. */
   finish(): number
 }
 
@@ -74,14 +30,14 @@ const rootKinds: Readonly<Record<string, RecordKind>> = {
   'iati-organisations': 'organisation',
 }
 
-/** The kind of record that a root element holds; undefined when it is not one of IATI. */
+/** The kind of record that a root element contains; undefined for a root element that is not of IATI. */
 export function kindOfRoot(name: string): RecordKind | undefined {
   return rootKinds[name]
 }
 
 /**
- * A validator for the file with this root element; notices go to `sink` at once, but those about activities that are
- * not in the file at its end. Memory grows with the number of identifiers, by at most 24 bytes each.
+ * A validator for the file with this root element. Notices go to `sink` at once; those about linked activities that the
+ * file does not contain come at its end. Memory grows with the number of identifiers, by at most 24 bytes each.
  */
 export function createFileValidator(
   root: { readonly name: string; readonly attributes: Attributes; readonly line?: number },
@@ -93,22 +49,29 @@ export function createFileValidator(
   if (!rule || !kind) throw new Error(`not a root element of IATI: ${root.name}`)
   const rootElement: Element = { ...root, children: [], text: '' }
   const recordName = kind === 'activity' ? 'iati-activity' : 'iati-organisation'
-  const findings: Findings = findingsAbout(rootElement, (notice) => sink({ ...notice, subject: root.name }))
+  const aboutRoot = (notice: Notice) => sink({ ...notice, subject: root.name })
+  const findings: Findings = findingsAbout(rootElement, aboutRoot, context.strict)
+  const withoutUnchecked = (notice: Notice) => {
+    if (notice.code !== 'attribute-unchecked') sink(notice)
+  }
   const at = (line: number | undefined): Element => (line === undefined ? rootElement : { ...rootElement, line })
-  const add = (code: keyof typeof fileNotices, detail: string, attribute?: string, line?: number) =>
-    findings.add({ code, severity: fileNotices[code].severity }, at(line), detail, attribute)
+  const add = (code: keyof typeof fileNotices, detail: string, attribute?: string) =>
+    findings.add({ code, ...fileNotices[code] }, rootElement, detail, attribute)
   const addStructure = (code: keyof typeof structureNotices, detail: string, line?: number) =>
-    findings.add({ code, severity: structureNotices[code].severity }, at(line), detail)
+    findings.add({ code, ...structureNotices[code] }, at(line), detail)
+  const addAbout = (record: Element, code: keyof typeof fileNotices, detail: string) =>
+    findingsAbout(record, sink).add({ code, ...fileNotices[code] }, record, detail)
 
   const identifiers = createIdentifierTable()
   const linked = collectLinkedActivities(
-    { code: 'linked-activity-missing', severity: fileNotices['linked-activity-missing'].severity },
+    { code: 'linked-activity-missing', ...fileNotices['linked-activity-missing'] },
     identifiers.has,
     sink,
   )
   let reportingOrg: string | undefined
   let records = 0
   let foreignSeen = false
+  let prefixesUnbound = false
 
   checkAttributes(rootElement, rule, findings)
   const { version } = root.attributes
@@ -128,9 +91,9 @@ export function createFileValidator(
     const first = identifiers.add(own, record.line)
     if (first === undefined) return
     const where = first === 0 ? '' : ` in line ${first}`
-    findingsAbout(record, sink).add(
-      { code: 'identifier-repeated', severity: fileNotices['identifier-repeated'].severity },
+    addAbout(
       record,
+      'identifier-repeated',
       `expected each identifier once, got ${quoted(own)} again after the record${where}`,
     )
   }
@@ -140,36 +103,53 @@ export function createFileValidator(
     if (ref === undefined) return
     reportingOrg ??= detached(ref)
     if (ref === reportingOrg) return
-    findingsAbout(record, sink).add(
-      { code: 'reporting-org-several', severity: fileNotices['reporting-org-several'].severity },
+    addAbout(
       record,
+      'reporting-org-several',
       `expected the reporting organisation ${quoted(reportingOrg)} in the whole file, got ${quoted(ref)}`,
     )
   }
 
+  /** Whether this is a record at a valid place. */
+  function isRecord(element: Element): boolean {
+    if (isForeign(element)) {
+      foreignSeen = true
+      return false
+    }
+    if (element.name !== recordName) {
+      addStructure('element-unknown', `${root.name} has no child ${element.name}`, element.line)
+      return false
+    }
+    if (foreignSeen) {
+      foreignSeen = false
+      addStructure(
+        'element-misplaced',
+        `expected ${recordName} before elements of a foreign namespace in ${root.name}, got it after`,
+        element.line,
+      )
+    }
+    records += 1
+    return true
+  }
+
   return {
-    record(element) {
-      if (isForeign(element)) {
-        foreignSeen = true
-        return
-      }
-      if (element.name !== recordName) {
-        addStructure('element-unknown', `${root.name} has no child ${element.name}`, element.line)
-        return
-      }
-      if (foreignSeen) {
-        foreignSeen = false
-        addStructure(
-          'element-misplaced',
-          `expected ${recordName} before elements of a foreign namespace in ${root.name}, got it after`,
-          element.line,
-        )
-      }
-      records += 1
-      checkRecord(kind, element, context, sink)
+    record(element, isSchemaAsked) {
+      if (prefixesUnbound) checkPrefixes(element, root.attributes, findingsAbout(element, sink))
+      if (!isRecord(element)) return
+      checkRecord(kind, element, context, isSchemaAsked ? withoutUnchecked : sink)
       checkIdentifier(element)
       checkReportingOrg(element)
       if (kind === 'activity') linked.note(element)
+    },
+    oversize(element, reason) {
+      if (!isRecord(element)) return
+      addAbout(element, 'record-too-large', `expected a record within the limits, got one that ${reason}`)
+      checkIdentifier(element)
+    },
+    expectUnboundPrefixes() {
+      if (prefixesUnbound) return
+      prefixesUnbound = true
+      checkPrefixes(rootElement, root.attributes, findings)
     },
     strayText(line) {
       addStructure('text-unexpected', `expected only elements in ${root.name}, got text`, line)

@@ -1,29 +1,28 @@
-import type { Notice, Severity } from '../domain/notice.js'
+import type { Notice } from '../domain/notice.js'
 import type { Element } from '../xml/element.js'
+import { type NoticeKind, severityOf } from './notice-kind.js'
 
-/** Takes findings about one record; paths and lines are worked out only now, so that valid data costs nothing. */
+/** Takes findings about one record. */
 export type Findings = {
   /** Adds one about an element or one of its attributes; `detail` says what was expected and what came. */
-  add(
-    entry: { readonly code: string; readonly severity: Severity },
-    element: Element,
-    detail: string,
-    attribute?: string,
-  ): void
+  add(kind: NoticeKind & { readonly code: string }, element: Element, detail: string, attribute?: string): void
 }
 
-/** Findings about the record `root`, each handed to `sink` as a notice. */
-export function findingsAbout(root: Element, sink: (notice: Notice) => void): Findings {
+/**
+ * Findings about the record `root`, each passed to `sink` as a notice. Without `strict`, severities are those for the
+ * files of other publishers. Paths and lines are computed only for a finding, so that valid data costs nothing.
+ */
+export function findingsAbout(root: Element, sink: (notice: Notice) => void, strict = true): Findings {
   let paths: Map<Element, string> | undefined
   const subject = identifierOf(root)
   return {
-    add({ code, severity }, element, detail, attribute) {
+    add(kind, element, detail, attribute) {
       paths ??= pathsIn(root)
       const path = paths.get(element) ?? `/${root.name}`
       const line = element.line ?? root.line
       sink({
-        code,
-        severity,
+        code: kind.code,
+        severity: severityOf(kind, strict, attribute),
         subject,
         path: attribute === undefined ? path : `${path}/@${attribute}`,
         detail,
@@ -39,7 +38,7 @@ export function identifierOf(root: Element): string {
   return own?.text.trim() || `${root.name} without identifier`
 }
 
-/** The path of every element; where one value stands in several places, the first. */
+/** The path of every element; the first path of an element that occurs in several places. */
 function pathsIn(root: Element): Map<Element, string> {
   const paths = new Map([[root, `/${root.name}`]])
   const visit = (parent: Element, parentPath: string): void => {
@@ -61,7 +60,7 @@ function pathsIn(root: Element): Map<Element, string> {
 
 const longest = 120
 
-/** A value for a message: quoted, and cut when it is long. */
+/** A value for a message: quoted, and shortened when it is long. */
 export function quoted(value: string): string {
   return `"${value.length > longest ? `${value.slice(0, longest)}…` : value}"`
 }

@@ -1,4 +1,4 @@
-export { type CatalogueEntry, validationCatalogue } from './catalogue.js'
+export { validationCatalogue } from './catalogue.js'
 export { createFileValidator, type FileValidator } from './file-validator.js'
 export { type RecordKind, validateActivity, validateOrganisation } from './record.js'
 export { readRegisteredOrganisations } from './registered-organisations.js'

@@ -19,14 +19,14 @@ function ruleOf(path: string): ElementRule {
   return rule
 }
 
-/** Hands every finding about one record to `sink`, one by one. */
+/** Passes every finding about one record to `sink`, one by one. */
 export function checkRecord(
   kind: RecordKind,
   record: Element,
   context: RecordContext,
   sink: (notice: Notice) => void,
 ): void {
-  const findings = findingsAbout(record, sink)
+  const findings = findingsAbout(record, sink, context.strict)
   checkStructure(record, recordRules[kind], findings)
   const view = viewOf(record, context)
   for (const rule of rules) {
@@ -35,8 +35,8 @@ export function checkRecord(
 }
 
 /**
- * Everything that is wrong with an `iati-activity`: structure (as the XSD sees it), code lists, and the rules of the
- * standard, the blind spots of the official validator included. Pure; never throws for bad data.
+ * Everything that is wrong with an `iati-activity`: structure (as in the XSD), code lists, and the rules of the standard,
+ * including errors that the official validator does not find. Never throws for bad data.
  */
 export function validateActivity(activity: Element, context: RecordContext): Notice[] {
   const notices: Notice[] = []

@@ -1,9 +1,10 @@
 import type { CodeRule, ElementRule, SimpleType, Slot } from '../standard/index.js'
 import type { Element } from '../xml/element.js'
 import { type Findings, quoted } from './findings.js'
+import type { NoticeKind } from './notice-kind.js'
 import { isOfType } from './simple-types.js'
 
-/** What the schema and the code lists find; the rules beyond them are in `rules/`. */
+/** Notices of the schema and the code lists; rules beyond them are in `rules/`. */
 export const structureNotices = {
   'element-unknown': {
     severity: 'error',
@@ -32,6 +33,11 @@ export const structureNotices = {
     official: ['0.3.1'],
     sentence: 'A value does not have the form of its type (date, decimal, boolean, URI and so on).',
   },
+  'attribute-unchecked': {
+    severity: 'info',
+    official: [],
+    sentence: 'An attribute can only be checked by the official schema, which was not given.',
+  },
   'text-unexpected': {
     severity: 'error',
     official: ['0.3.1'],
@@ -39,21 +45,26 @@ export const structureNotices = {
   },
   'code-unknown': {
     severity: 'error',
+    // The list of languages is incomplete.
+    severityElsewhere: 'warning',
+    elsewhereOnlyOn: 'xml:lang',
     official: ['9.1.1-9.132.1'],
     sentence: 'A code is not on the code list that governs it.',
   },
   'code-withdrawn': {
     severity: 'error',
+    // Withdrawn codes are valid in historical data.
+    severityElsewhere: 'warning',
     official: [],
-    sentence: 'A code has been withdrawn from its code list (the official validator still accepts it).',
+    sentence: 'A code has been withdrawn from its code list (the official validator accepts it).',
   },
 } as const
 
 const notBlank = /[^ \t\r\n]/
 
 /**
- * Checks an element and all in it against its rule: what the XSD demands, and the code lists. Elements and attributes
- * of foreign namespaces are left alone where the schema allows them. Valid data makes no allocation here.
+ * Checks an element and its descendants against its rule: what the XSD demands, and the code lists. Elements and
+ * attributes of foreign namespaces are not checked where the schema allows them. Valid data allocates nothing here.
  */
 export function checkStructure(element: Element, rule: ElementRule, findings: Findings): void {
   checkAttributes(element, rule, findings)
@@ -83,8 +94,8 @@ export function checkStructure(element: Element, rule: ElementRule, findings: Fi
   }
 }
 
-function entry(code: keyof typeof structureNotices) {
-  return { code, severity: structureNotices[code].severity }
+function entry(code: keyof typeof structureNotices): NoticeKind & { readonly code: string } {
+  return { code, ...structureNotices[code] }
 }
 
 /** Checks the attributes of one element, and the code lists that govern it. */
@@ -92,11 +103,14 @@ export function checkAttributes(element: Element, rule: ElementRule, findings: F
   const { attributes } = element
   for (const name in attributes) {
     const value = attributes[name] ?? ''
-    const type = rule.attributes.get(name) ?? otherAttribute(name, rule)
+    const declared = rule.attributes.get(name)
+    const type = declared ?? otherAttribute(name, rule)
     if (type === undefined) {
       findings.add(entry('attribute-unknown'), element, `${element.name} has no attribute ${name}`, name)
     } else if (type !== 'string' && !isOfType(type, value)) {
       findings.add(entry('value-malformed'), element, `expected ${typeNames[type]}, got ${quoted(value)}`, name)
+    } else if (declared === undefined && onlyInSchema.has(name)) {
+      findings.add(entry('attribute-unchecked'), element, `only the official schema can check ${name}`, name)
     }
   }
   for (const name of rule.required) {
@@ -112,12 +126,15 @@ export function checkAttributes(element: Element, rule: ElementRule, findings: F
   for (const code of rule.codes) checkCode(element, code, findings)
 }
 
-/** The type of an attribute that the element does not declare; undefined when it may not be there. */
+// `xsi:schemaLocation` and `xsi:noNamespaceSchemaLocation` are hints that the schema allows everywhere.
+const onlyInSchema = new Set(['xsi:type', 'xsi:nil', 'xml:id', 'xml:space', 'xml:base'])
+
+/** The type of an attribute that the element does not declare; undefined when the schema does not allow it. */
 function otherAttribute(name: string, rule: ElementRule): SimpleType | undefined {
-  const colon = name.indexOf(':')
   if (name === 'xmlns' || name.startsWith('xmlns:') || name.startsWith('xsi:')) return 'string'
-  if (colon < 0 || !rule.foreignAttributes) return undefined
-  return name === 'xml:lang' ? 'language' : 'string'
+  if (!rule.foreignAttributes) return undefined
+  if (name === 'xml:lang') return 'language'
+  return name.includes(':') || rule.content === 'any' ? 'string' : undefined
 }
 
 /** Whether an element is of another namespace: prefixed, or with a default namespace of its own. */
@@ -150,7 +167,7 @@ function checkChildren(element: Element, rule: ElementRule, findings: Findings):
   if (!inOrder) explainChildren(element, rule, findings)
 }
 
-/** The slot of a child; a foreign one goes to the next wildcard. */
+/** The slot of a child; a foreign child takes the next wildcard. */
 function slotFor(child: Element, rule: ElementRule, at: number): Slot | undefined {
   const slot = rule.slotOf.get(child.name)
   if ((slot && child.attributes.xmlns === undefined) || !isForeign(child)) return slot
@@ -163,7 +180,7 @@ function slotFor(child: Element, rule: ElementRule, at: number): Slot | undefine
   return last
 }
 
-/** Whether the slots from `at` (with `count` found there) up to `end` may be left behind. */
+/** Whether the sequence may continue at slot `end` after `count` children at slot `at`. */
 function mayEnd(slots: readonly Slot[], at: number, count: number, end: number): boolean {
   const current = slots[at]
   if (current && count < current.least) return false
@@ -174,7 +191,7 @@ function mayEnd(slots: readonly Slot[], at: number, count: number, end: number):
   return true
 }
 
-/** Names what is wrong with children that are known to be wrong. */
+/** Reports what is wrong with children that are not in a valid sequence. */
 function explainChildren(element: Element, rule: ElementRule, findings: Findings): void {
   const counts = new Map<string, number>()
   let furthest: Slot | undefined
@@ -216,7 +233,7 @@ function checkCode(element: Element, { attribute, list, condition }: CodeRule, f
     const decisive = element.attributes[condition.attribute]
     if (decisive === undefined ? !condition.orAbsent : decisive !== condition.equals) return
   }
-  // An empty xml:lang says that the language is unknown (XML 1.0 section 2.12).
+  // An empty xml:lang states that the language is unknown (XML 1.0 section 2.12).
   if (code === '' && attribute === 'xml:lang') return
   const known = list.codes.get(code)
   if (known?.active) return
@@ -227,7 +244,10 @@ function checkCode(element: Element, { attribute, list, condition }: CodeRule, f
       `expected an active code of ${list.name}, got the withdrawn ${quoted(code)} (${known.name})`,
       attribute,
     )
-  } else findings.add(entry('code-unknown'), element, `expected a code of ${list.name}, got ${quoted(code)}`, attribute)
+  } else {
+    const detail = `expected a code of ${list.name}, got ${quoted(code)}`
+    findings.add(entry('code-unknown'), element, detail, attribute)
+  }
 }
 
 const typeNames: Readonly<Record<SimpleType, string>> = {

@@ -51,6 +51,11 @@ export const xsdNotices = {
     official: ['0.3.1'],
     sentence: 'The official XML Schema refuses the record.',
   },
+  'schema-skipped': {
+    severity: 'info',
+    official: [],
+    sentence: 'The record is too large for the official schema and was checked by our own checks only.',
+  },
 } as const
 
 const schemaFiles = {

@@ -67,7 +67,10 @@ function valid(name: string, rule: ElementRule): fc.Arbitrary<Element> {
     ),
     { requiredKeys: [...rule.required] },
   ) as fc.Arbitrary<Record<string, string>>
-  if (rule.content === 'any') return fc.constant(textElement(name, 'anything'))
+  if (rule.content === 'any') {
+    const anyAttributes = fc.constantFrom({}, { ref: 'anything' }, { 'own:code': '1' }, { 'xml:lang': 'en' })
+    return anyAttributes.map((own) => textElement(name, 'anything', own))
+  }
   if (rule.content !== 'elements') {
     const text = fc.constantFrom(...goodValues[rule.content])
     return fc.tuple(text, attributes).map(([words, own]) => textElement(name, words, { ...own }))

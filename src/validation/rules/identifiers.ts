@@ -164,6 +164,7 @@ export const identifierRules: readonly Rule[] = [
   {
     code: 'reference-empty',
     severity: 'error',
+    severityElsewhere: 'warning',
     official: [],
     sentence: 'A reference to an organisation or activity is there but empty; it should be left out.',
     check(record, report) {

@@ -57,6 +57,7 @@ export const textRules: readonly Rule[] = [
   {
     code: 'organisation-unnamed',
     severity: 'error',
+    severityElsewhere: 'warning',
     official: ['6.8.1', '6.9.1', '6.9.2', '6.10.1'],
     sentence: 'An organisation has neither an identifier nor a name.',
     check(record, report) {
@@ -95,6 +96,7 @@ export const textRules: readonly Rule[] = [
   {
     code: 'url-unusable',
     severity: 'error',
+    severityElsewhere: 'warning',
     official: [],
     sentence: 'The address of a document is not an absolute http or https URL.',
     check(record, report) {

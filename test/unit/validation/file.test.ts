@@ -36,6 +36,8 @@ function activityFile(
 
 const numbered = (id: string): Element =>
   replaced(anActivity(), 'iati-identifier', (found) => ({ ...found, text: `XM-DAC-47045-${id}` }))
+const coded = (of: Element, path: string, code: string): Element =>
+  replaced(of, path, (found) => withAttributes(found, { code }))
 const planned = (party: Element): Element =>
   element('planned-disbursement', {}, [...period('2027-01-01', '2027-03-31'), value('5.00', '2026-01-01'), party])
 const found = ({ samples }: FileReport) =>
@@ -220,6 +222,126 @@ describe('a file', () => {
     expect(await codes(['ODD/7'])).toEqual({})
   })
 
+  it.each<[string, (activity: Element) => Element, string]>([
+    ['a withdrawn code', (one) => coded(one, 'sector', '74010'), 'code-withdrawn'],
+    ['an unlisted language', (one) => withAttributes(one, { 'xml:lang': 'zz' }), 'code-unknown'],
+    [
+      'an empty reference',
+      (one) => replaced(one, 'participating-org', (org) => withAttributes(org, { ref: '' })),
+      'reference-empty',
+    ],
+    [
+      'a party without a name',
+      (one) => replaced(one, 'transaction/provider-org', (org) => ({ ...org, children: [] })),
+      'organisation-unnamed',
+    ],
+    [
+      'a relative address',
+      (one) => replaced(one, 'document-link', (link) => withAttributes(link, { url: '/7' })),
+      'url-unusable',
+    ],
+  ])(
+    'of another publisher with %s has a warning, and an error when it is checked as our own',
+    async (_what, change, code) => {
+      const text = activityFile([change(numbered('1'))])
+      const severities = async (strict: boolean) =>
+        (await validated(text, { context: { ...context, strict } })).samples.map((one) => `${one.severity} ${one.code}`)
+      expect(await severities(false)).toEqual([`warning ${code}`])
+      expect(await severities(true)).toEqual([`error ${code}`])
+    },
+  )
+
+  it('of another publisher with an unknown code elsewhere has an error', async () => {
+    const text = activityFile([coded(numbered('1'), 'sector', '1')])
+    const { summary } = await validated(text, { context: { ...context, strict: false } })
+    expect(summary).toMatchObject({ errors: 1, byCode: { 'code-unknown': 1 } })
+  })
+
+  it('with a prefix that is not declared is checked to its end', async () => {
+    const text = activityFile([numbered('1'), numbered('2'), numbered('3')])
+      .replace('>XM-DAC-47045-2<', ' own:id="7">XM-DAC-47045-2<')
+      .replace('<iati-activity ', '<iati-activity xmlns:known="urn:known" known:id="7" ')
+      .replace('</iati-activities>', '<own:extra/></iati-activities>')
+    const report = await validated(text)
+    expect(report).toMatchObject({ records: 3, complete: true })
+    expect(found(report)).toEqual([
+      'prefix-unbound XM-DAC-47045-2 /iati-activity/iati-identifier/@own:id 4',
+      'prefix-unbound own:extra without identifier /own:extra 6',
+    ])
+    expect(report.samples[0]?.detail).toBe('expected a declaration of the prefix "own", got none')
+  })
+
+  it('with a prefix on its root that is not declared is told so', async () => {
+    const text = activityFile([numbered('1')], 'version="2.03" generated-datetime="2026-12-31T02:00:00Z" own:id="7"')
+    expect(found(await validated(text))).toEqual(['prefix-unbound iati-activities /iati-activities/@own:id 2'])
+  })
+
+  it('names each attribute that only the official schema can check', async () => {
+    const odd = withAttributes(numbered('1'), { 'xml:id': '1 2', 'xsi:nil': 'true', 'xml:lang': 'en' })
+    const namespaces = 'version="2.03" generated-datetime="2026-12-31T02:00:00Z" xsi:noNamespaceSchemaLocation="a"'
+    const text = activityFile([odd], `xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" ${namespaces}`)
+    const report = await validated(text)
+    expect(found(report)).toEqual([
+      'attribute-unchecked XM-DAC-47045-1 /iati-activity/@xml:id 3',
+      'attribute-unchecked XM-DAC-47045-1 /iati-activity/@xsi:nil 3',
+    ])
+    expect(report.summary.errors).toBe(0)
+    const asked = await validated(text, { xsd: { validate: (records) => records.map(() => []) } })
+    expect(found(asked)).toEqual([])
+  })
+
+  const wide = (elements: number) => `<iati-identifier>XM-DAC-47045-wide</iati-identifier>${'<a/>'.repeat(elements)}`
+  const deep = (levels: number) => `${'<a>'.repeat(levels)}${'</a>'.repeat(levels)}`
+  it.each([
+    ['elements', wide(200_000), 'has more than 200000 elements'],
+    ['characters', `<iati-identifier>XM-DAC-47045-wide</iati-identifier>${'x'.repeat(5_100_000)}`, 'is longer than'],
+    ['levels', `<iati-identifier>XM-DAC-47045-wide</iati-identifier>${deep(70)}`, 'nests deeper than 64 elements'],
+    [
+      'attributes',
+      `<iati-identifier>XM-DAC-47045-wide</iati-identifier><a${Array.from({ length: 101 }, (_, n) => ` a${n}=""`).join('')}/>`,
+      'has an element with more than 100 attributes',
+    ],
+  ])('with a well-formed record of too many %s names it and goes on', async (_what, content, reason) => {
+    const text = activityFile([numbered('1'), numbered('2')])
+    const report = await validated(
+      text.replace('</iati-activity>\n', `</iati-activity>\n<iati-activity>${content}</iati-activity>\n`),
+    )
+    expect(report).toMatchObject({
+      records: 3,
+      complete: true,
+      summary: { errors: 1, byCode: { 'record-too-large': 1 } },
+    })
+    expect(found(report)).toEqual(['record-too-large XM-DAC-47045-wide /iati-activity 4'])
+    expect(report.samples[0]?.detail).toContain(reason)
+  })
+
+  it('asks the official schema about smaller records only', async () => {
+    const long = replaced(numbered('long'), 'title/narrative', (one) => ({ ...one, text: 'x'.repeat(2_000_000) }))
+    const asked: Buffer[] = []
+    const validate = (records: readonly Buffer[]) => {
+      asked.push(...records)
+      return records.map(() => [])
+    }
+    expect(found(await validated(activityFile([numbered('1'), long]), { xsd: { validate } }))).toEqual([
+      'schema-skipped XM-DAC-47045-long /iati-activity 4',
+    ])
+    expect(asked).toHaveLength(1)
+  })
+
+  it.each([
+    ['an attribute without end', '<iati-activity a="'],
+    ['a tag without end', '<iati-activity '],
+    ['nesting without end', '<iati-activity>'],
+  ])('stops at %s', async (_what, start) => {
+    const more = start.endsWith('"') ? 'x' : start.endsWith(' ') ? 'a="" b="" ' : '<a>'
+    async function* endless(): AsyncGenerator<Buffer> {
+      yield Buffer.from(`<iati-activities version="2.03" generated-datetime="2026-12-31T02:00:00Z">${start}`)
+      for (;;) yield Buffer.from(more.repeat(10_000))
+    }
+    const report = await validateFile('-', { context, input: endless() })
+    expect(report).toMatchObject({ complete: false, summary: { byCode: { 'record-too-large': 1 } } })
+  })
+
   it('that breaks off is checked as far as it goes', async () => {
     const text = activityFile([numbered('1'), numbered('1'), numbered('2')])
     const report = await validated(text.slice(0, text.length - 60))
@@ -246,7 +368,8 @@ describe('a file that is no IATI', () => {
     ['IATI in a namespace', '<iati-activities xmlns="urn:x" version="2.03"/>', 'urn:x'],
     ['JSON', '{"projects": []}', 'cannot read'],
     ['nothing', '', 'cannot read'],
-    ['UTF-16', Buffer.from('\uFEFF<iati-activities/>', 'utf16le'), 'UTF-16'],
+    ['UTF-32', Buffer.from([0xff, 0xfe, 0, 0, 0x3c, 0, 0, 0]), 'UTF-32'],
+    ['an encoding that nobody knows', '<?xml version="1.0" encoding="klingon"?><iati-activities/>', 'klingon'],
     ['a document with a DOCTYPE', '<!DOCTYPE iati-activities><iati-activities/>', 'DOCTYPE'],
   ])('such as %s is unusable', async (_what, text, reason) => {
     await expect(validated(text)).rejects.toMatchObject({

@@ -4,14 +4,24 @@ import { validationCatalogue } from '../../../src/validation/index.js'
 import { readFirstTable, readProjectFile } from '../../support/markdown-table.js'
 
 const rows = [
-  ...Object.entries(mappingNotices).map(([code, { severity, sentence }]) => [code, severity, sentence, 'mapping', '']),
-  ...Object.entries(validationCatalogue).map(([code, { severity, sentence, official }]) => [
+  ...Object.entries(mappingNotices).map(([code, { severity, sentence }]) => [
     code,
     severity,
+    '',
     sentence,
-    'validation',
-    official.join(', '),
+    'mapping',
+    '',
   ]),
+  ...Object.entries(validationCatalogue).map(
+    ([code, { severity, severityElsewhere = '', elsewhereOnlyOn, sentence, official }]) => [
+      code,
+      severity,
+      elsewhereOnlyOn === undefined ? severityElsewhere : `${severityElsewhere} on ${elsewhereOnlyOn}`,
+      sentence,
+      'validation',
+      official.join(', '),
+    ],
+  ),
 ]
 
 it('docs/notices.md lists every notice of mapping and validation, in their order, and nothing else', () => {

@@ -1,0 +1,44 @@
+import { registerAudit } from './audit.js'
+import { registerBooks } from './books.js'
+import { registerDemoData } from './demo-data.js'
+import { registerDisbursements } from './disbursements.js'
+import { registerDonations } from './donations.js'
+import { registerDonors } from './donors.js'
+import { registerImport } from './import.js'
+import { registerKeys } from './keys.js'
+import { registerMaintenance } from './maintenance.js'
+import { registerMigrate } from './migrate.js'
+import { registerPublish } from './publish.js'
+import { registerReleases } from './releases.js'
+import { registerServices } from './services.js'
+import { registerStandard } from './standard.js'
+import { registerStatus } from './status.js'
+import { registerSync } from './sync.js'
+import { registerThemes } from './themes.js'
+import { registerUsers } from './users.js'
+import { registerValidate } from './validate.js'
+import { registerVerify } from './verify.js'
+
+/** The commands, in the order of the help text. */
+export const registrations = [
+  registerServices,
+  registerMigrate,
+  registerStatus,
+  registerImport,
+  registerDemoData,
+  registerPublish,
+  registerSync,
+  registerValidate,
+  registerReleases,
+  registerVerify,
+  registerDonations,
+  registerDonors,
+  registerDisbursements,
+  registerBooks,
+  registerThemes,
+  registerStandard,
+  registerUsers,
+  registerKeys,
+  registerMaintenance,
+  registerAudit,
+]

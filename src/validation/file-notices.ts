@@ -1,0 +1,59 @@
+/** Notices about a file as a whole. */
+export const fileNotices = {
+  'xml-unreadable': {
+    severity: 'error',
+    official: ['0.1.1'],
+    sentence: 'The file is not well-formed XML, or its encoding cannot be decoded; the rest of it was not checked.',
+  },
+  'prefix-unbound': {
+    severity: 'error',
+    official: [],
+    sentence: 'The prefix of an element or attribute is not declared (Namespaces in XML).',
+  },
+  'record-too-large': {
+    severity: 'error',
+    official: [],
+    sentence: 'A record is larger than a record may be (docs/operations.md) and was not checked.',
+  },
+  'version-other': {
+    severity: 'error',
+    official: [],
+    sentence: 'The file is not of the version of the standard that is checked, 2.03.',
+  },
+  'generated-in-future': {
+    severity: 'error',
+    official: [],
+    sentence: 'The time at which the file was generated lies in the future.',
+  },
+  'generated-missing': {
+    severity: 'warning',
+    official: [],
+    sentence: 'The file does not say when it was generated.',
+  },
+  'identifier-repeated': {
+    severity: 'error',
+    official: ['1.1.2'],
+    sentence: 'Two records of the file have the same identifier.',
+  },
+  'reporting-org-several': {
+    severity: 'error',
+    official: [],
+    sentence: 'The file has more than one reporting organisation.',
+  },
+  'linked-activity-missing': {
+    severity: 'info',
+    official: ['1000.0.1', '1000.0.2', '1000.0.3', '1000.0.4', '1000.0.5', '1000.0.6'],
+    sentence: 'An activity that is referred to is not in the file (it may be published elsewhere).',
+  },
+  'record-tag-hidden': {
+    severity: 'warning',
+    official: [],
+    sentence:
+      'A comment or CDATA section holds the tag of a record, which consumers that cut files by text search misread.',
+  },
+  'file-too-large': {
+    severity: 'warning',
+    official: [],
+    sentence: 'The file is larger than the 60,000,000 bytes that consumers of IATI read.',
+  },
+} as const
