@@ -75,14 +75,9 @@ export function parseCountryCode(text: string, name: string): string {
 
 /** A comma-separated list of ids, blanks around commas tolerated; at least one. Throws `request-invalid`. */
 export function idListOf(request: FastifyRequest, name: string): number[] {
-  const text = queryValue(request, name)
   const expected = 'identifiers separated by commas'
-  const items = (text ?? '').split(',').flatMap((item) => item.trim() || [])
-  if (text === undefined || items.length === 0) {
-    throw new ServiceError('request-invalid', `the query parameter ${name} is missing: expected ${expected}`, {
-      problems: [{ field: name, expected }],
-    })
-  }
+  const items = (queryValue(request, name) ?? '').split(',').flatMap((item) => item.trim() || [])
+  if (items.length === 0) throw missingParameter(name, expected)
   return items.map((item) => {
     const id = parseRecordId(item)
     if (id === undefined) throw invalidParameter(name, expected, item)
@@ -90,17 +85,21 @@ export function idListOf(request: FastifyRequest, name: string): number[] {
   })
 }
 
-function invalidPathPart(field: string, expected: string, got: string): ServiceError {
-  const shown = got.slice(0, 64)
-  return new ServiceError('request-invalid', `${field} must be ${expected}, not "${shown}"`, {
-    problems: [{ field, expected, got: shown }],
+/** The error of a query parameter that must be there. */
+export function missingParameter(field: string, expected: string): ServiceError {
+  return new ServiceError('request-invalid', `the query parameter ${field} is missing: expected ${expected}`, {
+    problems: [{ field, expected }],
   })
 }
 
 /** The error of a query parameter with a wrong value. */
 export function invalidParameter(field: string, expected: string, got: string): ServiceError {
+  return invalidPathPart(field, expected, got, `the query parameter ${field}`)
+}
+
+function invalidPathPart(field: string, expected: string, got: string, named = field): ServiceError {
   const shown = got.slice(0, 64)
-  return new ServiceError('request-invalid', `the query parameter ${field} must be ${expected}, not "${shown}"`, {
+  return new ServiceError('request-invalid', `${named} must be ${expected}, not "${shown}"`, {
     problems: [{ field, expected, got: shown }],
   })
 }

@@ -259,6 +259,12 @@ export class ServiceError extends Error {
   }
 }
 
+/** The error of fields that are missing or wrong; its message names all of them. */
+export function invalidFields(problems: readonly FieldProblem[]): ServiceError {
+  const message = problems.map(({ field, expected }) => `${field}: expected ${expected}`).join('; ')
+  return new ServiceError('request-invalid', message, { problems })
+}
+
 /** Returns the error itself when it already has a code, otherwise wraps it as `internal`, keeping the cause. */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { ProjectTotals } from '../domain/donation.js'
-import { ServiceError } from '../domain/errors.js'
+import { invalidFields, ServiceError } from '../domain/errors.js'
 import { type Decimal, fromMinorUnits, signOf, toMinorUnits } from '../domain/money.js'
 import { findDonationByKey, findDonationTarget } from '../store/donations/donation-intents.js'
 import type { Settlement } from '../store/donations/donation-outcomes.js'
@@ -101,9 +101,7 @@ function refuseOtherPayload(request: DonationRequest, first: { salt: Buffer; has
   const expected = first
     ? 'one that was not used before: this one belongs to another donation'
     : 'one that was not used before: this one belongs to a donation whose donor has been erased'
-  throw new ServiceError('request-invalid', `donation.transactionId: expected ${expected}`, {
-    problems: [{ field: 'donation.transactionId', expected }],
-  })
+  throw invalidFields([{ field: 'donation.transactionId', expected }])
 }
 
 function settled(result: PaymentResult): Settlement {

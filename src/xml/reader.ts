@@ -30,12 +30,17 @@ export const recordLimits: XmlLimits = { depth: 64, elements: 1_000_000, attribu
  *
  * White space between elements is dropped. An element that has both children and other character data keeps both, so
  * that a validator can report it; the position of the text among the children is not kept. CDATA is character data;
- * comments and processing instructions are dropped.
+ * comments and processing instructions are dropped. With `dropLayout`, blanks around the only CDATA section of an element
+ * are dropped too: they are a pretty-printer's, not part of a password.
  */
-export function parseElement(source: string | Buffer, limits: XmlLimits = bodyLimits): Element {
+export function parseElement(
+  source: string | Buffer,
+  limits: XmlLimits = bodyLimits,
+  { dropLayout = false }: { readonly dropLayout?: boolean } = {},
+): Element {
   if (source.length > limits.characters) throw tooLarge(`is longer than ${limits.characters} characters`)
   let root: Element | undefined
-  const reading = createReading({ depth: 0, limits, onElement: (found) => (root = found) })
+  const reading = createReading({ depth: 0, dropLayout, limits, onElement: (found) => (root = found) })
   const decoder = createUtf8Decoder()
   for (const piece of piecesOf(source)) reading.write(typeof piece === 'string' ? piece : decoder.decode(piece))
   reading.write(decoder.end())
@@ -122,6 +127,7 @@ export async function* streamElements(
 
 type ReadingOptions = Omit<StreamOptions, 'depth' | 'limits'> & {
   readonly depth: number
+  readonly dropLayout?: boolean
   readonly limits: XmlLimits
   readonly onElement: (element: Element) => void
 }
@@ -137,7 +143,17 @@ const mostDroppedDepth = 1_000
 
 /** One document being read: saxes events in, complete elements out. */
 function createReading(options: ReadingOptions) {
-  const { depth, limits, isConverted = false, onElement, onRoot, onStrayText, onOversize, onUnboundPrefix } = options
+  const {
+    depth,
+    dropLayout,
+    limits,
+    isConverted = false,
+    onElement,
+    onRoot,
+    onStrayText,
+    onOversize,
+    onUnboundPrefix,
+  } = options
   const parser = new SaxesParser({
     xmlns: true,
     ...(onUnboundPrefix && {
@@ -154,6 +170,8 @@ function createReading(options: ReadingOptions) {
   let elements = 0
   let attributeCount = 0
   let startLine = 1
+  // CDATA sections since the last tag, where layout is to be dropped.
+  let sections: string[] = []
   // Where the element being built (or the last thing outside one) began: bounds what the parser itself may buffer.
   let mark = 0
   // Where the tag being read began; -1 outside tags.
@@ -190,6 +208,7 @@ function createReading(options: ReadingOptions) {
   })
   parser.on('opentag', (tag) => {
     tagStart = -1
+    sections = []
     if (level === 0) checkDeclaration()
     level += 1
     if (oversize) return
@@ -202,7 +221,10 @@ function createReading(options: ReadingOptions) {
     else if (attributeCount > limits.elements) refuse(`has more than ${limits.elements} attributes`)
   })
   parser.on('text', addText)
-  parser.on('cdata', addText)
+  parser.on('cdata', (text) => {
+    if (dropLayout) sections.push(text)
+    addText(text)
+  })
   parser.on('closetag', () => {
     deliver()
     level -= 1
@@ -217,6 +239,10 @@ function createReading(options: ReadingOptions) {
     const closed = open.pop()
     if (!closed) return
     if (closed.children.length > 0 && isBlank(closed.text)) closed.text = ''
+    const [section] = sections
+    if (section !== undefined && sections.length === 1 && isBlank(closed.text.replace(section, '')))
+      closed.text = section
+    sections = []
     const parent = open.at(-1)
     if (parent) {
       if (parent.children === noChildren) parent.children = [closed]

@@ -1,4 +1,4 @@
-import { type FieldProblem, ServiceError } from '../../domain/errors.js'
+import { type FieldProblem, invalidFields } from '../../domain/errors.js'
 import { createAccount, issueKey } from '../../store/access/accounts.js'
 import { audit } from '../audit.js'
 import type { ApiDeps } from '../deps.js'
@@ -48,7 +48,7 @@ export async function toPasswordHash(
   { email, password }: Pick<NewApiUser, 'email' | 'password'>,
 ): Promise<string> {
   const problem = await passwordProblem(password, email)
-  if (problem !== undefined) throw invalid([{ field: 'password', expected: problem }])
+  if (problem !== undefined) throw invalidFields([{ field: 'password', expected: problem }])
   return await passwords.hash(password)
 }
 
@@ -66,11 +66,6 @@ async function toNewAccount(
   if (!Number.isInteger(tokenTimeoutSeconds) || tokenTimeoutSeconds < 1 || tokenTimeoutSeconds > 2_147_483_647) {
     problems.push({ field: 'tokenTimeoutSeconds', expected: 'a whole number of seconds, at least 1' })
   }
-  if (problems.length > 0) throw invalid(problems)
+  if (problems.length > 0) throw invalidFields(problems)
   return { email, passwordHash: await deps.passwords.hash(password, askers), tokenTimeoutSeconds }
-}
-
-function invalid(problems: readonly FieldProblem[]): ServiceError {
-  const message = problems.map(({ field, expected }) => `${field}: expected ${expected}`).join('; ')
-  return new ServiceError('request-invalid', message, { problems })
 }

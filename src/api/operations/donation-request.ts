@@ -1,4 +1,4 @@
-import { type FieldProblem, ServiceError } from '../../domain/errors.js'
+import { type FieldProblem, invalidFields } from '../../domain/errors.js'
 import { type CurrencyCode, type Decimal, minorUnitExponent, signOf, toMinorUnits } from '../../domain/money.js'
 import type { DonationRequest } from '../../payments/donation-request.js'
 import type { PaymentMethod } from '../../payments/gateway.js'
@@ -69,7 +69,7 @@ export function readDonationRequest(fields: unknown, rules: DonationRules): Dona
     ...root.optional('userAgent', 'userAgent', 1000),
     ...readPaymentDetail(payerDetail, rules),
   }
-  if (problems.length > 0) throw invalid(problems)
+  if (problems.length > 0) throw invalidFields(problems)
   return request
 }
 
@@ -167,9 +167,4 @@ function readAmount(reader: FieldReader, name: string, currency: CurrencyCode, m
     return zero
   }
   return amount
-}
-
-function invalid(problems: readonly FieldProblem[]): ServiceError {
-  const message = problems.map(({ field, expected }) => `${field}: expected ${expected}`).join('; ')
-  return new ServiceError('request-invalid', message, { problems })
 }

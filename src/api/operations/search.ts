@@ -5,7 +5,7 @@ import type { ProjectView, WireFormat } from '../../store/ready-texts/ready-text
 import { joinRecords } from '../../wire/write/list.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
 import type { ApiDeps } from '../deps.js'
-import { invalidParameter } from '../query.js'
+import { invalidParameter, missingParameter } from '../query.js'
 import type { SearchResult } from '../representations/search.js'
 import { projectTextsOf } from './ready-texts.js'
 
@@ -68,12 +68,7 @@ export async function search(
 }
 
 function searchableText(q: string | undefined): string {
-  if (q === undefined) {
-    const expected = 'words to search for, or *'
-    throw new ServiceError('request-invalid', `the query parameter q is missing: expected ${expected}`, {
-      problems: [{ field: 'q', expected }],
-    })
-  }
+  if (q === undefined) throw missingParameter('q', 'words to search for, or *')
   const words = q.match(/[\p{L}\p{N}]+/gu)?.length ?? 0
   if (words > mostWords || q.length > mostCharacters) {
     throw invalidParameter(

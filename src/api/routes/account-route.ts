@@ -4,7 +4,7 @@ import { type Format, object, type WireScalar, wireDocument } from '../../wire/w
 import { responseFormat } from '../negotiation.js'
 import { inBothFormats, type Success } from '../openapi.js'
 import { sendDocument } from '../reply.js'
-import { readBody } from '../request-body.js'
+import { readValidBody } from '../request-body.js'
 import type { AccountOperation } from './account-operations.js'
 
 /** Does the work and returns the value of the answer's one field. */
@@ -20,7 +20,7 @@ export function addAccountOperation<Body extends z.ZodType>(
   handler: AccountHandler<Body>,
 ): void {
   app.post(operation.path, { schema: schemaOf(operation) }, async (request, reply) => {
-    const value = await handler(readBody(request, operation.root, operation.body), request)
+    const value = await handler(readValidBody(request, operation.root, operation.body), request)
     const format = responseFormat(request)
     return sendDocument(reply, format, answerDocument(format, operation, value))
   })

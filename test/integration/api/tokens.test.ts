@@ -40,6 +40,12 @@ describe('the token operation', async () => {
     }
   })
 
+  it('takes an api_key that stands between instructions with quotes', async () => {
+    const text = xml(`<email>${email}</email><password><![CDATA[${password}]]></password>`)
+    const body = text.replace(/<api_key>.*<\/api_key>/, "<?p ' ?>$&<?p ' ?>")
+    expect((await post(body, 'application/xml')).statusCode).toBe(200)
+  })
+
   it('answers in the format that Accept or the suffix asks for', async () => {
     const body = JSON.stringify({ auth_request: credentials() })
     expect((await post(body, 'application/json', { accept: 'application/xml' })).body).toContain('<access_token>')
@@ -123,6 +129,13 @@ describe('the token operation', async () => {
     ['a JSON array', () => '[]', 'application/json', 'auth_request'],
     ['JSON that ends early', () => '{"auth_request":', 'application/json', 'JSON'],
     ['JSON that is not UTF-8', () => Buffer.from([0x22, 0xff, 0x22]), 'application/json', 'UTF-8'],
+    [
+      'JSON of too many members',
+      () => `{"auth_request":[${'1,'.repeat(1_001)}1]}`,
+      'application/json',
+      '1000 elements',
+    ],
+    ['JSON that is too deep', () => '{"auth_request":'.repeat(20), 'application/json', '16 levels'],
     ['an empty body', () => '', 'application/json', 'no body'],
     ['another XML root', () => '<donation></donation>', 'application/xml', 'auth_request'],
     ['broken XML', () => '<auth_request><user></auth_request>', 'application/xml', 'XML'],
