@@ -28,9 +28,24 @@ export async function* jsonRecords(
  */
 export function parseJson(body: Uint8Array, limits: ValueLimits, kind: Kind = 'record'): JsonItem {
   const reading = new JsonReading([[]], limits, kind)
-  const [item] = [...reading.write(body), ...reading.end()]
-  if (!item) throw new TypeError('a JSON document that was read to its end has a value')
-  return item
+  try {
+    const [item] = [...reading.write(body), ...reading.end()]
+    if (!item) throw new TypeError('a JSON document that was read to its end has a value')
+    return item
+  } catch (error) {
+    if (error instanceof BeyondLimit) return { line: 1, problem: error.problem }
+    throw error
+  }
+}
+
+/** Ends a document whose only value is beyond a limit: nothing behind it is of use. */
+class BeyondLimit extends Error {
+  readonly problem: FieldProblem
+
+  constructor(problem: FieldProblem) {
+    super(problem.expected)
+    this.problem = problem
+  }
 }
 
 /** Texts of a record are storable, and its numbers are texts with every digit; a request has both as they came. */
@@ -133,6 +148,7 @@ class JsonReading {
     else if (closes(type)) open.depth--
     else if (type === TokenType.COLON || type === TokenType.COMMA) open.elements++
     if (!open.problem) this.#limit(open, token)
+    if (open.problem && this.#path.length === 0) throw new BeyondLimit(open.problem)
     // What is beyond a limit is only passed over.
     if (!open.problem) this.#inner.write(token)
     else if (open.depth <= 0) this.#finish({ line: open.line, problem: open.problem })
