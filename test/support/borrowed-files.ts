@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
  * schemas, code lists and rulesets) and `samples/projects.xml` (50 records of a real platform); without it, the folder
  * `shared` beside the checkout is used where there is one. CONTRIBUTING.md says more.
  */
-const beside = resolve(import.meta.dirname, '../../../shared')
+const beside = resolve(import.meta.dirname, '..', '..', '..', 'shared')
 const folder = process.env.TEST_FILES ?? (existsSync(join(beside, 'iati')) ? beside : undefined)
 
 /** The folder of the official IATI files: `IATI_STANDARD_DIR`, else the one in `TEST_FILES`; undefined without either. */
