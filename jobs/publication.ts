@@ -1,10 +1,10 @@
 import type { Clock } from '../src/domain/dates.js'
 import { leaseOn } from '../src/runs/attempt.js'
 import {
-  planShards,
+  planShardsUnderLease,
   publicationSchedule,
-  publishRelease,
-  renderShard,
+  publishUnderLease,
+  renderShardUnderLease,
   scheduledPublications,
 } from '../src/runs/publication.js'
 import { createRun } from '../src/store/runs/runs.js'
@@ -26,7 +26,7 @@ export const publication: Work<'publish'> = {
       start: (call) =>
         startAttempt(deps, call, 'publication', async (lease, run) => {
           const { runId, attempt } = lease
-          const shards = await planShards(deps, lease, run, call.signal)
+          const shards = await planShardsUnderLease(deps, lease, run, call.signal)
           if (!shards) return 'superseded'
           const data = { runId, attempt }
           const renders = shards.map((shard) => renderJob(data, shard))
@@ -37,13 +37,13 @@ export const publication: Work<'publish'> = {
       render: (call) => {
         const lease = leaseOn(deps, attemptOf('publication', call.data), 'render')
         return jobOfRun(deps, call, lease, 'running', async () => {
-          const counts = await renderShard(deps, lease, rangeOf(call.data), call)
+          const counts = await renderShardUnderLease(deps, lease, rangeOf(call.data), call)
           return counts ? `${counts.rendered} rendered` : 'superseded'
         })
       },
       publish: (call) => {
         const lease = leaseOn(deps, attemptOf('publication', call.data), 'publish')
-        return jobOfRun(deps, call, lease, 'running', () => publishRelease(deps, lease, call))
+        return jobOfRun(deps, call, lease, 'running', () => publishUnderLease(deps, lease, call))
       },
     },
     onGivenUp: async (name, data, error) => {

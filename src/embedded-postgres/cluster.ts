@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { draftName } from './binaries.js'
 import { toServerError } from './failures.js'
 import type { ClusterPlace, Place } from './place.js'
-import { runProgram } from './program.js'
+import { runServerProgram } from './program.js'
 
 /** The one database of a cluster, and its owner. */
 export const databaseName = 'giving'
@@ -40,7 +40,7 @@ export async function createCluster(nativeDir: string, { clusterDir, user, recor
     await writeFile(passwordFile, record.password, { mode: 0o600 })
     if (user) for (const path of [draft, passwordFile]) await chown(path, user.uid, user.gid)
 
-    const initdb = await runProgram(
+    const initdb = await runServerProgram(
       join(nativeDir, 'bin', 'initdb'),
       [
         `--pgdata=${cluster}`,
@@ -86,6 +86,6 @@ async function runSingleUser(
   statement: string,
 ): Promise<void> {
   const args = ['--single', '-D', dir, '-c', 'exit_on_error=on', 'template1']
-  const { code, output } = await runProgram(join(nativeDir, 'bin', 'postgres'), args, user, `${statement}\n`)
+  const { code, output } = await runServerProgram(join(nativeDir, 'bin', 'postgres'), args, user, `${statement}\n`)
   if (code !== 0) throw toServerError(output, 'prepare its database', clusterDir)
 }

@@ -13,7 +13,7 @@ export function spawnOptions(user: SystemUser | undefined) {
 }
 
 /** Runs a PostgreSQL program to its end, `input` on its standard input; returns its exit code and all it printed. */
-export async function runProgram(
+export async function runServerProgram(
   file: string,
   args: readonly string[],
   user: SystemUser | undefined,

@@ -6,7 +6,7 @@ import { toServerError, unavailable } from './failures.js'
 import type { ClusterPlace, Place } from './place.js'
 import { choosePort, isPortFree } from './port.js'
 import { disarmStalePidFile, findPostmaster, type Postmaster } from './postmaster.js'
-import { runProgram, spawnOptions } from './program.js'
+import { runServerProgram, spawnOptions } from './program.js'
 
 const startTimeoutMs = 60_000
 const stopTimeoutSeconds = 60
@@ -115,7 +115,7 @@ export async function stopServer(nativeDir: string, { clusterDir, user }: Cluste
   let output = ''
   for (const mode of ['fast', 'immediate']) {
     const args = ['stop', '-D', clusterDir, '-m', mode, '-w', '-t', String(stopTimeoutSeconds), '-s']
-    const stopped = await runProgram(join(nativeDir, 'bin', 'pg_ctl'), args, user)
+    const stopped = await runServerProgram(join(nativeDir, 'bin', 'pg_ctl'), args, user)
     // It may have ended by itself in the meantime.
     if (stopped.code === 0 || (await findPostmaster(clusterDir)) === undefined) return
     output = stopped.output

@@ -46,7 +46,7 @@ export function scheduledPublications(deps: EnteringDeps): ScheduledRuns {
 }
 
 /** Plans the shards of a claimed attempt; undefined when another worker has taken it over. */
-export async function planShards(
+export async function planShardsUnderLease(
   { store, log, publication }: PublicationRunDeps,
   lease: Lease,
   run: Run,
@@ -66,7 +66,7 @@ export async function planShards(
  * Renders one shard of an attempt; undefined when the attempt is over. A shard that is rendered again finds only what is
  * still stale.
  */
-export async function renderShard(
+export async function renderShardUnderLease(
   { store, publication }: PublicationRunDeps,
   lease: Lease,
   shard: IdRange,
@@ -97,7 +97,7 @@ export async function renderShard(
  * again while the worker that had it is merely slow: then it waits until this owner is the attempt's only publisher.
  * Returns how the run ended, or `superseded`.
  */
-export async function publishRelease(deps: PublicationRunDeps, lease: Lease, options: StepOptions): Promise<string> {
+export async function publishUnderLease(deps: PublicationRunDeps, lease: Lease, options: StepOptions): Promise<string> {
   for (;;) {
     const claim = await beginPublishing(deps.store.db, lease)
     if (claim.kind === 'claimed') return await publishAs(deps, lease, claim.run, options)
@@ -169,16 +169,16 @@ export async function publishInline(deps: PublicationRunDeps, options: InlineOpt
       runId,
       look: () => getRun(store.db, runId),
       attempt: async (lease, run) => {
-        const shards = await planShards(deps, lease, run, signal)
+        const shards = await planShardsUnderLease(deps, lease, run, signal)
         for (const [index, shard] of shards?.entries() ?? []) {
-          const rendered = await renderShard(deps, lease, shard, {
+          const rendered = await renderShardUnderLease(deps, lease, shard, {
             signal,
             onProgress: ({ stage, done }) =>
               onProgress?.({ stage, done: index * 100 + done, total: (shards?.length ?? 0) * 100 }),
           })
           if (!rendered) return
         }
-        if (shards) await publishRelease(deps, lease, options)
+        if (shards) await publishUnderLease(deps, lease, options)
       },
     },
     { signal, onProgress: ({ progress }) => progress && onProgress?.(progress) },

@@ -49,7 +49,10 @@ export function createDownloader(limits: DownloadLimits): Downloader {
           if (signal.aborted) throw new ServiceError('aborted', 'the download was interrupted', { cause: error })
           if (error instanceof ServiceError) throw error
           if (attempt >= limits.attempts) {
-            throw unavailable(`${address} could not be downloaded in ${attempt} attempts: ${reasonOf(error)}`, error)
+            throw standardUnavailable(
+              `${address} could not be downloaded in ${attempt} attempts: ${reasonOf(error)}`,
+              error,
+            )
           }
           await sleep(limits.backoffMs * 2 ** (attempt - 1), undefined, { signal }).catch(() => undefined)
         }
@@ -79,12 +82,12 @@ async function readOnce(
     if (statusCode === 429 || statusCode >= 500) throw new TransientFailure(`the server answered ${statusCode}`)
     const { location } = headers
     if (statusCode < 300 || statusCode >= 400 || typeof location !== 'string') {
-      throw unavailable(`expected the file at ${address}, got the status ${statusCode}`)
+      throw standardUnavailable(`expected the file at ${address}, got the status ${statusCode}`)
     }
-    if (hop >= redirects) throw unavailable(`expected at most ${redirects} redirects from ${address}, got more`)
+    if (hop >= redirects) throw standardUnavailable(`expected at most ${redirects} redirects from ${address}, got more`)
     const next = usableUrl(URL.canParse(location, url.href) ? new URL(location, url).href : location)
     if (url.protocol === 'https:' && next.protocol !== 'https:') {
-      throw unavailable(`expected ${address} to stay encrypted, got a redirect to ${next.href}`)
+      throw standardUnavailable(`expected ${address} to stay encrypted, got a redirect to ${next.href}`)
     }
     url = next
   }
@@ -95,7 +98,7 @@ async function readBody(body: AsyncIterable<Buffer>, address: string, maxBytes: 
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length
-    if (bytes > maxBytes) throw unavailable(`expected at most ${maxBytes} bytes at ${address}, got more`)
+    if (bytes > maxBytes) throw standardUnavailable(`expected at most ${maxBytes} bytes at ${address}, got more`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
@@ -105,7 +108,7 @@ async function readBody(body: AsyncIterable<Buffer>, address: string, maxBytes: 
 function usableUrl(address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))) return url
-  throw unavailable(`expected an https address, or http on this machine, got ${address}`)
+  throw standardUnavailable(`expected an https address, or http on this machine, got ${address}`)
 }
 
 function isLoopback(host: string): boolean {
@@ -113,7 +116,7 @@ function isLoopback(host: string): boolean {
 }
 
 /** A failure to download the official files. */
-export function unavailable(message: string, cause?: unknown): ServiceError {
+export function standardUnavailable(message: string, cause?: unknown): ServiceError {
   return new ServiceError('standard-unavailable', message, { cause })
 }
 

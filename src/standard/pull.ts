@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { lstat, mkdir, open, readdir, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ServiceError } from '../domain/errors.js'
-import { createDownloader, type DownloadLimits, downloadDefaults, unavailable } from './download.js'
+import { createDownloader, type DownloadLimits, downloadDefaults, standardUnavailable } from './download.js'
 import { activeCodesOf, type PulledStandard, pulledRecordName, schemaNames, schemaVersion } from './pulled.js'
 import { codeListNames } from './standard.js'
 import { standardVersion } from './version.js'
@@ -125,7 +125,10 @@ async function downloadAll(
       const bytes = await get(one.address, ended)
       if (bytes) files.set(one.name, await checkAndStore(one, bytes, folder))
       else if (one.name.startsWith('codelists/')) absent.push(one.name)
-      else throw unavailable(`expected a schema at ${one.address}, got none (the server says that it does not exist)`)
+      else
+        throw standardUnavailable(
+          `expected a schema at ${one.address}, got none (the server says that it does not exist)`,
+        )
       done += 1
       onProgress?.(done, wanted.length)
     }
@@ -142,7 +145,7 @@ async function downloadAll(
   // Downloads that were aborted because of another one are not the reason.
   const reason = failures.find((error) => !(error instanceof ServiceError && error.code === 'aborted')) ?? failures[0]
   if (reason !== undefined) throw reason
-  if (absent.length === codeListNames.length) throw unavailable('expected code lists, got none of them')
+  if (absent.length === codeListNames.length) throw standardUnavailable('expected code lists, got none of them')
   return { files: wanted.flatMap(({ name }) => files.get(name) ?? []), absent: absent.sort() }
 }
 
@@ -154,7 +157,10 @@ async function checkAndStore(
   try {
     check(bytes.toString('utf8'))
   } catch (error) {
-    throw unavailable(`${address} is not what it should be: ${error instanceof Error ? error.message : error}`, error)
+    throw standardUnavailable(
+      `${address} is not what it should be: ${error instanceof Error ? error.message : error}`,
+      error,
+    )
   }
   await stored(() => write(join(folder, name), bytes))
   return { name, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }

@@ -6,7 +6,7 @@ import { type Dispatcher, request } from 'undici'
 import { ServiceError } from '../../domain/errors.js'
 
 /** What an address answered: enough to compare it without keeping the body. */
-export type Read = {
+export type AddressAnswer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   /** Size of the body as it came over the wire. */
@@ -36,7 +36,7 @@ const timeoutMs = 30_000
  * Reads an address to its end, hashing on the way. Follows no redirect: published addresses are permanent. Throws
  * `input-unusable` without an answer in time.
  */
-export async function readAddress(url: URL, options: ReadOptions): Promise<Read> {
+export async function readAddress(url: URL, options: ReadOptions): Promise<AddressAnswer> {
   const { method = 'GET', encoding = 'identity', maxBytes, marker, keep = false, signal } = options
   const hash = createHash('sha256')
   const seen = new Counter(marker)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ServiceError } from '../../domain/errors.js'
-import { type Read, readAddress } from './read-address.js'
+import { type AddressAnswer, readAddress } from './read-address.js'
 
 /** What can be wrong with a published set. */
 export type FindingCode = 'tampered' | 'missing' | 'mixed' | 'rollback' | 'frozen' | 'headers' | 'malformed'
@@ -176,7 +176,7 @@ async function checkFile(options: VerifyOptions, manifest: SetManifest, file: Se
 }
 
 /** Compares an answer with the manifest; false when comparing further makes no sense. */
-function checkAnswer(address: string, file: SetFile, manifest: SetManifest, read: Read, tell: Tell): boolean {
+function checkAnswer(address: string, file: SetFile, manifest: SetManifest, read: AddressAnswer, tell: Tell): boolean {
   if (read.status !== 200) {
     tell('missing', address, 'status 200', read.status)
     return false

@@ -1,6 +1,6 @@
 import { themeDefaults } from '../../domain/theme-sectors.js'
-import { oneOf, pick, textArray } from './sql.js'
-import { organisationKinds, syllables, worldwide } from './words.js'
+import { oneOf, pick, textArrayLiteral } from './sql.js'
+import { organisationWords, syllables, worldwide } from './words.js'
 
 export const themeIds = Object.keys(themeDefaults).sort()
 
@@ -36,7 +36,7 @@ export const insertOrganisations = `
     case when o.id % 11 = 0 then 10000000000 + o.id end,
     case when o.j % 29 = 3 then 'جمعية ' || o.place || ' الخيرية'
       when o.j % 29 = 7 then 'עמותת ' || o.place
-      else o.place || ' ' || ${oneOf(organisationKinds, pick('o.id', 102, 16))} end
+      else o.place || ' ' || ${oneOf(organisationWords, pick('o.id', 102, 16))} end
       || case when o.j >= 13824 then ' ' || (o.j / 13824 + 1)::text else '' end,
     case when o.has_ein then '00-' || lpad((o.id % 10000000)::text, 7, '0') end,
     (1 + ${pick('o.id', 103, 400)})::text || ' ' || o.place || ' Road',
@@ -49,7 +49,7 @@ export const insertOrganisations = `
     case when o.j % 13 = 5 then 'Dignity & <em>self-help</em> in ' || o.place || E'.\\nSince 1998.'
       else 'Working with the people of ' || o.place || ' for dignity and self-help.' end,
     case when o.has_ein and ${pick('o.id', 107, 2)} = 0 then 'US-EIN-00' || lpad((o.id % 10000000)::text, 7, '0') end,
-    (${textArray(['22', '24', '21', '60', '70', '80'])})[${pick('o.id', 108, 8)} + 1],
+    (${textArrayLiteral(['22', '24', '21', '60', '70', '80'])})[${pick('o.id', 108, 8)} + 1],
     s.source
   from (
     select s.first_id + j as id, j, ${placeName('(j + 5)')} as place, ${pick('(s.first_id + j)', 101, 'jsonb_array_length(s.countries)')} as country,
@@ -62,7 +62,7 @@ export const insertOrganisations = `
 /** What the organisations of the same range work on and where. */
 export const insertOrganisationParts = [
   `insert into organisation_theme (organisation_id, position, theme_id)
-   select s.first_id + g.j, k, (${textArray(themeIds)})[(${pick(index, 111, themeIds.length)} + k * 9) % ${themeIds.length} + 1]
+   select s.first_id + g.j, k, (${textArrayLiteral(themeIds)})[(${pick(index, 111, themeIds.length)} + k * 9) % ${themeIds.length} + 1]
    from seed_setting s, generate_series($1::bigint, $2::bigint) g(j), generate_series(0, ${pick(index, 112, 4)}) k`,
   `insert into organisation_country (organisation_id, position, country_code)
    select s.first_id + g.j, k, s.countries -> ((${pick(index, 113, 'jsonb_array_length(s.countries)')} + k * 5)

@@ -1,6 +1,6 @@
 import { themeDefaults } from '../../domain/theme-sectors.js'
 import { placeName, themeIds } from './organisations.js'
-import { literal, oneOf, pick, textArray } from './sql.js'
+import { literal, oneOf, pick, textArrayLiteral } from './sql.js'
 import { arabicPurposes, blankText, hebrewPurposes, markupText, purposes, themeSdgs } from './words.js'
 
 const themeNames = themeIds.map((id) => themeDefaults[id]?.name ?? id)
@@ -41,7 +41,7 @@ export const insertPlan = `
   lateral (select replace(replace(case
       when f.i % 23 = 9 then ${oneOf(arabicPurposes, 'f.i')}
       when f.i % 29 = 11 then ${oneOf(hebrewPurposes, 'f.i')}
-      else (${textArray(themePurposes)})[f.theme + 1] end,
+      else (${textArrayLiteral(themePurposes)})[f.theme + 1] end,
     '%n', (20 + 5 * ${pick('f.id', 213, 190)})::text), '%p', f.place)
     || case when f.i % 41 = 13 then ' & "beyond"' else '' end
     || case when f.i >= 13824 then ' ' || (f.i / 13824 + 1)::text else '' end as title) t`
@@ -75,7 +75,7 @@ export const insertProjects = `
     lpad(${pick('p.id', 310, 100000)}::text, 5, '0'), ${chosen('name')},
     case when p.organisation_id is not null then 'https://org-' || p.organisation_id || '.example' end,
     s.base_url || '/projects/' || p.slug || '/', s.base_url || '/projects/' || p.slug || '/updates/',
-    (${textArray(themeNames)})[p.theme + 1], ${chosen('name')}, ${chosen('code')}, ${chosen('region')},
+    (${textArrayLiteral(themeNames)})[p.theme + 1], ${chosen('name')}, ${chosen('code')}, ${chosen('region')},
     g.goal, m.funding, greatest(g.goal - m.funding, 0), m.donations, coalesce(r.reports, 0), r.latest,
     s.base_url || '/img/' || p.id || '/original.jpg', p.title, ${galleryPhotos('p.id')},
     case when w.located then round((${chosen('latitude')})::numeric + (${pick('p.id', 311, 20001)} - 10000) / 20000.0, 5) end,
@@ -125,7 +125,7 @@ export const insertProjectParts = [
    from seed_plan p cross join seed_setting s,
      lateral (select greatest(1, ${pick('p.id', 321, 9)} - 4) as countries) n, generate_series(0, n.countries - 1) k`,
   `insert into project_theme (project_id, position, theme_id)
-   select p.id, k, (${textArray(themeIds)})[(p.theme + k * 9) % ${themeIds.length} + 1]
+   select p.id, k, (${textArrayLiteral(themeIds)})[(p.theme + k * 9) % ${themeIds.length} + 1]
    from seed_plan p, generate_series(0, ${pick('p.id', 324, 3)}) k`,
   `insert into project_sdg (project_id, code)
    select p.id, code from seed_plan p, jsonb_array_elements_text((${literal(JSON.stringify(themeIds.map((id) => themeSdgs[id] ?? [])))}::jsonb) -> p.theme) code

@@ -11,11 +11,11 @@ export function literal(text: string): string {
 }
 
 /** A text array literal. */
-export function textArray(texts: readonly string[]): string {
+export function textArrayLiteral(texts: readonly string[]): string {
   return `array[${texts.map(literal).join(', ')}]::text[]`
 }
 
 /** One element of a constant list, chosen by a zero-based SQL expression that may exceed the list. */
 export function oneOf(texts: readonly string[], index: string): string {
-  return `(${textArray(texts)})[(${index}) % ${texts.length} + 1]`
+  return `(${textArrayLiteral(texts)})[(${index}) % ${texts.length} + 1]`
 }

@@ -85,7 +85,7 @@ export const syllables = [
   'mar',
 ]
 
-export const organisationKinds = [
+export const organisationWords = [
   'Water Trust',
   'Learning Circle',
   'Health Alliance',

@@ -1,6 +1,6 @@
 import { Tokenizer, TokenizerError, TokenParser, TokenParserError, TokenType } from '@streamparser/json'
 import { type FieldProblem, ServiceError } from '../../domain/errors.js'
-import { type ParsedValue, recordLimits, storableText, type ValueLimits } from './parsed-value.js'
+import { type ParsedValue, storableText, type ValueLimits, valueLimits } from './parsed-value.js'
 
 /** A value of a JSON document, or why it was not taken; `line` is where it begins. */
 export type JsonItem =
@@ -15,7 +15,7 @@ export type JsonItem =
  */
 export async function* jsonRecords(
   chunks: AsyncIterable<Uint8Array>,
-  limits: ValueLimits = recordLimits,
+  limits: ValueLimits = valueLimits,
 ): AsyncGenerator<JsonItem> {
   const reading = new JsonReading(recordPlaces, limits, 'record')
   for await (const chunk of chunks) yield* reading.write(chunk)

@@ -12,7 +12,7 @@ export type ParsedObject = { readonly [name: string]: ParsedValue }
 export type ValueLimits = { readonly depth: number; readonly elements: number; readonly characters: number }
 
 /** Limits of one record of a file of any size. */
-export const recordLimits: ValueLimits = { depth: 64, elements: 100_000, characters: 4 * 1024 * 1024 }
+export const valueLimits: ValueLimits = { depth: 64, elements: 100_000, characters: 4 * 1024 * 1024 }
 
 export function isObject(value: ParsedValue | undefined): value is ParsedObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -2,9 +2,9 @@ import { ServiceError } from '../../domain/errors.js'
 import { type Element, element } from '../../xml/element.js'
 import { streamElements } from '../../xml/reader.js'
 import { type ListNames, projectList } from '../names.js'
-import { fromElement, type ParsedValue, recordLimits } from './parsed-value.js'
+import { fromElement, type ParsedValue, valueLimits } from './parsed-value.js'
 
-const limits = { ...recordLimits, attributes: 100 }
+const limits = { ...valueLimits, attributes: 100 }
 
 /**
  * The records of an XML document of any size: the `project` children of a `projects` root, or a `project` root (or those

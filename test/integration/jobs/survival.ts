@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { QueueConnection } from '../../../jobs/engine.js'
 import { enqueueRun } from '../../../jobs/publication.js'
 import { createOwner, leaseOn } from '../../../src/runs/attempt.js'
-import { publishRelease } from '../../../src/runs/publication.js'
+import { publishUnderLease } from '../../../src/runs/publication.js'
 import { waitForEnd } from '../../../src/runs/wait.js'
 import { claimRun } from '../../../src/store/runs/leases.js'
 import { runNumbers } from '../../../src/store/runs/run-numbers.js'
@@ -229,7 +229,7 @@ export function describeSurvival(name: string, open: (databaseUrl: string) => Pr
         const { store, log } = world
         const deps = { store, log, clock, lockSeconds, owner: createOwner(), publication: tablePublication(store) }
         const attempt = leaseOn(deps, { kind: 'publication', runId: id, attempt: 1 }, 'publish')
-        return publishRelease(deps, attempt, { signal })
+        return publishUnderLease(deps, attempt, { signal })
       }
       expect((await Promise.all([deliver(), deliver()])).sort()).toEqual(['published', 'superseded'])
       expect(await world.count('publishing')).toBe(1)

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type JsonItem, jsonRecords, parseJson } from '../../../src/wire/read/json-reader.js'
-import { recordLimits } from '../../../src/wire/read/parsed-value.js'
+import { valueLimits } from '../../../src/wire/read/parsed-value.js'
 
 async function read(
   document: string | Buffer,
   sizes: readonly number[] = [],
-  limits = recordLimits,
+  limits = valueLimits,
 ): Promise<JsonItem[]> {
   const bytes = Buffer.from(document)
   async function* chunks() {
@@ -162,7 +162,7 @@ describe('the records of a JSON document', () => {
 describe('a small JSON document', () => {
   const accepts = (text: string) => {
     try {
-      parseJson(Buffer.from(text), recordLimits, 'request')
+      parseJson(Buffer.from(text), valueLimits, 'request')
       return true
     } catch (error) {
       expect(error).toEqual(unusable)
@@ -216,13 +216,13 @@ describe('a small JSON document', () => {
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         const text = JSON.stringify(value)
         if (text.includes('__proto__')) return
-        expect(parseJson(Buffer.from(text), recordLimits, 'request')).toEqual({ line: 1, value: JSON.parse(text) })
+        expect(parseJson(Buffer.from(text), valueLimits, 'request')).toEqual({ line: 1, value: JSON.parse(text) })
       }),
     )
   })
 
   it('of a record leaves digits in texts alone, and takes the last of equal keys', () => {
-    expect(parseJson(Buffer.from('{"a":"1e3 \\" 2","b":-1.50,"c":[0,true,null],"a":"x"}'), recordLimits)).toEqual({
+    expect(parseJson(Buffer.from('{"a":"1e3 \\" 2","b":-1.50,"c":[0,true,null],"a":"x"}'), valueLimits)).toEqual({
       line: 1,
       value: { a: 'x', b: '-1.50', c: ['0', true, null] },
     })

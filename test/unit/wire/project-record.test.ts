@@ -4,7 +4,7 @@ import { organisationFields, projectFields } from '../../../src/domain/project.j
 import { recordHash } from '../../../src/import/record-hash.js'
 import { wireNameOf } from '../../../src/wire/names.js'
 import { parseJson } from '../../../src/wire/read/json-reader.js'
-import { fromElement, type ParsedValue, recordLimits } from '../../../src/wire/read/parsed-value.js'
+import { fromElement, type ParsedValue, valueLimits } from '../../../src/wire/read/parsed-value.js'
 import { parseProjectRecord } from '../../../src/wire/read/project-record.js'
 import { parseElement } from '../../../src/xml/reader.js'
 
@@ -48,7 +48,7 @@ const everyField = {
 const least = { id: 7, active: true, status: 'active', title: 'Wells', funding: 12.5 }
 
 function fromJson(value: object | string): ParsedValue {
-  const item = parseJson(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), recordLimits)
+  const item = parseJson(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), valueLimits)
   if ('problem' in item) throw new Error(`not readable: ${item.problem.got}`)
   return item.value
 }

@@ -1,0 +1,31 @@
+import { readdirSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { readProjectFile } from '../../support/markdown-table.js'
+
+const files = ['src', 'jobs'].flatMap((folder) =>
+  readdirSync(new URL(`../../../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`),
+)
+const declaration =
+  /^export (?:declare )?(?:abstract )?(?:async )?(?:class|type|interface|const|let|function\*?) ([A-Za-z]\w*)/gm
+
+it('an exported name is declared in one file: one word for one thing', () => {
+  const places = new Map<string, Set<string>>()
+  for (const file of files) {
+    for (const [, name = ''] of readProjectFile(file).matchAll(declaration)) {
+      places.set(name, (places.get(name) ?? new Set()).add(file))
+    }
+  }
+  const several = [...places].filter(([, found]) => found.size > 1).map(([name, found]) => [name, [...found]])
+  expect(several).toEqual([])
+})
+
+it('names of code in the README’s glossary are in the code', () => {
+  const readme = readProjectFile('README.md')
+  const glossary = readme.slice(readme.indexOf('## Glossary'), readme.indexOf('## Working on it'))
+  const names = [...glossary.matchAll(/`([A-Z]\w+)`/g)].map(([, name = '']) => name)
+  const code = files.map(readProjectFile).join('\n')
+  expect(names.length).toBeGreaterThan(5)
+  expect(names.filter((name) => !new RegExp(`^(?:export )?(?:class|type) ${name}\\b`, 'm').test(code))).toEqual([])
+})
