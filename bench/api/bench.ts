@@ -22,7 +22,7 @@ import {
   isHeld,
   median,
 } from '../suite/bench.js'
-import { startApi, startFloors } from './processes.js'
+import { startFloor, startGiving } from '../suite/servers.js'
 
 const connections = 64
 const poolSize = 10
@@ -49,7 +49,7 @@ export const bench: Bench = {
   run,
 }
 
-async function run({ quick, only = '', data: kept, say }: BenchSetting): Promise<BenchResult> {
+async function run({ quick, only = '', data: kept, workshop, say }: BenchSetting): Promise<BenchResult> {
   const projects = quick ? 5_000 : 100_000
   const plan = { only, ...(quick ? { rounds: 3, seconds: 2 } : { rounds: 5, seconds: 4 }) }
   const dataDir = kept ? path.resolve(kept) : await mkdtemp(path.join(tmpdir(), 'giving-bench-'))
@@ -57,14 +57,18 @@ async function run({ quick, only = '', data: kept, say }: BenchSetting): Promise
   try {
     await using store = openStore({ url: server.url, max: 4, applicationName: 'bench' })
     const apiKey = await fill(store, projects)
-    await using floors = await startFloors(server.url, poolSize)
-    await using api = await startApi({
+    const program = await workshop.program()
+    const pool = String(poolSize)
+    await using floors = await startFloor<FloorPorts>(program, 'bench/api/floors.js', server.url, pool)
+    const environment = {
       DATABASE_URL: server.url,
-      DATABASE_POOL_SIZE: String(poolSize),
-      DATA_DIR: path.join(dataDir, 'api'),
+      DATABASE_POOL_SIZE: pool,
+      GIVING_DATA_DIR: path.join(dataDir, 'api'),
       LOG_LEVEL: 'info',
-    })
-    return await measure({ projects, apiKey, ports: { api: api.value, ...floors.value }, ...plan }, say)
+    }
+    await using api = await startGiving(program, 'api', environment, '/healthz')
+    const ports = { api: Number(new URL(api.value).port), ...floors.value }
+    return await measure({ projects, apiKey, ports, ...plan }, say)
   } finally {
     await server.release()
     if (kept === undefined) {
@@ -104,10 +108,12 @@ async function fill(store: Store, projects: number): Promise<string> {
   return (await createApiUser(deps, user)).apiKey
 }
 
+type FloorPorts = { readonly fastify: number; readonly http: number }
+
 type Setting = {
   readonly projects: number
   readonly apiKey: string
-  readonly ports: { readonly api: number; readonly fastify: number; readonly http: number }
+  readonly ports: FloorPorts & { readonly api: number }
   readonly rounds: number
   readonly seconds: number
   readonly only: string

@@ -18,7 +18,7 @@ const server = createServer((request, response) => {
   pipeline(createReadStream(gzip ? `${file}.gz` : file), response, () => undefined)
 })
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-process.stdout.write(`${(server.address() as AddressInfo).port}\n`)
+process.stdout.write(`"http://127.0.0.1:${(server.address() as AddressInfo).port}"\n`)
 process.stdin.resume()
 process.stdin.on('end', () => {
   server.closeAllConnections()

@@ -10,8 +10,8 @@ import type { Store } from '../../src/store/store.js'
 import { atLeast, type Bench, type BenchResult, type BenchSetting } from '../suite/bench.js'
 import { runNode } from '../suite/child.js'
 import { type Contender, contest, rate, secondsOf, speedRatio } from '../suite/contest.js'
+import { type RunningServer, startFloor, startGiving } from '../suite/servers.js'
 import { baseUrl, currency, mappingConfig } from '../suite/settings.js'
-import { type RunningServer, startBareServer, startGiving } from './servers.js'
 
 /** Readers of a large feed, served by the process that publishes it, beside bare streams over the same files. */
 export const bench: Bench = {
@@ -44,11 +44,11 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   }
   const program = await workshop.program()
   progress('publishing the feed')
-  await using giving = await startGiving(program, environment, address)
+  await using giving = await startGiving(program, 'start', environment, address)
   // After its release is live the run still builds the bulk files of the API.
   while ((await listRuns(database.store.db, 1))[0]?.finishedAt === undefined) await sleep(200)
   const file = path.join(await realpath(path.join(dataDir, 'feeds/current')), address)
-  await using bare = await startBareServer(program, file)
+  await using bare = await startFloor<string>(program, 'bench/downloads/bare-server.js', file)
   const sizes = { identity: (await stat(file)).size, gzip: (await stat(`${file}.gz`)).size }
 
   const rounds = quick ? 3 : 7
@@ -57,7 +57,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   for (const encoding of ['identity', 'gzip'] as const) {
     // A twin is a tenth of its file: more downloads make rounds of a similar length.
     const each = encoding === 'identity' ? 1 : 4
-    const contender = (name: string, { url }: RunningServer): Contender => ({
+    const contender = (name: string, { value: url }: RunningServer): Contender => ({
       name: `${name}, ${encoding}`,
       run: () => secondsOf(() => download(url + address, { encoding, each, bytes: sizes[encoding] })),
     })
@@ -69,7 +69,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
       rows.push([one.name, rate(megabytes, one.seconds), rate(readers * each, one.seconds, 1)])
     bars.push(atLeast(0.9, `downloads, ${encoding}, of node:http with createReadStream`, speedRatio(ours, floor)))
   }
-  const reads = await apiDuringPublication({ program, url: giving.url, apiKey, environment, progress })
+  const reads = await apiDuringPublication({ program, url: giving.value, apiKey, environment, progress })
   return {
     tables: [
       {

@@ -15,8 +15,8 @@ import { seed } from '../../src/store/seeding/seed.js'
 import { openStore, type Store } from '../../src/store/store.js'
 import { runSync } from '../../src/sync/sync.js'
 import { type GetOptions, type Query, UpstreamClient } from '../../src/sync/upstream-client.js'
-import { startApi } from '../api/processes.js'
 import type { Bench, BenchResult, BenchSetting } from '../suite/bench.js'
+import { startGiving } from '../suite/servers.js'
 
 const clock = () => new Date()
 const { signal } = new AbortController()
@@ -47,7 +47,7 @@ export const bench: Bench = {
   run,
 }
 
-async function run({ quick, say: print }: BenchSetting): Promise<BenchResult> {
+async function run({ quick, workshop, say: print }: BenchSetting): Promise<BenchResult> {
   const projects = quick ? 500 : 3_000
   const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-bench-'))
   const server = await openEmbeddedPostgres({ dataDir })
@@ -59,12 +59,13 @@ async function run({ quick, say: print }: BenchSetting): Promise<BenchResult> {
     mirrorUrl.pathname = '/mirror'
     await using ours = openStore({ url: mirrorUrl.href, max: 4, applicationName: 'bench mirror' })
     await migrate(ours)
-    await using api = await startApi({
+    const environment = {
       DATABASE_URL: server.url,
       GIVING_DATA_DIR: path.join(dataDir, 'api'),
       LOG_LEVEL: 'warn',
-    })
-    const url = `http://127.0.0.1:${api.value}`
+    }
+    await using api = await startGiving(await workshop.program(), 'api', environment, '/healthz')
+    const url = api.value
     const cpu = cpus()[0]?.model.trim() ?? 'unknown processor'
     print(
       `${projects} projects; ${availableParallelism()} x ${cpu}, load ${loadavg()[0]?.toFixed(1)}, Node ${process.version}`,

@@ -1,20 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A server in a process of its own, which ends with its owner. */
-export type RunningServer = AsyncDisposable & { readonly url: string }
+export type RunningServer<T = string> = AsyncDisposable & { readonly value: T }
 
-/** node:http with createReadStream over a file and its twin. */
-export async function startBareServer(program: string, file: string): Promise<RunningServer> {
-  const child = start(program, ['bench/downloads/bare-server.js', file], {})
-  if (!child.stdout) throw new Error('the bare server has no output')
-  const [port] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+/** A floor: a file of the transpiled program whose first line of output is JSON and that exits when its input ends. */
+export async function startFloor<T>(program: string, file: string, ...args: string[]): Promise<RunningServer<T>> {
+  const child = start(program, [file, ...args], {})
+  if (!child.stdout) throw new Error(`${file} has no output`)
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
   return {
-    url: `http://127.0.0.1:${port}`,
+    value: JSON.parse(line) as T,
     [Symbol.asyncDispose]: async () => {
       child.stdin?.end()
       if (child.exitCode === null) await once(child, 'exit')
@@ -22,14 +21,15 @@ export async function startBareServer(program: string, file: string): Promise<Ru
   }
 }
 
-/** `giving start`, API and worker in one process; ready when `address` answers 200. */
+/** `giving COMMAND` of the transpiled program, its log discarded; ready once `address` answers 200. `value`: its URL. */
 export async function startGiving(
   program: string,
+  command: 'api' | 'start',
   environment: NodeJS.ProcessEnv,
   address: string,
 ): Promise<RunningServer> {
   const port = await freePort()
-  const child = start(program, ['src/cli.js', 'start'], { ...environment, HOST: '127.0.0.1', PORT: String(port) })
+  const child = start(program, ['src/cli.js', command], { ...environment, HOST: '127.0.0.1', PORT: String(port) })
   child.stdout?.resume()
   const url = `http://127.0.0.1:${port}`
   const stop = async () => {
@@ -38,13 +38,13 @@ export async function startGiving(
     await once(child, 'exit')
   }
   for (let tries = 0; tries < 600; tries++) {
-    if (child.exitCode !== null) throw new Error(`giving start ended with ${child.exitCode}`)
+    if (child.exitCode !== null) throw new Error(`giving ${command} ended with ${child.exitCode}`)
     const answer = await fetch(url + address, { method: 'HEAD' }).catch(() => undefined)
-    if (answer?.ok) return { url, [Symbol.asyncDispose]: stop }
+    if (answer?.ok) return { value: url, [Symbol.asyncDispose]: stop }
     await sleep(200)
   }
   await stop()
-  throw new Error(`giving start does not serve ${address}`)
+  throw new Error(`giving ${command} does not serve ${address}`)
 }
 
 function start(program: string, args: readonly string[], environment: NodeJS.ProcessEnv): ChildProcess {
