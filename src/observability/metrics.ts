@@ -49,20 +49,15 @@ export function createMetrics({ shared, live, onError }: Sources): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
-  const unlabelled = new Set<Metric>()
-  const kept = <M extends Metric>(metric: M, labelNames: readonly string[]) => {
-    if (labelNames.length === 0) unlabelled.add(metric)
-    return metric
-  }
   const gauge = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
-    kept(new Gauge({ name, help, labelNames, registers }), labelNames)
+    new Gauge({ name, help, labelNames, registers })
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
-    kept(new Counter({ name, help, labelNames, registers }), labelNames)
+    new Counter({ name, help, labelNames, registers })
   /** Removes all values of a metric. */
   const forget = (metric: Metric) => {
     metric.reset()
     // reset() sets a metric without labels to 0.
-    if (unlabelled.has(metric)) metric.remove()
+    metric.remove({})
   }
 
   const requests = new Histogram({

@@ -52,27 +52,14 @@ export async function publicationHealth(deps: {
   const rollback = standing?.releaseId === live?.id ? standing : undefined
   const due = await overdueSince(deps, lastGoodRun)
   const isHeld = lastRun?.state === 'held' && !(await isDecided(deps.store, lastRun))
-  const needs: Need[] = [
-    ...(live ? [] : [{ code: 'nothing-published', message: 'nothing has been published yet' } as const]),
-    ...(lastRun?.state === 'failed'
-      ? [{ code: 'run-failed', message: `run ${lastRun.id} failed: ${lastRun.error?.message}` } as const]
-      : []),
-    ...(lastRun && isHeld ? [{ code: 'release-held', message: heldMessage(lastRun) } as const] : []),
-    ...(due
-      ? [{ code: 'publication-overdue', message: `the publication of ${due.toISOString()} is overdue` } as const]
-      : []),
-    ...(live && live.manifest.held.count > 0
-      ? [{ code: 'activities-held', message: activitiesMessage(live) } as const]
-      : []),
-    ...(rollback
-      ? [
-          {
-            code: 'rolled-back',
-            message: `release ${rollback.otherId} was rolled back to ${rollback.releaseId}`,
-          } as const,
-        ]
-      : []),
-  ]
+  const needs: Need[] = []
+  const need = (code: Need['code'], message: string) => needs.push({ code, message })
+  if (!live) need('nothing-published', 'nothing has been published yet')
+  if (lastRun?.state === 'failed') need('run-failed', `run ${lastRun.id} failed: ${lastRun.error?.message}`)
+  if (lastRun && isHeld) need('release-held', heldMessage(lastRun))
+  if (due) need('publication-overdue', `the publication of ${due.toISOString()} is overdue`)
+  if (live && live.manifest.held.count > 0) need('activities-held', activitiesMessage(live))
+  if (rollback) need('rolled-back', `release ${rollback.otherId} was rolled back to ${rollback.releaseId}`)
   const warnings = live ? largeFileWarnings(live.manifest) : []
   return { live, lastRun, lastGoodRun, overdue: due !== undefined, rollback, needs, warnings }
 }

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { BulkFileName } from '../../store/ready-texts/bulk-texts.js'
 import type { WrittenFile } from '../files/file-writer.js'
 import { listReleaseIds, liveReleaseId, type ReleaseFolder, releaseFolder } from '../folder/release-folder.js'
-import type { ServedFile } from '../folder/served-file.js'
+import { type ServedFile, toServedFile } from '../folder/served-file.js'
 import { isErrno } from '../folder/storage-errors.js'
 
 /** The bulk files of one day. Their addresses contain the token, which nobody can guess. */
@@ -54,7 +54,9 @@ export function createBulkReader(feedsDir: string): BulkReader {
         const set = await readSet(folder, id)
         if (set?.token !== token) continue
         const file = set.files.find(({ name }) => `${name}.xml` === fileName)
-        return file && { set: id, file: toServed(path.join(folder.releases, id), file) }
+        if (!file) return undefined
+        const served = { ...file, mediaType: 'application/xml' }
+        return { set: id, file: toServedFile(path.join(folder.releases, id), bulkAddress(file.name), served) }
       }
       return undefined
     },
@@ -74,16 +76,5 @@ async function readSet(folder: ReleaseFolder, id: string): Promise<BulkSet | und
     // Removed since it was listed.
     if (isErrno(error, 'ENOENT')) return undefined
     throw error
-  }
-}
-
-function toServed(directory: string, file: BulkFile): ServedFile {
-  const place = path.join(directory, bulkAddress(file.name))
-  return {
-    mediaType: 'application/xml',
-    sha256: file.sha256,
-    lastModified: new Date(file.lastModified),
-    identity: { path: place, offset: 0, length: file.bytes },
-    gzip: { path: `${place}.gz`, offset: 0, length: file.gzipBytes },
   }
 }

@@ -1,3 +1,6 @@
+import path from 'node:path'
+import type { WrittenFile } from '../files/file-writer.js'
+
 /** A part of a file on disk. */
 export type ByteRange = { readonly path: string; readonly offset: number; readonly length: number }
 
@@ -10,4 +13,18 @@ export type ServedFile = {
   readonly identity: ByteRange
   /** Absent where the file is small enough to be compressed while it is sent. */
   readonly gzip?: ByteRange
+}
+
+/** The file at an address of a directory, with its gzip twin. */
+export function toServedFile(
+  directory: string,
+  address: string,
+  { mediaType, lastModified, sha256, bytes, gzipBytes }: WrittenFile & { mediaType: string; lastModified: string },
+): ServedFile {
+  const place = path.join(directory, address)
+  return {
+    ...{ mediaType, sha256, lastModified: new Date(lastModified) },
+    identity: { path: place, offset: 0, length: bytes },
+    gzip: { path: `${place}.gz`, offset: 0, length: gzipBytes },
+  }
 }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { type Dispatcher, request } from 'undici'
@@ -59,38 +58,25 @@ export async function readAddress(url: URL, options: ReadOptions): Promise<Addre
       signal,
     })
     const headers = toHeaders(answer.headers)
-    const sink = new Writable({
-      write: (chunk: Buffer, _encoding, done) => {
-        try {
-          take(chunk)
-          done()
-        } catch (error) {
-          done(error as Error)
-        }
-      },
-    })
     async function* counted() {
       for await (const chunk of answer.body as AsyncIterable<Buffer>) {
         wireBytes += chunk.length
         yield chunk
       }
     }
+    const takeAll = async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) take(chunk)
+    }
     try {
       if (method === 'HEAD') await answer.body.dump()
-      else if (headers['content-encoding'] === 'gzip') await pipeline(counted, createGunzip(), sink)
-      else await pipeline(counted, sink)
+      else if (headers['content-encoding'] === 'gzip') await pipeline(counted, createGunzip(), takeAll)
+      else await takeAll(counted())
     } catch (error) {
       if (!(error instanceof TooLarge) && !isBrokenGzip(error)) throw error
     }
-    const text = keep ? { text: Buffer.concat(kept).toString('utf8') } : {}
     return {
-      status: answer.statusCode,
-      headers,
-      wireBytes,
-      bytes,
-      sha256: hash.digest('hex'),
-      occurrences: seen.count,
-      ...text,
+      ...{ status: answer.statusCode, headers, wireBytes, bytes, sha256: hash.digest('hex'), occurrences: seen.count },
+      ...(keep && { text: Buffer.concat(kept).toString('utf8') }),
     }
   } catch (error) {
     if (signal.aborted) throw new ServiceError('aborted', 'the verification was interrupted', { cause: error })

@@ -14,7 +14,7 @@ import {
 import { underPublishingLock } from '../../folder/publishing-lock.js'
 import { moveHeldToReleases, releaseFolder, runOfRelease, switchLiveRelease } from '../../folder/release-folder.js'
 import type { OperateDeps } from '../../publication.js'
-import type { Sample } from '../read/manifest.js'
+import { releaseRow, type Sample } from '../read/manifest.js'
 import { identifiersOf } from '../read/release-contents.js'
 import { createReleaseReader, findHeldRelease, type ReadableRelease } from '../read/release-reader.js'
 import { pruneReleases } from './prune-releases.js'
@@ -57,8 +57,7 @@ export async function approveRelease(
     await confirmLock()
     if (held) await moveHeldToReleases(folder, id)
     await switchLiveRelease(folder, id)
-    const { manifest } = release
-    const row = { id, runId: manifest.run, generatedAt: new Date(manifest.generated), manifest }
+    const row = releaseRow(release.manifest)
     await deps.store.transaction((db) => recordLiveRelease(db, row, { event: 'approved', at }))
     await pruneReleases(deps)
     return { release: id, previous: live?.id, withdrawn: missing.count }

@@ -16,9 +16,9 @@ import {
   runOfRelease,
   switchLiveRelease,
 } from '../../folder/release-folder.js'
-import type { Progress, PublicationDeps, WorkOptions } from '../../publication.js'
+import type { PublicationDeps, WorkOptions } from '../../publication.js'
 import { isSameContent, type PlanResult, planRelease, type ReleasePlan } from '../plan/plan-release.js'
-import type { Manifest } from '../read/manifest.js'
+import { type Manifest, releaseRow } from '../read/manifest.js'
 import { createReleaseReader, findHeldRelease, type ReadableRelease } from '../read/release-reader.js'
 import { writeFiles } from '../write/write-release.js'
 import { holdReason } from './guards.js'
@@ -68,7 +68,12 @@ export async function publishRelease(
     deps.onStep?.('written')
     refuseAborted(signal, 'publishing')
     await confirmLock()
-    return await commit({ deps, run, draft, folder, state, manifest, plan: assembled, confirmLock, onProgress })
+    const reason = reasonToHold(deps, live, assembled, manifest)
+    if (reason !== undefined) return await hold(deps, draft, manifest, reason)
+    onProgress('commit', 0, 1)
+    const outcome = await goLive(deps, draft, manifest, confirmLock)
+    onProgress('commit', 1, 1)
+    return outcome
   })
 }
 
@@ -134,39 +139,34 @@ function reasonToHold(
   })
 }
 
-type Commit = {
-  readonly deps: PublicationDeps
-  readonly run: Run
-  readonly draft: Draft
-  readonly folder: ReleaseFolder
-  readonly state: LiveState
-  readonly manifest: Manifest
-  readonly plan: ReleasePlan
-  readonly confirmLock: () => Promise<void>
-  readonly onProgress: Progress
+async function hold(
+  { store, clock }: PublicationDeps,
+  draft: Draft,
+  manifest: Manifest,
+  reason: string,
+): Promise<Outcome> {
+  await draft.seal('held')
+  await store.transaction((db) => recordHeldRelease(db, { ...releaseRow(manifest), reason }, clock()))
+  return { state: 'held', releaseId: draft.id, reason, held: manifest.held.count }
 }
 
-async function commit(step: Commit): Promise<Outcome> {
-  const { deps, run, draft, folder, manifest, confirmLock, onProgress } = step
-  const held = manifest.held.count
-  const row = { id: draft.id, runId: run.id, generatedAt: new Date(manifest.generated), manifest }
-  const reason = reasonToHold(deps, step.state.live, step.plan, manifest)
-  if (reason !== undefined) {
-    await draft.seal('held')
-    await deps.store.transaction((db) => recordHeldRelease(db, { ...row, reason }, deps.clock()))
-    return { state: 'held', releaseId: draft.id, reason, held }
-  }
-  onProgress('commit', 0, 1)
-  await deps.store.transaction((db) => recordPublishableIdentifiers(db, draft.id, row.generatedAt))
-  deps.onStep?.('promised')
+async function goLive(
+  deps: PublicationDeps,
+  draft: Draft,
+  manifest: Manifest,
+  confirmLock: () => Promise<void>,
+): Promise<Outcome> {
+  const { store, feedsDir, clock, onStep } = deps
+  const row = releaseRow(manifest)
+  await store.transaction((db) => recordPublishableIdentifiers(db, draft.id, row.generatedAt))
+  onStep?.('promised')
   await draft.seal('releases')
-  deps.onStep?.('sealed')
+  onStep?.('sealed')
   await confirmLock()
-  await switchLiveRelease(folder, draft.id)
-  deps.onStep?.('switched')
-  await deps.store.transaction((db) => recordLiveRelease(db, row, { event: 'published', at: deps.clock() }))
-  deps.onStep?.('recorded')
+  await switchLiveRelease(releaseFolder(feedsDir), draft.id)
+  onStep?.('switched')
+  await store.transaction((db) => recordLiveRelease(db, row, { event: 'published', at: clock() }))
+  onStep?.('recorded')
   await pruneReleases(deps)
-  onProgress('commit', 1, 1)
-  return { state: 'published', releaseId: draft.id, held }
+  return { state: 'published', releaseId: draft.id, held: manifest.held.count }
 }

@@ -3,6 +3,7 @@ import { findLiveRelease, findStandingRollback, recordLiveRelease } from '../../
 import { adoptPublishedRun } from '../../../store/runs/run-sequence.js'
 import { liveReleaseId, releaseFolder, runOfRelease, switchLiveRelease } from '../../folder/release-folder.js'
 import type { FolderDeps } from '../../publication.js'
+import { releaseRow } from '../read/manifest.js'
 import { createReleaseReader, isReleaseThere, type ReadableRelease } from '../read/release-reader.js'
 import { publishedRunOf } from './restored-database.js'
 
@@ -33,15 +34,9 @@ export async function reconcile(deps: FolderDeps): Promise<LiveState> {
   }
   const live = await createReleaseReader(feedsDir).live()
   if (!live) return { live, rolledBackFrom: undefined }
-  const { manifest } = live
-  const generatedAt = new Date(manifest.generated)
   await store.transaction(async (db) => {
     await adoptPublishedRun(db, publishedRunOf(live))
-    await recordLiveRelease(
-      db,
-      { id: live.id, runId: manifest.run, generatedAt, manifest },
-      { event: 'published', at: clock() },
-    )
+    await recordLiveRelease(db, releaseRow(live.manifest), { event: 'published', at: clock() })
   })
   return { live, rolledBackFrom: rollback?.releaseId === live.id ? rollback.otherId : undefined }
 }

@@ -65,3 +65,9 @@ export type Manifest = {
   /** What the guards compare from release to release; amounts by currency. */
   readonly totals: { readonly activities: number; readonly money: Readonly<Record<string, string>> }
 }
+
+/** A release as the database records it. */
+export function releaseRow(manifest: Manifest) {
+  const { release, run, generated } = manifest
+  return { id: release, runId: run, generatedAt: new Date(generated), manifest }
+}

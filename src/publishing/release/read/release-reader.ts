@@ -4,7 +4,7 @@ import path from 'node:path'
 import { ServiceError } from '../../../domain/errors.js'
 import { manifestPath } from '../../../feeds/addresses.js'
 import { isReleaseId, liveReleaseId, releaseFolder } from '../../folder/release-folder.js'
-import type { ServedFile } from '../../folder/served-file.js'
+import { type ServedFile, toServedFile } from '../../folder/served-file.js'
 import { isErrno } from '../../folder/storage-errors.js'
 import { findPackedFeed, packAddress } from './feed-pack.js'
 import type { Manifest } from './manifest.js'
@@ -103,15 +103,7 @@ async function openRelease(directory: string, id: string): Promise<ReadableRelea
     find: async (address) => {
       if (address === manifestPath) return manifestFile
       const file = files.get(address)
-      if (file) {
-        return {
-          mediaType: file.mediaType,
-          sha256: file.sha256,
-          lastModified: new Date(file.lastModified),
-          identity: { path: path.join(directory, address), offset: 0, length: file.bytes },
-          gzip: { path: path.join(directory, `${address}.gz`), offset: 0, length: file.gzipBytes },
-        }
-      }
+      if (file) return toServedFile(directory, address, file)
       const projectId = projectFeedPattern.exec(address)?.[1]
       if (projectId === undefined || manifest.projectFeeds.count === 0) return undefined
       const entry = await findPackedFeed(directory, Number(projectId))
