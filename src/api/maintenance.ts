@@ -13,10 +13,7 @@ const lookEveryMs = 1_000
  * Answers API requests with `maintenance` while the operator has closed the API; published files, the index page and
  * health are not touched. What was seen last stays true while the database is away, which maintenance may well mean.
  */
-export function closeForMaintenance(
-  app: FastifyInstance,
-  { store, clock, log }: Pick<ApiDeps, 'store' | 'clock' | 'log'>,
-): void {
+export function closeForMaintenance(app: FastifyInstance, { store, clock, log }: ApiDeps): void {
   let until: Date | undefined
   let looking: Promise<void> | undefined
   let reachable = true

@@ -6,7 +6,7 @@ import type { ApiConfig } from './deps.js'
  * Headers for whoever opens an answer in a browser: nothing in it may run, frame or be guessed at. Pages for people set
  * their own content security policy over this one. Everything is public data, so other sites may load it.
  */
-export async function secureHeaders(app: FastifyInstance, config: Pick<ApiConfig, 'baseUrl'>): Promise<void> {
+export async function secureHeaders(app: FastifyInstance, config: ApiConfig): Promise<void> {
   const headers = await helmetHeaders({
     contentSecurityPolicy: {
       useDefaults: false,

@@ -153,7 +153,7 @@ async function applyChange(db: Db, at: Date, accountId: number, change: UserChan
       return `tokens issued from now on live ${change.seconds} s`
     case 'password': {
       const passwords = createPasswordHashing()
-      await changePasswordHash(db, accountId, await toPasswordHash({ passwords }, change))
+      await changePasswordHash(db, accountId, await toPasswordHash(passwords, change))
       return 'the password is changed; keys stay valid, tokens have ended'
     }
     case 'grant':

@@ -22,7 +22,7 @@ export type Payments = {
 }
 
 /** Seconds in which a charge that was asked for may still turn up at the gateway. */
-export function leaseSecondsOf({ gateway, timeoutMs }: Pick<Payments, 'gateway' | 'timeoutMs'>): number {
+export function leaseSecondsOf({ gateway, timeoutMs }: Payments): number {
   return timeoutMs / 1000 + gateway.lateSeconds
 }
 

@@ -3,11 +3,11 @@ import type { Grant } from '../../store/access/account-administration.js'
 import { type ApiKey, findKey, secretDigest } from '../../store/access/accounts.js'
 import { type Caller, findCaller } from '../../store/access/callers.js'
 import type { Store } from '../../store/store.js'
-import type { ApiDeps } from '../deps.js'
+import type { AccessDeps } from '../deps.js'
 
 /** Finds the key of a request; throws `key-missing` or `key-unknown`. */
 export type Authenticate = ((key: string | undefined) => Promise<ApiKey>) & {
-  /** Whether this key was found lately, without looking again: a hint for counting, not a permission. */
+  /** Whether this key was found lately; not a permission, since it is not looked up again. */
   readonly remembers: (key: string) => boolean
 }
 
@@ -15,13 +15,10 @@ const rememberedMs = 5_000
 const rememberedMax = 10_000
 
 /**
- * Key checks remembered for at most 5 s (architecture.md 2.8), by hash and never by text. Only found keys are remembered,
- * so a new key works at once and a flood of invented ones fills nothing.
+ * Checks keys, and remembers found ones by their hash for at most 5 s (architecture.md 2.8). Unknown keys are not
+ * remembered, so that a new key works at once and a flood of invented ones fills nothing.
  */
-export function createAuthentication(
-  store: Pick<Store, 'db'>,
-  monotonicMs: () => number = () => performance.now(),
-): Authenticate {
+export function createAuthentication(store: Store, monotonicMs: () => number = () => performance.now()): Authenticate {
   const remembered = new Map<string, { key: ApiKey; until: number }>()
   const authenticate = async (text: string | undefined) => {
     if (isAbsent(text)) throw new ServiceError('key-missing', 'the query parameter api_key is missing')
@@ -48,11 +45,12 @@ export function unknownKey(text: string): ServiceError {
 }
 
 /**
- * Who makes a secure request (wire.md 1.3), never remembered: a token that was signed out or a grant that was
- * withdrawn ends at once. `identified` gets the caller before token and grant are checked. Throws `key-missing`, `token-missing`, `key-unknown`, `token-unknown` or `grant-missing`.
+ * Who makes a secure request (wire.md 1.3). Never remembered, so that a token that was signed out or a grant that was
+ * withdrawn ends at once. `identified` gets the caller before token and grant are checked. Throws `key-missing`,
+ * `token-missing`, `key-unknown`, `token-unknown` or `grant-missing`.
  */
 export async function authenticateSecure(
-  { store, clock }: Pick<ApiDeps, 'store' | 'clock'>,
+  { store, clock }: AccessDeps,
   { apiKey, token }: { readonly apiKey: string | undefined; readonly token: string | undefined },
   grant: Grant,
   identified: (caller: Caller) => void,

@@ -1,9 +1,11 @@
 import { type FieldProblem, invalidFields } from '../../domain/errors.js'
 import { createAccount, issueKey } from '../../store/access/accounts.js'
 import { audit } from '../audit.js'
-import type { ApiDeps } from '../deps.js'
+import type { AccessDeps } from '../deps.js'
 import { passwordProblem } from '../password-strength.js'
+import type { PasswordHashing } from '../passwords.js'
 import { askersOf } from './throttle.js'
+import type { CredentialDeps } from './verify-credentials.js'
 
 export type NewApiUser = { readonly email: string; readonly password: string; readonly tokenTimeoutSeconds: number }
 
@@ -15,11 +17,11 @@ const emailPattern = /^[^\s@<>"\p{Cc}]{1,64}@[^\s@<>"\p{Cc}.]+(\.[^\s@<>"\p{Cc}.
  * `request-invalid` naming every wrong field, or the e-mail when it is taken.
  */
 export async function createApiUser(
-  deps: Pick<ApiDeps, 'store' | 'passwords' | 'clock'>,
+  deps: AccessDeps,
   user: NewApiUser,
 ): Promise<{ accountId: number; keyId: number; apiKey: string }> {
   const { store, clock } = deps
-  const account = await toNewAccount(deps, user)
+  const account = await toNewAccount(deps.passwords, user)
   const at = clock()
   return await store.transaction(async (db) => {
     const accountId = await createAccount(db, { ...account, at })
@@ -30,10 +32,10 @@ export async function createApiUser(
 
 /** Creates an account without a key. Throws like `createApiUser`, and returns the e-mail as it was stored. */
 export async function registerAccount(
-  deps: Pick<ApiDeps, 'store' | 'passwords' | 'clock' | 'log'>,
+  deps: CredentialDeps,
   { address, ...user }: NewApiUser & { readonly address: string },
 ): Promise<{ accountId: number; email: string }> {
-  const account = await toNewAccount(deps, user, askersOf(address))
+  const account = await toNewAccount(deps.passwords, user, askersOf(address))
   const accountId = await deps.store.transaction(async (db) => {
     const id = await createAccount(db, { ...account, at: deps.clock() })
     await audit(deps, db, { action: 'account-created', actor: 'unknown', origin: address, subject: `account ${id}` })
@@ -44,8 +46,8 @@ export async function registerAccount(
 
 /** Checks a password that somebody chooses and hashes it; throws `request-invalid`. */
 export async function toPasswordHash(
-  { passwords }: Pick<ApiDeps, 'passwords'>,
-  { email, password }: Pick<NewApiUser, 'email' | 'password'>,
+  passwords: PasswordHashing,
+  { email, password }: { readonly email: string; readonly password: string },
 ): Promise<string> {
   const problem = await passwordProblem(password, email)
   if (problem !== undefined) throw invalidFields([{ field: 'password', expected: problem }])
@@ -54,7 +56,7 @@ export async function toPasswordHash(
 
 // The hash is made before anybody looks whether the e-mail is taken: both outcomes take the same time.
 async function toNewAccount(
-  deps: Pick<ApiDeps, 'passwords'>,
+  passwords: PasswordHashing,
   { password, tokenTimeoutSeconds, ...user }: NewApiUser,
   askers: readonly string[] = [],
 ) {
@@ -67,5 +69,5 @@ async function toNewAccount(
     problems.push({ field: 'tokenTimeoutSeconds', expected: 'a whole number of seconds, at least 1' })
   }
   if (problems.length > 0) throw invalidFields(problems)
-  return { email, passwordHash: await deps.passwords.hash(password, askers), tokenTimeoutSeconds }
+  return { email, passwordHash: await passwords.hash(password, askers), tokenTimeoutSeconds }
 }

@@ -1,14 +1,15 @@
 import { ServiceError } from '../../domain/errors.js'
+import type { Log } from '../../observability/log.js'
 import { type Account, findAccount } from '../../store/access/accounts.js'
 import { isKnownPlace } from '../../store/access/throttle-counts.js'
 import { audit } from '../audit.js'
-import type { ApiDeps } from '../deps.js'
+import type { AccessDeps } from '../deps.js'
 import { askersOf, countSignIn, recordSuccess, signInOf, throttledSignIn, uncountSignIn } from './throttle.js'
 
 /** What an account proves itself with, and the address that it comes from. */
 export type Credentials = { readonly email: string; readonly password: string; readonly address: string }
 
-export type CredentialDeps = Pick<ApiDeps, 'store' | 'passwords' | 'clock' | 'log'>
+export type CredentialDeps = AccessDeps & { readonly log: Log }
 
 /**
  * The account of these credentials. Throws `credentials-wrong` for an unknown e-mail, a wrong password, a disabled

@@ -9,7 +9,7 @@ import { serveFile } from '../serve-file.js'
  * The published files. `/iati/...` and `/feeds/...` are those of the live release; `/feeds/releases/{id}/...` are the same
  * paths of one release for ever.
  */
-export function feedRoutes(app: FastifyInstance, { releases }: Pick<ApiDeps, 'releases'>): void {
+export function feedRoutes(app: FastifyInstance, { releases }: ApiDeps): void {
   const route = (
     prefix: string,
     serve: (request: FastifyRequest, reply: FastifyReply, path: string) => Promise<FastifyReply>,

@@ -9,7 +9,7 @@ import { retryAfterSeconds } from '../errors.js'
  * then. A publication that is late, failed or held is told (`needs`, the codes of `giving status`), but is no reason to
  * take the process out of service: it goes on serving the last good release.
  */
-export function healthRoutes(app: FastifyInstance, deps: Pick<ApiDeps, 'store' | 'releases' | 'clock' | 'log'>): void {
+export function healthRoutes(app: FastifyInstance, deps: ApiDeps): void {
   app.get('/healthz', async (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'alive' }))
 
   app.get('/readyz', async (_request, reply) => {
@@ -31,7 +31,7 @@ type State = {
 }
 
 // The answer to this request is whether these work, so a failure is a value here, and logged.
-async function lookAt(deps: Pick<ApiDeps, 'store' | 'releases' | 'clock' | 'log'>): Promise<State> {
+async function lookAt(deps: ApiDeps): Promise<State> {
   try {
     const { live, overdue, needs } = await publicationHealth(deps)
     const releaseAge = live && ageOf(live.manifest.generated, deps)
@@ -49,7 +49,7 @@ async function lookAt(deps: Pick<ApiDeps, 'store' | 'releases' | 'clock' | 'log'
   }
 }
 
-async function liveRelease({ releases, log }: Pick<ApiDeps, 'releases' | 'log'>): Promise<string | undefined> {
+async function liveRelease({ releases, log }: ApiDeps): Promise<string | undefined> {
   try {
     return (await releases.live())?.id
   } catch (err) {
@@ -58,6 +58,6 @@ async function liveRelease({ releases, log }: Pick<ApiDeps, 'releases' | 'log'>)
   }
 }
 
-function ageOf(generated: string, { clock }: Pick<ApiDeps, 'clock'>): number {
+function ageOf(generated: string, { clock }: ApiDeps): number {
   return Math.max(0, Math.round((clock().getTime() - Date.parse(generated)) / 1000))
 }

@@ -10,10 +10,7 @@ const styleHash = createHash('sha256').update(indexStyle).digest('base64')
 const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 /** `/`: the page for people; also before the first release, when it says so. */
-export function indexRoute(
-  app: FastifyInstance,
-  deps: Pick<ApiDeps, 'releases' | 'listRuns' | 'config' | 'log'>,
-): void {
+export function indexRoute(app: FastifyInstance, deps: ApiDeps): void {
   app.get('/', async (_request, reply) => {
     const [release, runs] = await Promise.all([deps.releases.live(), lastRuns(deps)])
     const page = indexPage({
@@ -32,7 +29,7 @@ export function indexRoute(
 }
 
 // What is published is there without the database; the page only cannot tell of the last run then.
-async function lastRuns({ listRuns, log }: Pick<ApiDeps, 'listRuns' | 'log'>): Promise<readonly RunSummary[]> {
+async function lastRuns({ listRuns, log }: ApiDeps): Promise<readonly RunSummary[]> {
   try {
     return await listRuns(1)
   } catch (err) {

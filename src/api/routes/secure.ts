@@ -25,7 +25,7 @@ export function callerOf(request: FastifyRequest): Caller {
  */
 export async function secureArea(
   app: FastifyInstance,
-  deps: Pick<ApiDeps, 'store' | 'clock'>,
+  deps: ApiDeps,
   routes: (area: FastifyInstance) => void,
 ): Promise<void> {
   await app.register(async (area) => {

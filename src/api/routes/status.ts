@@ -10,10 +10,7 @@ const shownRuns = 20
  * `/feeds/status.json`: what is live and how the last runs went. Answered before the first release too, since that is
  * when people look.
  */
-export function statusRoute(
-  app: FastifyInstance,
-  { releases, listRuns }: Pick<ApiDeps, 'releases' | 'listRuns'>,
-): void {
+export function statusRoute(app: FastifyInstance, { releases, listRuns }: ApiDeps): void {
   app.get('/feeds/status.json', async (_request, reply) => {
     const [release, runs] = await Promise.all([releases.live(), listRuns(shownRuns)])
     return reply
