@@ -1,9 +1,8 @@
 import { isoDateOf } from '../domain/dates.js'
 import type { HashedRecord, SaveOptions } from '../domain/record.js'
-import { cumulativeTo } from '../import/import.js'
-import { recordHash } from '../import/record-hash.js'
-import type { SaveOutcome } from '../store/catalogue/save-records.js'
-import { saveRecords } from '../store/catalogue/save-records.js'
+import { toHashedRecord } from '../import/hashed-record.js'
+import { saveSingly } from '../import/save-singly.js'
+import { type SaveOutcome, saveRecords } from '../store/catalogue/save-records.js'
 import { type Db, isDataError } from '../store/database/connection.js'
 import type { SyncProblem } from '../store/runs/sync-runs.js'
 import { markSeen } from '../store/sync/upstream-projects.js'
@@ -12,7 +11,7 @@ import { parseProjectRecord } from '../wire/read/project-record.js'
 import { idOf } from '../wire/read/upstream-documents.js'
 import type { Checkpoint, Done, SyncSession } from './sync-session.js'
 
-/** Project records of one page, read: those to write, what was refused, and every id that was offered. */
+/** What the records of a page came to: those to save, what was refused, and every id that the upstream offered. */
 export type ReadRecords = {
   readonly hashed: readonly HashedRecord[]
   readonly problems: readonly SyncProblem[]
@@ -20,9 +19,9 @@ export type ReadRecords = {
   readonly ids: readonly number[]
 }
 
-/** Reads the records of a page; of a record that is repeated the last one counts. */
+/** Reads the records of a page; the last of equal ids counts. */
 export function readProjectRecords(records: readonly ParsedValue[], session: SyncSession): ReadRecords {
-  const today = isoDateOf(session.deps.clock())
+  const saving = optionsOf(session)
   const hashed = new Map<number, HashedRecord>()
   const problems: SyncProblem[] = []
   const ids: number[] = []
@@ -37,59 +36,34 @@ export function readProjectRecords(records: readonly ParsedValue[], session: Syn
       problems.push(...reading.problems.map((problem) => ({ subject, ...problem })))
       continue
     }
-    const { record } = reading
-    hashed.set(record.id, { record, hash: recordHash(record, false), cumulativeTo: cumulativeTo(record, today) })
+    hashed.set(reading.record.id, toHashedRecord(reading.record, saving))
   }
   return { hashed: [...hashed.values()], problems, refused, ids }
 }
 
 /**
- * Writes a page of project records and moves on. When the database refuses the data of the page, its records are written
+ * Saves a page of project records and moves on. When the database refuses the data of the page, its records are saved
  * one by one, to keep the good ones.
  */
 export async function writePage(session: SyncSession, read: ReadRecords, next: Checkpoint): Promise<void> {
-  try {
-    await session.commit(next, async (db) => {
+  const saving = optionsOf(session)
+  const commit = (save: (db: Db) => Promise<SaveOutcome>) =>
+    session.commit(next, async (db) => {
       await markSeen(db, session.runId, read.ids)
-      return toDone(read, await saveRecords(db, read.hashed, options(session)))
+      return toDone(read, await save(db))
     })
+  try {
+    await commit((db) => saveRecords(db, read.hashed, saving))
   } catch (error) {
     if (!isDataError(error)) throw error
-    await writeSingly(session, read, next)
+    const outcome = await saveSingly(session.deps.store, read.hashed, saving)
+    await commit(async () => outcome)
   }
 }
 
-async function writeSingly(session: SyncSession, read: ReadRecords, next: Checkpoint): Promise<void> {
-  const { store } = session.deps
-  const sum = { created: 0, changed: 0, unchanged: 0 }
-  const refused: SaveOutcome['refused'][number][] = []
-  for (const hashed of read.hashed) {
-    try {
-      await store.transaction(async (db) => {
-        const outcome = await saveRecords(db, [hashed], options(session))
-        sum.created += outcome.created
-        sum.changed += outcome.changed
-        sum.unchanged += outcome.unchanged
-        refused.push(...outcome.refused)
-      })
-    } catch (error) {
-      if (!isDataError(error)) throw error
-      const got = error instanceof Error ? error.message : String(error)
-      refused.push({
-        id: hashed.record.id,
-        problem: { field: 'record', expected: 'a record that the database accepts', got },
-      })
-    }
-  }
-  await session.commit(next, async (db: Db) => {
-    await markSeen(db, session.runId, read.ids)
-    return toDone(read, { ...sum, refused })
-  })
-}
-
-function options(session: SyncSession): SaveOptions {
+function optionsOf(session: SyncSession): SaveOptions {
   const { clock, currency } = session.deps
-  // That a picture is on the platform's site does not say that the people on it agreed to worldwide publication.
+  // A picture on the platform's site does not prove that the people on it agreed to worldwide publication.
   return { source: 'upstream', currency, photoConsent: false, today: isoDateOf(clock()) }
 }
 

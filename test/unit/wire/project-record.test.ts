@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AnyFieldTable } from '../../../src/domain/field-table.js'
 import { organisationFields, projectFields } from '../../../src/domain/project.js'
-import { recordHash } from '../../../src/import/record-hash.js'
+import { recordHash } from '../../../src/import/hashed-record.js'
 import { wireNameOf } from '../../../src/wire/names.js'
 import { parseJson } from '../../../src/wire/read/json-reader.js'
 import { fromElement, type ParsedValue, valueLimits } from '../../../src/wire/read/parsed-value.js'

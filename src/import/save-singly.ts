@@ -1,0 +1,29 @@
+import type { HashedRecord, SaveOptions } from '../domain/record.js'
+import { type SaveOutcome, saveRecords } from '../store/catalogue/save-records.js'
+import { isDataError } from '../store/database/connection.js'
+import type { Store } from '../store/store.js'
+
+/** Saves records each in its own transaction, to keep the good ones of a batch that the database has refused. */
+export async function saveSingly(
+  store: Store,
+  records: readonly HashedRecord[],
+  options: SaveOptions,
+): Promise<SaveOutcome> {
+  const sum = { created: 0, changed: 0, unchanged: 0 }
+  const refused: SaveOutcome['refused'][number][] = []
+  for (const hashed of records) {
+    try {
+      const outcome = await store.transaction((db) => saveRecords(db, [hashed], options))
+      sum.created += outcome.created
+      sum.changed += outcome.changed
+      sum.unchanged += outcome.unchanged
+      refused.push(...outcome.refused)
+    } catch (error) {
+      if (!isDataError(error)) throw error
+      const got = error instanceof Error ? error.message : String(error)
+      const problem = { field: 'record', expected: 'a record that the database accepts', got }
+      refused.push({ id: hashed.record.id, problem })
+    }
+  }
+  return { ...sum, refused }
+}
