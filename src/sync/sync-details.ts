@@ -14,13 +14,12 @@ import type { ParsedObject } from '../wire/read/parsed-value.js'
 import { parseImageRecord } from '../wire/read/project-record.js'
 import { readReportFeed } from '../wire/read/report-feeds.js'
 import { readList } from '../wire/read/upstream-documents.js'
-import { accept } from './sync-projects.js'
-import type { SyncSession } from './sync-session.js'
+import { accept, type SyncSession } from './sync-session.js'
 
-// Projects whose details are fetched at a time and written in one transaction.
+// Projects whose details are fetched together and written in one transaction.
 const batchSize = 20
-// After so many failures in a row the upstream is not in a state to be asked.
-const patience = 20
+// So many failures in a row end the sync.
+const mostFailuresInARow = 20
 
 type Fetched = {
   readonly task: DetailTask
@@ -33,7 +32,7 @@ type Fetched = {
 
 /**
  * Fetches reports and galleries of the projects whose records say that these have changed since they were last fetched.
- * One that cannot be fetched is told and tried again by the next sync; a project that answers 410 becomes inactive.
+ * A failed fetch is recorded and repeated by the next sync; a project that answers 410 becomes inactive.
  */
 export async function syncDetails(session: SyncSession): Promise<void> {
   const { store } = session.deps
@@ -49,7 +48,7 @@ export async function syncDetails(session: SyncSession): Promise<void> {
     }))
     for (const { failure } of fetched) {
       failures = failure ? failures + 1 : 0
-      if (failure && failures >= patience) throw failure
+      if (failure && failures >= mostFailuresInARow) throw failure
     }
   }
 }
@@ -85,14 +84,14 @@ async function fetchDetails(session: SyncSession, task: DetailTask): Promise<Fet
     return { task, gone, problems, ...(reports && { reports }), ...(gallery && { gallery }) }
   } catch (error) {
     signal.throwIfAborted()
-    // What is refused here would be refused everywhere: the key is no longer accepted.
+    // A refusal means that the key is no longer accepted, so it ends the sync.
     if (!(error instanceof ServiceError) || error.code === 'upstream-refused') throw error
     const problem = { subject, field: 'details', expected: 'reports and gallery', got: error.message.slice(0, 300) }
     return { task, gone: false, problems: [problem], failure: error }
   }
 }
 
-/** The pictures of a gallery; a title that is only the project's is none: it would go stale with the project's. */
+/** The pictures of a gallery; a title equal to the project's is dropped, since it would not follow the project's changes. */
 function pictures(images: readonly ParsedObject[], projectTitle: string): readonly ImageRecord[] {
   return images.flatMap((value) => {
     const image = parseImageRecord(value)

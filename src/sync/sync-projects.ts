@@ -1,38 +1,33 @@
-import { ServiceError } from '../domain/errors.js'
-import { inBatches } from '../import/record-batches.js'
 import type { SyncProblem } from '../store/runs/sync-runs.js'
 import { countPresent, countVanished, deactivateMirrored, listVanished } from '../store/sync/upstream-projects.js'
 import { projectList } from '../wire/names.js'
-import type { ParsedValue } from '../wire/read/parsed-value.js'
-import { idOf, type Page, readDownloadLink, readPage, unusable } from '../wire/read/upstream-documents.js'
-import { xmlRecords } from '../wire/read/xml-records.js'
+import { idOf, type Page, readPage, unusable } from '../wire/read/upstream-documents.js'
+import { readBulkFile } from './bulk-files.js'
 import { readProjectRecords, writePage } from './sync-records.js'
-import type { Checkpoint, SyncSession } from './sync-session.js'
+import { accept, type Checkpoint, type SyncSession } from './sync-session.js'
 
-/** Both formats are read; JSON is the cheaper one. */
-export const accept = 'application/json, application/xml;q=0.9'
-/** Asked for where the upstream knows `limit`; others send 10 whatever is asked (wire.md 4.2). */
+// Upstreams that do not know `limit` send 10 (wire.md 4.2).
 export const pageSize = 100
-/** An upstream that offers so much less than before is not believed without a person. */
+// A larger loss than this is held until an operator accepts it.
 const maxLossPercent = 10
-// The overlap that transactions of the upstream may need to become visible.
+// A transaction of the upstream may become visible this long after its timestamp.
 const overlapMs = 120_000
-// What a link's file may be old when nothing says how old it is (wire.md 4.4: made daily, valid for a day).
+// The greatest age of a bulk file that states none: made daily, valid for a day (wire.md 4.4).
 const bulkAgeMs = 48 * 3_600_000
 const projectService = '/public/projectservice'
 
 /**
- * Up to when the upstream's changes are mirrored once this run is done: what the upstream itself says
- * (`X-Modified-Until`), else its clock when it was first asked, less an overlap.
+ * The instant up to which this run mirrors the upstream's changes: what the upstream itself says (`X-Modified-Until`), else
+ * the time of its first answer, less an overlap.
  */
 export function mirroredUntil({ deps: { client, clock } }: SyncSession): string {
   return (client.modifiedUntil ?? new Date((client.firstDate ?? clock()).getTime() - overlapMs)).toISOString()
 }
 
 /**
- * Walks the list of projects from the checkpoint on, whole or only what changed, page by page. Returns a reason when the
- * run is to be held: the upstream says it has far fewer projects than before. Throws `upstream-unusable` for a list
- * without end or order.
+ * Fetches the list of projects page by page from the checkpoint on, the whole list or only what changed. Returns a reason
+ * to hold the run when the upstream states far fewer projects than before. Throws `upstream-unusable` for a list that
+ * is not in order or does not end.
  */
 export async function walkProjects(session: SyncSession): Promise<string | undefined> {
   const { client, signal, store, run } = session.deps
@@ -46,6 +41,7 @@ export async function walkProjects(session: SyncSession): Promise<string | undef
       const reason = lossReason(await countPresent(store.db), page.numberFound)
       if (reason !== undefined) return reason
     }
+    refuseDisorder('project', page, at.cursor)
     refuseEndless(page, at)
     const next: Checkpoint = {
       ...at,
@@ -68,20 +64,23 @@ function afterProjects(at: Checkpoint): Checkpoint['phase'] {
   return at.full ? 'organisations' : 'details'
 }
 
-/** The cursor is an inclusive lower bound over ascending ids: anything else would never end, or skip projects. */
+/** Refuses a list that would never end, or skip records: the cursor is an inclusive lower bound over ascending ids. */
+export function refuseDisorder(noun: string, { records, next }: Page, cursor: number): void {
+  const ids = records.flatMap((record) => idOf(record) ?? [])
+  const early = ids.find((id) => id < cursor)
+  if (early !== undefined) throw unusable(`${noun} ${early} on the page that begins at ${cursor}`)
+  if (next === undefined) return
+  if (next <= Math.max(cursor, ...ids)) throw unusable(`a page at ${cursor} whose next page begins at ${next}`)
+  if (records.length === 0) throw unusable(`an empty page at ${cursor} that has a next one`)
+}
+
 function refuseEndless(page: Page, at: Checkpoint): void {
-  const ids = page.records.flatMap((record) => idOf(record) ?? [])
-  const early = ids.find((id) => id < at.cursor)
-  if (early !== undefined) throw unusable(`project ${early} on the page that begins at ${at.cursor}`)
-  if (page.next === undefined) return
-  const last = Math.max(at.cursor, ...ids)
-  if (page.next <= last) throw unusable(`the page that begins at ${at.cursor} with the next one at ${page.next}`)
-  if (page.records.length === 0) throw unusable(`an empty page at ${at.cursor} that has a next one`)
   const found = page.numberFound ?? at.found
   const walked = at.walked + page.records.length
-  // Projects are added while we walk; twice as many as there are is no addition.
-  if (found !== undefined && walked > found * 2 + 1000)
+  // Projects may be added meanwhile, but not as many as there are.
+  if (page.next !== undefined && found !== undefined && walked > found * 2 + 1000) {
     throw unusable(`${walked} of ${found} projects, and a next page`)
+  }
 }
 
 function lossReason(known: number, offered: number): string | undefined {
@@ -92,10 +91,10 @@ giving sync --full --accept-loss takes that as it is`
 }
 
 /**
- * After a whole walk: makes projects inactive that it has not met and that the upstream confirms to be gone or inactive
- * when asked for them by id. Returns a reason when so many are missing that the run is to be held.
+ * After a walk of the whole list: deactivates projects that were not in it and that the upstream, asked for them by id,
+ * confirms to be gone or inactive. Returns a reason to hold the run when too many are missing.
  */
-export async function settleVanished(session: SyncSession): Promise<string | undefined> {
+export async function deactivateVanished(session: SyncSession): Promise<string | undefined> {
   const { client, signal, store, run } = session.deps
   if (session.at.cursor === 0 && !run.acceptLoss) {
     const { known, vanished } = await countVanished(store.db, session.runId)
@@ -135,69 +134,19 @@ function vanishedProblem(id: number): SyncProblem {
 
 /**
  * Fills an empty mirror from the bulk file, where the upstream offers one; what changed since the file was made follows.
- * A mirror that holds something is walked instead: the file is older than what the mirror has. A file that breaks off is
- * no harm: the walk fetches the rest.
+ * A mirror that has projects is walked instead, since the file is older than they are. When the file breaks off, the walk
+ * fetches the rest.
  */
-export async function takeBulk(session: SyncSession, understandsSince: boolean): Promise<void> {
-  const { client, signal, clock } = session.deps
+export async function importBulkFile(session: SyncSession, understandsSince: boolean): Promise<void> {
   const walk: Checkpoint = { ...session.at, phase: 'projects', cursor: 0, walked: 0 }
-  const link = await findBulkLink(session, `${projectService}/all/projects/download`)
-  if (link === undefined) return await session.move(walk)
-  try {
-    const { chunks, modified } = await client.stream(link, signal)
-    const skip = session.at.cursor
-    let met = skip
-    for await (const batch of inBatches(recordsAfter(xmlRecords(toBuffers(chunks)), skip))) {
-      met += batch.length
-      await writePage(session, readProjectRecords(batch, session), { ...session.at, cursor: met })
-    }
-    const made = modified ?? new Date(clock().getTime() - bulkAgeMs)
-    // Where changes cannot be asked for, only the walk tells what the file misses.
-    await session.move(understandsSince ? { ...walk, since: new Date(made.getTime() - overlapMs).toISOString() } : walk)
-  } catch (error) {
-    signal.throwIfAborted()
-    if (!(error instanceof ServiceError) || !brokenBulk.has(error.code)) throw error
-    await session.move(walk, { counts: {}, problems: [bulkProblem('bulk file of projects', error)] })
-  }
-}
-
-/** The records of a file from the one after `skip` on. */
-export async function* recordsAfter(
-  records: AsyncIterable<{ readonly value: ParsedValue }>,
-  skip: number,
-): AsyncGenerator<ParsedValue> {
-  let met = 0
-  for await (const { value } of records) if (++met > skip) yield value
-}
-
-export const brokenBulk: ReadonlySet<string> = new Set([
-  'upstream-unavailable',
-  'upstream-unusable',
-  'upstream-refused',
-  'address-refused',
-  'request-malformed',
-  'request-too-large',
-  'input-unusable',
-])
-
-export function bulkProblem(subject: string, error: ServiceError): SyncProblem {
-  return { subject, field: 'file', expected: 'a file that can be read to its end', got: error.message.slice(0, 300) }
-}
-
-/** The link that a `download` operation answers with; undefined where it is not offered. */
-export async function findBulkLink(session: SyncSession, path: string): Promise<string | undefined> {
-  const { client, signal } = session.deps
-  try {
-    return await client.get(path, {}, { accept, signal, expected: [400, 404, 410], attempts: 1 }, ({ status, body }) =>
-      status === 200 ? readDownloadLink(body) : undefined,
-    )
-  } catch (error) {
-    // It is only an offer: one that is broken or not ready yet is none.
-    if (error instanceof ServiceError && brokenBulk.has(error.code)) return undefined
-    throw error
-  }
-}
-
-export async function* toBuffers(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk)
+  const file = { path: `${projectService}/all/projects/download`, names: projectList, skip: session.at.cursor }
+  const reading = await readBulkFile(session, file, async (batch) => {
+    const next = { ...session.at, cursor: session.at.cursor + batch.length }
+    await writePage(session, readProjectRecords(batch, session), next)
+  })
+  if (reading && 'problem' in reading) return await session.move(walk, [reading.problem])
+  // Without `modifiedSince` only a walk of the whole list shows what the file misses.
+  if (!reading || !understandsSince) return await session.move(walk)
+  const made = reading.modified ?? new Date(session.deps.clock().getTime() - bulkAgeMs)
+  await session.move({ ...walk, since: new Date(made.getTime() - overlapMs).toISOString() })
 }

@@ -1,20 +1,18 @@
-import { ServiceError } from '../domain/errors.js'
 import type { OrganisationRecord } from '../domain/record.js'
-import { inBatches } from '../import/record-batches.js'
 import { saveOrganisationRecords } from '../store/catalogue/organisations.js'
 import { saveRegions, saveThemes } from '../store/catalogue/reference-lists.js'
 import type { SyncProblem } from '../store/runs/sync-runs.js'
 import { organizationList } from '../wire/names.js'
 import type { ParsedObject, ParsedValue } from '../wire/read/parsed-value.js'
 import { parseOrganisationRecord } from '../wire/read/project-record.js'
-import { idOf, readList, readPage, unusable } from '../wire/read/upstream-documents.js'
-import { xmlRecords } from '../wire/read/xml-records.js'
-import { accept, brokenBulk, bulkProblem, findBulkLink, pageSize, recordsAfter, toBuffers } from './sync-projects.js'
-import type { Checkpoint, SyncSession } from './sync-session.js'
+import { readList, readPage } from '../wire/read/upstream-documents.js'
+import { readBulkFile } from './bulk-files.js'
+import { pageSize, refuseDisorder } from './sync-projects.js'
+import { accept, type Checkpoint, type SyncSession } from './sync-session.js'
 
 const organisationService = '/public/orgservice/all/organizations'
 
-/** Fetches themes and regions, both small and whole; an upstream without them is none the worse: records name theirs. */
+/** Fetches the lists of themes and regions, where the upstream has them; records name their own too. */
 export async function syncReference(session: SyncSession): Promise<void> {
   const themes = await fetchList(session, 'themes', 'theme')
   const regions = await fetchList(session, 'regions', 'region')
@@ -40,7 +38,7 @@ async function fetchList(session: SyncSession, wrapper: string, name: string): P
   )
 }
 
-/** Fetches all organisations, page by page; where the upstream has closed that list, from its bulk file. */
+/** Fetches all organisations page by page, or from the bulk file where the upstream has closed the list. */
 export async function syncOrganisations(session: SyncSession): Promise<void> {
   const { client, signal } = session.deps
   for (;;) {
@@ -49,13 +47,8 @@ export async function syncOrganisations(session: SyncSession): Promise<void> {
     const page = await client.get(organisationService, query, { accept, signal, expected: [404, 410] }, (answer) =>
       answer.status === 200 ? readPage(answer.body, organizationList) : undefined,
     )
-    if (!page) return await takeOrganisationFile(session)
-    const ids = page.records.flatMap((record) => idOf(record) ?? [])
-    const early = ids.find((id) => id < at.cursor)
-    if (early !== undefined) throw unusable(`organisation ${early} on the page that begins at ${at.cursor}`)
-    if (page.next !== undefined && (page.next <= Math.max(at.cursor, ...ids) || ids.length === 0)) {
-      throw unusable(`the page of organisations that begins at ${at.cursor} with the next one at ${page.next}`)
-    }
+    if (!page) return await importOrganisationFile(session)
+    refuseDisorder('organisation', page, at.cursor)
     await writeBatch(session, page.records, page.next === undefined ? afterwards(at) : { ...at, cursor: page.next })
     if (page.next === undefined) return
   }
@@ -65,22 +58,11 @@ function afterwards(at: Checkpoint): Checkpoint {
   return { ...at, phase: 'details', cursor: 0 }
 }
 
-async function takeOrganisationFile(session: SyncSession): Promise<void> {
-  const { client, signal } = session.deps
+async function importOrganisationFile(session: SyncSession): Promise<void> {
   const { at } = session
-  const link = await findBulkLink(session, `${organisationService}/download`)
-  if (link === undefined) return await session.move(afterwards(at))
-  try {
-    const { chunks } = await client.stream(link, signal)
-    const organisations = xmlRecords(toBuffers(chunks), organizationList)
-    for await (const batch of inBatches(recordsAfter(organisations, 0))) await writeBatch(session, batch, at)
-    await session.move(afterwards(at))
-  } catch (error) {
-    signal.throwIfAborted()
-    if (!(error instanceof ServiceError) || !brokenBulk.has(error.code)) throw error
-    const problems = [bulkProblem('bulk file of organisations', error)]
-    await session.move(afterwards(at), { counts: {}, problems })
-  }
+  const file = { path: `${organisationService}/download`, names: organizationList }
+  const reading = await readBulkFile(session, file, (batch) => writeBatch(session, batch, at))
+  await session.move(afterwards(at), reading && 'problem' in reading ? [reading.problem] : [])
 }
 
 async function writeBatch(session: SyncSession, records: readonly ParsedValue[], next: Checkpoint): Promise<void> {

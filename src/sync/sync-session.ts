@@ -13,12 +13,15 @@ import {
 import type { Store } from '../store/store.js'
 import type { UpstreamClient } from './upstream-client.js'
 
+/** Media types that a sync asks for; JSON is cheaper to read. */
+export const accept = 'application/json, application/xml;q=0.9'
+
 /** What a sync works with. */
 export type SyncDeps = {
   readonly store: Store
   readonly client: UpstreamClient
   readonly clock: Clock
-  /** The platform's one currency: records name none. */
+  /** The platform's one currency; records do not name one. */
   readonly currency: CurrencyCode
   readonly lease: Lease
   readonly run: SyncRun
@@ -36,26 +39,26 @@ export type SyncProgress = {
 
 export type SyncPhase = 'plan' | 'reference' | 'bulk' | 'projects' | 'vanished' | 'organisations' | 'details'
 
-/** Where a run goes on; kept in the ledger with every page. */
+/** Where a run continues; saved in the ledger with every page. */
 export type Checkpoint = {
   readonly phase: SyncPhase
-  /** A full run fetches what hardly changes as well. */
+  /** A full run also fetches what rarely changes. */
   readonly full: boolean
-  /** The next page's lower bound; in the bulk file the number of records taken; in the details the last project done. */
+  /** The next page's lower bound; of the bulk file the number of saved records; of details the last finished project. */
   readonly cursor: number
-  /** Only what changed since then is asked for (ISO 8601); absent: the phase walks the whole catalogue. */
+  /** The run asks only for what changed since then (ISO 8601); absent: for the whole catalogue. */
   readonly since?: string
-  /** The upstream's clock when the run began, which the next run's `since` is made of. */
+  /** The instant up to which changes are mirrored; the next run's `since`. */
   readonly mirroredUntil?: string
   readonly found?: number
-  /** Records that the walk has met, the guard against one without end. */
+  /** Records of the list so far; a limit on them ends an endless list. */
   readonly walked: number
 }
 
 /** The result of a piece of work. */
 export type Done = { readonly counts: Partial<SyncCounts>; readonly problems?: readonly SyncProblem[] }
 
-/** One attempt of a sync: its place, its counts, and the one way to write anything. */
+/** One attempt of a sync: its checkpoint, its counts, and the only way to write anything. */
 export class SyncSession {
   readonly deps: SyncDeps
   #checkpoint: Checkpoint
@@ -77,8 +80,8 @@ export class SyncSession {
   }
 
   /**
-   * Writes a page and where the run goes on in one transaction: after a kill either both are there or neither. Throws
-   * `run-superseded`, and leaves nothing behind, when another worker has taken the run over.
+   * Writes a page and the next checkpoint in one transaction, so that a kill leaves both or neither. Throws
+   * `run-superseded`, and writes nothing, when another worker has taken the run over.
    */
   async commit(next: Checkpoint, work: (db: Db) => Promise<Done>): Promise<SyncCounts> {
     const { store, client, lease, signal, onProgress } = this.deps
@@ -102,8 +105,8 @@ export class SyncSession {
     return counts
   }
 
-  /** Moves on without having written anything. */
-  async move(next: Checkpoint, done: Done = { counts: {} }): Promise<void> {
-    await this.commit(next, async () => done)
+  /** Moves on without having written anything but problems. */
+  async move(next: Checkpoint, problems: readonly SyncProblem[] = []): Promise<void> {
+    await this.commit(next, async () => ({ counts: {}, problems }))
   }
 }

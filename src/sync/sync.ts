@@ -5,13 +5,13 @@ import { countPresent, findUnderstandsSince, recordUnderstandsSince } from '../s
 import { projectList } from '../wire/names.js'
 import { readPage } from '../wire/read/upstream-documents.js'
 import { syncDetails } from './sync-details.js'
-import { accept, mirroredUntil, settleVanished, takeBulk, walkProjects } from './sync-projects.js'
+import { deactivateVanished, importBulkFile, mirroredUntil, walkProjects } from './sync-projects.js'
 import { syncOrganisations, syncReference } from './sync-reference.js'
-import { type Checkpoint, type SyncDeps, SyncSession } from './sync-session.js'
+import { accept, type Checkpoint, type SyncDeps, SyncSession } from './sync-session.js'
 
 /**
- * Does a claimed sync, from its checkpoint on if it has one (docs/sync.md). The store is never half-written: each page
- * and the place after it are one transaction, fenced by the run's attempt. Throws `upstream-unavailable`,
+ * Runs a claimed sync, from its checkpoint if it has one (docs/sync.md). Each page and the next checkpoint are one
+ * transaction, fenced by the run's attempt, so the store is never half-written. Throws `upstream-unavailable`,
  * `upstream-refused`, `upstream-unusable`, `run-superseded`, `aborted`, `configuration-invalid` for another currency
  * than before, and the failures of the store.
  */
@@ -20,7 +20,7 @@ export async function runSync(deps: SyncDeps): Promise<SyncOutcome> {
   await refuseOtherCurrency(store.db, 'upstream', currency)
   const session = new SyncSession(deps, (run.checkpoint as Checkpoint | undefined) ?? start)
   try {
-    const reason = await goOn(session)
+    const reason = await runPhases(session)
     if (reason !== undefined) return { state: 'held', reason }
   } catch (error) {
     if (signal.aborted && !(signal.reason instanceof ServiceError)) {
@@ -34,17 +34,17 @@ export async function runSync(deps: SyncDeps): Promise<SyncOutcome> {
 
 const start: Checkpoint = { phase: 'plan', full: true, cursor: 0, walked: 0 }
 
-/** Goes from phase to phase; returns why the run is held, if it is. */
-async function goOn(session: SyncSession): Promise<string | undefined> {
+/** Runs the phases from the checkpoint on; returns a reason when the run is to be held. */
+async function runPhases(session: SyncSession): Promise<string | undefined> {
   if (session.at.phase === 'plan') await plan(session)
   if (session.at.phase === 'reference') await syncReference(session)
-  if (session.at.phase === 'bulk') await fill(session)
+  if (session.at.phase === 'bulk') await startWithBulkFile(session)
   if (session.at.phase === 'projects') {
     const reason = await walkProjects(session)
     if (reason !== undefined) return reason
   }
   if (session.at.phase === 'vanished') {
-    const reason = await settleVanished(session)
+    const reason = await deactivateVanished(session)
     if (reason !== undefined) return reason
   }
   if (session.at.phase === 'organisations') await syncOrganisations(session)
@@ -52,7 +52,7 @@ async function goOn(session: SyncSession): Promise<string | undefined> {
   return undefined
 }
 
-/** Decides what the run is: everything, what changed since, or a walk where changes cannot be asked for. */
+/** Chooses between everything, what changed since the last run, and the whole list where an upstream does not know changes. */
 async function plan(session: SyncSession): Promise<void> {
   const { store, run } = session.deps
   const mirror = await findMirrorState(store.db, run.upstream)
@@ -66,15 +66,15 @@ async function plan(session: SyncSession): Promise<void> {
   await session.move({ ...start, full: false, phase: 'projects', ...since })
 }
 
-/** The bulk file is only worth its age while there is nothing here. */
-async function fill(session: SyncSession): Promise<void> {
+/** The bulk file is old, so it is only used while the mirror is empty. */
+async function startWithBulkFile(session: SyncSession): Promise<void> {
   const { store, run } = session.deps
   const isEmpty = session.at.cursor > 0 || (await countPresent(store.db)) === 0
   if (!isEmpty) return await session.move({ ...session.at, phase: 'projects', cursor: 0 })
-  await takeBulk(session, (await findUnderstandsSince(store.db, run.upstream)) ?? false)
+  await importBulkFile(session, (await findUnderstandsSince(store.db, run.upstream)) ?? false)
 }
 
-// Nothing can have changed since then: who still answers with projects has not read the parameter.
+// Nothing changed after this: an upstream that still answers with projects ignores the parameter.
 const farFuture = '2999-01-01T00:00:00Z'
 
 async function detectSince({ deps }: SyncSession): Promise<boolean> {

@@ -6,7 +6,7 @@ import { ServiceError } from '../domain/errors.js'
 import { checkAddress, guardedLookup } from './address-guard.js'
 import { Pace } from './pace.js'
 
-/** How an upstream is spoken to; every limit has a default in {@link clientDefaults}. */
+/** Options of the client; every limit has a default in {@link clientDefaults}. */
 export type ClientOptions = {
   /** Address up to, not including, `/api`. */
   readonly url: string
@@ -21,17 +21,17 @@ export type ClientOptions = {
 /** Limits of one request; sizes are bytes of the decoded body. */
 export const clientDefaults = {
   connectMs: 10_000,
-  /** The longest silence while an answer is awaited or read. */
+  /** The longest silence before and within an answer. */
   idleMs: 30_000,
   totalMs: 120_000,
   /** A bulk file may take longer. */
   bulkTotalMs: 6 * 3_600_000,
   pageBytes: 16 * 1024 * 1024,
   bulkBytes: 64 * 1024 * 1024 * 1024,
-  attempts: 5,
+  tries: 5,
   backoffMs: 500,
   maxBackoffMs: 30_000,
-  /** The longest pause that is waited for within a run. */
+  /** The longest pause that a run waits for when the upstream asks for one. */
   maxPauseMs: 300_000,
   redirects: 3,
 }
@@ -44,24 +44,24 @@ export type Query = Readonly<Record<string, string | number | undefined>>
 export type GetOptions = {
   readonly accept: string
   readonly signal: AbortSignal
-  /** Statuses that are an answer, not a failure; 200 always is. */
+  /** Statuses beside 200 that are an answer, not a failure. */
   readonly expected?: readonly number[]
-  /** Less than the default for what is only tried. */
-  readonly attempts?: number
+  /** How often the request is sent at most; fewer than the default for an optional answer. */
+  readonly tries?: number
 }
 
 /**
- * The polite client of an upstream's API: paced, keeping connections, trying again what may pass. Addresses that come
- * from data (links, redirects to another origin) never carry the API key and are guarded against private networks.
+ * The client of an upstream's API: paces requests, keeps connections, repeats requests after passing failures. Addresses
+ * from data (links, redirects to another origin) never get the API key and are guarded against private networks.
  * Failures are `upstream-unavailable`, `upstream-refused`, `upstream-unusable` or `address-refused`; messages name the
  * path, never the query.
  */
 export class UpstreamClient implements AsyncDisposable {
   /** Requests sent so far, repeated ones and redirects included. */
   requests = 0
-  /** The upstream's clock at its first answer. */
+  /** The `Date` of the upstream's first answer. */
   firstDate: Date | undefined
-  /** The first instant that an answer named as the one up to which it tells all changes. */
+  /** The first `X-Modified-Until` of an answer. */
   modifiedUntil: Date | undefined
   readonly #options: ClientOptions & typeof clientDefaults
   readonly #origin: string
@@ -90,35 +90,35 @@ export class UpstreamClient implements AsyncDisposable {
   }
 
   /**
-   * One API operation: its answer, read to the end and handed to `read`, whose failures count as a damaged answer that
-   * is asked for once more.
+   * Calls one API operation and hands its whole answer to `read`; when `read` throws, the answer counts as damaged and is
+   * requested once more.
    */
   async get<T>(path: string, query: Query, options: GetOptions, read: (answer: Answer) => T | Promise<T>): Promise<T> {
     const url = new URL(`${this.#options.url}/api${path}`)
     for (const [name, value] of Object.entries({ ...query, api_key: this.#options.apiKey })) {
       if (value !== undefined) url.searchParams.set(name, String(value))
     }
-    const { attempts = this.#options.attempts } = options
-    for (let attempt = 1; ; attempt++) {
+    const most = options.tries ?? this.#options.tries
+    for (let sent = 1; ; sent++) {
       try {
         return await read(await this.#pace.run(() => this.#fetch(url, options), options.signal))
       } catch (error) {
         options.signal.throwIfAborted()
         const failure = toUpstreamError(error, url)
         const damaged = failure.code === 'upstream-unusable' && !(error instanceof TooLarge)
-        const tries = damaged ? Math.min(2, attempts) : failure.code === 'upstream-unavailable' ? attempts : 1
-        if (attempt >= tries) throw failure
+        const tries = damaged ? Math.min(2, most) : failure.code === 'upstream-unavailable' ? most : 1
+        if (sent >= tries) throw failure
         const asked = error instanceof Unavailable ? error.retryAfterMs : undefined
         if (asked !== undefined && asked > this.#options.maxPauseMs) throw failure
         if (asked !== undefined) this.#pace.pause(asked)
-        else await sleep(this.#backoff(attempt), undefined, { signal: options.signal })
+        else await sleep(this.#backoff(sent), undefined, { signal: options.signal })
       }
     }
   }
 
   /**
-   * Streams a file whose address came from data. Asked for once: whoever reads it goes on where the stream broke.
-   * `modified` is when the upstream last wrote the file.
+   * Streams a file whose address came from data; it is requested once only. `modified` is when the upstream last wrote the
+   * file.
    */
   async stream(
     address: string,
@@ -165,7 +165,7 @@ export class UpstreamClient implements AsyncDisposable {
   async #follow(url: URL, accept: string, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     let current = url
     for (let hop = 0; ; hop++) {
-      // The configured origin is the operator's choice; every other address came from data.
+      // The operator chose the configured origin; every other address came from data.
       const own = current.origin === this.#origin
       if (!own) checkAddress(current, this.#options.allowPrivateNetworks)
       this.requests++
@@ -174,7 +174,7 @@ export class UpstreamClient implements AsyncDisposable {
         headers: { accept, 'accept-encoding': 'gzip', 'user-agent': this.#options.userAgent },
         signal,
       })
-      // A body that is destroyed unread fails; nobody waits for that failure.
+      // A body that is destroyed unread emits an error, which has no reader.
       response.body.on('error', () => undefined)
       const location = header(response, 'location')
       if (response.statusCode < 300 || response.statusCode > 399 || location === undefined) return response
@@ -186,9 +186,9 @@ export class UpstreamClient implements AsyncDisposable {
     }
   }
 
-  #backoff(attempt: number): number {
+  #backoff(sent: number): number {
     const { backoffMs, maxBackoffMs } = this.#options
-    const ms = Math.min(maxBackoffMs, backoffMs * 2 ** (attempt - 1))
+    const ms = Math.min(maxBackoffMs, backoffMs * 2 ** (sent - 1))
     return ms / 2 + Math.random() * (ms / 2)
   }
 }
@@ -204,7 +204,7 @@ class Unavailable extends ServiceError {
 
 class TooLarge extends ServiceError {}
 
-/** The decoded body, at most `limit` bytes of it: a bomb is stopped where it exceeds them, not after it has exploded. */
+/** The decoded body; decoding stops as soon as it exceeds `limit` bytes. */
 async function* decoded(response: Dispatcher.ResponseData, limit: number, url: URL): AsyncGenerator<Buffer> {
   const encoding = header(response, 'content-encoding')?.trim().toLowerCase() ?? 'identity'
   const stated = Number(header(response, 'content-length') ?? 0)
@@ -265,7 +265,7 @@ function header(response: Dispatcher.ResponseData, name: string): string | undef
   return Array.isArray(value) ? value[0] : value
 }
 
-/** Whatever happened to a request: what breaks a connection or takes too long may pass. */
+/** The error of a request; broken connections and time-outs are `upstream-unavailable`, which is repeated. */
 function toUpstreamError(error: unknown, url: URL): ServiceError {
   if (error instanceof ServiceError) return error
   const cause = error instanceof Error && error.cause instanceof ServiceError ? error.cause : undefined

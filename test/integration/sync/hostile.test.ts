@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 afterEach(async () => await upstream.close())
 
-const quick = { idleMs: 300, totalMs: 600, attempts: 3, pageBytes: 200_000 } as const
+const quick = { idleMs: 300, totalMs: 600, tries: 3, pageBytes: 200_000 } as const
 const full = (changes: SyncChanges = {}) => sync(store, upstream.url, 'full', { ...quick, ...changes })
 const ids = async () =>
   (await store.db.query<{ id: number }>('select id from project order by id')).rows.map((r) => r.id)
@@ -169,7 +169,7 @@ describe('trouble that stays', () => {
     ],
   ])('%s fails the sync with %s; the pages before it stay whole', async (_, code, answer) => {
     onSecondPage(answer)
-    const run = await full({ attempts: 2 })
+    const run = await full({ tries: 2 })
     expect(run).toMatchObject({ state: 'failed', created: 10, error: { code } })
     expect(JSON.stringify(run)).not.toContain('5a0c1d2e')
     expect(await ids()).toEqual(upTo(10))
