@@ -8,17 +8,17 @@ export type ImportProblem = FieldProblem & {
   readonly line?: number
 }
 
-/** What an import did; counts are exact, `problems` are the first 100 of them. */
+/** The result of an import; counts are exact, `problems` are the first 100. */
 export type ImportSummary = {
   readonly files: number
-  /** Files that could not be read to their end; what came before the damage is imported. */
+  /** Files that could not be read to their end; the records before the damage are imported. */
   readonly brokenFiles: number
-  /** Records met, whatever became of them. */
+  /** All records that were read, refused ones included. */
   readonly records: number
   readonly created: number
   readonly changed: number
   readonly unchanged: number
-  /** Records that a later one of the same id and batch replaced before it was written. */
+  /** Records that a later one with the same id replaced within a batch. */
   readonly repeated: number
   readonly refused: number
   readonly problems: readonly ImportProblem[]

@@ -1,15 +1,15 @@
 import type { ParsedValue } from '../wire/read/parsed-value.js'
 
 const mostRecords = 100
-// Records are a few kilobytes; of very large ones a batch holds fewer, so that memory does not depend on them.
+// Most records have a few kilobytes; of large ones a batch holds fewer, so that its memory stays bounded.
 const mostCharacters = 1_000_000
 
-/** Says when the records gathered so far should be written: there are many, or they are large. */
+/** Decides when a batch of records is full: by their number or their size. */
 export class BatchLimit {
   #records = 0
   #characters = 0
 
-  /** Counts a record; returns whether the batch is full with it. A full batch starts the next count. */
+  /** Counts a record and returns whether it fills the batch; then the count starts again. */
   add(record: ParsedValue): boolean {
     this.#records++
     this.#characters += charactersOf(record)
@@ -20,7 +20,7 @@ export class BatchLimit {
   }
 }
 
-/** Cuts a stream of records into batches to be written at once. */
+/** Groups a stream of records into batches that are saved together. */
 export async function* inBatches(records: AsyncIterable<ParsedValue>): AsyncGenerator<ParsedValue[]> {
   const limit = new BatchLimit()
   let batch: ParsedValue[] = []

@@ -5,10 +5,10 @@ import { jsonRecords } from '../wire/read/json-reader.js'
 import type { ParsedValue } from '../wire/read/parsed-value.js'
 import { xmlRecords } from '../wire/read/xml-records.js'
 
-/** How far reading has come; `bytesTotal` is missing for standard input. */
+/** Progress of reading; standard input has no `bytesTotal`. */
 export type ReadProgress = { readonly file: string; readonly bytesRead: number; readonly bytesTotal?: number }
 
-/** One record of a file, what is wrong with its text, or why the rest of the file cannot be read. */
+/** One record of a file, a problem of its text, or the reason why the rest of the file cannot be read. */
 export type FileRecord =
   | { readonly line: number; readonly value: ParsedValue }
   | { readonly line: number; readonly problem: FieldProblem }

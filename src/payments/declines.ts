@@ -38,7 +38,7 @@ export const declines: Readonly<Record<number, string>> = {
   3000: 'Processor Network Unavailable - Try Again',
 }
 
-/** The decline with this code; a code that is not published here keeps its number. */
+/** The decline with this code; one that is not listed here keeps its number. */
 export function declineOf(code: number): Decline {
   return { code, text: declines[code] ?? 'Processor Declined' }
 }

@@ -2,27 +2,27 @@ import type { Decline } from '../domain/donation.js'
 import type { CurrencyCode, Decimal } from '../domain/money.js'
 
 /**
- * What the service asks of a payment processor. Every call may take until its signal is aborted. A call that does not
- * return a value throws: `GatewayRefusal` when the gateway certainly did nothing, anything else when that is not known.
+ * The port to a payment processor. A call may take until its signal is aborted. It throws `GatewayRefusal` when the gateway
+ * certainly did nothing, and anything else when the outcome is not known.
  */
 export type Gateway = {
-  /** Its name in our books. */
+  /** Its name in the books. */
   readonly name: string
   /** Values of the wire's `paymentGateway` that mean this gateway, in small letters. */
   readonly wireNames: readonly string[]
   /**
-   * Charges once per reference: a second call with the same reference must not charge again. A charge that was asked for
-   * turns up under its reference within `lateSeconds` after its signal was aborted, or never.
+   * Charges once per reference: a second call with the same reference must not charge again. A charge can be found under its
+   * reference at the latest `lateSeconds` after its signal was aborted, or never.
    */
   charge(charge: Charge, signal: AbortSignal): Promise<ChargeOutcome>
   readonly lateSeconds: number
-  /** What became of the charge with our reference; undefined: the gateway knows nothing of it. */
+  /** The charge with our reference; undefined when the gateway has none. */
   findByReference(reference: string, signal: AbortSignal): Promise<FoundCharge | undefined>
-  /** Gives back part or all of a charge, once per `reference`. */
+  /** Refunds part or all of a charge, once per `reference`. */
   refund(refund: Refund, signal: AbortSignal): Promise<{ readonly refundId: string }>
 }
 
-/** How the donor pays: the processor's own stand-ins for a card, which are never stored. */
+/** How the donor pays: a token of the processor in place of a card; never stored. */
 export type PaymentMethod =
   | { readonly kind: 'nonce'; readonly nonce: string }
   | { readonly kind: 'saved-token'; readonly token: string }
@@ -32,7 +32,7 @@ export type Charge = {
   readonly reference: string
   readonly amount: Decimal
   readonly currency: CurrencyCode
-  /** The key that the client's page was given by the processor. */
+  /** The key that the processor gave to the client's page. */
   readonly gatewayKey: string
   readonly method: PaymentMethod
   /** Who pays, for the processor's own checks: names, address, `ipAddress`, `userAgent`. */
@@ -43,7 +43,7 @@ export type ChargeOutcome =
   | { readonly kind: 'approved'; readonly chargeId: string }
   | { readonly kind: 'declined'; readonly decline: Decline }
 
-/** An outcome as the gateway remembers it, with what was charged. */
+/** An outcome that the gateway has stored, and what was charged. */
 export type FoundCharge = { readonly outcome: ChargeOutcome; readonly amount: Decimal; readonly currency: string }
 
 export type Refund = {
@@ -63,7 +63,7 @@ export class GatewayRefusal extends Error {
   }
 }
 
-/** Runs a gateway call with a time-out; a call that is late rejects, whatever it does with its signal. */
+/** Runs a gateway call with a time-out: then it rejects, even when the call ignores its signal. */
 export async function withTimeout<T>(ms: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -78,7 +78,7 @@ export async function withTimeout<T>(ms: number, call: (signal: AbortSignal) => 
     return await Promise.race([answer, late])
   } finally {
     clearTimeout(timer)
-    // An answer after the time-out has no reader; the settlement asks again.
+    // A rejection after the time-out has no reader; the settlement looks the charge up.
     answer.catch(() => undefined)
   }
 }

@@ -4,10 +4,10 @@ import type { DonationBooks } from '../store/donations/donation-books.js'
 import type { Store } from '../store/store.js'
 import type { Gateway } from './gateway.js'
 
-/** Everything that taking and giving back payments works with. */
+/** What payments and refunds work with. */
 export type Payments = {
   readonly store: Store
-  /** Entries of donations; one a process, since it takes together what comes together. */
+  /** Enters donations; one per process, since it batches concurrent entries. */
   readonly books: DonationBooks
   readonly gateway: Gateway
   readonly clock: Clock
@@ -17,11 +17,11 @@ export type Payments = {
   readonly feePercent: Decimal
   /** The platform's only currency. */
   readonly currency: CurrencyCode
-  /** Hears of what a person should know: money that does not agree. Never told personal data. */
+  /** Reports what a person must look at, such as amounts that do not agree; never personal data. */
   readonly warn: (details: Readonly<Record<string, string | number>>, message: string) => void
 }
 
-/** Seconds in which a charge that was asked for may still turn up at the gateway. */
+/** Seconds within which a requested charge may still appear at the gateway. */
 export function leaseSecondsOf({ gateway, timeoutMs }: Payments): number {
   return timeoutMs / 1000 + gateway.lateSeconds
 }

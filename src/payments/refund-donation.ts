@@ -13,7 +13,8 @@ import { GatewayRefusal, withTimeout } from './gateway.js'
 import { leaseSecondsOf, type Payments, sumOf } from './payments.js'
 
 /**
- * Gives a donation back, whole (with its tip) or in part; a chargeback is only booked, since the processor has taken it.
+ * Refunds a donation, whole (with its tip) or in part. A chargeback is only entered in the books, since the processor has
+ * already taken the money.
  * Throws `not-found`, `request-invalid`, `payment-unavailable` (nothing was given back) or `payment-pending` (the
  * settlement finishes it).
  */
@@ -34,7 +35,7 @@ export async function refundDonation(
   return intent
 }
 
-/** Makes and books a refund that is written down; doing it twice does it once. */
+/** Makes a recorded refund and enters it in the books; safe to repeat. */
 export async function finishRefund(payments: Payments, intent: RefundIntent): Promise<void> {
   const { store, clock } = payments
   if (intent.kind === 'refund') await giveBack(payments, intent)

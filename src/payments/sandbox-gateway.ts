@@ -14,8 +14,8 @@ import { type Charge, type ChargeOutcome, type Gateway, GatewayRefusal } from '.
 import { scenarioOf, slowMs } from './sandbox-scenarios.js'
 
 /**
- * A gateway without a network: what happens is decided by the nonce and the amount alone (docs/payments.md), and what
- * it has charged stands in its own tables, which only this file's functions and `giving ledger check` read.
+ * A gateway without a network: the nonce and the amount alone decide what happens (docs/payments.md). Its charges are in
+ * its own tables, which only this file's functions and `giving ledger check` read.
  */
 export function createSandboxGateway({ store, clock }: { readonly store: Store; readonly clock: Clock }): Gateway {
   const entries = together((charges: readonly ChargeEntry[]) => enterCharges(store.db, charges))
@@ -69,7 +69,7 @@ function toOutcome({ id, declineCode }: SandboxCharge): ChargeOutcome {
     : { kind: 'declined', decline: declineOf(declineCode) }
 }
 
-/** No answer until the caller gives up. */
+/** Does not answer until the caller gives up. */
 async function silence(signal: AbortSignal): Promise<never> {
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve()

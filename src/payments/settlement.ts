@@ -19,13 +19,13 @@ export type SettlementRound = {
 
 const batch = 50
 
-// A processor that promised too much about late charges is found out after this time.
+// A failed donation is looked up once more after this time, in case its charge came later than the processor promised.
 const lookAgainSeconds = 600
 
 /**
  * Finishes what a dead process or a silent gateway left open: each open donation whose lease is over is looked up at
- * the gateway by our reference, and completed or failed; refunds that were written down are made. Several processes may
- * do this at once. Stops between two donations when `signal` is aborted.
+ * the gateway by our reference, and completed or failed; recorded refunds are made. Several processes may do this at once.
+ * Stops between two donations when `signal` is aborted.
  */
 export async function settleOpen(payments: Payments, signal?: AbortSignal): Promise<SettlementRound> {
   const counts = { settled: 0, declined: 0, failed: 0, refunded: 0, open: 0 }
@@ -36,7 +36,7 @@ export async function settleOpen(payments: Payments, signal?: AbortSignal): Prom
       if (signal?.aborted) return counts
       counts[await settleOne(payments, donation)]++
     }
-    // A gateway that answers nothing is not asked for another batch.
+    // Do not start another batch while the gateway does not answer.
     if (donations.length < batch || counts.open > 0) break
   }
   for (const refund of await takeOverOpenRefunds(payments.store.db, { limit: batch, leaseSeconds })) {
@@ -57,8 +57,8 @@ export async function settleOpen(payments: Payments, signal?: AbortSignal): Prom
 }
 
 /**
- * A charge of a donation that failed is given back, never counted: its caller was told that nothing was charged, and may
- * have paid again under the same key.
+ * A charge of a failed donation is refunded, never counted: its caller was told that nothing was charged, and may have paid
+ * again under the same key.
  */
 async function lookAgain(payments: Payments, donation: Donation & { readonly reference: string }): Promise<void> {
   const { gateway, store, timeoutMs, warn } = payments

@@ -46,7 +46,7 @@ export async function submitDonation(
   }
 }
 
-/** What a donation would come to: everything is checked as in earnest, and nothing is stored or charged. */
+/** Checks a test donation in full and returns its outcome; stores and charges nothing. */
 export async function rehearseDonation(payments: Payments, request: DonationRequest): Promise<Settlement> {
   const before = await findOpenProject(payments, request.projectId)
   return {

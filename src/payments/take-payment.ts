@@ -19,7 +19,7 @@ export type PaymentResult =
   | { readonly kind: 'declined'; readonly decline: Decline }
 
 /**
- * Charges an intent that is in the books and records what came of it. Throws `payment-unavailable` when nothing was
+ * Charges an intent that is in the books and records the outcome. Throws `payment-unavailable` when nothing was
  * charged, `payment-pending` when that is not known or could not be recorded: then the intent stays open, and the
  * settlement or a repeated request finds the outcome by its reference.
  */
@@ -41,7 +41,7 @@ export async function takePayment(payments: Payments, id: number, charge: Charge
     } catch (cause) {
       const { code } = toServiceError(cause)
       if (code === 'payment-pending' || code === 'payment-unavailable') throw cause
-      // Money has moved: a lost connection is worth another try before the caller is told to come again.
+      // Money has moved, so a lost connection is retried before the caller is told to repeat the request.
       if (code !== 'database-unavailable' || attempt >= 3) throw pending(cause)
       await sleep(100 * attempt)
     }
@@ -49,8 +49,8 @@ export async function takePayment(payments: Payments, id: number, charge: Charge
 }
 
 /**
- * Writes an outcome into the books. A donation that was closed meanwhile keeps its state: the same outcome recorded by
- * another process is returned as that process recorded it, and a charge for one that had been given up is given back.
+ * Enters an outcome in the books. A donation that another process has closed keeps its state: an outcome that it recorded is
+ * returned, and a charge for a donation that had failed is refunded.
  */
 export async function recordOutcome(
   payments: Payments,
@@ -106,8 +106,7 @@ export async function findOutcome(
 }
 
 /**
- * Gives a charge back that came after its donation had been given up; doing it twice does it once. `amount` is what was
- * charged.
+ * Refunds a charge that came after its donation had failed; safe to repeat. `amount` is what was charged.
  */
 export async function returnLateCharge(
   payments: Payments,

@@ -1,7 +1,7 @@
 /**
- * One XML element as a value: what mapping makes, validation reads and the writer turns into text. Attribute order and
- * child order are the order of writing. `text` is character data; an element has text or children, never both (IATI 2.03
- * and the wire format know no mixed content), except where the reader met a document that has both.
+ * One XML element as a value: mapping makes it, validation checks it, the writer turns it into text. Attributes and children
+ * are written in their order. `text` is character data. An element has text or children; it has both only when it was read
+ * from a document with mixed content, which IATI 2.03 and the wire format do not have.
  */
 export type Element = {
   readonly name: string
@@ -10,7 +10,7 @@ export type Element = {
   readonly text: string
   /** Line of the source document, when the element was read from one. */
   readonly line?: number
-  /** What the writer makes of it, kept by an element that stands in many places; see `prewritten`. */
+  /** Its text, stored for an element that is written many times; see `prewritten`. */
   readonly markup?: string
 }
 

@@ -4,13 +4,13 @@ import { type Element, element, textElement } from './element.js'
 import { parseElement, type XmlLimits } from './reader.js'
 import { writeElement } from './writer.js'
 
-/** Element content as JSON would say it: text, or an object of the children (an array where a name repeats). */
+/** Element content as in JSON: text, or an object of the children (an array where a name repeats). */
 export type FieldValue = string | { readonly [name: string]: FieldValue | FieldValue[] }
 
 /** One small document as names and texts: its root's name and what the root holds. Attributes and prefixes are dropped. */
 export type Fields = { readonly root: string; readonly value: FieldValue }
 
-// Texts stay as they are. The writer leaves five references, of which `htmlEntities` decodes the carriage return.
+// Texts stay as they are; `htmlEntities` is for the one numeric reference that the writer makes, a carriage return.
 const parser = new XMLParser({
   ignoreAttributes: true,
   parseTagValue: false,

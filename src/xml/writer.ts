@@ -6,7 +6,7 @@ import type { Attributes, Element } from './element.js'
 const illegal = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|[\uD800-\uDFFF]/gu
 const suspicious = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uD800-\uDFFF\uFFFE\uFFFF]/
 
-// What is clean is found by one search: nearly every text is, and there are hundreds in an activity.
+// One search finds texts without special characters: nearly all of the hundreds of texts in an activity.
 const uncleanText = /[&<>\r\u0000-\u0008\u000B\u000C\u000E-\u001F\uD800-\uDFFF\uFFFE\uFFFF]/
 const uncleanAttribute = /["&<>\u0000-\u001F\uD800-\uDFFF\uFFFE\uFFFF]/
 
@@ -47,10 +47,10 @@ function writeAttributes(attributes: Attributes): string {
   return out
 }
 
-/** What is the same wherever an element has this name. */
+/** The parts of tags that depend on the name only. */
 type Tags = { readonly start: string; readonly open: string; readonly close: string; readonly empty: string }
 
-// Names come from the standard and the wire format, a few hundred in all; those of foreign data are not kept.
+// The standard and the wire format have a few hundred names; the limit keeps names of foreign data from filling memory.
 const mostNames = 2_000
 const tagsByName = new Map<string, Tags>()
 const attributeStarts = new Map<string, string>()
@@ -72,8 +72,8 @@ function attributeStart(name: string): string {
 }
 
 /**
- * An element around content that is markup already, for texts that are put together from parts; always with both tags.
- * What it makes must be well-formed: `content` comes from this writer or from `escapeText`.
+ * An element around content that is already markup, always with both tags. `content` must come from this writer or from
+ * `escapeText`, so that the result is well-formed.
  */
 export function enclose(name: string, content: string, attributes?: Attributes): string {
   const tags = tagsOf(name)
@@ -81,7 +81,7 @@ export function enclose(name: string, content: string, attributes?: Attributes):
   return open + content + tags.close
 }
 
-/** The same element with its text made once, for one that stands in many places of a document or of many. */
+/** The same element with its text written once, for one that stands in many places. */
 export function prewritten(element: Element): Element {
   return { ...element, markup: writeElement(element) }
 }

@@ -2,16 +2,16 @@ import { Tokenizer, TokenizerError, TokenParser, TokenParserError, TokenType } f
 import { type FieldProblem, ServiceError } from '../../domain/errors.js'
 import { type ParsedValue, storableText, type ValueLimits, valueLimits } from './parsed-value.js'
 
-/** A value of a JSON document, or why it was not taken; `line` is where it begins. */
+/** A value of a JSON document, or what is wrong with it; `line` is where it begins. */
 export type JsonItem =
   | { readonly line: number; readonly value: ParsedValue }
   | { readonly line: number; readonly problem: FieldProblem }
 
 /**
  * The project records of a JSON document of any size: the elements of `projects.project`, of `project`, of `projects` or of
- * a top-level array; a single object in their place is one record. Memory is bounded by the largest record: one beyond
- * the limits is passed over. Numbers are texts, exactly as written. Throws `input-unusable` at the first place that is
- * not JSON in UTF-8, since what follows a syntax error cannot be told apart.
+ * a top-level array; a single object in their place is one record. A record beyond the limits is skipped, so memory is
+ * bounded by the largest record. Numbers are texts, exactly as written. Throws `input-unusable` at the first place that is
+ * not JSON in UTF-8, since the records behind a syntax error cannot be found reliably.
  */
 export async function* jsonRecords(
   chunks: AsyncIterable<Uint8Array>,
@@ -23,7 +23,7 @@ export async function* jsonRecords(
 }
 
 /**
- * The one value of a small JSON document: as a record has it, or as JSON.parse would give it to a `request`. Throws
+ * The value of a small JSON document: as records have values, or as JSON.parse makes them for a `request`. Throws
  * `input-unusable` when it is not JSON in UTF-8.
  */
 export function parseJson(body: Uint8Array, limits: ValueLimits, kind: Kind = 'record'): JsonItem {
@@ -38,7 +38,7 @@ export function parseJson(body: Uint8Array, limits: ValueLimits, kind: Kind = 'r
   }
 }
 
-/** Ends a document whose only value is beyond a limit: nothing behind it is of use. */
+/** Ends the reading of a document whose only value is beyond a limit. */
 class BeyondLimit extends Error {
   readonly problem: FieldProblem
 
@@ -48,10 +48,10 @@ class BeyondLimit extends Error {
   }
 }
 
-/** Texts of a record are storable, and its numbers are texts with every digit; a request has both as they came. */
+/** In a record texts are storable and numbers are texts with every digit; in a request both are as JSON.parse makes them. */
 type Kind = 'record' | 'request'
 
-/** A place in a document: the keys that lead to it, 0 for the items of an array. */
+/** A place in a document: the keys that lead to it; 0 stands for the items of an array. */
 type Place = readonly (string | 0)[]
 
 const recordPlaces: readonly Place[] = [
@@ -79,7 +79,7 @@ class JsonReading {
   readonly #limits: ValueLimits
   readonly #tokenizer: Tokenizer
   readonly #toText: (text: string) => string
-  /** Checks the grammar around the items, each of which stands as null in it. */
+  /** Checks the grammar around the items; it gets null in place of each item. */
   readonly #outer = new TokenParser({ paths: [], keepStack: false })
   #inner = this.#createInner()
   #open: Open | undefined
@@ -87,7 +87,7 @@ class JsonReading {
   #found: JsonItem[] = []
   #lastText = ''
   #lastOffset = 0
-  // Newlines are counted up to the items, from the chunk that is being read.
+  // Lines are counted in the chunk that is being read, up to the beginning of each item.
   #chunk: Uint8Array = new Uint8Array()
   #chunkStart = 0
   #counted = 0
@@ -104,12 +104,12 @@ class JsonReading {
   /** Reads a chunk and returns the items that end in it. */
   write(chunk: Uint8Array): JsonItem[] {
     this.#chunk = chunk
-    // The tokenizer's offsets leave a byte order mark out.
+    // The tokenizer does not count a byte order mark in its offsets.
     if (this.#chunkStart === 0 && chunk[0] === 0xef) this.#chunkStart = -3
     this.#parse(() => this.#tokenizer.write(chunk))
     const end = this.#chunkStart + chunk.length
     if (this.#open) this.#limitSize(this.#open, end)
-    // The tokenizer holds the whole of an unfinished string.
+    // The tokenizer keeps the whole of an unfinished string.
     if (end - this.#lastOffset > 2 * this.#limits.characters) {
       throw this.#unusable(`one text is longer than ${2 * this.#limits.characters} bytes`)
     }
@@ -149,7 +149,7 @@ class JsonReading {
     else if (type === TokenType.COLON || type === TokenType.COMMA) open.elements++
     if (!open.problem) this.#limit(open, token)
     if (open.problem && this.#path.length === 0) throw new BeyondLimit(open.problem)
-    // What is beyond a limit is only passed over.
+    // The rest of an item beyond a limit is skipped.
     if (!open.problem) this.#inner.write(token)
     else if (open.depth <= 0) this.#finish({ line: open.line, problem: open.problem })
   }
@@ -187,7 +187,7 @@ class JsonReading {
     const place = this.#places.find(
       (place) => place.length === path.length && place.every((part, at) => part === path[at]),
     )
-    // Under a key only an object is an item; an array there has the items.
+    // Under a key only an object is an item; the items of an array there have a place of their own.
     return place !== undefined && (typeof place.at(-1) !== 'string' || type === TokenType.LEFT_BRACE)
   }
 

@@ -2,13 +2,13 @@
 import type { Element } from '../../xml/element.js'
 
 /**
- * A record in a shape common to XML and JSON: objects, lists, texts and booleans. Numbers are texts, exactly as they
- * were written, so that money and coordinates lose no digit.
+ * A value that was read, in a shape common to XML and JSON. Numbers are texts, exactly as they were written, so that money
+ * and coordinates lose no digit.
  */
 export type ParsedValue = string | boolean | null | readonly ParsedValue[] | ParsedObject
 export type ParsedObject = { readonly [name: string]: ParsedValue }
 
-/** What one value of a document may grow to, with everything in it; `characters` are bytes where it is JSON. */
+/** The greatest size of one value of a document, with everything in it; in JSON `characters` counts bytes. */
 export type ValueLimits = { readonly depth: number; readonly elements: number; readonly characters: number }
 
 /** Limits of one record of a file of any size. */
@@ -18,7 +18,7 @@ export function isObject(value: ParsedValue | undefined): value is ParsedObject 
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The objects of a list; one object in place of a list is a list of one, anything else has none. */
+/** The objects of a list; one object in place of a list counts as a list of one. */
 export function objectsOf(value: ParsedValue | undefined): ParsedObject[] {
   const items: readonly (ParsedValue | undefined)[] = Array.isArray(value) ? value : [value]
   return items.filter(isObject)

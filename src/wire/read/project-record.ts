@@ -17,7 +17,7 @@ import { isObject, objectsOf, type ParsedValue } from './parsed-value.js'
 import { readOrganisationPublication, readProjectPublication } from './publication-fields.js'
 import { RecordReader } from './record-reader.js'
 
-/** A record that could be read, or everything that is wrong with it and, where that can be read, its id. */
+/** A record, or everything that is wrong with it and, where readable, its id. */
 export type Reading<T> =
   | { readonly record: T }
   | { readonly problems: readonly FieldProblem[]; readonly recordId?: string }
@@ -76,7 +76,7 @@ const kinds: Readonly<Record<string, ReadField>> = {
     reader.required(name, 'active, funded or retired', (text) => statuses.find((one) => one === text), 'active'),
 }
 
-/** Fields that are not read as their kind is. */
+/** Fields that are read in their own way. */
 const exceptions: Readonly<Record<string, ReadField>> = {
   type: (reader, name) => reader.text(name) ?? 'project',
   countryCode: (reader, name) => toCountryCode(reader.text(name)),
@@ -84,7 +84,7 @@ const exceptions: Readonly<Record<string, ReadField>> = {
   longitude: (reader, name) => reader.tryCoordinate(name, 180),
 }
 
-/** How the fields of a table that a record states are read, without those that are `apart`. */
+/** How to read the fields of a table that a record states, without those in `apart`. */
 function readingsOf(table: AnyFieldTable, apart: readonly string[] = []) {
   return table.flatMap(([field, kind, statedBy]) => {
     const read = exceptions[field] ?? kinds[kind]
@@ -105,7 +105,7 @@ function readFields<T>(reader: RecordReader, readings: typeof projectReadings): 
   return values as T
 }
 
-// The order of the members is part of the hashes of stored records: another one would write every record again.
+// Hashes of stored records depend on the order of the members: in another order every record would be saved again.
 function readProject(reader: RecordReader): ProjectRecord {
   const fields = readFields<ProjectFields<'record'>>(reader, projectReadings)
   const { countryCode, countryName } = fields
@@ -146,7 +146,7 @@ function readPart<T>(reader: RecordReader, name: string, read: (part: RecordRead
   return part && read(part)
 }
 
-/** An object with this member, or without any where the value is absent. */
+/** An object with this member, or an empty one where the value is absent. */
 function present<Name extends string, T>(name: Name, value: T | undefined) {
   return (value === undefined ? {} : { [name]: value }) as { readonly [K in Name]?: T }
 }
@@ -184,13 +184,13 @@ function readImage(image: RecordReader): ImageRecord | undefined {
 function readDonationOptions(reader: RecordReader): DonationOption[] {
   return reader.parts('donationOptions', 'donationOption').flatMap((option) => {
     const amount = option.money('amount')
-    // An option of nothing cannot be given.
+    // Nobody can give an amount of 0.
     if (amount === undefined || signOf(amount) <= 0) return []
     return [{ amount, ...present('description', option.text('description')) }]
   })
 }
 
-/** A text in a list; a value of another kind is absent, and refuses nothing. */
+/** A text in a list; a value of another kind counts as absent. */
 function plainText(value: ParsedValue | undefined): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined
 }

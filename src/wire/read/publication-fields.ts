@@ -9,7 +9,7 @@ const glideNumber = /^[A-Z]{2}-\d{4}-\d{6}-[A-Z]{3}$/
 
 /**
  * Reads the element `iati` of a project record, this service's addition to the wire format: what publishing needs
- * beyond it. What is left out stays as it is in the store; a wrong value refuses the record.
+ * beyond it. Fields that are left out keep their value in the store; a wrong value refuses the record.
  */
 export function readProjectPublication(iati: RecordReader): ProjectPublication {
   const deadline = checkedText(iati, 'deadline', 'a day such as 2027-06-30', parseIsoDate)
@@ -32,7 +32,7 @@ export function readProjectPublication(iati: RecordReader): ProjectPublication {
   }
 }
 
-/** Reads the element `iati` of an organisation: the identifier and type that IATI knows it by. */
+/** Reads the element `iati` of an organisation: its IATI identifier and type. */
 export function readOrganisationPublication(iati: RecordReader): OrganisationPublication {
   const ref = iati.text('ref')?.trim()
   const type = checkedText(iati, 'type', 'a code of the IATI OrganisationType list', (text) =>
@@ -41,7 +41,7 @@ export function readOrganisationPublication(iati: RecordReader): OrganisationPub
   return { ...(ref !== undefined && { ref }), ...(type !== undefined && { type }) }
 }
 
-/** What `parse` makes of a text that may be absent or blank. */
+/** The parsed value of a text that may be absent or blank. */
 function checkedText<T>(
   iati: RecordReader,
   name: string,

@@ -3,7 +3,7 @@ import type { FieldProblem } from '../../domain/errors.js'
 import { type Decimal, parseDecimal } from '../../domain/money.js'
 import { isObject, objectsOf, type ParsedObject, type ParsedValue } from './parsed-value.js'
 
-// What numeric(18, 3) and integer columns hold.
+// Limits of the columns: integer and numeric(18, 3).
 const largestInteger = 2_147_483_647
 const wholeDigits = 15
 const decimals = 3
@@ -15,7 +15,7 @@ const moneyExpected = 'a plain decimal from 0, without exponent, of at most 3 de
  * value among the unknown fields; with every other method a wrong value is a problem, which refuses the record.
  */
 export class RecordReader {
-  /** Everything that is wrong with the record so far; readers of its parts share the list. */
+  /** What is wrong with the record so far; the readers of its parts share the list. */
   readonly problems: FieldProblem[]
   readonly #object: ParsedObject
   readonly #path: string
@@ -58,7 +58,7 @@ export class RecordReader {
     return text ?? ''
   }
 
-  /** What `parse` makes of the field's text, trimmed. */
+  /** The value that `parse` makes of the field's trimmed text. */
   parsed<T>(field: string, expected: string, parse: (text: string) => T | undefined): T | undefined {
     const value = this.value(field)
     const parsed = parseValue(value, parse)
@@ -66,7 +66,7 @@ export class RecordReader {
     return parsed
   }
 
-  /** As `parsed`, of a field that must be there; `otherwise` when there is a problem. */
+  /** As `parsed`, of a field that must be there; returns `otherwise` after a problem. */
   required<T, O = T>(field: string, expected: string, parse: (text: string) => T | undefined, otherwise: O): T | O {
     if (this.value(field) === undefined) this.refuse(field, expected, this.#object[field])
     return this.parsed(field, expected, parse) ?? otherwise
@@ -139,7 +139,7 @@ export class RecordReader {
     return undefined
   }
 
-  /** Everything that was not asked for or could not be read, in the order of names; undefined when there is nothing. */
+  /** Fields that nobody read or that could not be read, sorted by name; undefined when there are none. */
   unknown(): Readonly<Record<string, ParsedValue>> | undefined {
     const names = Object.keys(this.#object).filter((name) => !this.#known.has(name))
     if (names.length === 0) return undefined

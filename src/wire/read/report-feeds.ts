@@ -7,7 +7,7 @@ import { escapeText, writeElement } from '../../xml/writer.js'
 import { isObject, objectsOf, type ParsedValue, storableText } from './parsed-value.js'
 import { firstCharacter, parseXml, readDocument, unusable } from './upstream-documents.js'
 
-/** The reports of a feed that could be read, and what was wrong with the others. */
+/** The readable reports of a feed, and the problems of the others. */
 export type ReportReading = { readonly reports: readonly ReportRecord[]; readonly problems: readonly FieldProblem[] }
 
 type Entry = {
@@ -21,8 +21,8 @@ type Entry = {
 }
 
 /**
- * Reads the progress reports of a project, Atom or its JSON variant (wire.md 9). The HTML is sanitised here, where
- * it enters the store. Throws `upstream-unusable` for another document.
+ * Reads the progress reports of a project, in Atom or its JSON variant (wire.md 9), and sanitises their HTML before it
+ * enters the store. Throws `upstream-unusable` for another document.
  */
 export function readReportFeed(body: Buffer): ReportReading {
   const { base, entries } = firstCharacter(body) === '<' ? fromAtom(body) : fromJson(body)
@@ -72,7 +72,7 @@ function got(value: string | undefined): { got?: string } {
 function toWebAddress(text: string | undefined, base: string | undefined): string | undefined {
   const trimmed = text?.trim() ?? ''
   if (trimmed === '') return undefined
-  // An absolute address is kept letter by letter: it identifies the report.
+  // An absolute address stays unchanged, since it identifies the report.
   if (/^https?:\/\//i.test(trimmed)) return URL.canParse(trimmed) ? trimmed : undefined
   if (base === undefined || !URL.canParse(trimmed, base)) return undefined
   const url = new URL(trimmed, base)
@@ -127,7 +127,7 @@ function fromJson(body: Buffer): Feed {
   const document = readDocument(body)
   const feed = isObject(document.feed) ? document.feed : document
   const list = feed.entries ?? feed.entry
-  if (list === undefined && feed.id === undefined) throw unusable('JSON that is no feed')
+  if (list === undefined && feed.id === undefined) throw unusable('JSON that is not a feed')
   const { attributes } = feed
   const base = isObject(attributes) ? plain(attributes['xml:base']) : undefined
   const entries = objectsOf(list).map(

@@ -50,7 +50,7 @@ export function firstCharacter(body: Buffer): string | undefined {
   return /[^\s\u00ef\u00bb\u00bf]/.exec(body.subarray(0, 1024).toString('latin1'))?.[0]
 }
 
-/** One page of a list, its records not yet read. */
+/** One page of a list, with its records unread. */
 export type Page = {
   readonly records: readonly ParsedValue[]
   /** Where the next page begins; undefined on the last one. */
@@ -59,8 +59,8 @@ export type Page = {
 }
 
 /**
- * Reads a page (wire.md 4.2, 4.3) as real servers write it: `hasNext` absent or true or text, one record in place
- * of a list, no record at all. Throws `upstream-unusable` for another document.
+ * Reads a page (wire.md 4.2, 4.3) as real servers write it: `hasNext` may be absent, a boolean or a text, and one record may
+ * stand in place of a list. Throws `upstream-unusable` for another document.
  */
 export function readPage(body: Buffer, names: ListNames): Page {
   const list = readDocument(body)[names.list]
@@ -80,7 +80,7 @@ export function readPage(body: Buffer, names: ListNames): Page {
   }
 }
 
-/** The id of a record that may be unreadable otherwise. */
+/** The id of a record, whether or not the rest of it can be read. */
 export function idOf(record: ParsedValue): number | undefined {
   return isObject(record) ? toCount(record.id) : undefined
 }

@@ -8,8 +8,8 @@ const limits = { ...valueLimits, attributes: 100 }
 
 /**
  * The records of an XML document of any size: the `project` children of a `projects` root, or a `project` root (or those
- * of other `names`). Memory is bounded by the largest record. Throws `input-unusable` for another root, and the errors
- * of the XML reader, since what follows a damaged place cannot be told apart.
+ * of other `names`). Memory is bounded by the largest record. Throws `input-unusable` for another root, and the errors of
+ * the XML reader, since the records behind a damaged place cannot be found reliably.
  */
 export async function* xmlRecords(
   chunks: AsyncIterable<Buffer>,

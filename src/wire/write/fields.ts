@@ -14,7 +14,7 @@ import {
   type WireValue,
 } from './wire-value.js'
 
-/** What a record shows of a noun under a name; undefined where it is absent. */
+/** A field of a record: its name, and its value for a noun; undefined where that is absent. */
 export type WireField<Noun> = { readonly name: string; readonly valueIn: (noun: Noun) => WireValue | undefined }
 
 const kinds: Readonly<Record<string, (value: never) => WireValue>> = {
@@ -28,8 +28,8 @@ const kinds: Readonly<Record<string, (value: never) => WireValue>> = {
 }
 
 /**
- * The fields of a record in the order of `names` (see `projectNames`): as `derived` says, or as the table of the noun's
- * fields has them.
+ * The fields of a record in the order of `names` (see `projectNames`). A value comes from `derived`, or from the noun's field
+ * of that name in the table.
  */
 export function wireFields<Noun>(
   names: readonly string[],

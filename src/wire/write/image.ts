@@ -9,7 +9,7 @@ export function mainImage(graph: ProjectGraph): WireObject {
   return imageRecord(0, title, imageLinks(photo?.renditions ?? {}, project.imageLink ?? ''))
 }
 
-/** An image; in XML its links precede its title (wire.md 1.4), except in a gallery, where they are as `given` here. */
+/** An image; in XML its links precede its title, except in a gallery, where the order is as `given` here (wire.md 4.7). */
 export function imageRecord(
   id: number,
   title: string,
@@ -26,7 +26,7 @@ export function imageRecord(
   )
 }
 
-/** Six links, in the order that clients index by (wire.md 3.4). For a missing one the nearest, larger first, or `fallback`. */
+/** Six links in the fixed order (wire.md 3.4); a missing one shows the nearest, the larger of two, or else `fallback`. */
 export function imageLinks(urls: PhotoRenditions, fallback: string): WireObject[] {
   return renditions.map((size, index) =>
     object([

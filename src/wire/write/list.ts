@@ -1,14 +1,14 @@
 import type { ListNames } from '../names.js'
 import { type Format, xmlDeclaration } from './wire-value.js'
 
-/** A document, one text after another: a long text is copied only once, into the bytes that are sent. */
+/** A document as texts to be sent one after the other, so that a long text is copied only once, into the sent bytes. */
 export type Pieces = readonly string[]
 
 /** A page of a list, whose records are ready texts. */
 export type ListPage = {
-  /** As `joinRecords` puts them together. */
+  /** Joined by `joinRecords`. */
   readonly records: string
-  /** All records of the list, whatever the page shows; lists of organisations do not tell. */
+  /** The number of records of the whole list; lists of organisations do not have it. */
   readonly numberFound?: number
   /** First id of the next page; absent on the last one. */
   readonly next?: number | undefined

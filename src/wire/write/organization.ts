@@ -20,7 +20,7 @@ export function organizationRecord(organisation: Organisation): WireObject {
   return object(fields.map(({ name, valueIn }) => [name, valueIn(organisation)]))
 }
 
-/** What is kept of an organisation's version for later reads. */
+/** The texts of an organisation's version that are stored for later reads. */
 export function organizationTexts({ organisation, version }: { organisation: Organisation; version: number }) {
   const record = organizationRecord(organisation)
   return { id: organisation.id, version, xml: toXml('organization', record), json: toJson(record) }

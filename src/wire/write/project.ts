@@ -26,10 +26,10 @@ import {
  */
 export const projectRecordVersion = 2
 
-/** Fields that show something else than the project's own field of their name. */
+/** Fields whose value is not the project's own field of that name. */
 const derived: Readonly<Record<string, WireField<ProjectGraph>['valueIn']>> = {
   organization: ({ organisation }) => organisation && organizationRecord(organisation),
-  // Importers look the name up in the theme list, so the list's spelling wins over the source's.
+  // Importers look the name up in the list of themes, so its spelling there wins.
   themeName: ({ project, themes }) => string(themes[0]?.name ?? project.themeName ?? ''),
   country: ({ project, countries }) => string(project.countryName ?? countries[0]?.name ?? ''),
   iso3166CountryCode: ({ project, countries }) => string(project.countryCode ?? countries[0]?.code ?? ''),
@@ -51,7 +51,7 @@ const derived: Readonly<Record<string, WireField<ProjectGraph>['valueIn']>> = {
 
 const fields = wireFields<ProjectGraph>(projectNames, projectFields, ({ project }) => project, derived)
 
-/** What is kept of a project's version for later reads: the full record (wire.md 3.1) and the summary (wire.md 3.2). */
+/** The texts of a project's version that are stored for later reads: full record (wire.md 3.1) and summary (wire.md 3.2). */
 export function projectTexts(graph: ProjectGraph) {
   const texts = fieldTexts(fields, graph)
   const full = joinFields('project', texts)
@@ -91,7 +91,7 @@ function unlessEmpty<T>(itemName: string, values: readonly T[], toObject: (value
   return values.length === 0 ? undefined : wrapper(itemName, values.map(toObject))
 }
 
-// What the source states, else goal minus funding; never below zero (captured: goal 3046, funding 3071, remaining 0.00).
+// As the source states it, else goal minus funding; never below zero (captured: goal 3046, funding 3071, remaining 0.00).
 function remainingOf({ project }: ProjectGraph) {
   const { goal, funding, remaining } = project
   if (goal === undefined && remaining === undefined) return undefined

@@ -9,15 +9,15 @@ export type Format = 'xml' | 'json'
 export type WireText = { readonly xml: string; readonly json: string }
 
 /**
- * A value of the wire format, from which both forms are written, so that they cannot differ in what they say. A scalar
- * is the text that both forms show; JSON puts quotes around strings only, so numbers stay exact.
+ * A value of the wire format. Both formats are written from it, so they cannot differ. A scalar is the text that both
+ * formats show; JSON puts quotes around strings only, so numbers stay exact.
  */
 export type WireValue = WireScalar | WireObject | WireList
 
 export type WireScalar = {
   readonly kind: 'string' | 'number' | 'boolean'
   readonly text: string
-  /** No format has to escape anything of it. */
+  /** Neither format has to escape any of it. */
   readonly plain: boolean
 }
 
@@ -38,16 +38,16 @@ type Member = {
   readonly attribute: boolean
 }
 
-// What XML escapes or forbids, and JSON escapes; one search here saves three.
+// Characters that XML escapes or forbids or JSON escapes; one search for them saves three.
 const special = /[&<>"\\\u0000-\u001F\uD800-\uDFFF\uFFFE\uFFFF]/
 
-/** A text; characters that XML cannot hold are left out of both forms. */
+/** A text; characters that XML forbids are left out of both formats. */
 export function string(text: string): WireScalar {
   const plain = !special.test(text)
   return { kind: 'string', text: plain ? text : legalText(text), plain }
 }
 
-/** A whole number, also as the decimal text of one that no JavaScript number can hold. */
+/** A whole number; as decimal text where a JavaScript number is not exact. */
 export function integer(value: number | string): WireScalar {
   return { kind: 'number', text: String(value), plain: true }
 }
