@@ -38,8 +38,8 @@ export function readHowTos(): HowTo[] {
 }
 
 function nextMigration(): string {
-  const migrations = readdirSync(path.join(projectRoot, 'src/store/migrations')).filter((file) => file.endsWith('.sql'))
-  return String(migrations.length + 1).padStart(4, '0')
+  const numbers = readdirSync(path.join(projectRoot, 'src/store/migrations')).map((file) => Number.parseInt(file, 10))
+  return String(Math.max(...numbers) + 1).padStart(4, '0')
 }
 
 /** Applies a page's change to the sources in a folder; returns what went wrong, or nothing. */
