@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { startWorker, workerFields } from '../../jobs/worker.js'
 import { isoDateOf, isoInstantOf } from '../domain/dates.js'
@@ -168,7 +169,7 @@ async function announceFirstRun(
       if (run.state === 'published' || run.state === 'unchanged') output.note(`ready: ${baseUrl}/`)
       return
     }
-    await Promise.race([untilAborted(signal), new Promise((resolve) => setTimeout(resolve, pollMs).unref())])
+    await sleep(pollMs, undefined, { signal }).catch(() => undefined)
   }
 }
 
