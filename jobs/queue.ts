@@ -121,8 +121,8 @@ export class JobQueue implements AsyncDisposable {
       lockDuration: lockMs,
       // A dead worker's job is found at most a third of a lock after the lock ran out.
       stalledInterval: Math.round(lockMs / 3),
-      // Every kill counts as a stall; the run ledger, not this number, decides when a run has failed.
-      maxStalledCount: 100,
+      // A job whose workers were killed so often is given up, and its run fails: the job kills them.
+      maxStalledCount: 5,
       // After a lost connection: how soon the next job is asked for again.
       runRetryDelay: 1000,
     }

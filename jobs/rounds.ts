@@ -2,8 +2,8 @@ import { type ScheduledTask, schedule } from 'node-cron'
 import { toServiceError } from '../src/domain/errors.js'
 import type { RunKind } from '../src/domain/run.js'
 import type { Log } from '../src/observability/log.js'
+import { takeOverDead } from '../src/runs/attempt.js'
 import { enterMissed, type ScheduledRuns } from '../src/runs/due.js'
-import { requeueDeadRun } from '../src/store/runs/leases.js'
 import { dispatchNext } from './dispatch.js'
 import { restoreSchedulers } from './schedulers.js'
 import type { WorkTable, WorkTableDeps } from './work.js'
@@ -55,11 +55,7 @@ export async function startRounds(
 
 /** Queues the run of a dead worker again and gives the queue whatever is due to begin. */
 async function reconcile(deps: WorkTableDeps, kind: RunKind): Promise<void> {
-  const dead = await requeueDeadRun(deps.store.db, kind)
-  if (dead) {
-    const { id, attempt, owner } = dead
-    deps.log.warn({ runId: id, attempt, owner }, `the worker of this ${kind} run is gone, the run is taken up again`)
-  }
+  await takeOverDead(deps, kind)
   await dispatchNext(deps, kind)
 }
 

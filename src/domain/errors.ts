@@ -182,6 +182,13 @@ export const errorCatalogue = {
     remedy: 'stop',
     public: false,
   },
+  'worker-lost': {
+    meaning:
+      'Five workers in a row were lost while they worked on this run, without progress; it is not taken up again.',
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
   'upstream-unavailable': {
     meaning: 'The mirrored platform cannot be reached, is overloaded or breaks off its answers.',
     status: 503,

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Clock } from '../domain/dates.js'
 import { ServiceError, toServiceError } from '../domain/errors.js'
-import type { Attempt, Lease } from '../domain/run.js'
+import type { Attempt, Lease, RunKind } from '../domain/run.js'
 import type { Log } from '../observability/log.js'
-import { failRun, requeueRun } from '../store/runs/leases.js'
+import { failRun, requeueDeadRun, requeueRun } from '../store/runs/leases.js'
 import { suspendRun } from '../store/runs/shards.js'
 import type { Store } from '../store/store.js'
 
@@ -121,6 +121,26 @@ export async function endFailedTry(
   if (betweenTries === 'running') await suspendRun(store.db, { ...lease, seconds })
   else await requeueRun(store.db, lease, seconds)
   throw failure
+}
+
+// A run that loses its workers so often in a row without progress kills them: its data, or the memory it needs.
+const mostLosses = 5
+
+/** Queues the run of a kind again whose worker has died, if there is one; fails it when it was lost too often. */
+export async function takeOverDead(deps: RunDeps, kind: RunKind): Promise<void> {
+  const dead = await requeueDeadRun(deps.store.db, kind)
+  if (!dead) return
+  const { id: runId, attempt, owner, losses } = dead
+  if (losses < mostLosses) {
+    deps.log.warn({ runId, attempt, owner }, `the worker of this ${kind} run is gone, the run is taken up again`)
+    return
+  }
+  const message = `${losses} workers in a row were lost while they worked on this run, without progress`
+  await failAttempt(
+    deps,
+    { kind, runId, attempt },
+    new ServiceError('worker-lost', `${message}; the last one was ${owner}`),
+  )
 }
 
 /** Ends the attempt's run as failed, unless that attempt is already over. */

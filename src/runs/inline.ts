@@ -1,7 +1,7 @@
 import { toServiceError } from '../domain/errors.js'
 import type { Lease, RunKind } from '../domain/run.js'
-import { type Claim, claimRun, requeueDeadRun, requeueRun, reserveQueued } from '../store/runs/leases.js'
-import { failAttempt, leaseOn, type RunDeps } from './attempt.js'
+import { type Claim, claimRun, requeueRun, reserveQueued } from '../store/runs/leases.js'
+import { failAttempt, leaseOn, type RunDeps, takeOverDead } from './attempt.js'
 import { type WaitOptions, waitForEnd } from './wait.js'
 
 type Claimed<Kind extends RunKind> = Extract<Claim<Kind>, { kind: 'claimed' }>['run']
@@ -26,7 +26,7 @@ export async function runInline<Kind extends RunKind, Summary extends { readonly
 ): Promise<Summary> {
   const { store, clock } = deps
   const tryOnce = async () => {
-    await requeueDeadRun(store.db, kind)
+    await takeOverDead(deps, kind)
     await reserveQueued(store.db, kind, runId, deps.lockSeconds)
     const wanted = leaseOn(deps, { kind, runId, attempt: 0 }, 'inline')
     const claim = await claimRun(store.db, { ...wanted, kind }, clock())

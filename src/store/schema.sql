@@ -542,6 +542,8 @@ create table run (
   error_code text,
   error_message text,
   timings jsonb,
+  losses integer default 0 not null,
+  progress_at_loss bigint default 0 not null,
   constraint run_pkey PRIMARY KEY (id),
   constraint run_schedule_due_at_key UNIQUE (schedule, due_at),
   constraint run_check CHECK ((schedule IS NULL) = (due_at IS NULL)),
@@ -658,6 +660,8 @@ create table sync_run (
   reason text,
   error_code text,
   error_message text,
+  losses integer default 0 not null,
+  progress_at_loss bigint default 0 not null,
   constraint sync_run_pkey PRIMARY KEY (id),
   constraint sync_run_schedule_due_at_key UNIQUE (schedule, due_at),
   constraint sync_run_check CHECK ((schedule IS NULL) = (due_at IS NULL)),
@@ -714,6 +718,13 @@ alter table wire_record alter column "json" set storage external;
 alter table wire_record alter column summary_json set storage external;
 alter table wire_record alter column summary_xml set storage external;
 alter table wire_record alter column xml set storage external;
+
+create table wrong_clock (
+  owner text not null,
+  skew_seconds bigint not null,
+  seen_at timestamp with time zone not null,
+  constraint wrong_clock_pkey PRIMARY KEY (owner)
+);
 
 -- References between tables
 

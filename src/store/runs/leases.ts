@@ -25,6 +25,8 @@ const differences = {
     claiming: `, stage = 'render', progress = null`,
     claimed: 'id, started_at as "startedAt", force',
     handingBack: ', stage = null, progress = null',
+    /** What grows while an attempt gets on. */
+    advance: '(select count(*) from rendering g where g.run_id = r.id)',
     // A killed worker never counted what it rendered of a shard; the renderings themselves name the run that made them.
     // The larger count is right: projects that a later run rendered again are no longer among this run's renderings.
     ending: `, stage = null, progress = null,
@@ -43,6 +45,7 @@ const differences = {
     claiming: '',
     claimed: 'kind, upstream, accept_loss as "acceptLoss", checkpoint',
     handingBack: '',
+    advance: 'r.requests',
     ending: ', checkpoint = null',
   },
 } satisfies Record<RunKind, Record<string, string>>
@@ -124,20 +127,28 @@ export async function requeueRun(db: Db, { kind, runId, attempt }: Attempt, seco
   return rowCount > 0
 }
 
+/** A run whose lease has run out; `losses` counts how often in a row that happened without progress. */
+export type DeadRun = {
+  readonly id: number
+  readonly attempt: number
+  readonly losses: number
+  readonly owner?: string
+}
+
 /** Queues the running run again whose owners' lease has run out, if there is one. */
-export async function requeueDeadRun(
-  db: Db,
-  kind: RunKind,
-): Promise<{ id: number; attempt: number; owner?: string } | undefined> {
+export async function requeueDeadRun(db: Db, kind: RunKind): Promise<DeadRun | undefined> {
   const table = runTables[kind]
-  const { rows } = await db.query<{ id: number; attempt: number; owner?: string }>(
+  const { advance, handingBack } = differences[kind]
+  const { rows } = await db.query<DeadRun>(
     `with dead as (
-       select id, lease_owner from ${table}
+       select r.id, r.lease_owner, ${advance} as progress from ${table} r
        where state = 'running' and coalesce(lease_until, '-infinity') < clock_timestamp()
-       for update skip locked)
-     update ${table} r set state = 'queued', lease_owner = null, lease_until = null${differences[kind].handingBack}
+       for update of r skip locked)
+     update ${table} r set state = 'queued', lease_owner = null, lease_until = null${handingBack},
+       losses = case when dead.progress > r.progress_at_loss then 1 else r.losses + 1 end,
+       progress_at_loss = dead.progress
      from dead where r.id = dead.id
-     returning r.id, r.attempt, dead.lease_owner as owner`,
+     returning r.id, r.attempt, r.losses, dead.lease_owner as owner`,
   )
   return rows[0] && withoutNulls(rows[0])
 }

@@ -14,13 +14,16 @@ export async function renewRendering(db: Db, lease: Lease): Promise<Run | undefi
   )
 }
 
-/** Makes this owner the attempt's only publisher. `busy`: another owner is, and alive; `gone`: the attempt is over. */
+/**
+ * Makes this owner the attempt's only publisher. `busy`: another owner is, or its lease has run out and the run is about to
+ * be queued again; `gone`: the attempt is over.
+ */
 export async function beginPublishing(db: Db, lease: Lease): Promise<Claim> {
   const run = await updateRun(
     db,
     lease,
     `stage = 'publish', lease_owner = $3, lease_until = clock_timestamp() + make_interval(secs => $4)`,
-    `(stage = 'render' or lease_owner is null or lease_owner = $3 or lease_until < clock_timestamp())`,
+    `(stage = 'render' or lease_owner is null or lease_owner = $3)`,
   )
   if (run) return { kind: 'claimed', attempt: lease.attempt, run }
   const { rowCount } = await db.query(`select from run where id = $1 and attempt = $2 and state = 'running'`, [

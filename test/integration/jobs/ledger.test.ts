@@ -1,6 +1,8 @@
 import pino from 'pino'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ServiceError } from '../../../src/domain/errors.js'
+import type { RunKind } from '../../../src/domain/run.js'
+import { type RunDeps, takeOverDead } from '../../../src/runs/attempt.js'
 import { enterDue, enterMissed, enterOverdue, putInForce } from '../../../src/runs/due.js'
 import { type PublicationRunDeps, publishInline, scheduledPublications } from '../../../src/runs/publication.js'
 import { claimRun, failRun, requeueDeadRun, requeueRun, takeNextQueued } from '../../../src/store/runs/leases.js'
@@ -14,6 +16,7 @@ import {
   renewPublishing,
   renewRendering,
 } from '../../../src/store/runs/shards.js'
+import { createSyncRun, getSyncRun } from '../../../src/store/runs/sync-runs.js'
 import type { Store } from '../../../src/store/store.js'
 import { testDatabase } from '../../support/database.js'
 import { resetTables, tablePublication, turn } from '../../support/jobs/table-publication.js'
@@ -40,6 +43,14 @@ const lease = (runId: number, attempt: number, owner = 'a', seconds = 60) => ({
   owner,
   seconds,
 })
+
+const insertRendering = (project: number, run: number, updatedAt?: Date) =>
+  store.db.query(
+    `insert into rendering (project_id, identifier, verdict, text, last_updated_at, errors, warnings, infos, notice_counts,
+       notices, input_key, run_id)
+     values ($1, 'XM-' || $1::bigint, 'valid', '', $3, 0, 0, 0, '{}', '[]', '', $2)`,
+    [project, run, updatedAt ?? null],
+  )
 
 describe('the run ledger', () => {
   test('has one run for a due instant, whoever enters it', async () => {
@@ -105,8 +116,65 @@ describe('the run ledger', () => {
     await claimRun(store.db, lease(id, 0), noon)
     expect(await requeueDeadRun(store.db, 'publication')).toBeUndefined()
     await store.db.query(`update run set lease_until = clock_timestamp() - interval '1 second'`)
-    expect(await requeueDeadRun(store.db, 'publication')).toEqual({ id, attempt: 1, owner: 'a' })
+    expect(await requeueDeadRun(store.db, 'publication')).toEqual({ id, attempt: 1, owner: 'a', losses: 1 })
     expect(await requeueDeadRun(store.db, 'publication')).toBeUndefined()
+  })
+
+  describe('a run that loses its workers', () => {
+    const deps = (): RunDeps => ({ store, log, owner: 'a', clock: () => noon, lockSeconds: 60 })
+    const lose = async (kind: RunKind, runId: number) => {
+      const claim = await claimRun(store.db, { kind, runId, owner: 'dead', seconds: 0 }, noon)
+      await takeOverDead(deps(), kind)
+      return claim.kind
+    }
+    const loseTimes = async (times: number, kind: RunKind, runId: number) => {
+      for (let loss = 0; loss < times; loss++) expect(await lose(kind, runId)).toBe('claimed')
+    }
+    const failure = { state: 'failed', error: { code: 'worker-lost' } }
+
+    test('is failed after five in a row, and the next run may begin', async () => {
+      const [id, next] = [await enter(), await enter()]
+      await loseTimes(4, 'publication', id)
+      expect(await getRun(store.db, id)).toMatchObject({ state: 'queued', attempt: 4 })
+      await loseTimes(1, 'publication', id)
+      expect(await getRun(store.db, id)).toMatchObject({ ...failure, attempt: 5 })
+      expect(await lose('publication', id)).toBe('gone')
+      expect(await takeNextQueued(store.db, 'publication', 60)).toMatchObject({ id: next })
+    })
+
+    test('is taken up for as long as each attempt gets on', async () => {
+      const id = await enter()
+      await store.db.query(`insert into project (id, active, status, title, source)
+        select id, true, 'active', 'A well', 'local' from generate_series(101, 112) id`)
+      for (let loss = 1; loss <= 12; loss++) {
+        await insertRendering(100 + loss, id)
+        await loseTimes(1, 'publication', id)
+      }
+      expect(await getRun(store.db, id)).toMatchObject({ state: 'queued', attempt: 12 })
+      await loseTimes(4, 'publication', id)
+      expect(await getRun(store.db, id)).toMatchObject(failure)
+    })
+
+    test('is failed when it is a sync as well, unless it gets on', async () => {
+      const sync = { kind: 'full', trigger: 'manual', upstream: 'http://upstream.example', at: noon } as const
+      const { id } = await createSyncRun(store.db, sync)
+      for (let loss = 1; loss <= 8; loss++) {
+        await store.db.query('update sync_run set requests = $1', [loss])
+        await loseTimes(1, 'sync', id)
+      }
+      expect(await getSyncRun(store.db, id)).toMatchObject({ state: 'queued', attempt: 8 })
+      await loseTimes(4, 'sync', id)
+      expect(await getSyncRun(store.db, id)).toMatchObject(failure)
+    })
+
+    test('leaves an expired lease of a publisher to the next attempt', async () => {
+      const id = await enter()
+      await claimRun(store.db, lease(id, 0), noon)
+      await beginPublishing(store.db, lease(id, 1, 'dead', 0))
+      expect(await beginPublishing(store.db, lease(id, 1, 'b'))).toEqual({ kind: 'busy' })
+      await takeOverDead(deps(), 'publication')
+      expect(await beginPublishing(store.db, lease(id, 1, 'b'))).toEqual({ kind: 'gone' })
+    })
   })
 
   test('counts a shard once, however often it is done', async () => {
@@ -136,13 +204,7 @@ describe('the run ledger', () => {
     await recordShards(store.db, lease(id, 1), [{ fromId: 1, toId: 10 }])
     await store.db.query(`insert into project (id, active, status, title, source)
       select id, true, 'active', 'A well', 'local' from generate_series(1, 3) id`)
-    await store.db.query(
-      `insert into rendering (project_id, identifier, verdict, text, last_updated_at, errors, warnings, infos,
-         notice_counts, notices, input_key, run_id)
-       select n, 'XM-' || n, 'valid', '', case when n < 3 then $2::timestamptz end, 0, 0, 0, '{}', '[]', '', $1
-       from generate_series(1, 3) n`,
-      [id, noon],
-    )
+    for (const project of [1, 2, 3]) await insertRendering(project, id, project < 3 ? noon : undefined)
     await recordShardCounts(store.db, lease(id, 1), { fromId: 1, toId: 10 }, { rendered: 1, changed: 1, held: 0 })
     await beginPublishing(store.db, lease(id, 1))
     await finishRun(store.db, lease(id, 1), published, noon)

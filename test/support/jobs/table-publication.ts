@@ -63,7 +63,9 @@ export async function resetTables(db: Db): Promise<void> {
     id integer generated always as identity primary key, run_id bigint, began_at timestamptz default clock_timestamp(),
     ended_at timestamptz)`)
   await db.query('create table if not exists committed (run_id bigint primary key, times integer)')
-  await db.query('truncate item, switch, publishing, committed, run, run_shard, schedule restart identity cascade')
+  await db.query(
+    'truncate item, switch, publishing, committed, run, run_shard, sync_run, schedule restart identity cascade',
+  )
 }
 
 /** Sets a switch: `render_ms` an item, `publish_ms` a release, `failing_item`. */
