@@ -1,3 +1,4 @@
+-- compatible
 -- How often in a row the worker of a run was lost without progress, and the run's progress at the last loss: a run that
 -- kills its workers is failed instead of taken up for ever. Progress is renderings for a publication, requests for a sync.
 alter table run
