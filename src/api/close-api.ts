@@ -3,9 +3,8 @@ import type { FastifyInstance } from 'fastify'
 const pollMs = 100
 
 /**
- * Stops listening and lets running answers finish, for at most `graceMs`; then whoever still reads is cut off. A
- * connection that was kept open for a next request is closed as soon as its answer has been sent, since the framework
- * closes only those that are idle at the start.
+ * Stops listening and lets running answers finish for at most `graceMs`, then closes all connections. The framework closes
+ * only connections that are idle at the start, so a kept-alive one is closed here when its answer has been sent.
  */
 export async function closeApi(app: FastifyInstance, graceMs: number): Promise<void> {
   const { server } = app

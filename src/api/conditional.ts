@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import fresh from 'fresh'
 import parseRange from 'range-parser'
 
-/** What names the bytes of one file: both tags, of identity and gzip, and when they were first published. */
+/** The validators of one file: the tags of its identity and gzip bytes, and their first publication. */
 export type Validators = { readonly identityTag: string; readonly gzipTag: string; readonly lastModified: string }
 
 export function validatorsOf(file: { readonly sha256: string; readonly lastModified: Date }): Validators {
@@ -14,8 +14,8 @@ export function validatorsOf(file: { readonly sha256: string; readonly lastModif
 }
 
 /**
- * Whether the client has these bytes already (RFC 9110 13.1): `If-None-Match` with either tag, else `If-Modified-Since`.
- * `Cache-Control: no-cache` of a request asks for exactly this check, so it is not given to `fresh`, which would say no.
+ * Whether the client has these bytes (RFC 9110 13.1): `If-None-Match` with either tag, else `If-Modified-Since`. A request's
+ * `Cache-Control: no-cache` asks for this very check; `fresh` does not get it, since it would answer no.
  */
 export function isUnchanged(headers: IncomingHttpHeaders, validators: Validators): boolean {
   const conditions = {
@@ -30,8 +30,8 @@ export function isUnchanged(headers: IncomingHttpHeaders, validators: Validators
 export type WantedRange = { readonly start: number; readonly end: number }
 
 /**
- * The one part that is wanted of `size` identity bytes: undefined means all of them (no range, several, an unknown unit,
- * or an `If-Range` that does not hold), `unsatisfiable` means 416. `end` is inclusive.
+ * The requested part of `size` identity bytes, `end` inclusive. Undefined means all of them (no range, several, an unknown
+ * unit, or an `If-Range` that does not hold), `unsatisfiable` means 416.
  */
 export function wantedRange(
   headers: IncomingHttpHeaders,

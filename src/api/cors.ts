@@ -15,8 +15,8 @@ export const exposedHeaders = [
 ]
 
 /**
- * Everything may be read from any origin, without credentials; OPTIONS succeeds for any path and echoes the header names
- * that were asked for (wire.md 1.2).
+ * Any origin may read everything, without credentials; OPTIONS succeeds for any path and repeats the requested header names
+ * (wire.md 1.2).
  */
 export async function allowAllOrigins(app: FastifyInstance): Promise<void> {
   await app.register(cors, {

@@ -28,8 +28,8 @@ import { createServer } from './server.js'
 const reads = [projectReads, searchReads, organizationReads, themeAndRegionReads, reportReads, downloadReads]
 
 /**
- * The whole HTTP side: the API, the published files, the index page, health. It does not listen; the caller listens and
- * closes it, and tests inject. Closing lets running answers finish and drops idle connections.
+ * The whole HTTP side: the API, the published files, the index page, health. The caller listens and closes it; tests inject
+ * requests. Closing lets running answers finish and drops idle connections.
  */
 export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const { config } = deps
@@ -39,7 +39,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   logRequests(app, deps.log)
   refuseUnderPressure(app, config.limits)
   closeForMaintenance(app, deps)
-  // Bodies stay bytes until a route reads them: an unknown address is 404 whatever was sent to it.
+  // Bodies stay bytes until a route reads them, so that an unknown address is 404 whatever the body.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
   app.setErrorHandler(sendError)

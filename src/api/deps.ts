@@ -8,7 +8,7 @@ import type { RunSummary } from '../store/runs/runs.js'
 import type { Store } from '../store/store.js'
 import type { PasswordHashing } from './passwords.js'
 
-/** What one process serves at most. */
+/** Limits of one process. */
 export type ApiLimits = {
   /** Connections at a time, of all clients. */
   readonly connections: number
@@ -29,7 +29,7 @@ export type AccessDeps = {
 
 /** Everything that the API works with; nothing else reaches it. */
 export type ApiDeps = AccessDeps & {
-  /** The same database through connections of their own: searches that take long keep nobody else waiting. */
+  /** The same database through separate connections, so that slow searches do not delay other requests. */
   readonly searches: Store
   readonly releases: ReleaseReader
   readonly bulk: BulkReader
@@ -37,7 +37,7 @@ export type ApiDeps = AccessDeps & {
   readonly listRuns: (limit: number) => Promise<readonly RunSummary[]>
   readonly log: Log
   readonly payments: Payments
-  /** Told of every request, and served at `/metrics`; undefined: neither. */
+  /** Measures every request, and is served at `/metrics`; undefined: neither. */
   readonly metrics?: Metrics
   readonly config: ApiConfig
 }
@@ -47,7 +47,7 @@ export type ApiConfig = {
   readonly baseUrl: () => string
   /** Name of the publisher, shown to people. */
   readonly publisherName: string
-  /** Proxies whose `X-Forwarded-For` is believed: all, none, so many hops, or a list of addresses and networks. */
+  /** Proxies whose `X-Forwarded-For` is trusted: all, none, a number of hops, or addresses and networks. */
   readonly trustProxy: boolean | number | string
   /** Certificate chain and private key (PEM) to serve HTTPS with; undefined: plain HTTP. */
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined

@@ -2,12 +2,12 @@ import Negotiator from 'negotiator'
 
 export type Encoding = 'gzip' | 'identity'
 
-// gzip, or anything, refused by name: `gzip;q=0`, `*; q=0.0`.
+// An explicit refusal of gzip or of everything: `gzip;q=0`, `*; q=0.0`.
 const refusesGzip = /(?:^|,)\s*(?:gzip|\*)\s*;\s*q\s*=\s*0(?:\.0*)?\s*(?=,|$)/i
 
 /**
- * The encoding to answer in (RFC 9110 12.5.3). No header or an empty one means identity: old archivers send that and do
- * not unpack. A client that refuses identity and says nothing of gzip gets gzip; one that refuses both gets identity.
+ * The encoding of the answer (RFC 9110 12.5.3). No header or an empty one means identity, since old archivers send that and
+ * do not unpack. A client that refuses identity but does not mention gzip gets gzip; one that refuses both gets identity.
  */
 export function preferredEncoding(acceptEncoding: string | undefined): Encoding {
   if (acceptEncoding === undefined || acceptEncoding.trim() === '') return 'identity'

@@ -8,12 +8,12 @@ import { addLogFields } from './log-fields.js'
 import { mediaTypes, responseFormat } from './negotiation.js'
 import { type ErrorResponse, errorDocument } from './representations/error-response.js'
 
-/** Seconds that a client is asked to wait after a 503. */
+/** Seconds of `Retry-After` of a 503. */
 export const retryAfterSeconds = 5
 
 /**
- * Answers any failure with `error_response` in the negotiated format: the only place where an error becomes HTTP
- * (wire.md 2). A 5xx that has its cause inside is logged in full and tells the client no more than the request id.
+ * Answers any failure with `error_response` in the negotiated format (wire.md 2): the only place where an error becomes HTTP.
+ * An internal failure is logged in full, and its answer has only the request id.
  */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toApiError(error)
@@ -31,14 +31,14 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   return reply.send(Buffer.from(errorDocument(format, toErrorResponse(failure, request.id))))
 }
 
-/** Failures before any route and its hooks (a broken percent-encoding, an endless path): the same answer, with CORS. */
+/** As `sendError`, for failures before any route and its hooks, such as a broken percent-encoding; adds the headers of CORS. */
 export function sendFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposedHeaders.join(', '))
   request.log.info({ requestId: request.id, method: request.method, code: error.code }, 'request refused')
   return sendError(error, request, reply)
 }
 
-/** What cannot even be parsed as HTTP is answered on the bare socket, in XML. */
+/** Answers a request that is not valid HTTP, on the socket, in XML. */
 export function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket, log: Log): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -60,7 +60,7 @@ export function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket, l
 /** The error of an address or method that does not exist (wire.md 1.7: a wrong method is 404 too). */
 export function nothingHere(request: { readonly method: string; readonly raw: IncomingMessage }): ServiceError {
   const path = (request.raw.url ?? '').split(/[?#]/, 1)[0] ?? ''
-  // HEAD must say what GET says: its Content-Length is compared.
+  // HEAD has the same message as GET, since clients compare Content-Length.
   const what =
     request.method === 'GET' || request.method === 'HEAD' ? 'there is nothing at' : `nothing answers ${request.method}`
   return new ServiceError('not-found', `${what} ${path.slice(0, 200)}`)

@@ -1,11 +1,11 @@
 import { escapeAttribute } from '../xml/writer.js'
 
-/** Markup that is known to be safe. */
+/** Markup that is safe to include. */
 export type Html = { readonly html: string }
 
 type Part = string | number | Html | readonly Html[] | undefined
 
-/** A template whose texts are escaped, in content and in quoted attributes alike; only `Html` is taken as it is. */
+/** A template that escapes texts, in content and quoted attributes alike; only `Html` is included as it is. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   let out = strings[0] ?? ''
   parts.forEach((part, index) => {

@@ -4,7 +4,7 @@ import type { RunSummary } from '../store/runs/runs.js'
 import { type Html, html } from './html.js'
 import { indexStyle } from './index-style.js'
 
-/** What the page for people tells. */
+/** The facts on the page for people. */
 export type IndexFacts = {
   readonly publisherName: string
   readonly baseUrl: string
@@ -13,7 +13,7 @@ export type IndexFacts = {
   readonly lastRun?: RunSummary | undefined
 }
 
-/** The page at `/`: plain HTML that works without scripts, for a person who looks for the data. */
+/** The page at `/` for people who look for the data: plain HTML without scripts. */
 export function indexPage(facts: IndexFacts): string {
   const title = `${facts.publisherName}: open data`
   return html`<!doctype html>
@@ -91,7 +91,7 @@ function reportArchives(manifest: Manifest): Html {
   return html`<p>The feed of all reports goes back through ${count(archives)} archives (RFC 5005); the manifest lists them.</p>`
 }
 
-// Named by document links of category B08 and by sector vocabularies, so these anchors stay.
+// These anchors must stay: document links of category B08 and sector vocabularies refer to them.
 function policySections(): Html {
   return html`<section aria-labelledby="exclusions"><h2 id="exclusions">What is not published, and why</h2>
 <ul>

@@ -6,12 +6,12 @@ import { findMaintenance } from '../store/access/maintenance.js'
 import { isApiRequest } from './api-path.js'
 import type { ApiDeps } from './deps.js'
 
-// Every process looks this often, so that all have seen a change within 2 s.
+// Processes poll this often, so that all of them see a change within 2 s.
 const lookEveryMs = 1_000
 
 /**
  * Answers API requests with `maintenance` while the operator has closed the API; published files, the index page and
- * health are not touched. What was seen last stays true while the database is away, which maintenance may well mean.
+ * health are not affected. While the database is unavailable, which maintenance may cause, the last known state counts.
  */
 export function closeForMaintenance(app: FastifyInstance, { store, clock, log }: ApiDeps): void {
   let until: Date | undefined
@@ -32,7 +32,7 @@ export function closeForMaintenance(app: FastifyInstance, { store, clock, log }:
   let timer: NodeJS.Timeout | undefined
   app.addHook('onReady', async () => {
     looking = look()
-    // A process must be able to start, and serve files, while the database is away.
+    // A process must start, and serve files, while the database is unavailable.
     await Promise.race([looking, sleep(lookEveryMs, undefined, { ref: false })])
     timer = setInterval(() => {
       looking ??= look()

@@ -5,13 +5,13 @@ import type { Format } from '../wire/write/wire-value.js'
 /** Media types of the two formats, without parameters: old clients compare the whole header (wire.md 1.1). */
 export const mediaTypes: Readonly<Record<Format, string>> = { xml: 'application/xml', json: 'application/json' }
 
-// The suffix of a request's path is gone before routing; the request remembers it (a WeakMap costs more than routing).
+// Routing does not see the suffix of a path; the request carries it (a WeakMap costs more than routing).
 const suffixFormat = Symbol('format that the path ends in')
 type Suffixed = IncomingMessage & { [suffixFormat]?: Format }
 
 /**
- * The URL that is routed: under `/api/` without trailing or doubled slashes and without the `.json` or `.xml`, in any
- * letter case, that overrides `Accept` (wire.md 1.1); anything else is returned as it came.
+ * The URL to route: under `/api/` without trailing or doubled slashes and without the suffix `.json` or `.xml`, in any letter
+ * case, which overrides `Accept` (wire.md 1.1). Other URLs stay as they are.
  */
 export function rewriteApiUrl(request: Suffixed): string {
   const url = originForm(request.url ?? '/')
@@ -28,7 +28,7 @@ export function rewriteApiUrl(request: Suffixed): string {
   return path + query
 }
 
-// Clients whose base address ends in a slash write two; one of them is meant.
+// Clients whose base address ends in a slash write two.
 const underApi = /^\/+api\//
 const formatSuffix = /\.(json|xml)$/i
 
@@ -57,7 +57,7 @@ export function responseFormat(
   const open = bodyFormat(request.headers) ?? 'xml'
   const accept = request.headers.accept
   if (accept === undefined || accept.trim() === '' || accept === '*/*') return open
-  // Types listed here first win where the client has no preference.
+  // Where the client has no preference, the first of these wins.
   const offered = open === 'json' ? [...jsonTypes, ...alsoXml, ...xmlTypes] : [...alsoXml, ...xmlTypes, ...jsonTypes]
   const best = new Negotiator({ headers: { accept: withoutParameters(accept) } }).mediaType(offered)
   return best !== undefined && jsonTypes.includes(best) ? 'json' : 'xml'
@@ -66,7 +66,7 @@ export function responseFormat(
 const jsonTypes = ['application/json', 'text/json']
 const xmlTypes = ['application/xml', 'text/xml']
 
-// Of a type's parameters only its weight counts: `application/json; charset=utf-8` asks for JSON.
+// Parameters other than the weight do not count: `application/json; charset=utf-8` asks for JSON.
 function withoutParameters(accept: string): string {
   if (!accept.includes(';')) return accept
   return accept.replace(/;(?!\s*q\s*=)[^;,"=]+(?:=(?:"[^"]*"|[^;,"]*))?/gi, '')

@@ -11,7 +11,7 @@ import type { ApiConfig } from './deps.js'
  * `/api/docs`, which loads nothing from elsewhere. Registered before the routes that it describes.
  */
 export async function describeApi(app: FastifyInstance, config: ApiConfig): Promise<void> {
-  // Schemas tell what there is. Requests are read by our own strict parsers, and answers are sent as finished bytes.
+  // Schemas only describe: our own parsers read requests, and answers are sent as finished bytes.
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
 
@@ -45,12 +45,12 @@ export async function describeApi(app: FastifyInstance, config: ApiConfig): Prom
     staticCSP:
       "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     transformSpecification: (document) => here(document, config),
-    // No call to a validator on somebody else's server.
+    // Otherwise the page calls a validator on another server.
     uiConfig: { validatorUrl: null as never },
   })
 }
 
-/** The document with the address under which this server is reached, which may be known only now. */
+/** The document with the address of this server, which is known only after it listens. */
 function here<Document extends object>(document: Document, { baseUrl }: ApiConfig) {
   return { ...document, servers: [{ url: baseUrl() }] }
 }
@@ -89,17 +89,17 @@ const errorResponse = {
   },
 }
 
-/** What a route says of its 200 answer in its schema: the root and, as JSON Schema, what it holds. */
+/** The 200 answer in a route's schema: its root and, as JSON Schema, its fields. */
 export type Success = { readonly description?: string; readonly root?: string; readonly fields?: object }
 
 type Example = { readonly xml: string; readonly json: string }
 
-/** Answers by operation (`GET /api/...`), the golden documents of the tests: what is shown is what is answered. */
+/** Example answers by operation (`GET /api/...`): the golden documents of the tests. */
 const examples = JSON.parse(readFileSync(new URL('./examples/answers.json', import.meta.url), 'utf8')) as Readonly<
   Record<string, Example>
 >
 
-/** The schema of an operation with the answers that every operation may give. */
+/** The schema of an operation with the answers that all operations have. */
 function withAnswers(schema: FastifySchema | undefined, method: string, url: string): FastifySchema {
   if (schema === undefined || schema.tags === undefined) return { ...schema, hide: true }
   const example = examples[`${method} ${url}`]

@@ -3,8 +3,8 @@ import { parseWireDateTime } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
 
 /**
- * A query parameter: the last of several, and an empty one counts as absent (wire.md 1.1). Throws `request-invalid`
- * for a text with NUL, which no database takes.
+ * A query parameter: the last of several; an empty one counts as absent (wire.md 1.1). Throws `request-invalid` for a text
+ * with NUL, which PostgreSQL refuses.
  */
 export function queryValue(request: FastifyRequest, name: string): string | undefined {
   const value = (request.query as Record<string, unknown>)[name]
@@ -14,14 +14,14 @@ export function queryValue(request: FastifyRequest, name: string): string | unde
   return last.trim()
 }
 
-/** The record id in a text; undefined unless it is all digits. One beyond every possible id stands for itself. */
+/** The record id in a text; undefined unless it is all digits. One above every possible id becomes the largest number. */
 export function parseRecordId(text: string): number | undefined {
   return /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : undefined
 }
 
 /**
- * A parameter that is a whole number from 0 on; `absent` when it is not given. Throws `request-invalid`. The cursor of a
- * list is one: an inclusive lower bound (wire.md 4.2).
+ * A parameter that is a whole number from 0 on, such as the cursor of a list (wire.md 4.2); `absent` when it is not given.
+ * Throws `request-invalid`.
  */
 export function wholeNumberOf(request: FastifyRequest, name: string, absent = 0): number {
   const text = queryValue(request, name)
@@ -31,11 +31,11 @@ export function wholeNumberOf(request: FastifyRequest, name: string, absent = 0)
   return id
 }
 
-/** Records of a list page when the client does not say (wire.md 4.2). */
+/** Records of a list page without `limit` (wire.md 4.2). */
 export const defaultLimit = 10
 const maximumLimit = 100
 
-/** How many records a page may have: what `limit` says, at most 100. Throws `request-invalid`. */
+/** The number of records that a page may have: `limit`, at most 100. Throws `request-invalid`. */
 export function limitOf(request: FastifyRequest): number {
   const limit = wholeNumberOf(request, 'limit', defaultLimit)
   if (limit < 1) throw invalidParameter('limit', 'a whole number from 1 to 100', '0')

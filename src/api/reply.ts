@@ -9,8 +9,8 @@ import { preferredEncoding } from './encoding.js'
 import { mediaTypes } from './negotiation.js'
 
 /**
- * Sends the document that answers a POST, which nobody keeps. It goes as bytes: to a JSON text the framework would add a
- * charset that clients do not expect (wire.md 1.1).
+ * Sends the document that answers a POST; it is not cached. It is sent as bytes, since the framework adds a charset to JSON
+ * texts, which clients do not expect (wire.md 1.1).
  */
 export function sendDocument(reply: FastifyReply, format: Format, document: string): FastifyReply {
   return reply
@@ -20,14 +20,14 @@ export function sendDocument(reply: FastifyReply, format: Format, document: stri
     .send(Buffer.from(document))
 }
 
-/** What a read answers with. */
+/** The answer of a read. */
 export type ReadAnswer = {
   readonly document: string | Pieces
-  /** Names this document among all that this address and format may ever give; undefined: its bytes are hashed. */
+  /** Identifies this document among all of this address and format; undefined: a hash of its bytes does. */
   readonly version?: string | undefined
-  /** When it is not the format's own. */
+  /** Where it is not the format's own. */
   readonly mediaType?: string | undefined
-  /** Of a list with `modifiedSince`: where the client's next one should begin; undefined when that is not known. */
+  /** Of a list: the `modifiedSince` of the client's next round; undefined when it is not known. */
   readonly modifiedUntil?: Date | undefined
 }
 
@@ -36,8 +36,8 @@ const compressedFromBytes = 1_024
 const compress = promisify(gzip)
 
 /**
- * Sends what was read, named by its version or a hash of its bytes, so that a client which has them gets 304 instead
- * (RFC 9110 13.1.2); in gzip when it is asked for.
+ * Sends what was read under an `ETag` made of its version or a hash of its bytes, or 304 to a client that has it
+ * (RFC 9110 13.1.2); in gzip when the client accepts that.
  */
 export function sendRead(
   request: FastifyRequest,
@@ -69,7 +69,7 @@ function toBytes(pieces: Pieces): Buffer {
 }
 
 async function sendCompressed(reply: FastifyReply, body: Buffer): Promise<FastifyReply> {
-  // The level that costs least: it leaves a quarter of a page of projects.
+  // The fastest level; it reduces a page of projects to a quarter.
   const bytes = await compress(body, { level: constants.Z_BEST_SPEED })
   return reply.header('content-encoding', 'gzip').send(bytes)
 }

@@ -10,10 +10,10 @@ import { contentFormat } from './negotiation.js'
 /** Largest request body, in bytes. */
 export const bodyLimit = 65_536
 
-/** Bodies are records of a few fields: anything deeper or wider is refused before it costs anything (wire.md 1.8). */
+/** Bodies have a few fields; deeper or larger ones are refused while they are read (wire.md 1.8). */
 const limits: XmlLimits = { depth: 16, elements: 1_000, attributes: 20, characters: bodyLimit }
 
-/** A text of 1 to `length` characters that must be there; an empty one counts as absent (wire.md 6.2). */
+/** A required text of 1 to `length` characters. */
 export function textUpTo(length: number) {
   return z
     .string()
@@ -22,21 +22,21 @@ export function textUpTo(length: number) {
     .refine((text) => !text.includes('\0'), 'a text without NUL')
 }
 
-/** An e-mail address as it is looked up: RFC 5321 allows no longer one. */
+/** An e-mail address, of the greatest length that RFC 5321 allows. */
 const emailText = textUpTo(254)
 
-/** A password as it is checked; the limit keeps a hash from working on 64 KB. */
+/** A password to be checked; the limit bounds the cost of its hash. */
 const passwordText = textUpTo(1_024)
 
-/** An API key or access token as it is looked up. */
+/** An API key or access token to be looked up. */
 export const secretText = textUpTo(256)
 
-/** E-mail and password of an account, as every operation that needs them takes them (wire.md 6.1). */
+/** E-mail and password of an account, as all operations take them (wire.md 6.1). */
 export const userFields = z.object({ email: emailText, password: passwordText })
 
 /**
- * The fields under the body's root, which XML and JSON name alike, as the schema has them. Throws like `readBody`, and
- * `request-invalid` naming every field that is missing or wrong.
+ * The fields under the body's root, checked by the schema. Throws like `readBody`, and `request-invalid` naming every field
+ * that is missing or wrong.
  */
 export function readValidBody<T extends z.ZodType>(request: FastifyRequest, root: string, schema: T): z.output<T> {
   const result = schema.safeParse(readBody(request, root))
@@ -45,7 +45,7 @@ export function readValidBody<T extends z.ZodType>(request: FastifyRequest, root
 }
 
 /**
- * The fields under the body's root, unchecked. Throws `media-type-unsupported`, `request-malformed` (unreadable, another
+ * The fields under the body's root, which has the same name in XML and JSON. Throws `media-type-unsupported`, `request-malformed` (unreadable, another
  * root) or `request-too-large`.
  */
 export function readBody(request: FastifyRequest, root: string): unknown {

@@ -3,8 +3,8 @@ import { type FastifyInstance, fastify } from 'fastify'
 import type { ApiConfig } from './deps.js'
 
 /**
- * Headers for whoever opens an answer in a browser: nothing in it may run, frame or be guessed at. Pages for people set
- * their own content security policy over this one. Everything is public data, so other sites may load it.
+ * Headers for answers that are opened in a browser: no scripts, no frames, no sniffed types. Pages for people set their own
+ * content security policy in place of this one. All data is public, so other sites may load it.
  */
 export async function secureHeaders(app: FastifyInstance, config: ApiConfig): Promise<void> {
   const headers = await helmetHeaders({
@@ -16,7 +16,7 @@ export async function secureHeaders(app: FastifyInstance, config: ApiConfig): Pr
     crossOriginOpenerPolicy: false,
     originAgentCluster: false,
     referrerPolicy: { policy: 'no-referrer' },
-    // Half a year; not for subdomains, which are not ours to decide about.
+    // Half a year; subdomains may belong to other services.
     strictTransportSecurity: config.baseUrl().startsWith('https:') && { maxAge: 15_552_000, includeSubDomains: false },
     xDnsPrefetchControl: false,
     xDownloadOptions: false,
@@ -30,12 +30,12 @@ export async function secureHeaders(app: FastifyInstance, config: ApiConfig): Pr
   })
 }
 
-// What the framework itself says of an answer.
+// Headers that the framework sets itself.
 const ownHeaders = new Set(['content-type', 'content-length', 'date', 'connection'])
 
 /**
- * The headers that helmet would set with these options. They are the same for every answer, and asking helmet for them
- * each time costs as much as the rest of a small answer (it sets them past the framework), so it is asked once.
+ * The headers that helmet sets with these options. They are the same for every answer, so helmet computes them once: for
+ * each answer it would cost as much as the rest of a small one.
  */
 async function helmetHeaders(options: FastifyHelmetOptions): Promise<Record<string, string>> {
   const once = fastify()

@@ -26,8 +26,8 @@ export async function issueKeyTo(
 }
 
 /**
- * Revokes a key of the account and ends its tokens; once more is not an error. Throws like `issueKeyTo`, and
- * `key-unknown` when the key is none of the account's.
+ * Revokes a key of the account and ends its tokens; a revoked key is not an error. Throws like `issueKeyTo`, and
+ * `key-unknown` when the account has no such key.
  */
 export async function revokeKeyOf(
   deps: CredentialDeps,

@@ -9,7 +9,7 @@ import type { CredentialDeps } from './verify-credentials.js'
 
 export type NewApiUser = { readonly email: string; readonly password: string; readonly tokenTimeoutSeconds: number }
 
-// One mailbox in the shape that everybody means: something, an at sign, a domain with a dot; 254 is the limit of RFC 5321.
+// The usual shape of one mailbox: a local part, an at sign, a domain with a dot. RFC 5321 allows 254 characters.
 const emailPattern = /^[^\s@<>"\p{Cc}]{1,64}@[^\s@<>"\p{Cc}.]+(\.[^\s@<>"\p{Cc}.]+)+$/u
 
 /**
@@ -44,7 +44,7 @@ export async function registerAccount(
   return { accountId, email: account.email }
 }
 
-/** Checks a password that somebody chooses and hashes it; throws `request-invalid`. */
+/** Checks and hashes a new password; throws `request-invalid`. */
 export async function toPasswordHash(
   passwords: PasswordHashing,
   { email, password }: { readonly email: string; readonly password: string },
@@ -54,7 +54,7 @@ export async function toPasswordHash(
   return await passwords.hash(password)
 }
 
-// The hash is made before anybody looks whether the e-mail is taken: both outcomes take the same time.
+// Hashes before the e-mail is looked up, so that a taken one takes the same time.
 async function toNewAccount(
   passwords: PasswordHashing,
   { password, tokenTimeoutSeconds, ...user }: NewApiUser,

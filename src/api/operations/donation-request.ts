@@ -5,16 +5,16 @@ import type { PaymentMethod } from '../../payments/gateway.js'
 import { type MaskedCard, maskTestCard } from '../../payments/test-cards.js'
 import { FieldReader } from './field-reader.js'
 
-/** `1`: card data, only with `is_test=true`; `2`: the gateway's stand-ins for a card (wire.md 6.2). */
+/** `1`: card data, only with `is_test=true`; `2`: tokens of the gateway in place of a card (wire.md 6.2). */
 export type DonationVersion = 1 | 2
 
-/** What a request is read against. */
+/** What decides how a request is read. */
 export type DonationRules = {
   readonly version: DonationVersion
   readonly currency: CurrencyCode
-  /** Values of `paymentGateway` that are served, in small letters. */
+  /** Accepted values of `paymentGateway`, in lower case. */
   readonly gateways: readonly string[]
-  /** Fields that need an agreement of their own; without it they are ignored. */
+  /** Whether the caller has the grant for this field; otherwise it is ignored. */
   readonly mayNote: boolean
   readonly mayNamePartner: boolean
 }
@@ -38,15 +38,15 @@ const most = 1_000_000_000
 
 /**
  * Reads the fields under `donation`. Numbers may come as texts, unknown fields are ignored, empty texts are absent.
- * Throws `request-invalid` naming every field that is missing or wrong; what came is never repeated, it may be a card
- * number or a name.
+ * Throws `request-invalid` naming every field that is missing or wrong, but never the value, which may be a card number or
+ * a name.
  */
 export function readDonationRequest(fields: unknown, rules: DonationRules): DonationRequest {
   const problems: FieldProblem[] = []
   const root = FieldReader.of(fields, 'donation', problems)
   const currency = readCurrency(root, rules.currency)
   const payerDetail = root.child('payment_detail')
-  // Clients that never sell certificates still send the empty field.
+  // Clients without certificates still send the empty field.
   if (root.child('giftCertificate_detail')?.has('giftCertificateNumber')) {
     root.refuse('giftCertificate_detail', 'no gift certificate: they are not supported')
   }
@@ -98,8 +98,8 @@ function readPaymentDetail(
 }
 
 /**
- * The card fields of version 1, which takes tests only. Only a published test number is accepted: every other number is
- * refused, and repeated nowhere.
+ * The card fields of version 1, which takes tests only: it accepts the published test numbers, and refuses every other
+ * number without repeating it.
  */
 function readTestCard(detail: FieldReader): MaskedCard | undefined {
   if (!detail.has('creditCardNumber')) return undefined
@@ -150,7 +150,7 @@ function readEmail(root: FieldReader): string {
   return email
 }
 
-/** An amount above 0 (and not under `minimum`) with no more decimals than the currency has; 0 when it was refused. */
+/** An amount above 0 (or of at least `minimum`) with no more decimals than the currency has; 0 when it is refused. */
 function readAmount(reader: FieldReader, name: string, currency: CurrencyCode, minimum: number): Decimal {
   const zero = '0' as Decimal
   const places = minorUnitExponent(currency)

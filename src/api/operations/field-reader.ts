@@ -4,9 +4,9 @@ import { type Decimal, parseDecimal } from '../../domain/money.js'
 import { legalText } from '../../xml/writer.js'
 
 /**
- * Reads the fields of one object of a request leniently (wire.md 6.2): a number may be a text and a text a number,
- * blanks around a text and unknown fields do not count, and an empty text or `null` is absent. Problems are collected,
- * without what came. The number of a payment card is refused wherever it stands, so that nothing keeps one.
+ * Reads the fields of one object of a request leniently (wire.md 6.2): a number may be a text and a text a number, blanks
+ * around a text and unknown fields are ignored, and an empty text or `null` is absent. It collects problems without the
+ * values, and refuses the number of a payment card in any field, so that none is stored.
  */
 export class FieldReader {
   readonly #fields: Readonly<Record<string, unknown>>
@@ -19,30 +19,30 @@ export class FieldReader {
     this.#problems = problems
   }
 
-  /** A reader of this value; of an empty object, with a problem noted, when it is none. */
+  /** A reader of this object; of an empty one, with a problem, when the value is not an object. */
   static of(value: unknown, path: string, problems: FieldProblem[]): FieldReader {
     if (isObject(value)) return new FieldReader(value, path, problems)
     problems.push({ field: path, expected: 'an object' })
     return new FieldReader({}, path, problems)
   }
 
-  /** Notes that a field is not what was expected. */
+  /** Adds a problem, unless the field has one. */
   refuse(name: string, expected: string): void {
     if (!this.refused(name)) this.#problems.push({ field: `${this.#path}.${name}`, expected })
   }
 
-  /** Whether a problem was noted for this field. */
+  /** Whether the field has a problem. */
   refused(name: string): boolean {
     return this.#problems.some(({ field }) => field === `${this.#path}.${name}`)
   }
 
-  /** Whether the field came with anything in it, readable or not. */
+  /** Whether the field has a value, readable or not. */
   has(name: string): boolean {
     const value = this.#value(name)
     return value !== undefined && !(typeof value === 'string' && value.trim() === '')
   }
 
-  /** The object in this field; undefined when it is absent or, with a problem noted, something else. */
+  /** A reader of the object in this field; undefined when it is absent or, with a problem, something else. */
   child(name: string): FieldReader | undefined {
     if (!this.has(name)) return undefined
     const value = this.#value(name)
@@ -51,13 +51,13 @@ export class FieldReader {
     return undefined
   }
 
-  /** A reader of nothing for an object that must be there; notes a problem unless there is one. */
+  /** A reader of an empty object in place of a required one, with a problem. */
   missing(name: string): FieldReader {
     this.refuse(name, 'an object')
     return new FieldReader({}, `${this.#path}.${name}`, [])
   }
 
-  /** The text of at most `length` characters; undefined when it is absent or, with a problem noted, something else. */
+  /** The text of at most `length` characters; undefined when it is absent or, with a problem, something else. */
   text(name: string, length: number): string | undefined {
     const text = this.cardText(name, length)
     if (text === undefined || !holdsCardNumber(text)) return text
@@ -65,7 +65,7 @@ export class FieldReader {
     return undefined
   }
 
-  /** Like `text`, for the one field where a test card may stand. */
+  /** As `text`, for the one field that may have the number of a test card. */
   cardText(name: string, length: number): string | undefined {
     if (!this.has(name)) return undefined
     const value = this.#value(name)
@@ -74,27 +74,27 @@ export class FieldReader {
       this.refuse(name, 'a text')
       return undefined
     }
-    // What XML cannot hold could not be echoed in XML.
+    // The answer repeats the text, also in XML.
     const legal = legalText(text).trim()
     if ([...legal].length <= length) return legal === '' ? undefined : legal
     this.refuse(name, `at most ${length} characters`)
     return undefined
   }
 
-  /** Like `text`, as an object with the one field `key`, or none. */
+  /** As `text`, as an object with the field `key`, or an empty one. */
   optional<Key extends string>(key: Key, name: string, length: number): { readonly [K in Key]?: string } {
     const text = this.text(name, length)
     return (text === undefined ? {} : { [key]: text }) as { readonly [K in Key]?: string }
   }
 
-  /** A text that must be there; empty, with a problem noted, when it is not. */
+  /** A required text; empty, with a problem, when it is absent. */
   required(name: string, length: number): string {
     const text = this.text(name, length)
     if (text === undefined) this.refuse(name, 'a text that is not empty')
     return text ?? ''
   }
 
-  /** A decimal number, as a number or a text; undefined, with `expected` noted, when it is absent or something else. */
+  /** A required decimal, as a number or a text; undefined, with the problem `expected`, when it is absent or something else. */
   decimal(name: string, expected: string): Decimal | undefined {
     const value = this.#value(name)
     const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : ''
@@ -103,11 +103,11 @@ export class FieldReader {
     return decimal
   }
 
-  /** A record id that must be there; 0, with a problem noted, when it is not. */
+  /** A required record id; 0, with a problem, when it is absent or something else. */
   id(name: string): number {
     const value = this.#value(name)
     const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : ''
-    // No project has so high a number, and a message must not repeat what may be a card's.
+    // No project has such a long number, and a message must not repeat a card's.
     if (/^\d{1,30}$/.test(text)) return text.length < 14 ? Number(text) : Number.MAX_SAFE_INTEGER
     this.refuse(name, 'a project identifier, a whole number')
     return 0

@@ -9,7 +9,7 @@ import { projectTextsOf } from './ready-texts.js'
 const featuredProjects = 10
 const hourMs = 3_600_000
 
-/** The featured projects of the running hour (UTC): ten, or all active ones where there are fewer. */
+/** The featured projects of the current hour (UTC): ten, or all active ones where there are fewer (wire.md 4.4). */
 export async function getFeaturedProjects(
   store: Store,
   at: Date,

@@ -4,7 +4,6 @@ import type { ProjectTextRow, ProjectView, WireFormat } from '../../store/ready-
 import type { Store } from '../../store/store.js'
 import { joinRecords } from '../../wire/write/list.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
-
 import type { ListedPage } from './list-projects.js'
 import { createReadTogether } from './read-together.js'
 import { projectTextsOf, versionOf } from './ready-texts.js'
@@ -32,12 +31,12 @@ export async function getProjectsByIds(
   return { page, version: versionOf(view, active) }
 }
 
-/** One active project's record and, where it is known, what names it. */
+/** One active project's record and, where it is known, the name of its version. */
 export type SingleProject = { readonly record: string; readonly version: string | undefined }
 
 export type GetProject = (input: { readonly id: number } & Wanted) => Promise<SingleProject>
 
-// Of more, the first would wait for the last: all are answered at once.
+// A larger statement would delay its first project until its last.
 const projectsTogether = 8
 
 /** Finds one active project. Throws `not-found`, or `project-inactive` (wire.md 4.6). */
@@ -53,7 +52,7 @@ export function createProjectFinder(store: Store): GetProject {
   }
 }
 
-/** The error of projects that cannot be shown: all of them inactive, or at least one never heard of. */
+/** The error of projects that cannot be shown: all of them are inactive, or at least one is unknown. */
 export function nothingLeft(ids: readonly number[], inactive: number): ServiceError {
   const named = `${ids.length === 1 ? 'project' : 'projects'} ${ids.join(', ')}`
   if (inactive === ids.length) {

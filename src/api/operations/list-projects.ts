@@ -27,22 +27,22 @@ export type ProjectListInput = ProjectSelection & {
 
 export type ListProjects = (input: ProjectListInput) => Promise<ListedPage>
 
-/** A page, and what names it and where to begin next time, where these are known. */
+/** A page and, where they are known, the name of its version and the instant for the next `modifiedSince`. */
 export type ListedPage = {
   readonly page: ListPage
   readonly version?: string | undefined
   readonly modifiedUntil?: Date | undefined
 }
 
-// More would keep one connection busy while others idle, and fill the memory of the driver.
+// A larger statement would keep one connection busy while others idle, and fill the driver's memory.
 const pagesTogether = 8
 const countRememberedMs = 1_000
 const countsRememberedMax = 1_000
 
 /**
- * Lists projects, inactive ones included unless `activeOnly`, in id order: one round trip when the texts are there. The
- * total of a scope is counted at most once a second, since counting costs more than the page. Throws `not-found` for a
- * theme or organisation that does not exist.
+ * Lists projects in the order of ids, with inactive ones unless `activeOnly`: one round trip when all texts are stored. The
+ * total of a scope is counted at most once a second, since counting costs more than the page. Throws `not-found` for an
+ * unknown theme or organisation.
  */
 export function createProjectList(store: Store, monotonicMs: () => number = () => performance.now()): ListProjects {
   const counts = new Map<string, { found: number | undefined; againAt: number }>()
@@ -56,7 +56,7 @@ export function createProjectList(store: Store, monotonicMs: () => number = () =
     const name = `${JSON.stringify(scope)} ${activeOnly}`
     const known = modifiedSince ? undefined : counts.get(name)
     const count = known?.found === undefined || known.againAt <= monotonicMs()
-    // Set before the answer is there, so that of many requests at once only one counts.
+    // Set before the answer, so that only one of many concurrent requests counts.
     if (known && count) known.againAt = monotonicMs() + countRememberedMs
     const text = { view, format, recordVersion: projectRecordVersion }
     const query = { scope, activeOnly, modifiedSince, limit, count, text }
@@ -80,7 +80,7 @@ export function createProjectList(store: Store, monotonicMs: () => number = () =
   }
 }
 
-/** The ids of all projects selected, ascending, as records that have nothing else. */
+/** The ids of all selected projects, ascending, as records without other fields (wire.md 4.4). */
 export async function listProjectIds(
   store: Store,
   format: WireFormat,

@@ -3,15 +3,15 @@ import type { ProjectTexts, ProjectView, TextRow, WireFormat } from '../../store
 import type { Store } from '../../store/store.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
 
-/** A name for exactly these records in this view; undefined when not every row knows the version of its text. */
+/** A name of these versions of the records in this view; undefined when a row lacks its text or version. */
 export function versionOf(view: ProjectView, rows: readonly TextRow[]): string | undefined {
   if (rows.some((row) => row.text === undefined || row.version === undefined)) return undefined
   return `${projectRecordVersion} ${view} ${rows.map(({ id, version }) => `${id}:${version}`).join()}`
 }
 
 /**
- * The rows' texts in their order. Those that are missing are rendered from one snapshot and kept for later reads; a
- * project that has been deleted meanwhile is left out.
+ * The rows' texts in their order. Missing ones are rendered from one snapshot and stored for later reads; a project that
+ * was deleted meanwhile is left out.
  */
 export async function projectTextsOf(
   store: Store,

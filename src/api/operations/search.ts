@@ -12,8 +12,8 @@ import { projectTextsOf } from './ready-texts.js'
 export type SearchFilter = { readonly name: 'theme' | 'country'; readonly value: string }
 
 /**
- * The filters in a text such as `country:IN,theme=edu`: both signs, in any letter case of the name; what is empty or has
- * another name is skipped (wire.md 5.1).
+ * The filters in a text such as `country:IN,theme=edu`, with either sign and the name in any letter case; empty entries and
+ * other names are skipped (wire.md 5.1).
  */
 export function parseFilters(text: string | undefined): SearchFilter[] {
   return (text ?? '').split(',').flatMap((entry): SearchFilter[] => {
@@ -33,7 +33,7 @@ export type SearchInput = {
   readonly format: WireFormat
 }
 
-// More words or characters than people type; each word costs the database time.
+// More than people type; each word costs the database time.
 const mostWords = 32
 const mostCharacters = 500
 

@@ -6,7 +6,7 @@ import { audit } from '../audit.js'
 import type { AccessDeps } from '../deps.js'
 import { askersOf, countSignIn, recordSuccess, signInOf, throttledSignIn, uncountSignIn } from './throttle.js'
 
-/** What an account proves itself with, and the address that it comes from. */
+/** The credentials of an account, and the address of the request. */
 export type Credentials = { readonly email: string; readonly password: string; readonly address: string }
 
 export type CredentialDeps = AccessDeps & { readonly log: Log }

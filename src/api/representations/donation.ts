@@ -12,7 +12,7 @@ import {
   wireDocument,
 } from '../../wire/write/wire-value.js'
 
-/** The `donation` document: in XML the fields of the request in ASCII order first, then the outcome, as captured. */
+/** The `donation` document (wire.md 6.3); in XML too, the fields of the request precede the outcome. */
 export function donationDocument(format: Format, request: DonationRequest, settlement: Settlement): string {
   const charged = money(chargedOf(request))
   const currency = string(request.currency)
@@ -47,7 +47,7 @@ export function donationDocument(format: Format, request: DonationRequest, settl
   return wireDocument(format, 'donation', value)
 }
 
-/** Version 1 only: names and address as they came, and the card masked. */
+/** The payer, and the masked card; in answers to version 1 only. */
 function paymentDetail({ payment, payer, card }: DonationRequest): WireObject | undefined {
   if (payment) return undefined
   const fields = {

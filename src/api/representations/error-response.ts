@@ -5,7 +5,7 @@ import { type Format, integer, object, string, wireDocument, wrapper } from '../
 export type ErrorResponse = {
   readonly status: number
   readonly messages: readonly string[]
-  /** The payment processor's code; goes with the first message. */
+  /** The payment processor's code, which belongs to the first message. */
   readonly number?: number
 }
 

@@ -12,7 +12,7 @@ import {
   wrapper,
 } from '../../wire/write/wire-value.js'
 
-/** All themes; a client reads `id` and `name` by position and the root has no attributes (wire.md 1.4). */
+/** All themes; the root has no attributes (wire.md 1.4). */
 export function themesDocument(format: Format, themes: readonly ThemeRecord[]): string {
   return namedList(format, 'themes', 'theme', themes.map(themeRecord))
 }

@@ -5,7 +5,7 @@ import { dateTime, type Format } from '../../wire/write/wire-value.js'
 import { type Element, element, textElement } from '../../xml/element.js'
 import { legalText, writeElement } from '../../xml/writer.js'
 
-/** A project's reports as the API shows them: an Atom feed (RFC 4287), or the same in JSON (wire.md 9). */
+/** A project's reports, for an Atom feed (RFC 4287) or the same in JSON (wire.md 9). */
 export type ReportFeedInput = {
   readonly project: ProjectReports
   /** Public address of the platform, without a slash at its end. */
@@ -13,7 +13,7 @@ export type ReportFeedInput = {
   readonly publisherName: string
 }
 
-/** The document; JSON says what Atom says, with plain strings and lists that are always arrays. */
+/** The document; JSON has the same as Atom, with plain strings and lists that are always arrays. */
 export function reportFeedDocument(format: Format, input: ReportFeedInput): string {
   return format === 'xml' ? atomDocument(toFeed(input)) : JSON.stringify(jsonFeed(toFeed(input)))
 }
@@ -33,7 +33,7 @@ function toFeed({ project, baseUrl, publisherName }: ReportFeedInput) {
   }
 }
 
-// A feed without entries must have an `updated` too (RFC 4287 section 4.1.1).
+// A feed without entries has `updated` too (RFC 4287 section 4.1.1).
 function newest({ reports, changedAt }: ProjectReports): Date {
   return reports.length === 0 ? changedAt : new Date(Math.max(...reports.map((report) => report.updatedAt.getTime())))
 }
@@ -50,7 +50,7 @@ function atomDocument(feed: Feed): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${writeElement(root)}`
 }
 
-// Links of an entry are its pictures only: clients show every one as a picture.
+// An entry links its pictures only, since clients show every link as a picture.
 function atomEntry(report: ProgressReport): Element {
   return element('entry', undefined, [
     textElement('id', report.url),

@@ -11,18 +11,18 @@ import {
   xmlDeclaration,
 } from '../../wire/write/wire-value.js'
 
-/** What was searched for and found. */
+/** A search and its hits. */
 export type SearchResult = {
   readonly filters: readonly { readonly name: string; readonly value: string }[]
   readonly q: string
   readonly start: number
   readonly summary: boolean
-  /** As `joinRecords` puts them together. */
+  /** Joined by `joinRecords`. */
   readonly records: string
   readonly numberFound: number
 }
 
-/** The search envelope (wire.md 5.2): without hits there is no `projects` at all, four clients test for that. */
+/** The search envelope (wire.md 5.2). Clients test for `projects`, which is left out when there are no hits. */
 export function searchDocument(format: Format, result: SearchResult): Pieces {
   const { filters, q, start, summary, records, numberFound } = result
   const filterObjects = filters.map(({ name, value }) =>

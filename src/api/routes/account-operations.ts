@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { secretText, userFields } from '../request-body.js'
 
-/** An operation on accounts, keys and tokens: the roots of its body and answer, and what the body holds under its root. */
+/** An operation on accounts, keys or tokens: the roots of its body and answer, and the fields of the body. */
 export type AccountOperation<Body extends z.ZodType = z.ZodType> = {
   readonly path: string
   readonly summary: string
@@ -17,7 +17,6 @@ function operation<Body extends z.ZodType>(one: AccountOperation<Body>): Account
   return one
 }
 
-/** wire.md 6.1. */
 export const getToken = operation({
   path: '/api/userservice/tokens',
   summary: 'Get an access token',

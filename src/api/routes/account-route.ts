@@ -13,7 +13,7 @@ export type AccountHandler<Body extends z.ZodType> = (
   request: FastifyRequest,
 ) => Promise<WireScalar>
 
-/** Registers an operation on accounts, keys or tokens: its body is read in XML and JSON, and nobody keeps its answer. */
+/** Registers an operation on accounts, keys or tokens; its body may be XML or JSON, and its answer is not cached. */
 export function addAccountOperation<Body extends z.ZodType>(
   app: FastifyInstance,
   operation: AccountOperation<Body>,

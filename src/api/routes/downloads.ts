@@ -40,7 +40,7 @@ export function downloadReads({ bulk, config }: ApiDeps): Read[] {
   }))
 }
 
-/** The bulk files, which need no key: nobody can guess their addresses. */
+/** The bulk files, which need no key, since their addresses cannot be guessed. */
 export function bulkFileRoute(app: FastifyInstance, { bulk }: ApiDeps): void {
   const serve = async (request: FastifyRequest<{ Params: { token: string; file: string } }>, reply: FastifyReply) => {
     const found = await bulk.find(request.params.token, request.params.file)

@@ -6,8 +6,8 @@ import { nothingHere } from '../errors.js'
 import { serveFile } from '../serve-file.js'
 
 /**
- * The published files. `/iati/...` and `/feeds/...` are those of the live release; `/feeds/releases/{id}/...` are the same
- * paths of one release for ever.
+ * The published files. `/iati/...` and `/feeds/...` serve the live release; `/feeds/releases/{id}/...` serve the same paths of
+ * one release.
  */
 export function feedRoutes(app: FastifyInstance, { releases }: ApiDeps): void {
   const route = (
@@ -21,7 +21,7 @@ export function feedRoutes(app: FastifyInstance, { releases }: ApiDeps): void {
         serve(request as FastifyRequest, reply as FastifyReply, prefix + request.params['*']),
     })
 
-  // A file may vanish between looking it up and opening it, when a new release swept the old one away: look again, once.
+  // A sweep may remove a file between its look-up and its opening; the second look-up finds the new release.
   const serveLive = async (
     request: FastifyRequest,
     reply: FastifyReply,

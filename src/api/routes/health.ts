@@ -5,9 +5,9 @@ import type { ApiDeps } from '../deps.js'
 import { retryAfterSeconds } from '../errors.js'
 
 /**
- * `/healthz`: the process answers. `/readyz`: it can do its work, which needs the database and a live release; 503 until
- * then. A publication that is late, failed or held is told (`needs`, the codes of `giving status`), but is no reason to
- * take the process out of service: it goes on serving the last good release.
+ * `/healthz`: the process answers. `/readyz`: it can work, which needs the database and a live release; 503 until then. A
+ * late, failed or held publication is reported (`needs`, the codes of `giving status`), but leaves the process in service:
+ * it still serves the last good release.
  */
 export function healthRoutes(app: FastifyInstance, deps: ApiDeps): void {
   app.get('/healthz', async (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'alive' }))
@@ -30,7 +30,7 @@ type State = {
   readonly needs?: readonly string[]
 }
 
-// The answer to this request is whether these work, so a failure is a value here, and logged.
+// A failure is the answer to this request, so it is a value here, and logged.
 async function lookAt(deps: ApiDeps): Promise<State> {
   try {
     const { live, overdue, needs } = await publicationHealth(deps)

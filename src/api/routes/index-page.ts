@@ -9,7 +9,7 @@ import { indexStyle } from '../index-style.js'
 const styleHash = createHash('sha256').update(indexStyle).digest('base64')
 const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
-/** `/`: the page for people; also before the first release, when it says so. */
+/** `/`: the page for people, also before the first release. */
 export function indexRoute(app: FastifyInstance, deps: ApiDeps): void {
   app.get('/', async (_request, reply) => {
     const [release, runs] = await Promise.all([deps.releases.live(), lastRuns(deps)])
@@ -28,7 +28,7 @@ export function indexRoute(app: FastifyInstance, deps: ApiDeps): void {
   })
 }
 
-// What is published is there without the database; the page only cannot tell of the last run then.
+// The page needs the database only for the last run.
 async function lastRuns({ listRuns, log }: ApiDeps): Promise<readonly RunSummary[]> {
   try {
     return await listRuns(1)

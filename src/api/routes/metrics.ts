@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Metrics } from '../../observability/metrics.js'
 
-/** `/metrics`, and the measuring of every request by its route; addresses that do not exist are one route. */
+/** `/metrics`, and the measurement of each request by its route; unknown addresses count as one route. */
 export function metricsRoute(app: FastifyInstance, metrics: Metrics | undefined): void {
   if (!metrics) return
   app.addHook('onResponse', (request, reply, done) => {

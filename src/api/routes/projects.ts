@@ -14,7 +14,7 @@ import type { Read } from './read-route.js'
 
 const base = '/api/public/projectservice'
 
-// What a list is of, by its address (wire.md 4.1).
+// The scopes of lists, by their address (wire.md 4.1).
 const scopes: readonly {
   readonly path: string
   readonly what: string

@@ -6,7 +6,7 @@ import type { Authenticate } from '../operations/authenticate.js'
 import { queryValue } from '../query.js'
 import { type ReadAnswer, sendRead } from '../reply.js'
 
-/** Query parameters of reads, with their meaning; all are text, read by `query.ts`. */
+/** Query parameters of reads and their meaning; `query.ts` parses them. */
 export const readParameters = {
   nextProjectId: 'Identifier of the first project of the page: an inclusive lower bound.',
   nextOrgId: 'Identifier of the first organisation of the page: an inclusive lower bound.',
@@ -31,7 +31,7 @@ export type Read = {
   readonly answer: (request: FastifyRequest, format: Format) => Promise<ReadAnswer>
 }
 
-/** Registers reads, which answer GET and HEAD in both formats; the key is checked before the rest of the request is read. */
+/** Registers reads, which answer GET and HEAD in both formats; the key is checked before anything else is read. */
 export function readRoutes(app: FastifyInstance, reads: readonly Read[], authenticate: Authenticate): void {
   for (const { path, summary, tag, parameters = [], alsoXml, answer } of reads) {
     app.get(

@@ -6,12 +6,12 @@ import { addLogFields } from '../log-fields.js'
 import { authenticateSecure } from '../operations/authenticate.js'
 import { queryValue } from '../query.js'
 
-// Nothing that the description of the API should list.
+// Not listed in the description of the API.
 const hidden: FastifySchema & { readonly hide: boolean } = { hide: true }
 
 const callers = new WeakMap<FastifyRequest, Caller>()
 
-/** Who makes this request; only for routes of the secure area, which are not reached without. */
+/** The caller of a request in the secure area. */
 export function callerOf(request: FastifyRequest): Caller {
   const caller = callers.get(request)
   if (!caller) throw new Error('the caller of a request outside of the secure area was asked for')
@@ -19,9 +19,8 @@ export function callerOf(request: FastifyRequest): Caller {
 }
 
 /**
- * Everything under `/api/secure` (wire.md 1.3): key, token and grant are checked before
- * anything else, the body included, so that whoever may not ask learns not even which operations there are. `routes`
- * are registered with their whole addresses.
+ * Everything under `/api/secure` (wire.md 1.3). Key, token and grant are checked before anything else, so that a caller
+ * without them does not learn which operations exist. `routes` registers routes with their whole addresses.
  */
 export async function secureArea(
   app: FastifyInstance,
@@ -37,7 +36,7 @@ export async function secureArea(
       callers.set(request, caller)
     })
     routes(area)
-    // A route, since a not-found handler would run without this area's hooks for methods that nothing answers.
+    // A route, since a not-found handler would skip this area's hooks for methods without a route.
     area.all('/api/secure', { schema: hidden }, async (request, reply) =>
       sendError(nothingHere(request), request, reply),
     )

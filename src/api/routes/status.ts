@@ -3,12 +3,12 @@ import { isoInstantOf } from '../../domain/dates.js'
 import type { RunSummary } from '../../store/runs/runs.js'
 import type { ApiDeps } from '../deps.js'
 
-/** Runs that `/feeds/status.json` tells of. */
+/** Number of runs in `/feeds/status.json`. */
 const shownRuns = 20
 
 /**
- * `/feeds/status.json`: what is live and how the last runs went. Answered before the first release too, since that is
- * when people look.
+ * `/feeds/status.json`: the live release and the last runs. Also answered before the first release, when people look at
+ * it most.
  */
 export function statusRoute(app: FastifyInstance, { releases, listRuns }: ApiDeps): void {
   app.get('/feeds/status.json', async (_request, reply) => {
@@ -32,7 +32,7 @@ export function statusRoute(app: FastifyInstance, { releases, listRuns }: ApiDep
   })
 }
 
-// Chosen field by field: who works on a run and an error's message are for the operator, not for the world.
+// Lease owners and messages of errors are for the operator only.
 function toStatusRun(run: RunSummary) {
   return {
     id: run.id,

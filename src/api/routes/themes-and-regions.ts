@@ -61,7 +61,7 @@ export function themeAndRegionReads({ store }: ApiDeps): Read[] {
 
 const countsPath = /^(?:(?<region>.+)\/)?countries\/projects(?<active>\/active)?\/count$/s
 
-// Parsed by hand, since the name of a region may contain a slash, which clients do not encode.
+// Not a route pattern, since clients do not encode a slash in the name of a region.
 function readCountsPath(request: FastifyRequest): { region: string | undefined; activeOnly: boolean } {
   const match = countsPath.exec(pathText(request, '*'))
   if (!match) throw nothingHere(request)
