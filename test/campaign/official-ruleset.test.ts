@@ -17,6 +17,7 @@ import {
 import { officialJudge } from '../support/official-ruleset.js'
 import { mutated, mutations } from '../support/schema-mutants.js'
 import { wellsForTara } from '../support/wells-for-tara.js'
+import { scaled } from './support/scale.js'
 
 const official = officialStandard('the campaign that compares our rules with the official ruleset')
 const context = { today: mutantsDay as IsoDate, now: `${mutantsDay}T12:00:00Z` as IsoInstant }
@@ -54,7 +55,7 @@ describe.skipIf(!official)('records with several things wrong', () => {
         if (known.has('0.3.1') || known.has('9.1.1-9.132.1')) return
         expect([...judge(broken)].filter((id) => !known.has(id))).toEqual([])
       }),
-      { numRuns: 5000 },
+      { numRuns: scaled(5000) },
     )
   }, 300_000)
 })

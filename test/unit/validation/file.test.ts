@@ -322,9 +322,9 @@ describe('a file', () => {
       asked.push(...records)
       return records.map(() => [])
     }
-    expect(found(await validated(activityFile([numbered('1'), long]), { xsd: { validate } }))).toEqual([
+    expect(found(await validated(activityFile([numbered('1'), long]), { xsd: { validate } }))).toContain(
       'schema-skipped XM-DAC-47045-long /iati-activity 4',
-    ])
+    )
     expect(asked).toHaveLength(1)
   })
 
