@@ -166,8 +166,12 @@ describe('giving start on a bare machine', () => {
     const record = JSON.parse(
       readFileSync(path.join(installation.dataDir, 'postgres-launcher/server.json'), 'utf8'),
     ) as { clusterDir: string }
-    const { stdout } = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
-    expect(stdout.split('\n').filter((line) => line.includes(record.clusterDir))).toEqual([])
+    const processesOfCluster = () =>
+      spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+        .stdout.split('\n')
+        .filter((line) => line.includes(record.clusterDir))
+    // The guard of the process that the test before killed waits five seconds before it looks.
+    await expect.poll(processesOfCluster, { timeout: 15_000 }).toEqual([])
   })
 })
 
