@@ -23,6 +23,7 @@ import {
   median,
 } from '../suite/bench.js'
 import { startFloor, startGiving } from '../suite/servers.js'
+import { apiLimits, describedLimits } from '../suite/settings.js'
 
 const connections = 64
 const poolSize = 10
@@ -65,6 +66,7 @@ async function run({ quick, only = '', data: kept, workshop, say }: BenchSetting
       DATABASE_POOL_SIZE: pool,
       GIVING_DATA_DIR: path.join(dataDir, 'api'),
       LOG_LEVEL: 'info',
+      ...apiLimits,
     }
     await using api = await startGiving(program, 'api', environment, '/healthz')
     const ports = { api: Number(new URL(api.value).port), ...floors.value }
@@ -179,7 +181,7 @@ async function measure(setting: Setting, print: (line: string) => void): Promise
   print(
     `${projects} projects, ${connections} connections, ${setting.rounds} rounds of ${setting.seconds} s (medians), ` +
       `${availableParallelism()} cores ${cpus()[0]?.model ?? ''}, load before ${loadavg()[0]?.toFixed(2)}; server, ` +
-      'database and load generator share the machine',
+      `database and load generator share the machine; ${describedLimits}`,
   )
   const wanted = groups.filter(({ targets }) => targets[0]?.name.includes(setting.only))
   const bars: Bar[] = []

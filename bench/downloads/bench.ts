@@ -11,7 +11,7 @@ import { atLeast, type Bench, type BenchResult, type BenchSetting } from '../sui
 import { runNode } from '../suite/child.js'
 import { type Contender, contest, rate, secondsOf, speedRatio } from '../suite/contest.js'
 import { type RunningServer, startFloor, startGiving } from '../suite/servers.js'
-import { baseUrl, currency, mappingConfig } from '../suite/settings.js'
+import { apiLimits, baseUrl, currency, describedLimits, mappingConfig } from '../suite/settings.js'
 
 /** Readers of a large feed, served by the process that publishes it, beside bare streams over the same files. */
 export const bench: Bench = {
@@ -41,6 +41,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
     REPORTING_ORG_TYPE: mappingConfig.reportingOrg.type,
     DEFAULT_CURRENCY: currency,
     LOG_LEVEL: 'warn',
+    ...apiLimits,
   }
   const program = await workshop.program()
   progress('publishing the feed')
@@ -75,7 +76,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
       {
         title:
           `${readers} readers at a time of ${(sizes.identity / 1e6).toFixed(1)} MB, gzip ${(sizes.gzip / 1e6).toFixed(1)} MB; ` +
-          'server, floor and readers share the machine; median (spread)',
+          `server, floor and readers share the machine; ${describedLimits}; median (spread)`,
         columns: ['', 'MB/s', 'downloads/s'],
         rows,
       },

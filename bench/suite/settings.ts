@@ -17,3 +17,15 @@ export const mappingConfig: MappingConfig = {
   language: 'en',
   baseUrl,
 }
+
+/** Limits of the API that one load generator would reach are counted but raised; the others have their defaults. */
+export const apiLimits = {
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  RATE_LIMIT_PER_ADDRESS: '1000000',
+  DOWNLOAD_MEGABYTES_PER_SECOND: '100000',
+} as const
+
+/** The limits as a report prints them. */
+export const describedLimits = Object.entries(apiLimits)
+  .map(([name, value]) => `${name}=${value}`)
+  .join(', ')

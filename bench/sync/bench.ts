@@ -17,6 +17,7 @@ import { runSync } from '../../src/sync/sync.js'
 import { type GetOptions, type Query, UpstreamClient } from '../../src/sync/upstream-client.js'
 import type { Bench, BenchResult, BenchSetting } from '../suite/bench.js'
 import { startGiving } from '../suite/servers.js'
+import { apiLimits } from '../suite/settings.js'
 
 const clock = () => new Date()
 const { signal } = new AbortController()
@@ -63,6 +64,7 @@ async function run({ quick, workshop, say: print }: BenchSetting): Promise<Bench
       DATABASE_URL: server.url,
       GIVING_DATA_DIR: path.join(dataDir, 'api'),
       LOG_LEVEL: 'warn',
+      ...apiLimits,
     }
     await using api = await startGiving(await workshop.program(), 'api', environment, '/healthz')
     const url = api.value

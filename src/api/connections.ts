@@ -1,14 +1,14 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { normalizeIP } from '@fastify/rate-limit'
 import type { Log } from '../observability/log.js'
+import { clientNetwork } from './client-network.js'
 import type { ApiLimits } from './deps.js'
 import type { ProxyTrust } from './proxy-trust.js'
+import { warnSometimes } from './warn-sometimes.js'
 
 // From this share of all connections on, idle ones make room.
 const crowded = 0.8
 const makeRoomEveryMs = 1_000
-const warnEveryMs = 60_000
 
 /**
  * Refuses connections beyond the limits by closing them at once. Those of trusted proxies are not counted by address:
@@ -40,7 +40,7 @@ export function limitConnections(
     socket.once('close', () => open--)
     makeRoom()
     if (remoteAddress === undefined || trusts(remoteAddress, 0)) return
-    const address = normalizeIP(remoteAddress)
+    const address = clientNetwork(remoteAddress)
     const ofAddress = byAddress.get(address) ?? 0
     if (ofAddress >= connectionsPerAddress) {
       warnRefused(
@@ -57,17 +57,4 @@ export function limitConnections(
       else byAddress.set(address, left)
     })
   })
-}
-
-/** Warns at most once a minute, with how often it would have. */
-function warnSometimes(log: Log): (fields: object, message: string) => void {
-  let refused = 0
-  let warnedAt = Number.NEGATIVE_INFINITY
-  return (fields, message) => {
-    refused++
-    if (performance.now() - warnedAt < warnEveryMs) return
-    log.warn({ ...fields, refused }, message)
-    refused = 0
-    warnedAt = performance.now()
-  }
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { logRequests } from './access-log.js'
 import { allowAllOrigins } from './cors.js'
 import type { ApiDeps } from './deps.js'
+import { Downloads } from './downloads.js'
 import { nothingHere, sendError } from './errors.js'
 import { limitRate, refuseUnderPressure } from './limits.js'
 import { closeForMaintenance } from './maintenance.js'
@@ -38,6 +39,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   await secureHeaders(app, config)
   logRequests(app, deps.log)
   refuseUnderPressure(app, config.limits)
+  const countKey = limitRate(app, config.limits, deps.log)
   closeForMaintenance(app, deps)
   // Bodies stay bytes until a route reads them, so that an unknown address is 404 whatever the body.
   app.removeAllContentTypeParsers()
@@ -46,17 +48,17 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   app.setNotFoundHandler((request, reply) => sendError(nothingHere(request), request, reply))
 
   const authenticate = createAuthentication(deps.store)
-  await limitRate(app, config.limits, authenticate)
+  const downloads = new Downloads(config.limits)
   await describeApi(app, config)
-  accountRoutes(app, deps, authenticate)
-  await secureArea(app, deps, (area) => donationRoutes(area, deps))
+  accountRoutes(app, { ...deps, authenticate, countKey })
+  await secureArea(app, { ...deps, countKey }, (area) => donationRoutes(area, deps))
   readRoutes(
     app,
     reads.flatMap((group) => group(deps)),
-    authenticate,
+    { authenticate, countKey },
   )
-  bulkFileRoute(app, deps)
-  feedRoutes(app, deps)
+  bulkFileRoute(app, { ...deps, downloads })
+  feedRoutes(app, { ...deps, downloads })
   statusRoute(app, deps)
   indexRoute(app, deps)
   healthRoutes(app, deps)

@@ -15,7 +15,11 @@ export type ApiLimits = {
   /** Connections at a time from one address; of IPv6, from one network (/64). */
   readonly connectionsPerAddress: number
   /** Requests of one key in a minute; 0: no limit. */
-  readonly requestsPerMinute: number
+  readonly requestsPerKey: number
+  /** Requests from one address in a minute, published files and health aside; 0: no limit. */
+  readonly requestsPerAddress: number
+  /** Bytes of published files to one address in a second; 0: no limit. */
+  readonly downloadBytesPerSecond: number
   /** API requests are answered with 503 while the event loop lags more than this; 0: never. */
   readonly eventLoopDelayMs: number
 }

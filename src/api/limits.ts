@@ -1,11 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { normalizeIP, default as rateLimit } from '@fastify/rate-limit'
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../domain/errors.js'
+import type { Log } from '../observability/log.js'
 import { isApiRequest } from './api-path.js'
+import { clientNetwork } from './client-network.js'
 import type { ApiLimits } from './deps.js'
-import type { Authenticate } from './operations/authenticate.js'
-import { queryValue } from './query.js'
+import { MinuteCounter } from './minute-counter.js'
+import { warnSometimes } from './warn-sometimes.js'
 
 /**
  * Answers API requests with 503 while the event loop lags: by then every waiting answer is late, and new work would make
@@ -37,27 +38,39 @@ export function refuseUnderPressure(app: FastifyInstance, { eventLoopDelayMs }: 
 // Part of every measured delay.
 const sampleMs = 10
 
+/** Counts a request of a key that was found; throws `rate-limited` when there were too many in a minute. */
+export type CountKey = (keyId: number) => void
+
 /**
- * Counts the API requests of each key in this process, where the operator wants that; too many are `rate-limited`. Only
- * keys that were found lately have a count of their own: whoever invents keys is counted by address.
+ * Counts the requests of this process: by address before they are read, and by key where a route calls the returned
+ * function. Too many are `rate-limited`.
  */
-export async function limitRate(
-  app: FastifyInstance,
-  { requestsPerMinute }: ApiLimits,
-  authenticate: Authenticate,
-): Promise<void> {
-  if (requestsPerMinute === 0) return
-  await app.register(rateLimit, {
-    max: requestsPerMinute,
-    timeWindow: 60_000,
-    allowList: (request) => !isApiRequest(request),
-    keyGenerator: (request) => {
-      const key = queryValue(request, 'api_key')
-      return key !== undefined && authenticate.remembers(key) ? `key ${key.toLowerCase()}` : normalizeIP(request.ip)
-    },
-    errorResponseBuilder: (_request, { max, ttl }) =>
-      new ServiceError('rate-limited', `more than ${max} requests of this key in a minute`, {
-        retryAfterSeconds: Math.max(1, Math.ceil(ttl / 1000)),
-      }),
+export function limitRate(app: FastifyInstance, limits: ApiLimits, log: Log): CountKey {
+  const { requestsPerKey, requestsPerAddress } = limits
+  const warnRefused = warnSometimes(log)
+  const ofAddress = new MinuteCounter(requestsPerAddress)
+  const ofKey = new MinuteCounter(requestsPerKey)
+  app.addHook('onRequest', (request, _reply, done) => {
+    const seconds = uncounted.has(request.routeOptions.url ?? '') ? 0 : ofAddress.add(clientNetwork(request.ip))
+    if (seconds === 0) return done()
+    const { ip: address, headers } = request
+    if (headers['x-forwarded-for'] !== undefined && address === request.socket.remoteAddress) {
+      warnRefused(
+        { address },
+        'requests of a proxy that TRUST_PROXY does not name are refused: its clients share one limit',
+      )
+    }
+    done(tooMany(requestsPerAddress, 'from this address', seconds))
   })
+  return (keyId) => {
+    const seconds = ofKey.add(keyId)
+    if (seconds > 0) throw tooMany(requestsPerKey, 'of this key', seconds)
+  }
+}
+
+// Health is always answered; published files have limits of their own (downloads.ts).
+const uncounted = new Set(['/healthz', '/iati/*', '/feeds/*', '/feeds/releases/*', '/feeds/bulk/:token/:file'])
+
+function tooMany(most: number, whose: string, retryAfterSeconds: number): ServiceError {
+  return new ServiceError('rate-limited', `more than ${most} requests ${whose} in a minute`, { retryAfterSeconds })
 }

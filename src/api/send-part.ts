@@ -1,7 +1,9 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { ServiceError } from '../domain/errors.js'
 import type { ByteRange } from '../publishing/folder/served-file.js'
+import type { Download } from './downloads.js'
 import type { OpenFile } from './open-files.js'
 
 /** A part of a file that is open. */
@@ -14,17 +16,18 @@ const chunksTogether = 64 * 1_048_576
 let readers = 0
 
 /**
- * Answers with a part of an open file, under the status and headers that were set, and closes the file. One buffer is
+ * Answers with a part of an open file, under the status and headers that were set, and ends file and download. One buffer is
  * filled again each time the connection has taken its bytes: a stream would allocate every chunk, which takes half as
  * long again. A file that turns out to be too short cuts the connection, since its length has been promised.
  */
-export function sendPart(reply: FastifyReply, part: OpenPart): FastifyReply {
+export function sendPart(reply: FastifyReply, part: OpenPart, download: Download): FastifyReply {
   const { raw: response, request, log } = reply.hijack()
   response.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders)
   readers++
-  copyPart(part, response)
+  copyPart(part, response, download)
     .finally(() => {
       readers--
+      download.end()
       return part.file.close()
     })
     .then(
@@ -40,7 +43,11 @@ export function sendPart(reply: FastifyReply, part: OpenPart): FastifyReply {
 }
 
 /** Returns how many bytes were sent: fewer than there are when the reader has gone away. */
-async function copyPart({ file, path, offset, length }: OpenPart, response: ServerResponse): Promise<number> {
+async function copyPart(
+  { file, path, offset, length }: OpenPart,
+  response: ServerResponse,
+  download: Download,
+): Promise<number> {
   const share = Math.max(smallestChunk, Math.floor(chunksTogether / readers))
   const chunk = Buffer.allocUnsafeSlow(Math.min(largestChunk, share, length))
   let sent = 0
@@ -52,6 +59,8 @@ async function copyPart({ file, path, offset, length }: OpenPart, response: Serv
         `${path} ends after ${offset + sent} bytes, expected ${offset + length}`,
       )
     }
+    const delayMs = download.delayMs(bytesRead)
+    if (delayMs > 0) await sleep(delayMs, undefined, { ref: false })
     if (!(await isTaken(response, bytesRead === chunk.length ? chunk : chunk.subarray(0, bytesRead)))) return sent
     sent += bytesRead
   }

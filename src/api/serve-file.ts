@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../domain/errors.js'
 import type { ByteRange, ServedFile } from '../publishing/folder/served-file.js'
 import { isUnchanged, validatorsOf, wantedRange } from './conditional.js'
+import type { Downloads } from './downloads.js'
 import { type Encoding, preferredEncoding } from './encoding.js'
 import { mediaTypes, responseFormat } from './negotiation.js'
 import { openFile } from './open-files.js'
@@ -25,6 +27,7 @@ export type Served = {
   readonly file: ServedFile
   readonly release: string
   readonly lifetime: keyof typeof cacheControl
+  readonly downloads: Downloads
 }
 
 /**
@@ -51,18 +54,25 @@ export async function serveFile(request: FastifyRequest, reply: FastifyReply, se
 
   const range = ranged ? wantedRange(request.headers, file.identity.length, validators) : undefined
   if (range === 'unsatisfiable') return sendUnsatisfiable(request, reply, served)
-  const body = await openBody(file, encoding, range)
+  const download = served.downloads.begin(request.ip)
+  const body = await openBody(file, encoding, range).catch((error: unknown) => {
+    download.end()
+    throw error
+  })
   stageHeaders().header('content-type', file.mediaType).header('content-length', String(body.length))
   if (encoding === 'gzip') reply.header('content-encoding', 'gzip')
   if (range) {
     reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${file.identity.length}`)
   }
-  if (body instanceof Uint8Array) return reply.send(request.method === 'HEAD' ? undefined : body)
-  if (request.method === 'HEAD') {
-    await body.file.close()
-    return reply.send()
+  if (request.method === 'GET' && !(body instanceof Uint8Array)) return sendPart(reply, body, download)
+  download.end()
+  if (!(body instanceof Uint8Array)) await body.file.close()
+  else if (request.method === 'GET') {
+    const delayMs = download.delayMs(body.length)
+    if (delayMs > 0) await sleep(delayMs, undefined, { ref: false })
+    return reply.send(body)
   }
-  return sendPart(reply, body)
+  return reply.send()
 }
 
 function sendUnsatisfiable(request: FastifyRequest, reply: FastifyReply, { file, release }: Served): FastifyReply {

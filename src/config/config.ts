@@ -26,6 +26,10 @@ export type Config = {
   readonly trustProxy: boolean | number | string
   /** 0: no limit. */
   readonly rateLimitPerMinute: number
+  /** 0: no limit. */
+  readonly rateLimitPerAddress: number
+  /** 0: no limit. */
+  readonly downloadMegabytesPerSecond: number
   readonly maxConnections: number
   readonly maxConnectionsPerAddress: number
   readonly dataDir: string
@@ -144,6 +148,8 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
   tls: readTls,
   trustProxy: (variable) => variable.get('TRUST_PROXY'),
   rateLimitPerMinute: (variable) => variable.get('RATE_LIMIT_PER_MINUTE'),
+  rateLimitPerAddress: (variable) => variable.get('RATE_LIMIT_PER_ADDRESS'),
+  downloadMegabytesPerSecond: (variable) => variable.get('DOWNLOAD_MEGABYTES_PER_SECOND'),
   maxConnections: (variable) => variable.get('MAX_CONNECTIONS'),
   maxConnectionsPerAddress: (variable) => variable.get('MAX_CONNECTIONS_PER_ADDRESS'),
   dataDir: (variable) => path.resolve(variable.get('GIVING_DATA_DIR')),

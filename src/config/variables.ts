@@ -116,8 +116,18 @@ export const variables = {
   ),
   RATE_LIMIT_PER_MINUTE: variable(
     'Most API requests of one key in a minute, counted by each process; 0: no limit.',
-    '0',
+    '1200',
     wholeNumber(0, 1_000_000),
+  ),
+  RATE_LIMIT_PER_ADDRESS: variable(
+    'Most requests from one address in a minute, counted by each process; published files do not count; 0: no limit.',
+    '3000',
+    wholeNumber(0, 1_000_000),
+  ),
+  DOWNLOAD_MEGABYTES_PER_SECOND: variable(
+    'Most megabytes of published files that each process sends to one address in a second; 0: no limit.',
+    '50',
+    wholeNumber(0, 100_000),
   ),
   MAX_CONNECTIONS: variable(
     'Most connections to one API process at a time; fewer where the limit of open files (ulimit -n) is lower.',
@@ -125,7 +135,7 @@ export const variables = {
     wholeNumber(1, 100_000),
   ),
   MAX_CONNECTIONS_PER_ADDRESS: variable(
-    'Most connections from one address at a time; those of trusted proxies are not counted.',
+    'Most connections and downloads of one address at a time; connections of trusted proxies are not counted.',
     '128',
     wholeNumber(1, 100_000),
   ),

@@ -116,7 +116,8 @@ export const errorCatalogue = {
     public: true,
   },
   'rate-limited': {
-    meaning: 'More requests in a minute than RATE_LIMIT_PER_MINUTE allows one API key.',
+    meaning:
+      'More requests in a minute than RATE_LIMIT_PER_MINUTE allows a key or RATE_LIMIT_PER_ADDRESS an address, or too many downloads at a time.',
     status: 503,
     remedy: 'retry',
     public: true,

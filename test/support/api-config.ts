@@ -6,6 +6,9 @@ export const testConfig: ApiConfig = {
   publisherName: 'Giving <Platform>',
   trustProxy: false,
   tls: undefined,
-  limits: { requestsPerMinute: 0, eventLoopDelayMs: 0, connections: 10_000, connectionsPerAddress: 10_000 },
+  limits: {
+    ...{ connections: 10_000, connectionsPerAddress: 10_000, eventLoopDelayMs: 0 },
+    ...{ requestsPerKey: 0, requestsPerAddress: 0, downloadBytesPerSecond: 0 },
+  },
   tokenTimeoutSeconds: 36_000,
 }

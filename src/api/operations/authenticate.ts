@@ -6,10 +6,7 @@ import type { Store } from '../../store/store.js'
 import type { AccessDeps } from '../deps.js'
 
 /** Finds the key of a request; throws `key-missing` or `key-unknown`. */
-export type Authenticate = ((key: string | undefined) => Promise<ApiKey>) & {
-  /** Whether this key was found lately; not a permission, since it is not looked up again. */
-  readonly remembers: (key: string) => boolean
-}
+export type Authenticate = (key: string | undefined) => Promise<ApiKey>
 
 const rememberedMs = 5_000
 const rememberedMax = 10_000
@@ -20,7 +17,7 @@ const rememberedMax = 10_000
  */
 export function createAuthentication(store: Store, monotonicMs: () => number = () => performance.now()): Authenticate {
   const remembered = new Map<string, { key: ApiKey; until: number }>()
-  const authenticate = async (text: string | undefined) => {
+  return async (text) => {
     if (isAbsent(text)) throw new ServiceError('key-missing', 'the query parameter api_key is missing')
     const name = secretDigest(text)
     const known = remembered.get(name)
@@ -34,9 +31,6 @@ export function createAuthentication(store: Store, monotonicMs: () => number = (
     remembered.set(name, { key, until: monotonicMs() + rememberedMs })
     return key
   }
-  return Object.assign(authenticate, {
-    remembers: (text: string) => remembered.has(secretDigest(text)),
-  })
 }
 
 /** The error of a key that is not registered, named as the client sent it, cut at 64 characters (wire.md 2.2). */

@@ -1,4 +1,3 @@
-import { normalizeIP } from '@fastify/rate-limit'
 import { ServiceError } from '../../domain/errors.js'
 import {
   addThrottleCounts,
@@ -12,6 +11,7 @@ import {
 } from '../../store/access/throttle-counts.js'
 import type { Db } from '../../store/database/connection.js'
 import type { Store } from '../../store/store.js'
+import { clientNetwork } from '../client-network.js'
 
 /** The first `free` ones need no wait; each further one doubles it, from a second up to the longest. */
 export type Allowance = { readonly free: number; readonly longestSeconds: number }
@@ -35,15 +35,15 @@ export function openAgainAt({ count, lastAt }: Omit<ThrottleCount, 'subject'>, a
 /** Whom a sign-in is counted for. */
 export type SignIn = { readonly pair: Subject; readonly place: Subject; readonly account: Subject }
 
-/** The subject of an address; of IPv6 its network (/64) counts, since one household has all of it. */
+/** The subject of a client's address. */
 export function placeOf(address: string): Subject {
-  return subjectOf('place', normalizeIP(address))
+  return subjectOf('place', clientNetwork(address))
 }
 
 /** The subjects of a sign-in to the account with this name, known or not. */
 export function signInOf(account: string, address: string): SignIn {
   return {
-    pair: subjectOf('pair', account, normalizeIP(address)),
+    pair: subjectOf('pair', account, clientNetwork(address)),
     place: placeOf(address),
     account: subjectOf('account', account),
   }
@@ -103,7 +103,7 @@ export async function recordSuccess(
 
 /** Counts a new account from this address; throws `login-throttled` when there were too many. */
 export async function countNewAccount(store: Store, address: string, at: Date): Promise<void> {
-  const subject = subjectOf('new-account', normalizeIP(address))
+  const subject = subjectOf('new-account', clientNetwork(address))
   await store.transaction(async (db) => {
     const [count] = await lockThrottleCounts(db, [subject], at)
     const wait = waitSeconds(count, newAccountAllowance, at)

@@ -3,6 +3,7 @@ import { endToken } from '../../store/access/callers.js'
 import { boolean, string } from '../../wire/write/wire-value.js'
 import { audit } from '../audit.js'
 import type { ApiDeps } from '../deps.js'
+import type { CountKey } from '../limits.js'
 import { addLogFields } from '../log-fields.js'
 import { issueKeyTo, revokeKeyOf } from '../operations/account-keys.js'
 import type { Authenticate } from '../operations/authenticate.js'
@@ -13,7 +14,10 @@ import { getToken, giveUpKey, makeAccount, requestKey, signOut } from './account
 import { addAccountOperation } from './account-route.js'
 
 /** Accounts, keys and tokens (wire.md 6.1, 10.1); where an operation needs a key, the body has it. */
-export function accountRoutes(app: FastifyInstance, deps: ApiDeps, authenticate: Authenticate): void {
+export function accountRoutes(
+  app: FastifyInstance,
+  { authenticate, countKey, ...deps }: ApiDeps & { readonly authenticate: Authenticate; readonly countKey: CountKey },
+): void {
   const { tokenTimeoutSeconds } = deps.config
 
   addAccountOperation(app, getToken, async ({ user, api_key: apiKey }, request) => {
@@ -25,6 +29,7 @@ export function accountRoutes(app: FastifyInstance, deps: ApiDeps, authenticate:
   addAccountOperation(app, signOut, async ({ api_key: apiKey, access_token: token }, request) => {
     const { id: keyId, accountId } = await authenticate(apiKey)
     addLogFields(request, { account: accountId, key: keyId })
+    countKey(keyId)
     await deps.store.transaction(async (db) => {
       await endToken(db, { token, keyId })
       const who = { actor: `account ${accountId}`, origin: request.ip }

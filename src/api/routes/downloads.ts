@@ -3,6 +3,7 @@ import { ServiceError } from '../../domain/errors.js'
 import { bulkPath } from '../../publishing/bulk/bulk-reader.js'
 import { object, string, wireDocument } from '../../wire/write/wire-value.js'
 import type { ApiDeps } from '../deps.js'
+import type { Downloads } from '../downloads.js'
 import { nothingHere } from '../errors.js'
 import { serveFile } from '../serve-file.js'
 import type { Read } from './read-route.js'
@@ -41,11 +42,14 @@ export function downloadReads({ bulk, config }: ApiDeps): Read[] {
 }
 
 /** The bulk files, which need no key, since their addresses cannot be guessed. */
-export function bulkFileRoute(app: FastifyInstance, { bulk }: ApiDeps): void {
+export function bulkFileRoute(
+  app: FastifyInstance,
+  { bulk, downloads }: ApiDeps & { readonly downloads: Downloads },
+): void {
   const serve = async (request: FastifyRequest<{ Params: { token: string; file: string } }>, reply: FastifyReply) => {
     const found = await bulk.find(request.params.token, request.params.file)
     if (!found) throw nothingHere(request)
-    const served = { file: found.file, release: found.set, lifetime: 'immutable' } as const
+    const served = { file: found.file, release: found.set, lifetime: 'immutable', downloads } as const
     return await serveFile(request as FastifyRequest, reply, served)
   }
   app.route<{ Params: { token: string; file: string } }>({

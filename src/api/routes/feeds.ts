@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../domain/errors.js'
 import type { ReadableRelease } from '../../publishing/release/read/release-reader.js'
 import type { ApiDeps } from '../deps.js'
+import type { Downloads } from '../downloads.js'
 import { nothingHere } from '../errors.js'
 import { serveFile } from '../serve-file.js'
 
@@ -9,7 +10,10 @@ import { serveFile } from '../serve-file.js'
  * The published files. `/iati/...` and `/feeds/...` serve the live release; `/feeds/releases/{id}/...` serve the same paths of
  * one release.
  */
-export function feedRoutes(app: FastifyInstance, { releases }: ApiDeps): void {
+export function feedRoutes(
+  app: FastifyInstance,
+  { releases, downloads }: ApiDeps & { readonly downloads: Downloads },
+): void {
   const route = (
     prefix: string,
     serve: (request: FastifyRequest, reply: FastifyReply, path: string) => Promise<FastifyReply>,
@@ -20,6 +24,18 @@ export function feedRoutes(app: FastifyInstance, { releases }: ApiDeps): void {
       handler: (request, reply) =>
         serve(request as FastifyRequest, reply as FastifyReply, prefix + request.params['*']),
     })
+
+  const servePath = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    release: ReadableRelease,
+    path: string,
+    lifetime: 'live' | 'immutable',
+  ): Promise<FastifyReply> => {
+    const file = await release.find(path)
+    if (!file) throw nothingHere(request)
+    return await serveFile(request, reply, { file, release: release.id, lifetime, downloads })
+  }
 
   // A sweep may remove a file between its look-up and its opening; the second look-up finds the new release.
   const serveLive = async (
@@ -60,18 +76,6 @@ const keptPrefix = '/feeds/releases/'
 /** The error of every feed address before the first release. */
 export function noRelease(): ServiceError {
   return new ServiceError('release-missing', 'nothing has been published yet: the first release is being built')
-}
-
-async function servePath(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  release: ReadableRelease,
-  path: string,
-  lifetime: 'live' | 'immutable',
-): Promise<FastifyReply> {
-  const file = await release.find(path)
-  if (!file) throw nothingHere(request)
-  return await serveFile(request, reply, { file, release: release.id, lifetime })
 }
 
 function isMissingFile(error: unknown): boolean {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Format } from '../../wire/write/wire-value.js'
+import type { CountKey } from '../limits.js'
 import { addLogFields } from '../log-fields.js'
 import { responseFormat } from '../negotiation.js'
 import type { Authenticate } from '../operations/authenticate.js'
@@ -32,7 +33,11 @@ export type Read = {
 }
 
 /** Registers reads, which answer GET and HEAD in both formats; the key is checked before anything else is read. */
-export function readRoutes(app: FastifyInstance, reads: readonly Read[], authenticate: Authenticate): void {
+export function readRoutes(
+  app: FastifyInstance,
+  reads: readonly Read[],
+  { authenticate, countKey }: { readonly authenticate: Authenticate; readonly countKey: CountKey },
+): void {
   for (const { path, summary, tag, parameters = [], alsoXml, answer } of reads) {
     app.get(
       path,
@@ -40,6 +45,7 @@ export function readRoutes(app: FastifyInstance, reads: readonly Read[], authent
       async (request, reply) => {
         const { id: key, accountId: account } = await authenticate(queryValue(request, 'api_key'))
         addLogFields(request, { account, key })
+        countKey(key)
         const format = responseFormat(request, alsoXml)
         return sendRead(request, reply, format, await answer(request, format))
       },

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify'
 import type { Caller } from '../../store/access/callers.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere, sendError } from '../errors.js'
+import type { CountKey } from '../limits.js'
 import { addLogFields } from '../log-fields.js'
 import { authenticateSecure } from '../operations/authenticate.js'
 import { queryValue } from '../query.js'
@@ -24,15 +25,16 @@ export function callerOf(request: FastifyRequest): Caller {
  */
 export async function secureArea(
   app: FastifyInstance,
-  deps: ApiDeps,
+  { countKey, ...deps }: ApiDeps & { readonly countKey: CountKey },
   routes: (area: FastifyInstance) => void,
 ): Promise<void> {
   await app.register(async (area) => {
     area.addHook('onRequest', async (request) => {
       const credentials = { apiKey: queryValue(request, 'api_key'), token: queryValue(request, 'api_token') }
-      const caller = await authenticateSecure(deps, credentials, 'donations', ({ accountId, keyId }) =>
-        addLogFields(request, { account: accountId, key: keyId }),
-      )
+      const caller = await authenticateSecure(deps, credentials, 'donations', ({ accountId, keyId }) => {
+        addLogFields(request, { account: accountId, key: keyId })
+        countKey(keyId)
+      })
       callers.set(request, caller)
     })
     routes(area)

@@ -26,6 +26,8 @@ export const apiFields = [
   'reportingOrg',
   'trustProxy',
   'rateLimitPerMinute',
+  'rateLimitPerAddress',
+  'downloadMegabytesPerSecond',
   'maxConnections',
   'maxConnectionsPerAddress',
   'tokenTimeoutHours',
@@ -114,7 +116,9 @@ function limitsOf({ config, log }: Runtime<(typeof apiFields)[number]>): ApiLimi
     log.warn({ connections }, 'fewer connections than MAX_CONNECTIONS: the limit of open files (ulimit -n) is too low')
   }
   return {
-    requestsPerMinute: config.rateLimitPerMinute,
+    requestsPerKey: config.rateLimitPerMinute,
+    requestsPerAddress: config.rateLimitPerAddress,
+    downloadBytesPerSecond: config.downloadMegabytesPerSecond * 1_000_000,
     eventLoopDelayMs,
     connections,
     connectionsPerAddress: config.maxConnectionsPerAddress,

@@ -7,7 +7,7 @@ import { afterAll } from 'vitest'
 import { isFinished } from '../../../src/domain/run.js'
 import { createRun, getRun, type RunSummary } from '../../../src/store/runs/runs.js'
 import type { Store } from '../../../src/store/store.js'
-import { transpileProgram } from '../../support/cli.js'
+import { noRates, transpileProgram } from '../../support/cli.js'
 
 /** Never due while a case runs. */
 export const neverSoon = '0 0 29 2 *'
@@ -64,6 +64,7 @@ export async function createFleet(environment: Record<string, string>): Promise<
         REPORTING_ORG_REF: 'US-EIN-123456789',
         PUBLISH_SCHEDULE: neverSoon,
         BASE_URL: 'https://giving.example',
+        ...noRates,
         ...environment,
         ...more,
       },

@@ -6,8 +6,10 @@ import { buffer } from 'node:stream/consumers'
 import { fastify, LogController } from 'fastify'
 import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { Downloads } from '../../../src/api/downloads.js'
 import { openFile } from '../../../src/api/open-files.js'
 import { type OpenPart, sendPart } from '../../../src/api/send-part.js'
+import { testConfig } from '../../support/api-config.js'
 
 // Several buffers, and more than a connection holds for a reader who does not read; no two parts of it are alike.
 const content = Buffer.from(Array.from({ length: 3_000_000 }, (_, index) => index.toString(36)).join(' '))
@@ -25,12 +27,14 @@ afterAll(() => rm(folder, { recursive: true }))
 async function serving(offset: number, length: number) {
   const log: string[] = []
   const parts: OpenPart[] = []
+  const downloads = new Downloads(testConfig.limits)
   const loggerInstance = pino({}, { write: (line: string) => void log.push(JSON.parse(line).msg) })
   const app = fastify({ loggerInstance, logController: new LogController({ disableRequestLogging: true }) })
-  app.get('/', async (_request, reply) => {
+  app.get('/', async (request, reply) => {
     const part = { path: file, offset, length, file: await openFile(file) }
     parts.push(part)
-    return sendPart(reply.header('content-length', String(length)).header('x-release', 'one'), part)
+    const answer = reply.header('content-length', String(length)).header('x-release', 'one')
+    return sendPart(answer, part, downloads.begin(request.ip))
   })
   afterAll(() => app.close())
   const url = await app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => 'listening' })

@@ -5,14 +5,14 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { sendError } from '../../../src/api/errors.js'
-import { limitRate, refuseUnderPressure } from '../../../src/api/limits.js'
-import { createAuthentication } from '../../../src/api/operations/authenticate.js'
+import { refuseUnderPressure } from '../../../src/api/limits.js'
 import { createApiUser } from '../../../src/api/operations/create-api-user.js'
 import { createServer } from '../../../src/api/server.js'
 import { listen, type TestApi, testApi, testConfig, testUser } from '../../support/api.js'
 import { testDatabase } from '../../support/database.js'
+import { layRelease } from '../../support/release.js'
 
 const list = '/api/public/projectservice/all/projects'
 
@@ -51,11 +51,10 @@ describe('a limit of requests in a minute', () => {
   let api: TestApi
   let ownKey: string
   let otherKey: string
+  let others = 10
   beforeAll(async () => {
-    api = await testApi(store, {
-      store,
-      config: { ...testConfig, limits: { ...testConfig.limits, requestsPerMinute: 3 }, trustProxy: true },
-    })
+    const limits = { ...testConfig.limits, requestsPerKey: 3, requestsPerAddress: 5 }
+    api = await testApi(store, { store, config: { ...testConfig, limits, trustProxy: true } })
     ownKey = (await createApiUser(api.deps, { ...testUser, email: 'own@example.org' })).apiKey
     otherKey = (await createApiUser(api.deps, { ...testUser, email: 'other@example.org' })).apiKey
   })
@@ -63,28 +62,92 @@ describe('a limit of requests in a minute', () => {
   const get = (apiKey: string, address: string, url = `${list}.json`) =>
     api.app.inject({ url: `${url}?api_key=${apiKey}`, headers: { 'x-forwarded-for': address } })
 
-  it('counts each key for itself, and answers the next with 503 and when to come back', async () => {
-    // The first request of each key counts for the address: nobody has seen the key yet.
-    for (let count = 0; count < 4; count++) expect((await get(ownKey, '192.0.2.1')).statusCode).toBe(200)
+  it('counts each key, wherever its requests come from, and answers the next with 503 and when to come back', async () => {
+    for (let count = 0; count < 3; count++) expect((await get(ownKey, `192.0.2.${count}`)).statusCode).toBe(200)
     const refused = await get(ownKey, '192.0.2.9')
     expect(refused.statusCode).toBe(503)
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
-    expect(refused.json().error_response.errors.error[0].error_message).toContain('more than 3 requests')
-    expect((await get(otherKey, '192.0.2.1')).statusCode).toBe(200)
+    expect(refused.json().error_response.errors.error[0].error_message).toContain('more than 3 requests of this key')
+    expect((await get(otherKey, '192.0.2.9')).statusCode).toBe(200)
   })
 
-  it('counts invented keys by address', async () => {
-    for (let count = 0; count < 3; count++) {
-      expect((await get(`5a0c1d2e-0000-4000-8000-00000000000${count}`, '192.0.2.3')).statusCode).toBe(401)
-    }
-    expect((await get('5a0c1d2e-0000-4000-8000-000000000009', '192.0.2.3')).statusCode).toBe(503)
-    expect((await get('5a0c1d2e-0000-4000-8000-000000000009', '192.0.2.4')).statusCode).toBe(401)
+  it.each([
+    ['reads with invented keys', () => get('5a0c1d2e-0000-4000-8000-000000000009', '198.51.100.1'), 401],
+    ['the secure area', () => get('x', '198.51.100.2', '/api/secure/givingservice/donations'), 401],
+    ['addresses that do not exist', () => get('x', '198.51.100.3', '/nothing'), 404],
+    ['the index page', () => get('x', '198.51.100.4', '/'), 200],
+    ['the status of runs', () => get('x', '198.51.100.5', '/feeds/status.json'), 200],
+    ['the description of the API', () => get('x', '198.51.100.6', '/api/docs'), 200],
+    ['readiness', () => get('x', '198.51.100.7', '/readyz'), 503],
+    [
+      'sign-ins',
+      () =>
+        api.app.inject({
+          ...{ method: 'POST', url: '/api/userservice/tokens', payload: '{}' },
+          headers: { 'x-forwarded-for': '198.51.100.8', 'content-type': 'application/json' },
+        }),
+      400,
+    ],
+  ])('counts %s by address', async (_what, ask, status) => {
+    for (let count = 0; count < 5; count++) expect((await ask()).statusCode).toBe(status)
+    const refused = await ask()
+    expect(refused.statusCode).toBe(503)
+    expect(refused.body).toContain('more than 5 requests from this address in a minute')
+    expect((await get('x', `203.0.113.${others++}`, '/nothing')).statusCode).toBe(404)
   })
 
-  it('is not for published files, pages and health', async () => {
-    for (let count = 0; count < 5; count++) {
-      for (const url of ['/', '/healthz', '/api/docs']) expect((await get('x', '192.0.2.5', url)).statusCode).toBe(200)
+  it('does not count published files and /healthz', async () => {
+    for (const url of ['/iati/activities.xml', '/feeds/manifest.json', '/healthz']) {
+      for (let count = 0; count < 7; count++)
+        expect((await get('x', '203.0.113.1', url)).body).not.toContain('more than')
     }
+  })
+})
+
+describe('a proxy that is not trusted', () => {
+  it('is named in the log when its clients reach the limit of one address', async () => {
+    const limits = { ...testConfig.limits, requestsPerAddress: 1 }
+    const api = await testApi(store, { store, config: { ...testConfig, limits } })
+    const ask = (headers: Record<string, string>) => api.app.inject({ url: '/', headers })
+    expect((await ask({})).statusCode).toBe(200)
+    expect((await ask({})).statusCode).toBe(503)
+    const warnings = () => api.log.filter(({ msg }) => String(msg).includes('TRUST_PROXY'))
+    expect(warnings()).toEqual([])
+    expect((await ask({ 'x-forwarded-for': '192.0.2.1' })).statusCode).toBe(503)
+    expect(warnings()).toMatchObject([{ address: '127.0.0.1', refused: 1 }])
+  })
+})
+
+describe('downloads of one address', async () => {
+  it('have a limit at a time; the next one is answered with 503 and Retry-After', async () => {
+    const limits = { ...testConfig.limits, connectionsPerAddress: 2 }
+    const api = await testApi(store, { store, config: { ...testConfig, limits, trustProxy: true } })
+    await layRelease(api.feedsDir, {
+      id: '20261120T020000Z-1',
+      lastModified: '2026-11-20T02:00:00Z',
+      files: [{ path: '/iati/activities.xml', mediaType: 'application/xml', text: `<a>${'x'.repeat(8_000_000)}</a>` }],
+    })
+    const url = `${await listen(api.app)}/iati/activities.xml`
+    const begin = async (address: string) => {
+      const stopped = new AbortController()
+      const answer = await fetch(url, {
+        headers: { 'x-forwarded-for': address, 'accept-encoding': 'identity' },
+        signal: stopped.signal,
+      })
+      return { answer, stop: () => stopped.abort() }
+    }
+    const running = [await begin('192.0.2.1'), await begin('192.0.2.1')]
+    const refused = (await begin('192.0.2.1')).answer
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await refused.text()).toContain('more than 2 downloads at a time from this address')
+    const other = await begin('192.0.2.2')
+    expect(other.answer.status).toBe(200)
+    for (const { stop } of [...running, other]) stop()
+    await vi.waitFor(async () => {
+      const again = await begin('192.0.2.1')
+      again.stop()
+      expect(again.answer.status).toBe(200)
+    })
   })
 })
 
@@ -107,14 +170,6 @@ describe('an event loop that lags', () => {
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
     expect(answer.body).toContain('<error_code>503</error_code>')
     expect((await app.inject('/iati/x')).body).toBe('served')
-    await app.close()
-  })
-
-  it('of the rate limit is not registered unless that is configured', async () => {
-    const { deps } = await testApi(store, { store })
-    const app = createServer(deps)
-    await limitRate(app, testConfig.limits, createAuthentication(store))
-    expect(app.hasDecorator('rateLimit')).toBe(false)
     await app.close()
   })
 })
