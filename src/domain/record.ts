@@ -60,7 +60,7 @@ export type RecordSource = 'import' | 'upstream'
 export type HashedRecord = {
   readonly record: ProjectRecord
   readonly hash: string
-  /** The day that its total is cumulative to: its last change, else its approval, else the day of the import; never later than that day. */
+  /** The day that its total is cumulative to; never later than the day of the import. */
   readonly cumulativeTo: IsoDate
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { earlier, isoDateOf } from '../domain/dates.js'
+import { earlier, type IsoDate, isoDateOf } from '../domain/dates.js'
 import type { HashedRecord, ProjectRecord, SaveOptions } from '../domain/record.js'
 
 // Raise it when the same record would be saved differently, so that the next import saves it again.
@@ -7,12 +7,34 @@ const importerVersion = 1
 
 /**
  * The record as it is saved: with the hash that tells whether the store already has it, and the day that its total is
- * cumulative to, which is never later than today, whatever the record says.
+ * cumulative to. `knownAt` is the newest instant at which its page is known to have said so; undefined: not known.
  */
-export function toHashedRecord(record: ProjectRecord, { photoConsent, today }: SaveOptions): HashedRecord {
-  const stated = record.modifiedDate ?? record.approvedDate
-  const cumulativeTo = stated === undefined ? today : earlier(isoDateOf(stated), today)
-  return { record, hash: recordHash(record, photoConsent), cumulativeTo }
+export function toHashedRecord(record: ProjectRecord, options: SaveOptions, knownAt: Date | undefined): HashedRecord {
+  return {
+    record,
+    hash: recordHash(record, options.photoConsent),
+    cumulativeTo: cumulativeTo(record, knownAt, options.today),
+  }
+}
+
+/**
+ * The newest instant that these records name for themselves: their page is not older. An approval does not count, since
+ * nothing was given before it.
+ */
+export function newestInstant(records: readonly ProjectRecord[]): Date | undefined {
+  return newest(records.flatMap(({ modifiedDate, dateOfMostRecentReport }) => [modifiedDate, dateOfMostRecentReport]))
+}
+
+/** The day of the record's last change, else the day that its page is known of, else today; never in the future. */
+function cumulativeTo(record: ProjectRecord, knownAt: Date | undefined, today: IsoDate): IsoDate {
+  const { modifiedDate, approvedDate, dateOfMostRecentReport } = record
+  const base = modifiedDate ?? knownAt
+  if (base === undefined) return today
+  return earlier(isoDateOf(newest([base, dateOfMostRecentReport, approvedDate]) ?? base), today)
+}
+
+function newest(instants: readonly (Date | undefined)[]): Date | undefined {
+  return instants.reduce((latest, one) => (one && (!latest || one > latest) ? one : latest), undefined)
 }
 
 /** The hash of a record and of what decides how it is saved; the same for the same record in XML and in JSON. */

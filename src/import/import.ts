@@ -1,13 +1,13 @@
 import { type Clock, isoDateOf } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
 import type { CurrencyCode } from '../domain/money.js'
-import type { HashedRecord, RecordSource, SaveOptions } from '../domain/record.js'
+import type { ProjectRecord, RecordSource, SaveOptions } from '../domain/record.js'
 import { saveRecords } from '../store/catalogue/save-records.js'
 import { isDataError } from '../store/database/connection.js'
 import { refuseOtherCurrency } from '../store/donations/stated-totals.js'
 import type { Store } from '../store/store.js'
 import { parseProjectRecord } from '../wire/read/project-record.js'
-import { toHashedRecord } from './hashed-record.js'
+import { newestInstant, toHashedRecord } from './hashed-record.js'
 import { type ImportSummary, ImportTally } from './import-summary.js'
 import { BatchLimit } from './record-batches.js'
 import { type ReadProgress, readRecords } from './record-files.js'
@@ -30,7 +30,7 @@ export type ImportOptions = {
   readonly signal?: AbortSignal
 }
 
-type BatchEntry = { readonly file: string; readonly line: number; readonly hashed: HashedRecord }
+type BatchEntry = { readonly file: string; readonly line: number; readonly record: ProjectRecord }
 
 /**
  * Imports project pages in the wire format, XML or JSON by their content, `-` for standard input, in memory that does not
@@ -73,7 +73,7 @@ export async function importFiles(
       }
       const { record } = reading
       if (batch.delete(record.id)) tally.repeated++
-      batch.set(record.id, { ...where, hashed: toHashedRecord(record, saving) })
+      batch.set(record.id, { ...where, record })
       if ('value' in item && limit.add(item.value)) await flush()
     }
     await flush()
@@ -87,7 +87,10 @@ async function saveBatch(
   options: SaveOptions,
   tally: ImportTally,
 ): Promise<void> {
-  const records = [...batch.values()].map(({ hashed }) => hashed)
+  const read = [...batch.values()].map(({ record }) => record)
+  // A batch holds records of one file, hence of one page.
+  const knownAt = newestInstant(read)
+  const records = read.map((record) => toHashedRecord(record, options, knownAt))
   const outcome = await store
     .transaction((db) => saveRecords(db, records, options))
     .catch(async (error: unknown) => {

@@ -36,7 +36,7 @@ export function readProjectRecords(records: readonly ParsedValue[], session: Syn
       problems.push(...reading.problems.map((problem) => ({ subject, ...problem })))
       continue
     }
-    hashed.set(reading.record.id, toHashedRecord(reading.record, saving))
+    hashed.set(reading.record.id, toHashedRecord(reading.record, saving, session.deps.clock()))
   }
   return { hashed: [...hashed.values()], problems, refused, ids }
 }

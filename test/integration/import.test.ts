@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -291,6 +291,34 @@ describe('importing a record again', () => {
     ])
     expect(await importing(await page(less), clock('2026-06-05T00:00:00Z'))).toMatchObject({ unchanged: 1 })
     expect(await months(7611)).toHaveLength(3)
+  })
+
+  it.each<readonly [string, object, string]>([
+    ['the newest report of its page', { dateOfMostRecentReport: '2012-05-06T08:00:00Z' }, '2012-05-06'],
+    ['the day of the import, where nothing newer is known than its approval', {}, '2026-03-10'],
+    [
+      'its own last change',
+      { modifiedDate: '2011-02-03T08:00:00Z', dateOfMostRecentReport: '2010-01-01T00:00:00Z' },
+      '2011-02-03',
+    ],
+    [
+      'its newest report, which its last change does not know',
+      { modifiedDate: '2009-02-03T08:00:00Z', dateOfMostRecentReport: '2010-01-01T00:00:00Z' },
+      '2010-01-01',
+    ],
+  ])('dates an opening total to %s', async (_what, dates, day) => {
+    const id = 7630 + Number(day.slice(2, 4))
+    const old = { approvedDate: '2004-06-01T10:00:00-04:00', modifiedDate: undefined, funding: '2570984.70' }
+    await importing(await page(aRecord(id, { ...old, ...dates }), aRecord(id + 50, old)))
+    expect(await months(id)).toMatchObject([{ kind: 'opening', month: `${day.slice(0, 8)}01`, last_on: day }])
+    expect(await months(id + 50)).toMatchObject([{ kind: 'opening', last_on: day }])
+  })
+
+  it('mends by migration what was dated to its approval', async () => {
+    await importing(await page(aRecord(7651, { modifiedDate: undefined, approvedDate: '2004-06-01T10:00:00Z' })))
+    await rows(`update donation_month set month = '2004-06-01', last_on = '2004-06-01' where project_id = 7651`)
+    await rows(await readFile(new URL('../../src/store/migrations/0022-opening-days.sql', import.meta.url), 'utf8'))
+    expect(await months(7651)).toMatchObject([{ kind: 'opening', month: '2026-03-01', last_on: '2026-03-10' }])
   })
 
   it('keeps what the operator decided', async () => {

@@ -34,7 +34,7 @@ export type MappedActivity = {
  * Raise it with every change of what the feeds write for the same input: stored texts of another version are stale and
  * rendered again.
  */
-export const mappingVersion = 2
+export const mappingVersion = 3
 
 // Private development finance, as standard grants, for project-type interventions, untied.
 const defaults = [

@@ -79,7 +79,7 @@ function monthLines(graph: ProjectGraph, sides: Sides, context: MappingContext):
     }
   }
   const lines: Line[] = []
-  for (const [ref, month] of merged) lines.push(monthLine(ref, month, sides, context))
+  for (const [ref, month] of merged) lines.push(monthLine(ref, month, graph, sides, context))
   return lines
 }
 
@@ -91,7 +91,7 @@ function refOf(projectId: number, { kind, month, lastOn, source, currency, funde
   return `${refPrefixes[kind]}-${projectId}-${when}-${currency}${funder ? `-org${funder.id}` : ''}`
 }
 
-function monthLine(ref: string, month: MergedMonth, sides: Sides, context: MappingContext): Line {
+function monthLine(ref: string, month: MergedMonth, graph: ProjectGraph, sides: Sides, context: MappingContext): Line {
   const { kind, currency, funder } = month.first
   const isFee = kind === 'fee'
   return {
@@ -100,7 +100,7 @@ function monthLine(ref: string, month: MergedMonth, sides: Sides, context: Mappi
     currency,
     amount: month.units,
     date: kind === 'opening' ? month.lastOn : reportedDay(month, context),
-    description: describe(month),
+    description: describe(month, graph),
     provider: isFee ? sides.paying : funder ? partyElement('provider-org', partyOf(funder, context)) : sides.donors,
     receiver: isFee ? undefined : sides.collecting,
   }
@@ -114,7 +114,7 @@ function reportedDay({ first, lastOn }: MergedMonth, context: MappingContext): I
   return lastOn
 }
 
-function describe({ first, count, lastOn }: MergedMonth): Element | undefined {
+function describe({ first, count, lastOn }: MergedMonth, { project }: ProjectGraph): Element | undefined {
   const when = first.month.slice(0, 7)
   const donations = count === 1 ? '1 donation' : `${count} donations`
   switch (first.kind) {
@@ -127,10 +127,19 @@ function describe({ first, count, lastOn }: MergedMonth): Element | undefined {
     case 'fee':
       return worded('description', `Platform and payment fees in ${when}`)
     case 'opening':
+      if (isStated(first) && project.modifiedDate === undefined) {
+        const text = `Donations received, cumulative (${donations}); the source names no day, ${lastOn} is the newest one known`
+        return worded('description', text)
+      }
       return worded('description', `Donations received until ${lastOn}, cumulative (${donations})`)
     default:
       return first.kind satisfies never
   }
+}
+
+/** Whether a record stated the money as a total; other rows were booked with their day. */
+function isStated({ source }: DonationMonth): boolean {
+  return source === 'import' || source === 'upstream'
 }
 
 const paidOut = prewritten(worded('description', 'Payout to the implementing partner'))

@@ -58,6 +58,7 @@ describe('an activity', () => {
           additionalDocumentation: 'https://giving.example/files/2045/the plan.pdf',
           numberOfReports: 2,
           deadline: day('2026-06-30'),
+          modifiedDate: new Date('2026-05-20T08:00:00Z'),
         },
         countries: [
           { code: 'SL', name: 'Sierra Leone' },
@@ -115,6 +116,30 @@ describe('an activity', () => {
       'sector-unknown',
       'start-date-derived',
     ])
+  })
+})
+
+describe('an opening total', () => {
+  const opening = (source: 'import' | 'local', modifiedDate?: Date) =>
+    lines(
+      aGraph({
+        project: { modifiedDate },
+        months: [aMonth('2012-05', '90.00', { kind: 'opening', source, lastOn: day('2012-05-06') })],
+      }),
+      'transaction',
+    ).join()
+
+  it.each([
+    ['a record that names its last change', 'import', new Date('2012-05-06T08:00:00Z')],
+    ['the platform itself', 'local', undefined],
+  ] as const)('of %s is cumulative until its day', (_what, source, modifiedDate) => {
+    expect(opening(source, modifiedDate)).toContain('Donations received until 2012-05-06, cumulative (3 donations)')
+  })
+
+  it('of a record without a day says that its day is the newest one known', () => {
+    expect(opening('import')).toContain(
+      'Donations received, cumulative (3 donations); the source names no day, 2012-05-06 is the newest one known',
+    )
   })
 })
 
