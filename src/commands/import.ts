@@ -48,14 +48,25 @@ function noteProblems(summary: ImportSummary, output: Output): void {
     const place = [file, line && `line ${line}`, recordId && `record ${recordId}`, field].filter(Boolean).join(', ')
     output.note(`${place}: expected ${expected}${got === undefined ? '' : `, got ${JSON.stringify(got)}`}`)
   }
-  if (summary.refused > summary.problems.length) {
+  if (summary.refused + summary.kept > summary.problems.length) {
     output.note(`(the first ${summary.problems.length} problems are shown)`)
   }
 }
 
-function describe({ records, created, changed, unchanged, refused, repeated, brokenFiles, files }: ImportSummary) {
+function describe({
+  records,
+  created,
+  changed,
+  unchanged,
+  refused,
+  kept,
+  repeated,
+  brokenFiles,
+  files,
+}: ImportSummary) {
   return (
     `${records} records: ${created} created, ${changed} changed, ${unchanged} unchanged, ${refused} refused` +
+    (kept > 0 ? `, ${kept} with the state that an operator has decided on` : '') +
     (repeated > 0 ? `, ${repeated} repeated` : '') +
     (brokenFiles > 0 ? `; ${brokenFiles} of ${files} files could not be read to the end` : '')
   )

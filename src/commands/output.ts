@@ -13,6 +13,11 @@ export type Output = {
   note(text: string): void
   /** The result, on standard output: the value as JSON with `--json`, otherwise the lines. */
   result(value: unknown, lines: () => string | readonly string[]): void
+  /**
+   * A long list, on standard output, a page at a time: with `--json` one object whose only member is named `name`, otherwise
+   * a line for each row. Waits for a slow reader and stops when the reader has gone. Returns how many rows were printed.
+   */
+  list<Row>(name: string, pages: AsyncIterable<readonly Row[]>, describe: (row: Row) => string): Promise<number>
   /** A display of long work, on standard error; nothing with `--json`. */
   progress(): ProgressDisplay
   readonly json: boolean
@@ -39,8 +44,38 @@ export function createOutput({ stdout, stderr }: PrintedStreams, json: boolean):
       if (json) stdout.write(`${escapeInvisibleInJson(JSON.stringify(value))}\n`)
       else for (const text of [lines()].flat()) line(text)
     },
+    list: async (name, pages, describe) => {
+      let count = 0
+      const textOf = (row: Parameters<typeof describe>[0]) => {
+        const separator = json && count > 0 ? ',' : ''
+        count += 1
+        return json
+          ? `${separator}${escapeInvisibleInJson(JSON.stringify(row))}`
+          : `${escapeInvisible(describe(row))}\n`
+      }
+      if (json) await writeAll(stdout, `{${JSON.stringify(name)}:[`)
+      for await (const page of pages) {
+        if (!(await writeAll(stdout, page.map(textOf).join('')))) return count
+      }
+      if (json) await writeAll(stdout, ']}\n')
+      return count
+    },
     progress: () => (json ? noDisplay : stderr.isTTY ? barDisplay(stderr) : lineDisplay(note)),
   }
+}
+
+/** Writes a text and waits until there is room for the next; false when nobody reads any more. */
+async function writeAll(stream: Writable, text: string): Promise<boolean> {
+  if (stream.write(text)) return true
+  if (stream.destroyed || stream.errored !== null) return false
+  return await new Promise((resolve) => {
+    const events = ['drain', 'close', 'error'] as const
+    const end = () => {
+      for (const event of events) stream.off(event, end)
+      resolve(!stream.destroyed && stream.errored === null)
+    }
+    for (const event of events) stream.on(event, end)
+  })
 }
 
 const noDisplay: ProgressDisplay = { update: () => undefined, stop: () => undefined }

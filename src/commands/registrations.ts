@@ -8,6 +8,8 @@ import { registerImport } from './import.js'
 import { registerKeys } from './keys.js'
 import { registerMaintenance } from './maintenance.js'
 import { registerMigrate } from './migrate.js'
+import { registerOrganizations } from './organizations.js'
+import { registerProjects } from './projects.js'
 import { registerPublish } from './publish.js'
 import { registerReleases } from './releases.js'
 import { registerServices } from './services.js'
@@ -31,6 +33,8 @@ export const registrations = [
   registerValidate,
   registerReleases,
   registerVerify,
+  registerProjects,
+  registerOrganizations,
   registerDonations,
   registerDonors,
   registerDisbursements,

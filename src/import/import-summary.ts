@@ -21,6 +21,8 @@ export type ImportSummary = {
   /** Records that a later one with the same id replaced within a batch. */
   readonly repeated: number
   readonly refused: number
+  /** Saved records whose project keeps the state that an operator has decided on; `problems` names them. */
+  readonly kept: number
   readonly problems: readonly ImportProblem[]
 }
 
@@ -42,6 +44,7 @@ export class ImportTally {
   #changed = 0
   #unchanged = 0
   #refused = 0
+  #kept = 0
   readonly #problems: ImportProblem[] = []
 
   beginFile(): void {
@@ -57,6 +60,12 @@ export class ImportTally {
   refuse(where: Omit<ImportProblem, keyof FieldProblem>, problems: readonly FieldProblem[]): void {
     this.#refused++
     for (const problem of problems) this.#sample({ ...where, ...problem })
+  }
+
+  /** Counts a saved record that states another state than an operator has decided on. */
+  keep(where: Omit<ImportProblem, keyof FieldProblem>, problem: FieldProblem): void {
+    this.#kept++
+    this.#sample({ ...where, ...problem })
   }
 
   write(outcome: SaveOutcome): void {
@@ -75,6 +84,7 @@ export class ImportTally {
       unchanged: this.#unchanged,
       repeated: this.repeated,
       refused: this.#refused,
+      kept: this.#kept,
       problems: this.#problems,
     }
   }

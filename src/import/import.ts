@@ -98,8 +98,16 @@ async function saveBatch(
       return await saveSingly(store, records, options)
     })
   tally.write(outcome)
-  for (const { id, problem } of outcome.refused) {
+  const whereIs = (id: number) => {
     const entry = batch.get(id)
-    if (entry) tally.refuse({ file: entry.file, recordId: String(id), line: entry.line }, [problem])
+    return entry && { file: entry.file, recordId: String(id), line: entry.line }
+  }
+  for (const { id, problem } of outcome.refused) {
+    const where = whereIs(id)
+    if (where) tally.refuse(where, [problem])
+  }
+  for (const { id, problem } of outcome.kept) {
+    const where = whereIs(id)
+    if (where) tally.keep(where, problem)
   }
 }

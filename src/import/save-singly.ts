@@ -11,6 +11,7 @@ export async function saveSingly(
 ): Promise<SaveOutcome> {
   const sum = { created: 0, changed: 0, unchanged: 0 }
   const refused: SaveOutcome['refused'][number][] = []
+  const kept: SaveOutcome['kept'][number][] = []
   for (const hashed of records) {
     try {
       const outcome = await store.transaction((db) => saveRecords(db, [hashed], options))
@@ -18,6 +19,7 @@ export async function saveSingly(
       sum.changed += outcome.changed
       sum.unchanged += outcome.unchanged
       refused.push(...outcome.refused)
+      kept.push(...outcome.kept)
     } catch (error) {
       if (!isDataError(error)) throw error
       const got = error instanceof Error ? error.message : String(error)
@@ -25,5 +27,5 @@ export async function saveSingly(
       refused.push({ id: hashed.record.id, problem })
     }
   }
-  return { ...sum, refused }
+  return { ...sum, refused, kept }
 }

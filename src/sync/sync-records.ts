@@ -67,7 +67,7 @@ function optionsOf(session: SyncSession): SaveOptions {
   return { source: 'upstream', currency, photoConsent: false, today: isoDateOf(clock()) }
 }
 
-function toDone(read: ReadRecords, { created, changed, unchanged, refused }: SaveOutcome): Done {
+function toDone(read: ReadRecords, { created, changed, unchanged, refused, kept }: SaveOutcome): Done {
   return {
     counts: {
       pages: 1,
@@ -77,6 +77,9 @@ function toDone(read: ReadRecords, { created, changed, unchanged, refused }: Sav
       unchanged,
       refused: read.refused + refused.length,
     },
-    problems: [...read.problems, ...refused.map(({ id, problem }) => ({ subject: `project ${id}`, ...problem }))],
+    problems: [
+      ...read.problems,
+      ...[...refused, ...kept].map(({ id, problem }) => ({ subject: `project ${id}`, ...problem })),
+    ],
   }
 }

@@ -17,6 +17,9 @@ describe('a command whose reader goes away', async () => {
     dir = await mkdtemp(path.join(tmpdir(), 'giving-pipes-'))
     await writeFile(file('bad.xml'), '<iati-activities version="2.03"><iati-activity/></iati-activities>')
     await store.db.query("insert into theme (id, name) values ('water', 'Water')")
+    await store.db.query(
+      "insert into project (id, active, status, title) select n, true, 'active', 'Project ' || n from generate_series(1, 5000) n",
+    )
     const refused = '<project><id>0</id></project>'
     await writeFile(file('projects.xml'), `<projects>${refused.repeat(2000)}</projects>`)
   }, 60_000)
@@ -45,6 +48,8 @@ describe('a command whose reader goes away', async () => {
   it.each<[string, readonly string[], number]>([
     ['the help', ['--help'], 0],
     ['themes list', ['themes', 'list'], 0],
+    ['projects list', ['projects', 'list'], 0],
+    ['projects list, as JSON', ['projects', 'list', '--json'], 0],
     ['status', ['status'], 1],
     ['validate of many files', ['validate', ...many], 1],
     ['import with many problems, as JSON', ['import', 'projects.xml', '--json'], 2],

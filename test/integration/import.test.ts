@@ -72,6 +72,7 @@ describe('importing a page of odd but good records', () => {
       unchanged: 0,
       repeated: 1,
       refused: 0,
+      kept: 0,
       problems: [],
     })
     expect(

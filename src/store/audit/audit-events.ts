@@ -18,6 +18,8 @@ export const auditActions = {
   'donor-erased': 'a person was erased from donations',
   'release-approved': 'a held release was made live',
   'release-rolled-back': 'an earlier release was put back',
+  'project-state-changed': 'an operator decided on the state of a project, or let its records decide again (`stated`)',
+  'vetting-changed': 'an operator vouched for an organisation, or no longer',
   'maintenance-started': 'the API was closed for a while',
   'maintenance-ended': 'the API was opened again',
 } as const
@@ -34,7 +36,7 @@ export type AuditEvent = {
   readonly actor: string
   /** The address of a request, or the machine of a command. */
   readonly origin: string
-  /** What it was done to: `key 7`, `account 12`, `donation 33`, `release 20261121T020000Z-2`. */
+  /** What it was done to: `key 7`, `account 12`, `donation 33`, `project 12`, `release 20261121T020000Z-2`. */
   readonly subject?: string | undefined
   readonly details?: Readonly<Record<string, string | number | boolean>>
 }

@@ -7,6 +7,7 @@ import { recordTotals } from '../donations/stated-totals.js'
 import { columnsOf, createToColumns } from './field-columns.js'
 import { organisationSources, saveOrganisations } from './organisations.js'
 import { replaceMainImages } from './photos.js'
+import { keepsState, listKeptStates } from './project-states.js'
 import { foreignPayouts, savePublicationFields } from './publication-fields.js'
 import { type PlacedCountry, saveCountries, saveRegions, saveThemes } from './reference-lists.js'
 
@@ -16,6 +17,8 @@ export type SaveOutcome = {
   readonly changed: number
   readonly unchanged: number
   readonly refused: readonly { readonly id: number; readonly problem: FieldProblem }[]
+  /** Records that were saved, but whose state an operator has decided otherwise: the operator's stays. */
+  readonly kept: readonly { readonly id: number; readonly problem: FieldProblem }[]
 }
 
 /**
@@ -63,13 +66,25 @@ export async function saveRecords(
     })
     return false
   })
+  const kept = await keptStates(db, writable)
   if (writable.length > 0) await saveAll(db, writable, options)
   const changed = writable.filter(({ record }) => stored.has(record.id)).length
-  return { created: writable.length - changed, changed, unchanged, refused }
+  return { created: writable.length - changed, changed, unchanged, refused, kept }
 }
 
 function foreign(field: string, what: string, owner: RowSource, source: RecordSource): FieldProblem {
   return { field, expected: `an id that is new or from ${source}`, got: `${what}, which is ${owner}` }
+}
+
+async function keptStates(db: Db, hashed: readonly HashedRecord[]): Promise<SaveOutcome['kept']> {
+  const kept = await listKeptStates(
+    db,
+    hashed.map(({ record }) => record),
+  )
+  return kept.map(({ id, decided, stated }) => ({
+    id,
+    problem: { field: 'active', expected: `${decided}, as an operator has decided (it stays so)`, got: stated },
+  }))
 }
 
 async function lockProjects(
@@ -125,6 +140,10 @@ const upsertProjects = upsert({
   ],
   insertOnly: ['first_seen_on'],
   where: 't.source = excluded.source',
+  values: {
+    active: `case when ${keepsState} then t.active else excluded.active end`,
+    status: `case when ${keepsState} then t.status else excluded.status end`,
+  },
 })
 
 const toColumns = createToColumns(projectFields, 'record')

@@ -42,14 +42,14 @@ export async function listVanished(db: Db, runId: number, after: number, limit: 
 
 /**
  * Deactivates mirrored projects that the upstream no longer has; nothing is deleted. Their hash is removed, so that a project
- * that comes back is written again. Returns how many were active.
+ * that comes back is written again. A project that an operator keeps active stays so. Returns how many were deactivated.
  */
 export async function deactivateMirrored(db: Db, ids: readonly number[]): Promise<number> {
   await db.query('update upstream_project set present = false where project_id = any ($1::bigint[])', [ids])
   const { rowCount } = await db.query(
     `update project set active = false, status = case when status = 'active' then 'retired' else status end,
        source_hash = null
-     where id = any ($1::bigint[]) and source = 'upstream' and active`,
+     where id = any ($1::bigint[]) and source = 'upstream' and active and operator_state is distinct from 'active'`,
     [ids],
   )
   return rowCount

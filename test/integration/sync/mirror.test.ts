@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { decideProjectState } from '../../../src/store/catalogue/project-states.js'
 import { listSyncProblems } from '../../../src/store/runs/sync-runs.js'
 import type { Store } from '../../../src/store/store.js'
 import { testDatabase } from '../../support/database.js'
@@ -204,6 +205,22 @@ describe("the operator's own rows", () => {
       expected: 'an id that is new or from upstream',
       got: 'project 2, which is local',
     })
+  })
+})
+
+describe('a state that an operator has decided on', () => {
+  test('stays against what the upstream says, and the sync tells of it', async () => {
+    await full()
+    await store.transaction((db) => decideProjectState(db, 3, 'retired'))
+    upstream.state.records[2] = aRecord(3, { title: 'Another title' })
+    const run = await full()
+    expect(run).toMatchObject({ state: 'done', changed: 1, refused: 0 })
+    expect(await rows('select title, active, status from project where id = 3')).toEqual([
+      { title: 'Another title', active: false, status: 'retired' },
+    ])
+    expect(await listSyncProblems(store.db, run.id, 10)).toMatchObject([
+      { subject: 'project 3', field: 'active', expected: expect.stringContaining('retired'), got: 'active' },
+    ])
   })
 })
 
