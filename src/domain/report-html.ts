@@ -1,4 +1,6 @@
+import { Parser } from 'htmlparser2'
 import sanitizeHtml from 'sanitize-html'
+import { inTurns } from './turns.js'
 
 // Text, lists, tables, links and pictures stay. Scripts and styles are removed with their content, other elements without it.
 const options: sanitizeHtml.IOptions = {
@@ -21,10 +23,72 @@ const options: sanitizeHtml.IOptions = {
   disallowedTagsMode: 'discard',
 }
 
+/** What the HTML of one report may grow to. Sanitizing it takes longer than its length alone when it nests deeply. */
+export const reportHtmlLimits = { characters: 131_072, depth: 100 }
+
+/** Why the HTML of a report is not accepted; undefined when it is. */
+export function reportHtmlProblem(html: string): { readonly expected: string; readonly got: string } | undefined {
+  const { characters, depth } = reportHtmlLimits
+  if (html.length > characters) {
+    return { expected: `HTML of at most ${characters} characters`, got: `${html.length} characters` }
+  }
+  if (nestsDeeper(html, depth)) return { expected: `HTML of at most ${depth} levels`, got: 'more levels' }
+  return undefined
+}
+
 /**
  * The HTML of a progress report without anything that could run, load or restyle in a client's page. Applied to every report
- * before it is stored; applying it again changes nothing.
+ * before it is stored; applying it again changes nothing. HTML beyond the limits becomes text.
  */
 export function sanitizeReportHtml(html: string): string {
-  return sanitizeHtml(html, options)
+  return reportHtmlProblem(html)
+    ? html.replace(/[&<>]/g, (sign) => references[sign] ?? '')
+    : sanitizeHtml(html, options)
+}
+
+const references: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+
+/** What has a report's HTML. */
+type WithHtml = { readonly contentHtml: string }
+
+const sanitized = new WeakSet<WithHtml>()
+
+/** The reports with their HTML sanitized; other work gets a turn between them. */
+export async function sanitizeReports<Report extends WithHtml>(reports: readonly Report[]): Promise<Report[]> {
+  const turn = inTurns()
+  const safe: Report[] = []
+  for (const report of reports) {
+    const copy = { ...report, contentHtml: sanitizeReportHtml(report.contentHtml) }
+    sanitized.add(copy)
+    safe.push(copy)
+    await turn()
+  }
+  return safe
+}
+
+/** The sanitized HTML of a report; for one of {@link sanitizeReports} this costs nothing. */
+export function safeHtmlOf(report: WithHtml): string {
+  return sanitized.has(report) ? report.contentHtml : sanitizeReportHtml(report.contentHtml)
+}
+
+// Characters parsed at a time: a parser is stopped between them.
+const pieceCharacters = 4096
+
+/** Whether elements are nested deeper. */
+function nestsDeeper(html: string, limit: number): boolean {
+  let depth = 0
+  let deepest = 0
+  const parser = new Parser({
+    onopentag: () => {
+      depth += 1
+      deepest = Math.max(deepest, depth)
+    },
+    onclosetag: () => {
+      depth -= 1
+    },
+  })
+  for (let at = 0; at < html.length && deepest <= limit; at += pieceCharacters) {
+    parser.write(html.slice(at, at + pieceCharacters))
+  }
+  return deepest > limit
 }

@@ -61,9 +61,14 @@ function isHighSurrogate(text: string): boolean {
   return last >= 0xd800 && last < 0xdc00
 }
 
+// The parser searches all open elements for each end tag; no text of a project nests nearly as deep.
+const mostDepth = 200
+
 /** The text without tags; stops after about `enough` characters. */
 function stripMarkup(html: string, enough = Number.POSITIVE_INFINITY): string {
   let out = ''
+  let depth = 0
+  let deepest = 0
   let hiddenDepth = 0
   const parser = new Parser(
     {
@@ -71,10 +76,13 @@ function stripMarkup(html: string, enough = Number.POSITIVE_INFINITY): string {
         if (hiddenDepth === 0) out += piece
       },
       onopentagname: (name) => {
+        depth += 1
+        deepest = Math.max(deepest, depth)
         if (hiddenElements.has(name)) hiddenDepth += 1
         else if (blockElements.has(name)) out += '\n'
       },
       onclosetag: (name) => {
+        depth -= 1
         if (hiddenElements.has(name)) hiddenDepth = Math.max(0, hiddenDepth - 1)
         else if (blockElements.has(name)) out += '\n'
       },
@@ -83,6 +91,7 @@ function stripMarkup(html: string, enough = Number.POSITIVE_INFINITY): string {
   )
   for (let at = 0; at < html.length && out.length < enough; at += pieceCharacters) {
     parser.write(html.slice(at, at + pieceCharacters))
+    if (deepest > mostDepth) return html.replace(/<[^<>]*>/g, '').slice(0, enough)
   }
   parser.end()
   return out

@@ -1,5 +1,5 @@
 import type { ProgressReport } from '../../domain/project.js'
-import { sanitizeReportHtml } from '../../domain/report-html.js'
+import { safeHtmlOf } from '../../domain/report-html.js'
 import type { ProjectReports } from '../../store/catalogue/progress-reports.js'
 import { dateTime, type Format } from '../../wire/write/wire-value.js'
 import { type Element, element, textElement } from '../../xml/element.js'
@@ -58,7 +58,7 @@ function atomEntry(report: ProgressReport): Element {
     report.authorName === undefined ? undefined : person(report.authorName),
     textElement('published', dateTime(report.publishedAt).text),
     textElement('updated', dateTime(report.updatedAt).text),
-    textElement('content', sanitizeReportHtml(report.contentHtml), { type: 'html' }),
+    textElement('content', safeHtmlOf(report), { type: 'html' }),
     ...report.images.map(({ url, mediaType }) =>
       element('link', { rel: 'enclosure', ...(mediaType && { type: mediaType }), href: url }),
     ),
@@ -83,7 +83,7 @@ function jsonFeed(feed: Feed) {
       authors: report.authorName === undefined ? [] : [{ name: legalText(report.authorName) }],
       published: dateTime(report.publishedAt).text,
       updated: dateTime(report.updatedAt).text,
-      content: legalText(sanitizeReportHtml(report.contentHtml)),
+      content: legalText(safeHtmlOf(report)),
       links: report.images.map(({ url, mediaType }) => ({
         href: url,
         rel: 'enclosure',

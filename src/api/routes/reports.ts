@@ -1,3 +1,4 @@
+import { sanitizeReports } from '../../domain/report-html.js'
 import { findProjectReports } from '../../store/catalogue/progress-reports.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingLeft } from '../operations/get-projects-by-ids.js'
@@ -19,7 +20,12 @@ export function reportReads({ store, config }: ApiDeps): Read[] {
         const id = pathId(request, 'projectId')
         const project = await findProjectReports(store.db, id)
         if (!project?.active) throw nothingLeft([id], project ? 1 : 0)
-        const input = { project, baseUrl: config.baseUrl(), publisherName: config.publisherName }
+        const reports = await sanitizeReports(project.reports)
+        const input = {
+          project: { ...project, reports },
+          baseUrl: config.baseUrl(),
+          publisherName: config.publisherName,
+        }
         return {
           document: reportFeedDocument(format, input),
           mediaType: format === 'xml' ? atomMediaType : undefined,

@@ -1,5 +1,5 @@
 import type { ProgressReport, ProjectGraph } from '../../domain/project.js'
-import { sanitizeReportHtml } from '../../domain/report-html.js'
+import { safeHtmlOf } from '../../domain/report-html.js'
 import { type Element, element, textElement } from '../../xml/element.js'
 import { writeElement } from '../../xml/writer.js'
 import { projectFeedPath, reportsArchivePath, reportsFeedPath } from '../addresses.js'
@@ -134,7 +134,7 @@ function entry(report: ProgressReport): Element {
     report.authorName ? person('author', report.authorName) : undefined,
     textElement('published', timestamp(report.publishedAt)),
     textElement('updated', timestamp(report.updatedAt)),
-    textElement('content', sanitizeReportHtml(report.contentHtml), { type: 'html' }),
+    textElement('content', safeHtmlOf(report), { type: 'html' }),
     ...report.images.map(({ url, mediaType }) =>
       element('link', { rel: 'enclosure', ...(mediaType && { type: mediaType }), href: url }),
     ),

@@ -39,8 +39,14 @@ export type MappedProject = {
 /** What is stored of a project: its rendering and the API's texts. */
 export type RenderedProject = { readonly rendering: Rendering; readonly readyTexts: ProjectTexts }
 
-/** Generates every text of a project and checks its activity. */
-export function mapProject(deps: RenderDeps, startedAt: Date, stale: StaleProject, graph: ProjectGraph): MappedProject {
+/** Generates every text of a project and checks its activity. `reports` are those of the graph, sanitized. */
+export function mapProject(
+  deps: RenderDeps,
+  startedAt: Date,
+  stale: StaleProject,
+  graph: ProjectGraph,
+  reports = graph.reports,
+): MappedProject {
   const { check = validateActivity } = deps
   const today = isoDateOf(startedAt)
   const identifier = stale.identifier ?? newIdentifier(deps.mappingConfig, graph.project.id)
@@ -52,7 +58,7 @@ export function mapProject(deps: RenderDeps, startedAt: Date, stale: StaleProjec
   const found = check(activity.element, { today, reportingOrgRef: deps.mappingConfig.reportingOrg.ref })
   endCheck()
   const endFeeds = startStage(deps.onStageMs, 'feeds')
-  const feed = feedOf(deps, graph, stale)
+  const feed = feedOf(deps, { ...graph, reports }, stale)
   const readyTexts = projectTexts(graph)
   endFeeds()
   return {

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isoDateOf } from '../../domain/dates.js'
 import { ServiceError } from '../../domain/errors.js'
+import { sanitizeReports } from '../../domain/report-html.js'
 import type { IdRange, RenderCounts, Run } from '../../domain/run.js'
 import { inputKey } from '../../feeds/input-key.js'
 import { type GraphSource, graphSources, toProjectGraph } from '../../store/catalogue/project-graphs.js'
@@ -120,7 +121,11 @@ async function readBatch(
 async function renderBatch(deps: RenderDeps, run: Run, projects: readonly RenderSource[]): Promise<RenderedProject[]> {
   const mapped = []
   for (const { stale, source } of projects) {
-    mapped.push(mapProject(deps, run.startedAt, stale, toProjectGraph(source)))
+    const graph = toProjectGraph(source)
+    const endFeeds = startStage(deps.onStageMs, 'feeds')
+    const reports = await sanitizeReports(graph.reports)
+    endFeeds()
+    mapped.push(mapProject(deps, run.startedAt, stale, graph, reports))
     // Between two projects the event loop reads and stores the other batches, renews the lease and answers requests.
     await nextTurn()
   }

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { sanitizeReportHtml } from '../../../src/domain/report-html.js'
+import {
+  reportHtmlLimits,
+  reportHtmlProblem,
+  safeHtmlOf,
+  sanitizeReportHtml,
+  sanitizeReports,
+} from '../../../src/domain/report-html.js'
 
 describe('the HTML of a report', () => {
   it.each([
@@ -33,4 +39,35 @@ describe('the HTML of a report', () => {
     expect(sanitizeReportHtml(html)).toBe(html)
     expect(sanitizeReportHtml(sanitizeReportHtml(html))).toBe(html)
   })
+})
+
+const { characters, depth } = reportHtmlLimits
+const nested = (levels: number) => `${'<b>'.repeat(levels)}x${'</b>'.repeat(levels)}`
+
+describe('the HTML of a report is limited', () => {
+  it.each([
+    ['in characters', 'x'.repeat(characters), 'x'.repeat(characters + 1), 'at most 131072 characters'],
+    ['in levels', nested(depth), nested(depth + 1), 'at most 100 levels'],
+  ])('%s', (_what, most, more, expected) => {
+    expect(reportHtmlProblem(most)).toBeUndefined()
+    expect(reportHtmlProblem(more)?.expected).toContain(expected)
+  })
+
+  it('to what open tags nest: paragraphs that are not closed do not', () => {
+    expect(reportHtmlProblem('<p>one<br>'.repeat(1000))).toBeUndefined()
+  })
+
+  // Sanitizing this takes a minute.
+  it('and beyond becomes text', () => {
+    const html = '<b>'.repeat(250_000)
+    expect(sanitizeReportHtml(html)).toBe('&lt;b&gt;'.repeat(250_000))
+    expect(sanitizeReportHtml(`<b>&${'<b>'.repeat(43_000)}`)).toMatch(/^&lt;b&gt;&amp;&lt;b&gt;/)
+  })
+})
+
+it('reports are sanitized once', async () => {
+  const [report] = await sanitizeReports([{ contentHtml: '<p>a</p><script>x()</script>', title: 'A' }])
+  expect(report).toEqual({ contentHtml: '<p>a</p>', title: 'A' })
+  expect(safeHtmlOf(report ?? { contentHtml: '' })).toBe('<p>a</p>')
+  expect(safeHtmlOf({ contentHtml: '<script>x()</script>b' })).toBe('b')
 })

@@ -17,4 +17,9 @@ describe('plain text', () => {
   ])('%s', (_, html, text) => {
     expect(plainText(html)).toBe(text)
   })
+
+  // A parser that closes so many elements one by one takes minutes.
+  it('is found in markup that nests without end', () => {
+    expect(plainText(`one ${'<b>'.repeat(300_000)}two${'</i>'.repeat(300_000)}`)).toBe('one two')
+  })
 })

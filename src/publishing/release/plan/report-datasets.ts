@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { noNotices } from '../../../domain/notice.js'
+import { sanitizeReports } from '../../../domain/report-html.js'
 import { reportsArchivePath, reportsFeedPath } from '../../../feeds/addresses.js'
 import { type FeedConfig, recentReportFeed, reportArchive, toFeedConfig } from '../../../feeds/atom/report-feed.js'
 import type { MappingConfig } from '../../../feeds/iati/mapping-config.js'
@@ -19,7 +20,8 @@ const mediaType = 'application/atom+xml; charset=utf-8'
 export async function reportDatasets(config: MappingConfig, db: Db): Promise<Dataset[]> {
   const feedConfig = toFeedConfig(config)
   const archives = await listReportArchives(db)
-  const feed = recentReportFeed(await currentReports(db), feedConfig, archives.at(-1)?.archive)
+  const reports = await sanitizeReports(await currentReports(db))
+  const feed = recentReportFeed(reports, feedConfig, archives.at(-1)?.archive)
   if (!feed) return []
   const key = inputKey(config)
   return [
@@ -46,7 +48,8 @@ export async function reportDatasets(config: MappingConfig, db: Db): Promise<Dat
 }
 
 async function* archiveText(db: Db, config: FeedConfig, archive: number, previous: number | undefined): Texts {
-  const feed = reportArchive(await archivedReports(db, archive), config, archive, previous)
+  const reports = await sanitizeReports(await archivedReports(db, archive))
+  const feed = reportArchive(reports, config, archive, previous)
   if (feed) yield [Buffer.from(feed.text)]
 }
 
