@@ -3,8 +3,9 @@ import { inBatches } from '../import/record-batches.js'
 import type { SyncProblem } from '../store/runs/sync-runs.js'
 import type { ListNames } from '../wire/names.js'
 import type { ParsedValue } from '../wire/read/parsed-value.js'
-import { readDownloadLink } from '../wire/read/upstream-documents.js'
+import { readDownloadLink, unusable } from '../wire/read/upstream-documents.js'
 import { xmlRecords } from '../wire/read/xml-records.js'
+import { mostListRecords } from './refuse-endless.js'
 import { accept, type SyncSession } from './sync-session.js'
 
 /** A bulk file that was read to its end: when it was made, where the upstream says so; or why it was not. */
@@ -67,5 +68,8 @@ async function* valuesAfter(
   skip: number,
 ): AsyncGenerator<ParsedValue> {
   let met = 0
-  for await (const { value } of records) if (++met > skip) yield value
+  for await (const { value } of records) {
+    if (++met > mostListRecords) throw unusable(`a bulk file of more than ${mostListRecords} records`)
+    if (met > skip) yield value
+  }
 }

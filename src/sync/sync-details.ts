@@ -65,8 +65,8 @@ async function fetchDetails(session: SyncSession, task: DetailTask): Promise<Fet
   try {
     if (task.reportsKey !== undefined) {
       const atom = { accept: 'application/atom+xml, application/json;q=0.5', signal, expected }
-      const answer = await client.get(`${path}/reports`, {}, atom, ({ status, body }) =>
-        status === 200 ? readReportFeed(body) : status,
+      const answer = await client.get(`${path}/reports`, {}, atom, async ({ status, body }) =>
+        status === 200 ? await readReportFeed(body) : status,
       )
       if (typeof answer === 'number') gone = answer === 410
       else {
@@ -75,8 +75,11 @@ async function fetchDetails(session: SyncSession, task: DetailTask): Promise<Fet
       }
     }
     if (task.galleryKey !== undefined && !gone) {
-      const answer = await client.get(`${path}/imagegallery`, {}, { accept, signal, expected }, ({ status, body }) =>
-        status === 200 ? readList(body, 'images', 'image') : status,
+      const answer = await client.get(
+        `${path}/imagegallery`,
+        {},
+        { accept, signal, expected },
+        async ({ status, body }) => (status === 200 ? await readList(body, 'images', 'image') : status),
       )
       if (typeof answer === 'number') gone = answer === 410
       else gallery = withoutMain(pictures(answer, task.title), task.mainImage)

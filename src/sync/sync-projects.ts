@@ -1,8 +1,9 @@
 import type { SyncProblem } from '../store/runs/sync-runs.js'
 import { countPresent, countVanished, deactivateMirrored, listVanished } from '../store/sync/upstream-projects.js'
 import { projectList } from '../wire/names.js'
-import { idOf, type Page, readPage, unusable } from '../wire/read/upstream-documents.js'
+import { idOf, readPage } from '../wire/read/upstream-documents.js'
 import { readBulkFile } from './bulk-files.js'
+import { refuseEndless } from './refuse-endless.js'
 import { readProjectRecords, writePage } from './sync-records.js'
 import { accept, type Checkpoint, type SyncSession } from './sync-session.js'
 
@@ -41,18 +42,19 @@ export async function walkProjects(session: SyncSession): Promise<string | undef
       const reason = lossReason(await countPresent(store.db), page.numberFound)
       if (reason !== undefined) return reason
     }
-    refuseDisorder('project', page, at.cursor)
-    refuseEndless(page, at)
+    const known = at.known ?? (await countPresent(store.db))
+    refuseEndless(page, at, 'project', page.numberFound ?? at.found, known)
     const next: Checkpoint = {
       ...at,
+      known,
       cursor: page.next ?? 0,
       walked: at.walked + page.records.length,
       mirroredUntil: at.mirroredUntil ?? mirroredUntil(session),
       ...(page.numberFound !== undefined && at.since === undefined && { found: page.numberFound }),
     }
-    const read = readProjectRecords(page.records, session)
+    const read = await readProjectRecords(page.records, session)
     if (page.next === undefined) {
-      await writePage(session, read, { ...next, phase: afterProjects(at), cursor: 0 })
+      await writePage(session, read, { ...next, phase: afterProjects(at), cursor: 0, walked: 0 })
       return undefined
     }
     await writePage(session, read, next)
@@ -62,25 +64,6 @@ export async function walkProjects(session: SyncSession): Promise<string | undef
 function afterProjects(at: Checkpoint): Checkpoint['phase'] {
   if (at.since === undefined) return 'vanished'
   return at.full ? 'organisations' : 'details'
-}
-
-/** Refuses a list that would never end, or skip records: the cursor is an inclusive lower bound over ascending ids. */
-export function refuseDisorder(noun: string, { records, next }: Page, cursor: number): void {
-  const ids = records.flatMap((record) => idOf(record) ?? [])
-  const early = ids.find((id) => id < cursor)
-  if (early !== undefined) throw unusable(`${noun} ${early} on the page that begins at ${cursor}`)
-  if (next === undefined) return
-  if (next <= Math.max(cursor, ...ids)) throw unusable(`a page at ${cursor} whose next page begins at ${next}`)
-  if (records.length === 0) throw unusable(`an empty page at ${cursor} that has a next one`)
-}
-
-function refuseEndless(page: Page, at: Checkpoint): void {
-  const found = page.numberFound ?? at.found
-  const walked = at.walked + page.records.length
-  // Projects may be added meanwhile, but not as many as there are.
-  if (page.next !== undefined && found !== undefined && walked > found * 2 + 1000) {
-    throw unusable(`${walked} of ${found} projects, and a next page`)
-  }
 }
 
 function lossReason(known: number, offered: number): string | undefined {
@@ -110,9 +93,9 @@ export async function deactivateVanished(session: SyncSession): Promise<string |
       `${projectService}/projects/collection/ids`,
       { projectIds: ids.join(',') },
       { accept, signal, expected: [404, 410] },
-      ({ status, body }) => (status === 200 ? readPage(body, projectList).records : []),
+      async ({ status, body }) => (status === 200 ? (await readPage(body, projectList)).records : []),
     )
-    const read = readProjectRecords(
+    const read = await readProjectRecords(
       found.filter((record) => ids.includes(idOf(record) ?? 0)),
       session,
     )
@@ -124,7 +107,8 @@ export async function deactivateVanished(session: SyncSession): Promise<string |
       return { counts: { deactivated }, problems: gone.map(vanishedProblem) }
     })
   }
-  await session.move({ ...session.at, phase: session.at.full ? 'organisations' : 'details', cursor: 0 })
+  const phase = session.at.full ? 'organisations' : 'details'
+  await session.move({ ...session.at, phase, cursor: 0, walked: 0 })
   return undefined
 }
 
@@ -142,7 +126,7 @@ export async function importBulkFile(session: SyncSession, understandsSince: boo
   const file = { path: `${projectService}/all/projects/download`, names: projectList, skip: session.at.cursor }
   const reading = await readBulkFile(session, file, async (batch) => {
     const next = { ...session.at, cursor: session.at.cursor + batch.length }
-    await writePage(session, readProjectRecords(batch, session), next)
+    await writePage(session, await readProjectRecords(batch, session), next)
   })
   if (reading && 'problem' in reading) return await session.move(walk, [reading.problem])
   // Without `modifiedSince` only a walk of the whole list shows what the file misses.

@@ -1,5 +1,6 @@
 import { isoDateOf } from '../domain/dates.js'
 import type { HashedRecord, SaveOptions } from '../domain/record.js'
+import { inTurns } from '../domain/turns.js'
 import { toHashedRecord } from '../import/hashed-record.js'
 import { saveSingly } from '../import/save-singly.js'
 import { type SaveOutcome, saveRecords } from '../store/catalogue/save-records.js'
@@ -19,14 +20,16 @@ export type ReadRecords = {
   readonly ids: readonly number[]
 }
 
-/** Reads the records of a page; the last of equal ids counts. */
-export function readProjectRecords(records: readonly ParsedValue[], session: SyncSession): ReadRecords {
+/** Reads the records of a page, in turns with other work; the last of equal ids counts. */
+export async function readProjectRecords(records: readonly ParsedValue[], session: SyncSession): Promise<ReadRecords> {
+  const turn = inTurns()
   const saving = optionsOf(session)
   const hashed = new Map<number, HashedRecord>()
   const problems: SyncProblem[] = []
   const ids: number[] = []
   let refused = 0
   for (const value of records) {
+    await turn()
     const id = idOf(value)
     if (id !== undefined && id > 0) ids.push(id)
     const reading = parseProjectRecord(value)

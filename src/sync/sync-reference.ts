@@ -2,12 +2,14 @@ import type { OrganisationRecord } from '../domain/record.js'
 import { saveOrganisationRecords } from '../store/catalogue/organisations.js'
 import { saveRegions, saveThemes } from '../store/catalogue/reference-lists.js'
 import type { SyncProblem } from '../store/runs/sync-runs.js'
+import { countPresent } from '../store/sync/upstream-projects.js'
 import { organizationList } from '../wire/names.js'
 import type { ParsedObject, ParsedValue } from '../wire/read/parsed-value.js'
 import { parseOrganisationRecord } from '../wire/read/project-record.js'
 import { readList, readPage } from '../wire/read/upstream-documents.js'
 import { readBulkFile } from './bulk-files.js'
-import { pageSize, refuseDisorder } from './sync-projects.js'
+import { refuseEndless } from './refuse-endless.js'
+import { pageSize } from './sync-projects.js'
 import { accept, type Checkpoint, type SyncSession } from './sync-session.js'
 
 const organisationService = '/public/orgservice/all/organizations'
@@ -40,7 +42,7 @@ async function fetchList(session: SyncSession, wrapper: string, name: string): P
 
 /** Fetches all organisations page by page, or from the bulk file where the upstream has closed the list. */
 export async function syncOrganisations(session: SyncSession): Promise<void> {
-  const { client, signal } = session.deps
+  const { client, signal, store } = session.deps
   for (;;) {
     const { at } = session
     const query = { nextOrgId: at.cursor || undefined, limit: pageSize }
@@ -48,8 +50,10 @@ export async function syncOrganisations(session: SyncSession): Promise<void> {
       answer.status === 200 ? readPage(answer.body, organizationList) : undefined,
     )
     if (!page) return await importOrganisationFile(session)
-    refuseDisorder('organisation', page, at.cursor)
-    await writeBatch(session, page.records, page.next === undefined ? afterwards(at) : { ...at, cursor: page.next })
+    refuseEndless(page, at, 'organisation', page.numberFound, at.known ?? (await countPresent(store.db)))
+    const walked = at.walked + page.records.length
+    const next = page.next === undefined ? afterwards(at) : { ...at, cursor: page.next, walked }
+    await writeBatch(session, page.records, next)
     if (page.next === undefined) return
   }
 }

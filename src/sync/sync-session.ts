@@ -51,6 +51,8 @@ export type Checkpoint = {
   /** The instant up to which changes are mirrored; the next run's `since`. */
   readonly mirroredUntil?: string
   readonly found?: number
+  /** How many projects the mirror had when the walk began. */
+  readonly known?: number
   /** Records of the list so far; a limit on them ends an endless list. */
   readonly walked: number
 }

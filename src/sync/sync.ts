@@ -83,7 +83,7 @@ async function detectSince({ deps }: SyncSession): Promise<boolean> {
     '/public/projectservice/all/projects',
     { modifiedSince: farFuture, limit: 1 },
     { accept, signal, expected: [400] },
-    ({ status, body }) => status === 200 && readPage(body, projectList).records.length === 0,
+    async ({ status, body }) => status === 200 && (await readPage(body, projectList)).records.length === 0,
   )
   await recordUnderstandsSince(store.db, run.upstream, understands, clock())
   return understands

@@ -46,10 +46,20 @@ async function measured(state: Partial<UpstreamState>) {
       ...{ REPORTING_ORG_REF: 'US-EIN-123456789', ALLOW_PRIVATE_NETWORKS: 'true' },
     }
     const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify({ url, environment })])
-    return JSON.parse(stdout) as { state: string; created: number; maxRssMb: number; error?: { code: string } }
+    return JSON.parse(stdout) as Measured
   } finally {
     await upstream.close()
   }
+}
+
+type Measured = {
+  readonly state: string
+  readonly created: number
+  readonly records: number
+  readonly reports: number
+  readonly maxRssMb: number
+  readonly maxDelayMs: number
+  readonly error?: { readonly code: string }
 }
 
 type Answer = (response: ServerResponse) => void
@@ -126,6 +136,85 @@ describe('a hostile upstream takes less than 200 MB with', () => {
     hour,
   )
 })
+
+const times = (count: number, one: (index: number) => string, between = '') =>
+  Array.from({ length: count }, (_, index) => one(index)).join(between)
+
+// Before answers were read in turns these took 5 to 60 seconds of one turn.
+const mostDelayMs = 1000
+
+describe('a hostile upstream does not stop the process with', () => {
+  const answers: readonly (readonly [what: string, body: string])[] = [
+    [
+      '740,000 attributes',
+      `<projects>${times(7400, () => `<p${times(100, (n) => ` a${n}="12345678901"`)}/>`)}</projects>`,
+    ],
+    [
+      '740,000 attributes of different names',
+      `<projects>${times(7400, (nth) => `<p${times(100, (n) => ` a${nth}_${n}="1234567"`)}/>`)}</projects>`,
+    ],
+    ['1.2 million keys', `{"projects":{${times(1_200_000, (index) => `"k${index}":1`, ',')}}}`],
+    ['a million levels', `{"projects":${'['.repeat(1_000_000)}`],
+  ]
+  test.each(answers)(
+    '%s',
+    async (what, body) => {
+      const run = await measured({ fault: onSecondPage((response) => void response.end(body)) })
+      console.log(`${what} (${body.length} bytes): other work waited ${run.maxDelayMs} ms at most`)
+      expect(run).toMatchObject({ state: 'failed', created: 10, error: { code: 'upstream-unusable' } })
+      expect(run.maxDelayMs).toBeLessThan(mostDelayMs)
+    },
+    hour,
+  )
+
+  test(
+    'reports of 750 KB that nest without end, or that are many and long',
+    async () => {
+      const entry = (id: number, content: string) => ({
+        ...{ id: `https://a.example/${id}`, title: 'Report', published: '2026-10-02T08:00:00Z', content },
+      })
+      const feeds = [
+        [entry(1, '<b>'.repeat(250_000)), entry(2, '<p>good</p>')],
+        Array.from({ length: 100 }, (_, nth) => entry(10 + nth, '<p>long</p>'.repeat(11_000))),
+        Array.from({ length: 100 }, (_, nth) => entry(200 + nth, '<'.repeat(130_000))),
+      ]
+      const list = records(3).map((record) => ({
+        ...record,
+        numberOfReports: 5,
+        dateOfMostRecentReport: '2026-10-02T08:00:00Z',
+      }))
+      const reports = new Map(
+        feeds.map((entries, index) => [
+          index + 1,
+          { type: 'application/json', body: JSON.stringify({ id: 'https://a.example/', entries }) },
+        ]),
+      )
+      const run = await measured({ records: list, reports })
+      console.log(`reports: other work waited ${run.maxDelayMs} ms at most`)
+      expect(run).toMatchObject({ state: 'done', created: 3, reports: 1 + 33 + 30 })
+      expect(run.maxDelayMs).toBeLessThan(mostDelayMs)
+    },
+    hour,
+  )
+})
+
+test(
+  'an upstream that invents projects without end, and does not say how many, is stopped at 100,000',
+  async () => {
+    let from = 1
+    const run = await measured({
+      fault: (_request, response, url) => {
+        if (!url.pathname.endsWith('/all/projects') || url.searchParams.has('modifiedSince')) return false
+        const project = records(500, from)
+        from += 500
+        response.end(JSON.stringify({ projects: { project, hasNext: true, nextProjectId: from } }))
+        return true
+      },
+    })
+    expect(run).toMatchObject({ state: 'failed', records: 100_000, error: { code: 'upstream-unusable' } })
+  },
+  hour,
+)
 
 /** 5 GB as fast as they are taken. */
 function pour(response: ServerResponse, head: string, block: Buffer): void {

@@ -1,5 +1,6 @@
 import { Tokenizer, TokenizerError, TokenParser, TokenParserError, TokenType } from '@streamparser/json'
 import { type FieldProblem, ServiceError } from '../../domain/errors.js'
+import { inTurns } from '../../domain/turns.js'
 import { type ParsedValue, storableText, type ValueLimits, valueLimits } from './parsed-value.js'
 
 /** A value of a JSON document, or what is wrong with it; `line` is where it begins. */
@@ -27,15 +28,43 @@ export async function* jsonRecords(
  * `input-unusable` when it is not JSON in UTF-8.
  */
 export function parseJson(body: Uint8Array, limits: ValueLimits, kind: Kind = 'record'): JsonItem {
+  const steps = parseSteps(body, limits, kind)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** The same of a document of any size; other work of the process gets turns. */
+export async function parseJsonInTurns(body: Uint8Array, limits: ValueLimits): Promise<JsonItem> {
+  const turn = inTurns()
+  const steps = parseSteps(body, limits, 'record')
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    await turn()
+  }
+}
+
+// Bytes parsed in a step.
+const stepBytes = 65_536
+
+function* parseSteps(body: Uint8Array, limits: ValueLimits, kind: Kind): Generator<void, JsonItem> {
   const reading = new JsonReading([[]], limits, kind)
+  const items: JsonItem[] = []
   try {
-    const [item] = [...reading.write(body), ...reading.end()]
-    if (!item) throw new TypeError('a JSON document that was read to its end has a value')
-    return item
+    for (let at = 0; at < body.length; at += stepBytes) {
+      items.push(...reading.write(body.subarray(at, at + stepBytes)))
+      yield
+    }
+    items.push(...reading.end())
   } catch (error) {
     if (error instanceof BeyondLimit) return { line: 1, problem: error.problem }
     throw error
   }
+  const [item] = items
+  if (!item) throw new TypeError('a JSON document that was read to its end has a value')
+  return item
 }
 
 /** Ends the reading of a document whose only value is beyond a limit. */

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: PostgreSQL does not store U+0000
-import type { Element } from '../../xml/element.js'
+import type { Attributes, Element } from '../../xml/element.js'
 
 /**
  * A value that was read, in a shape common to XML and JSON. Numbers are texts, exactly as they were written, so that money
@@ -12,7 +12,7 @@ export type ParsedObject = { readonly [name: string]: ParsedValue }
 export type ValueLimits = { readonly depth: number; readonly elements: number; readonly characters: number }
 
 /** Limits of one record of a file of any size. */
-export const valueLimits: ValueLimits = { depth: 64, elements: 100_000, characters: 4 * 1024 * 1024 }
+export const valueLimits: ValueLimits = { depth: 64, elements: 20_000, characters: 4 * 1024 * 1024 }
 
 export function isObject(value: ParsedValue | undefined): value is ParsedObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -38,16 +38,28 @@ export function storableText(text: string): string {
  * The value of an XML element (wire.md 1.5): attributes and child elements become keys, repeated children a list; an
  * element with neither is its text.
  */
-export function fromElement(element: Element): ParsedValue {
-  const attributes = Object.entries(element.attributes)
-  if (attributes.length === 0 && element.children.length === 0) return storableText(element.text)
-  const values = new Map<string, ParsedValue>(attributes.map(([name, value]) => [name, storableText(value)]))
+export function fromElement({ attributes, children, text }: Element): ParsedValue {
+  return fromContent(
+    attributes,
+    children.map((child) => [child.name, fromElement(child)] as const),
+    text,
+  )
+}
+
+/** The value of an element with these attributes, values of children, and text. */
+export function fromContent(
+  attributes: Attributes,
+  children: readonly (readonly [name: string, value: ParsedValue])[],
+  text: string,
+): ParsedValue {
+  const own = Object.entries(attributes)
+  if (own.length === 0 && children.length === 0) return storableText(text)
+  const values = new Map<string, ParsedValue>(own.map(([name, value]) => [name, storableText(value)]))
   const lists = new Map<string, ParsedValue[]>()
-  for (const child of element.children) {
-    const value = fromElement(child)
-    const list = lists.get(child.name)
+  for (const [name, value] of children) {
+    const list = lists.get(name)
     if (list) list.push(value)
-    else lists.set(child.name, [value])
+    else lists.set(name, [value])
   }
   for (const [name, list] of lists) values.set(name, list.length === 1 ? (list[0] ?? '') : list)
   return Object.fromEntries(values)

@@ -8,6 +8,9 @@ const largestInteger = 2_147_483_647
 const wholeDigits = 15
 const decimals = 3
 
+/** Characters of one text; those of real projects have some thousands. */
+const mostTextCharacters = 100_000
+
 const moneyExpected = 'a plain decimal from 0, without exponent, of at most 3 decimals'
 
 /**
@@ -45,8 +48,8 @@ export class RecordReader {
     const value = this.value(field)
     if (value === undefined || isEmpty(value)) return undefined
     if (typeof value === 'boolean') return String(value)
-    if (typeof value === 'string') return value.trim() === '' ? undefined : value
-    this.refuse(field, 'one text', value)
+    if (typeof value === 'string' && value.length <= mostTextCharacters) return value.trim() === '' ? undefined : value
+    this.refuse(field, `one text of at most ${mostTextCharacters} characters`, value)
     return undefined
   }
 

@@ -1,7 +1,8 @@
 import { parseWireDateTime } from '../../domain/dates.js'
 import type { FieldProblem } from '../../domain/errors.js'
 import type { ReportRecord } from '../../domain/record.js'
-import { sanitizeReportHtml } from '../../domain/report-html.js'
+import { reportHtmlProblem, sanitizeReportHtml } from '../../domain/report-html.js'
+import { inTurns } from '../../domain/turns.js'
 import type { Element } from '../../xml/element.js'
 import { escapeText, writeElement } from '../../xml/writer.js'
 import { isObject, objectsOf, type ParsedValue, storableText } from './parsed-value.js'
@@ -22,32 +23,42 @@ type Entry = {
 
 /**
  * Reads the progress reports of a project, in Atom or its JSON variant (wire.md 9), and sanitises their HTML before it
- * enters the store. Throws `upstream-unusable` for another document.
+ * enters the store. A report whose HTML is too large is refused by name. Throws `upstream-unusable` for another document.
  */
-export function readReportFeed(body: Buffer): ReportReading {
-  const { base, entries } = firstCharacter(body) === '<' ? fromAtom(body) : fromJson(body)
+export async function readReportFeed(body: Buffer): Promise<ReportReading> {
+  const { base, entries } = await (firstCharacter(body) === '<' ? fromAtom(body) : fromJson(body))
+  const turn = inTurns()
   const problems: FieldProblem[] = []
-  const reports = entries.flatMap((entry, index) => toReport(entry, base, `entry ${index + 1}`, problems) ?? [])
+  const reports: ReportRecord[] = []
+  let charactersLeft = mostHtmlCharacters
+  for (const [index, entry] of entries.entries()) {
+    const reading = toReport(entry, base, charactersLeft)
+    if ('url' in reading) {
+      reports.push(reading)
+      charactersLeft -= entry.html.length
+    } else problems.push({ ...reading, field: `entry ${index + 1}/${reading.field}` })
+    await turn()
+  }
   return { reports, problems }
 }
 
-function toReport(
-  entry: Entry,
-  base: string | undefined,
-  place: string,
-  problems: FieldProblem[],
-): ReportRecord | undefined {
+// HTML of all reports of one project.
+const mostHtmlCharacters = 4_000_000
+
+function toReport(entry: Entry, base: string | undefined, charactersLeft: number): ReportRecord | FieldProblem {
   const url = toWebAddress(entry.id, base)
-  if (url === undefined) {
-    problems.push({ field: `${place}/id`, expected: "the web address of the report's page", ...got(entry.id) })
-    return undefined
-  }
+  if (url === undefined) return { field: 'id', expected: "the web address of the report's page", ...got(entry.id) }
   const published = parseWireDateTime(entry.published?.trim() ?? '')
   const updated = parseWireDateTime(entry.updated?.trim() ?? '')
   const publishedAt = published ?? updated
   if (publishedAt === undefined) {
-    problems.push({ field: `${place}/published`, expected: 'a date and time with offset', ...got(entry.published) })
-    return undefined
+    return { field: 'published', expected: 'a date and time with offset', ...got(entry.published) }
+  }
+  const problem = reportHtmlProblem(entry.html)
+  if (problem) return { field: 'content', ...problem }
+  if (entry.html.length > charactersLeft) {
+    const expected = `at most ${mostHtmlCharacters} characters of HTML in all reports of a project`
+    return { field: 'content', expected, got: 'more' }
   }
   const author = entry.author?.trim()
   const images = entry.links.flatMap(({ href, rel, type }) => {
@@ -81,29 +92,30 @@ function toWebAddress(text: string | undefined, base: string | undefined): strin
 
 type Feed = { readonly base: string | undefined; readonly entries: readonly Entry[] }
 
-function fromAtom(body: Buffer): Feed {
-  const root = parseXml(body)
+async function fromAtom(body: Buffer): Promise<Feed> {
+  const root = await parseXml(body, (child) => (localName(child) === 'entry' ? toEntry(child) : undefined))
   if (localName(root) !== 'feed') throw unusable(`an XML document whose root is ${root.name}, not an Atom feed`)
-  const entries = childrenOf(root, 'entry').map((entry): Entry => {
-    const content = childrenOf(entry, 'content')[0] ?? childrenOf(entry, 'summary')[0]
-    const [author] = childrenOf(entry, 'author')
-    return {
-      id: textOf(entry, 'id'),
-      title: textOf(entry, 'title'),
-      author: author && textOf(author, 'name'),
-      published: textOf(entry, 'published'),
-      updated: textOf(entry, 'updated'),
-      html: content ? htmlOf(content) : '',
-      links: childrenOf(entry, 'link').flatMap(({ attributes }) => {
-        const { href, rel, type } = attributes
-        return href === undefined ? [] : [{ href, ...(rel && { rel }), ...(type && { type: storableText(type) }) }]
-      }),
-    }
-  })
-  return { base: root.attributes['xml:base'], entries }
+  return { base: root.attributes['xml:base'], entries: root.children.flatMap((entry) => entry ?? []) }
 }
 
-function localName({ name }: Element): string {
+function toEntry(entry: Element): Entry {
+  const content = childrenOf(entry, 'content')[0] ?? childrenOf(entry, 'summary')[0]
+  const [author] = childrenOf(entry, 'author')
+  return {
+    id: textOf(entry, 'id'),
+    title: textOf(entry, 'title'),
+    author: author && textOf(author, 'name'),
+    published: textOf(entry, 'published'),
+    updated: textOf(entry, 'updated'),
+    html: content ? htmlOf(content) : '',
+    links: childrenOf(entry, 'link').flatMap(({ attributes }) => {
+      const { href, rel, type } = attributes
+      return href === undefined ? [] : [{ href, ...(rel && { rel }), ...(type && { type: storableText(type) }) }]
+    }),
+  }
+}
+
+function localName({ name }: { readonly name: string }): string {
   return name.slice(name.indexOf(':') + 1)
 }
 
@@ -123,8 +135,8 @@ function htmlOf(content: Element): string {
   return storableText(type === 'html' || type === 'text/html' ? content.text : escapeText(content.text))
 }
 
-function fromJson(body: Buffer): Feed {
-  const document = readDocument(body)
+async function fromJson(body: Buffer): Promise<Feed> {
+  const document = await readDocument(body)
   const feed = isObject(document.feed) ? document.feed : document
   const list = feed.entries ?? feed.entry
   if (list === undefined && feed.id === undefined) throw unusable('JSON that is not a feed')

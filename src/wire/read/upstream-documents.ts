@@ -1,46 +1,90 @@
 import { ServiceError } from '../../domain/errors.js'
-import type { Element } from '../../xml/element.js'
-import { parseElement, type XmlLimits } from '../../xml/reader.js'
+import type { Attributes, Element } from '../../xml/element.js'
+import { type StreamOptions, streamElements, type XmlLimits } from '../../xml/reader.js'
 import type { ListNames } from '../names.js'
-import { parseJson } from './json-reader.js'
-import { fromElement, isObject, objectsOf, type ParsedObject, type ParsedValue } from './parsed-value.js'
+import { parseJsonInTurns } from './json-reader.js'
+import {
+  fromContent,
+  fromElement,
+  isObject,
+  objectsOf,
+  type ParsedObject,
+  type ParsedValue,
+  type ValueLimits,
+  valueLimits,
+} from './parsed-value.js'
 
-/** Limits of one answer; its bytes are limited where they are read. */
-export const documentLimits: XmlLimits = {
-  depth: 64,
-  elements: 1_000_000,
-  attributes: 100,
-  characters: 64 * 1024 * 1024,
-}
+// Elements, attributes and JSON members of one answer; a page of 100 projects has some 13,000. Its bytes are limited where
+// it is fetched.
+const mostNodes = 200_000
+const jsonLimits: ValueLimits = { depth: 64, elements: mostNodes, characters: 64 * 1024 * 1024 }
+const childLimits: XmlLimits = { ...jsonLimits, elements: valueLimits.elements, attributes: 100 }
 
 /**
  * Reads an answer, XML or JSON by its first character (labels are often wrong), as one object whose only key is the
- * root's name. Throws `upstream-unusable` when it is neither, damaged, or not UTF-8.
+ * root's name. Other work of the process gets turns. Throws `upstream-unusable` when the answer is neither, damaged, too
+ * large, or not UTF-8.
  */
-export function readDocument(body: Buffer): ParsedObject {
+export async function readDocument(body: Buffer): Promise<ParsedObject> {
   const first = firstCharacter(body)
-  if (first === '<') {
-    const root = parseXml(body)
-    return { [root.name]: fromElement(root) }
-  }
+  if (first === '<') return await readXml(body)
   if (first !== '{') {
     throw unusable(first === undefined ? 'nothing' : `text that begins with ${JSON.stringify(first)}`)
   }
-  const item = asUpstream(() => parseJson(body, documentLimits))
+  const item = await asUpstream(() => parseJsonInTurns(body, jsonLimits))
   if ('value' in item && isObject(item.value)) return item.value
-  throw unusable(`JSON that is not accepted: ${'problem' in item ? item.problem.got : 'not an object'}`)
+  throw unusable(`JSON that is not accepted: ${'problem' in item ? item.problem.expected : 'not an object'}`)
 }
 
-/** The root element of an XML answer. Throws `upstream-unusable`. */
-export function parseXml(body: Buffer): Element {
-  return asUpstream(() => parseElement(body, documentLimits))
+async function readXml(body: Buffer): Promise<ParsedObject> {
+  const document = await parseXml(body, ({ name, ...child }) => [name, fromElement({ name, ...child })] as const)
+  return { [document.name]: fromContent(document.attributes, document.children, document.text) }
 }
 
-function asUpstream<T>(parse: () => T): T {
+/** An XML answer: its root and what `read` makes of each child. */
+export type XmlAnswer<Child> = {
+  readonly name: string
+  readonly attributes: Attributes
+  readonly children: readonly Child[]
+  /** Text beside the children, shortened to a word. */
+  readonly text: string
+}
+
+/** Reads an XML answer; other work of the process gets turns. Throws `upstream-unusable`. */
+export async function parseXml<Child>(body: Buffer, read: (child: Element) => Child): Promise<XmlAnswer<Child>> {
+  const answer = { name: '', attributes: {} as Attributes, text: '' }
+  const children: Child[] = []
+  let nodes = 0
+  await asUpstream(async () => {
+    const options: StreamOptions = {
+      limits: childLimits,
+      onRoot: (name, attributes) => Object.assign(answer, { name, attributes }),
+      onStrayText: () => {
+        answer.text = 'text'
+      },
+    }
+    for await (const child of streamElements(inOnePiece(body), options)) {
+      nodes += countNodes(child)
+      if (nodes > mostNodes) throw unusable(`XML with more than ${mostNodes} elements and attributes`)
+      children.push(read(child))
+    }
+  })
+  return { ...answer, children }
+}
+
+async function* inOnePiece(body: Buffer): AsyncGenerator<Buffer> {
+  yield body
+}
+
+function countNodes({ attributes, children }: Element): number {
+  return children.reduce((sum, child) => sum + countNodes(child), 1 + Object.keys(attributes).length)
+}
+
+async function asUpstream<T>(parse: () => Promise<T>): Promise<T> {
   try {
-    return parse()
+    return await parse()
   } catch (error) {
-    if (error instanceof ServiceError) throw unusable(error.message)
+    if (error instanceof ServiceError && error.code !== 'upstream-unusable') throw unusable(error.message)
     throw error
   }
 }
@@ -62,8 +106,8 @@ export type Page = {
  * Reads a page (wire.md 4.2, 4.3) as real servers write it: `hasNext` may be absent, a boolean or a text, and one record may
  * stand in place of a list. Throws `upstream-unusable` for another document.
  */
-export function readPage(body: Buffer, names: ListNames): Page {
-  const list = readDocument(body)[names.list]
+export async function readPage(body: Buffer, names: ListNames): Promise<Page> {
+  const list = (await readDocument(body))[names.list]
   if (list === '' || list === null) return { records: [] }
   if (!isObject(list)) throw unusable(`a document without ${names.list}`)
   const inner = list[names.record]
@@ -86,15 +130,15 @@ export function idOf(record: ParsedValue): number | undefined {
 }
 
 /** The address in the answer of a `download` operation; undefined when it offers none. */
-export function readDownloadLink(body: Buffer): string | undefined {
-  const download = readDocument(body).download
+export async function readDownloadLink(body: Buffer): Promise<string | undefined> {
+  const { download } = await readDocument(body)
   const url = isObject(download) ? download.url : undefined
   return typeof url === 'string' && url.trim() !== '' ? url.trim() : undefined
 }
 
 /** The objects of a wrapper: a list, one object in its place, or nothing. */
-export function readList(body: Buffer, wrapper: string, name: string): ParsedObject[] {
-  const list = readDocument(body)[wrapper]
+export async function readList(body: Buffer, wrapper: string, name: string): Promise<ParsedObject[]> {
+  const list = (await readDocument(body))[wrapper]
   if (list === undefined) throw unusable(`a document without ${wrapper}`)
   if (!isObject(list)) return []
   return objectsOf(list[name])

@@ -1,21 +1,27 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { readConfig } from '../../../dist/src/config/config.js'
 import { syncInline, syncSettings } from '../../../dist/src/runs/sync.js'
 import { createSyncRun } from '../../../dist/src/store/runs/sync-runs.js'
 import { openStore } from '../../../dist/src/store/store.js'
 
-// A full sync as the built program does it, in a process of its own; says how it ended and how much memory it took.
+// A full sync as the built program does it, in a process of its own; prints how it ended, how much memory it took, and for
+// how long at most other work of the process waited.
 const { url, environment } = JSON.parse(process.argv[2] ?? '{}')
 const { config, secrets } = readConfig(environment)
 const store = openStore({ url, max: 4, applicationName: 'test sync memory' })
 const quiet = { info() {}, warn() {}, error() {}, debug() {} }
 const clock = () => new Date()
 const work = { store, log: quiet, clock, owner: 'memory', lockSeconds: 60, ...syncSettings(config, secrets) }
+const delay = monitorEventLoopDelay({ resolution: 5 })
 const { id } = await createSyncRun(store.db, {
   kind: 'full',
   trigger: 'manual',
   upstream: config.upstream.url,
   at: clock(),
 })
+delay.enable()
 const run = await syncInline(work, id, { signal: new AbortController().signal })
 await store.close()
-process.stdout.write(JSON.stringify({ ...run, maxRssMb: Math.round(process.resourceUsage().maxRSS / 1024) }))
+const maxRssMb = Math.round(process.resourceUsage().maxRSS / 1024)
+const maxDelayMs = Math.round(delay.max / 1e6)
+process.stdout.write(JSON.stringify({ ...run, maxRssMb, maxDelayMs }))

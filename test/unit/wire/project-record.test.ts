@@ -207,6 +207,13 @@ describe('reading a project record', () => {
     expect(record.activities).toBe(' <p>a &amp; b</p>\r\n')
   })
 
+  it('refuses a text that is longer than those of any project', () => {
+    expect(problemsOf({ ...least, need: 'x'.repeat(100_000) })).toEqual([])
+    expect(problemsOf({ ...least, need: 'x'.repeat(100_001) })).toMatchObject([
+      { field: 'need', expected: 'one text of at most 100000 characters' },
+    ])
+  })
+
   it('drops what no database can store as text', () => {
     expect(
       recordOf('{"id":7,"active":true,"status":"active","title":"a\\u0000b\\ud800c\\ud83c\\udf31","funding":1}').title,

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { projectList } from '../../../src/wire/names.js'
 import { readReportFeed } from '../../../src/wire/read/report-feeds.js'
@@ -15,20 +16,20 @@ describe('a page', () => {
     [
       '\ufeff<?xml version="1.0"?>\n<projects numberFound="5257"><project><id>1</id></project><nextProjectId> 31 </nextProjectId></projects>',
     ],
-  ])('is read as real servers write it: %s', (text) => {
-    expect(page(text)).toEqual({ records: [{ id: '1' }], next: 31, numberFound: 5257 })
+  ])('is read as real servers write it: %s', async (text) => {
+    expect(await page(text)).toEqual({ records: [{ id: '1' }], next: 31, numberFound: 5257 })
   })
 
   test.each([
     '{"projects":{"numberFound":0}}',
     '<projects numberFound="0"></projects>',
     '{"projects":{"project":[],"numberFound":0}}',
-  ])('may be empty: %s', (text) => expect(page(text)).toEqual({ records: [], numberFound: 0 }))
+  ])('may be empty: %s', async (text) => expect(await page(text)).toEqual({ records: [], numberFound: 0 }))
 
-  test('is the last one without a cursor, or where it says so', () => {
-    expect(page('{"projects":{"project":[{"id":1}]}}').next).toBeUndefined()
-    expect(page('{"projects":{"hasNext":false,"nextProjectId":31,"project":[{"id":1}]}}').next).toBeUndefined()
-    expect(page('<projects/>')).toEqual({ records: [] })
+  test('is the last one without a cursor, or where it says so', async () => {
+    expect((await page('{"projects":{"project":[{"id":1}]}}')).next).toBeUndefined()
+    expect((await page('{"projects":{"hasNext":false,"nextProjectId":31,"project":[{"id":1}]}}')).next).toBeUndefined()
+    expect(await page('<projects/>')).toEqual({ records: [] })
   })
 
   test.each([
@@ -41,23 +42,60 @@ describe('a page', () => {
     '{"projects":',
     '{"__proto__":{"projects":{}}}',
     '<projects>',
-  ])('is refused when it is something else: %s', (text) =>
-    expect(() => page(text)).toThrow(expect.objectContaining({ code: 'upstream-unusable' })),
+    '<projects>text</projects>',
+  ])(
+    'is refused when it is something else: %s',
+    async (text) => await expect(page(text)).rejects.toThrow(expect.objectContaining({ code: 'upstream-unusable' })),
   )
 })
 
-describe('other documents', () => {
-  test('a bulk link is read from both formats', () => {
-    expect(readDownloadLink(Buffer.from('{"download":{"url":"https://a.example/x"}}'))).toBe('https://a.example/x')
-    expect(readDownloadLink(Buffer.from('<download><url> https://a.example/x </url></download>'))).toBe(
-      'https://a.example/x',
-    )
-    expect(readDownloadLink(Buffer.from('{"download":{}}'))).toBeUndefined()
+describe('a page of hostile size', () => {
+  const many = (count: number, one: (index: number) => string, between = '') =>
+    Array.from({ length: count }, (_, index) => one(index)).join(between)
+
+  test.each([
+    ['740,000 attributes', `<projects>${many(7400, () => `<p${many(100, (n) => ` a${n}="1234567"`)}/>`)}</projects>`],
+    ['1.2 million keys', `{"projects":{${many(1_200_000, (index) => `"k${index}":1`, ',')}}}`],
+    ['300,000 small projects', `{"projects":{"project":[${many(300_000, () => '{}', ',')}]}}`],
+    ['300,000 small elements', `<projects>${'<a/>'.repeat(300_000)}</projects>`],
+    ['one project of 30,000 elements', `<projects><project>${'<a/>'.repeat(30_000)}</project></projects>`],
+  ])('is refused: %s', async (_what, text) => {
+    await expect(page(text)).rejects.toMatchObject({
+      code: 'upstream-unusable',
+      message: expect.stringMatching(/200000|20000/),
+    })
   })
 
-  test('an empty gallery is no picture', () => {
-    expect(readList(Buffer.from('{"images":{}}'), 'images', 'image')).toEqual([])
-    expect(readList(Buffer.from('<images></images>'), 'images', 'image')).toEqual([])
+  test('is read in turns with other work', async () => {
+    const record = `<project><id>1</id><title>${'x'.repeat(60_000)}</title></project>`
+    const text = `<projects>${record.repeat(50)}</projects>`
+    let turns = 0
+    let isReading = true
+    const otherWork = (async () => {
+      for (; isReading; turns++) await nextTurn()
+    })()
+    const { records } = await page(text)
+    isReading = false
+    await otherWork
+    expect(records).toHaveLength(50)
+    expect(turns).toBeGreaterThan(20)
+  })
+})
+
+describe('other documents', () => {
+  test('a bulk link is read from both formats', async () => {
+    expect(await readDownloadLink(Buffer.from('{"download":{"url":"https://a.example/x"}}'))).toBe(
+      'https://a.example/x',
+    )
+    expect(await readDownloadLink(Buffer.from('<download><url> https://a.example/x </url></download>'))).toBe(
+      'https://a.example/x',
+    )
+    expect(await readDownloadLink(Buffer.from('{"download":{}}'))).toBeUndefined()
+  })
+
+  test('an empty gallery is no picture', async () => {
+    expect(await readList(Buffer.from('{"images":{}}'), 'images', 'image')).toEqual([])
+    expect(await readList(Buffer.from('<images></images>'), 'images', 'image')).toEqual([])
   })
 })
 
@@ -93,8 +131,8 @@ describe('a report feed', () => {
     ['Atom', atom],
     ['JSON', JSON.stringify(json)],
     ['JSON in a feed key', JSON.stringify({ feed: json })],
-  ])('is read as %s', (_, text) => {
-    expect(readReportFeed(Buffer.from(text))).toEqual({
+  ])('is read as %s', async (_, text) => {
+    expect(await readReportFeed(Buffer.from(text))).toEqual({
       problems: [],
       reports: [
         {
@@ -110,23 +148,46 @@ describe('a report feed', () => {
     })
   })
 
-  test('keeps its good entries and tells the others', () => {
+  test('keeps its good entries and names the others', async () => {
     const entries = [
       ...json.entries,
       { id: 'tag:no,2026:1', published: '2026-10-02T08:00:00Z' },
       { id: 'https://a.example/2' },
     ]
-    const { reports, problems } = readReportFeed(Buffer.from(JSON.stringify({ ...json, entries })))
+    const { reports, problems } = await readReportFeed(Buffer.from(JSON.stringify({ ...json, entries })))
     expect(reports).toHaveLength(1)
     expect(problems.map(({ field }) => field)).toEqual(['entry 2/id', 'entry 3/published'])
   })
 
-  test('without entries has no reports', () => {
-    expect(readReportFeed(Buffer.from('<feed xmlns="http://www.w3.org/2005/Atom"/>')).reports).toEqual([])
-    expect(readReportFeed(Buffer.from('{"id":"https://a.example/"}')).reports).toEqual([])
+  test.each([
+    ['too long', `<p>${'x'.repeat(131_072)}</p>`, 'HTML of at most 131072 characters'],
+    ['nested too deeply', '<b>'.repeat(40_000), 'HTML of at most 100 levels'],
+  ])('refuses a report by its name that is %s', async (_what, content, expected) => {
+    const entries = [{ ...json.entries[0], content }, ...json.entries]
+    const { reports, problems } = await readReportFeed(Buffer.from(JSON.stringify({ ...json, entries })))
+    expect(reports).toHaveLength(1)
+    expect(problems).toMatchObject([{ field: 'entry 1/content', expected }])
   })
 
-  test.each(['<rss/>', '{"projects":{}}', 'nothing'])('is refused when it is something else: %s', (text) => {
-    expect(() => readReportFeed(Buffer.from(text))).toThrow(expect.objectContaining({ code: 'upstream-unusable' }))
+  test('refuses reports beyond four million characters of HTML', async () => {
+    const entries = Array.from({ length: 41 }, (_, index) => ({
+      ...json.entries[0],
+      id: `https://a.example/${index}`,
+      content: `<p>${'x'.repeat(100_000 - 7)}</p>`,
+    }))
+    const { reports, problems } = await readReportFeed(Buffer.from(JSON.stringify({ ...json, entries })))
+    expect(reports).toHaveLength(40)
+    expect(problems.map(({ field }) => field)).toEqual(['entry 41/content'])
+  })
+
+  test('without entries has no reports', async () => {
+    expect((await readReportFeed(Buffer.from('<feed xmlns="http://www.w3.org/2005/Atom"/>'))).reports).toEqual([])
+    expect((await readReportFeed(Buffer.from('{"id":"https://a.example/"}'))).reports).toEqual([])
+  })
+
+  test.each(['<rss/>', '{"projects":{}}', 'nothing'])('is refused when it is something else: %s', async (text) => {
+    await expect(readReportFeed(Buffer.from(text))).rejects.toThrow(
+      expect.objectContaining({ code: 'upstream-unusable' }),
+    )
   })
 })
