@@ -3,10 +3,12 @@ import { toServiceError } from '../src/domain/errors.js'
 import type { RunKind } from '../src/domain/run.js'
 import type { Log } from '../src/observability/log.js'
 import { takeOverDead } from '../src/runs/attempt.js'
-import { enterMissed, type ScheduledRuns } from '../src/runs/due.js'
+import { enterMissed, enterWithoutTick, type ScheduledRuns } from '../src/runs/due.js'
 import { dispatchNext } from './dispatch.js'
 import { restoreSchedulers } from './schedulers.js'
 import type { WorkTable, WorkTableDeps } from './work.js'
+
+const lateEveryMs = 10_000
 
 /** When the watchdog looks, and how long the queue has to start a due run before it is taken for lost. */
 export type WatchdogSettings = { readonly pattern: string; readonly graceSeconds: number }
@@ -22,13 +24,14 @@ export type Rounds = {
 
 /**
  * What a worker repeats outside the queue. Each second: runs of dead workers are queued again, and the queue is given
- * what is due to begin. Each minute, the watchdog: a due instant that the ledger does not show is entered, and a
- * scheduler that is gone from the queue is put back. Resolves after the first round.
+ * what is due to begin. Every ten seconds: instants whose tick has not come are entered. Each minute, the watchdog: a due
+ * instant of long ago that the ledger does not show is entered, and a scheduler that is gone from the queue is put back.
+ * Resolves after the first round.
  */
 export async function startRounds(
   deps: WorkTableDeps,
   { rows, scheduled, watchdog = { pattern: '* * * * *', graceSeconds: 300 }, pruneFiles }: Rounds,
-): Promise<{ stop(): Promise<void> }> {
+): Promise<{ stop(): void }> {
   const { log } = deps
   const kinds = [...new Set(scheduled.map(({ kind }) => kind))]
   const reconciling = kinds.map((kind) => guarded(log, `reconciliation of ${kind} runs`, () => reconcile(deps, kind)))
@@ -38,17 +41,23 @@ export async function startRounds(
     for (const kind of kinds) await reconcile(deps, kind)
     await restoreSchedulers(deps, rows, watchdog.graceSeconds)
   })
+  const enterLate = guarded(log, 'late instants', async () => {
+    for (const runs of scheduled) await enterWithoutTick(runs)
+  })
   await reconcileAll()
-  const timer = setInterval(reconcileAll, Math.min(1000, (deps.lockSeconds * 1000) / 3))
+  const timers = [
+    setInterval(reconcileAll, Math.min(1000, (deps.lockSeconds * 1000) / 3)),
+    setInterval(enterLate, lateEveryMs),
+  ]
   const tasks = [repeat(watchdog.pattern, watch)]
   if (pruneFiles) {
     // At a minute of this process's own, so that processes take turns.
     tasks.push(repeat(`${process.pid % 60} * * * *`, guarded(log, 'pruning of files', pruneFiles)))
   }
   return {
-    stop: async () => {
-      clearInterval(timer)
-      await Promise.all(tasks.map((task) => task.destroy()))
+    stop: () => {
+      for (const timer of timers) clearInterval(timer)
+      for (const task of tasks) void task.destroy()
     },
   }
 }
@@ -60,7 +69,7 @@ async function reconcile(deps: WorkTableDeps, kind: RunKind): Promise<void> {
 }
 
 /** A round that logs its failure once, until it succeeds again, and is skipped while it is still going on. */
-function guarded(log: Log, what: string, work: () => Promise<void>): () => Promise<void> {
+export function guarded(log: Log, what: string, work: () => Promise<void>): () => Promise<void> {
   let failing = false
   let running = false
   return async () => {

@@ -11,6 +11,8 @@ import type { Store } from '../store/store.js'
  * run all the same, so that no instant is left out while a worker is there.
  */
 const lateMs = 60_000
+// How long a tick may take to arrive before its instant is entered without it.
+const tickMs = 5_000
 
 /** What entering runs needs. */
 export type EnteringDeps = { readonly store: Store; readonly clock: Clock; readonly log: Log }
@@ -86,6 +88,15 @@ export async function enterDue(runs: ScheduledRuns, dueAt: Date): Promise<string
   await enterLate(runs, schedule, dueAt)
   const run = await enterAt(runs, dueAt, 'schedule')
   return run.created ? `run ${run.id}` : `run ${run.id} was there already`
+}
+
+/**
+ * Enters the instants of the last minute whose tick has not come. Called every ten seconds, so that whatever happens to
+ * the queue, no instant is left out that a worker has the database for within a minute.
+ */
+export async function enterWithoutTick(runs: ScheduledRuns): Promise<void> {
+  const schedule = await findSchedule(runs.store.db, runs.schedule)
+  if (schedule) await enterLate(runs, schedule, new Date(runs.clock().getTime() - tickMs))
 }
 
 /** Enters the instants of the last minute before `until` that have no run. */
