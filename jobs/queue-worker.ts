@@ -44,10 +44,10 @@ export class QueueWorker {
     await this.#worker.waitUntilReady()
   }
 
-  /** Takes no further jobs; those at work go on. */
-  async pause(): Promise<void> {
+  /** Takes no further jobs; those at work go on. A job that still arrives is put back. */
+  pause(): void {
     this.#stopping = true
-    await this.#worker.pause(true)
+    this.#worker.pause(true).catch(() => undefined)
   }
 
   /** Resolves to true when nothing is being worked on any more, or to false after `ms`. */

@@ -43,7 +43,6 @@ export class JobQueue implements AsyncDisposable {
   readonly #engine: Engine
   readonly #flow: EngineFlow
   readonly #queues = new Map<string, EngineQueue>()
-  readonly #workers: QueueWorker[] = []
   readonly #closed = new AbortController()
 
   constructor(settings: QueueSettings, engine: Engine, flow: EngineFlow) {
@@ -113,7 +112,7 @@ export class JobQueue implements AsyncDisposable {
     return counts
   }
 
-  /** Starts taking jobs of one queue. Resolves when the connections stand. */
+  /** Starts taking jobs of one queue; resolves when the connections stand. The caller closes the consumer. */
   async work(name: string, concurrency: number, handler: JobHandler): Promise<QueueWorker> {
     const lockMs = this.settings.lockSeconds * 1000
     const options = {
@@ -129,18 +128,19 @@ export class JobQueue implements AsyncDisposable {
     const worker = new QueueWorker(handler, (processor, onFailed) =>
       this.#engine.worker(name, processor, options, onFailed),
     )
-    this.#workers.push(worker)
-    await this.#reached(worker.waitUntilReady())
-    return worker
+    try {
+      await this.#reached(worker.waitUntilReady())
+      return worker
+    } catch (error) {
+      await worker.close()
+      throw error
+    }
   }
 
-  /** Closes all connections within 2 s; whatever still waits for an answer fails. */
+  /** Closes all connections but those of consumers within 2 s; whatever still waits for an answer fails. */
   async close(): Promise<void> {
     this.#closed.abort()
-    await Promise.all([
-      ...this.#workers.map((worker) => worker.close()),
-      ...[...this.#queues.values(), this.#flow].map(closeSoon),
-    ])
+    await Promise.all([...this.#queues.values(), this.#flow].map(closeSoon))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

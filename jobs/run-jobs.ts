@@ -19,6 +19,7 @@ export async function startAttempt<Kind extends RunKind>(
   step: (lease: Lease, run: Claimed<Kind>) => Promise<string>,
 ): Promise<string> {
   const { store, clock } = deps
+  if (!(await deps.clockAgrees())) throw new ServiceError('clock-wrong', 'the clock of this process is wrong')
   const queued = leaseOn(deps, { kind, runId: numberOf(call.data, 'runId'), attempt: 0 }, call.id)
   const claim = await claimRun(store.db, { ...queued, kind }, clock())
   if (claim.kind === 'busy') await reserveQueued(store.db, kind, queued.runId, undefined)

@@ -11,6 +11,8 @@ export type WorkDeps<Field extends keyof Config = never> = PublicationRunDeps & 
   readonly config: ConfigOf<Field>
   readonly secrets: Secrets
   readonly queue: JobQueue
+  /** Checks this process's clock; false: no runs may be taken now. */
+  readonly clockAgrees: () => Promise<boolean>
   /** How open payments are settled; without it they are left to other workers. */
   readonly payments?: Payments
 }

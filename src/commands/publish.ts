@@ -3,6 +3,7 @@ import { enqueueRun } from '../../jobs/publication.js'
 import { openQueue, queueSettings } from '../../jobs/queue.js'
 import type { RunProgress } from '../domain/run.js'
 import { createOwner } from '../runs/attempt.js'
+import { refuseWrongClock } from '../runs/clock-check.js'
 import { publishInline } from '../runs/publication.js'
 import { waitForEnd } from '../runs/wait.js'
 import { getRun, type RunSummary } from '../store/runs/runs.js'
@@ -67,6 +68,7 @@ async function publishHere(
   output: Output,
   runId?: number,
 ): Promise<RunSummary> {
+  await refuseWrongClock(runtime.store, runtime.clock)
   await using cleanup = new CleanupStack()
   const publication = await openPublication(runtime, cleanup)
   const progress = output.progress()

@@ -4,6 +4,7 @@ import { openQueue, queueSettings } from '../../jobs/queue.js'
 import { ServiceError } from '../domain/errors.js'
 import { isFinished } from '../domain/run.js'
 import { createOwner } from '../runs/attempt.js'
+import { refuseWrongClock } from '../runs/clock-check.js'
 import { type SyncRunDeps, syncFields, syncInline, syncSettings } from '../runs/sync.js'
 import { waitForEnd } from '../runs/wait.js'
 import { createSyncRun, getSyncRun, listSyncProblems, listSyncRuns, type SyncSummary } from '../store/runs/sync-runs.js'
@@ -62,6 +63,7 @@ async function mirror(runtime: MirrorRuntime, output: Output, options: SyncOptio
       return report(runtime, await waitForEnd(look, { signal, onProgress: show }), output)
     }
     output.note('no worker is running: this process syncs itself')
+    await refuseWrongClock(runtime.store, runtime.clock)
     return report(runtime, await syncInline(deps, runId, { signal, onProgress: show }), output)
   } finally {
     progress.stop()

@@ -183,6 +183,13 @@ export const errorCatalogue = {
     remedy: 'stop',
     public: false,
   },
+  'clock-wrong': {
+    meaning:
+      "The clock of this process differs from the database's by more than a minute; it takes no runs until it is right.",
+    status: 503,
+    remedy: 'retry',
+    public: false,
+  },
   'worker-lost': {
     meaning:
       'Five workers in a row were lost while they worked on this run, without progress; it is not taken up again.',

@@ -4,6 +4,7 @@ import { latestDue } from '../domain/schedule.js'
 import { findRelease, findStandingRollback, type ReleaseEvent } from '../store/publication/releases.js'
 import { findLastGoodRun, listRuns, type RunSummary } from '../store/runs/runs.js'
 import { findSchedule } from '../store/runs/schedules.js'
+import { listWrongClocks } from '../store/runs/wrong-clocks.js'
 import type { Store } from '../store/store.js'
 import { largeFileWarnings } from './release/operate/guards.js'
 import type { ReadableRelease, ReleaseReader } from './release/read/release-reader.js'
@@ -17,6 +18,7 @@ export type Need = {
     | 'publication-overdue'
     | 'activities-held'
     | 'rolled-back'
+    | 'clock-wrong'
   readonly message: string
 }
 
@@ -47,7 +49,7 @@ export async function publicationHealth(deps: {
   const { db } = deps.store
   const live = await deps.releases.live()
   const lastRun = (await listRuns(db, 20)).find(isFinished)
-  const lastGoodRun = await findLastGoodRun(db)
+  const lastGoodRun = await findLastGoodRun(db, deps.clock())
   const standing = await findStandingRollback(db)
   const rollback = standing?.releaseId === live?.id ? standing : undefined
   const due = await overdueSince(deps, lastGoodRun)
@@ -60,6 +62,12 @@ export async function publicationHealth(deps: {
   if (due) need('publication-overdue', `the publication of ${due.toISOString()} is overdue`)
   if (live && live.manifest.held.count > 0) need('activities-held', activitiesMessage(live))
   if (rollback) need('rolled-back', `release ${rollback.otherId} was rolled back to ${rollback.releaseId}`)
+  for (const { owner, skewSeconds } of await listWrongClocks(db)) {
+    need(
+      'clock-wrong',
+      `the clock of worker ${owner} differs from the database's by ${skewSeconds} s: it takes no runs`,
+    )
+  }
   const warnings = live ? largeFileWarnings(live.manifest) : []
   return { live, lastRun, lastGoodRun, overdue: due !== undefined, rollback, needs, warnings }
 }

@@ -4,6 +4,7 @@ import type { Db } from './database/connection.js'
 export type Pruned = {
   readonly tokens: number
   readonly auditEvents: number
+  readonly wrongClocks: number
   readonly runs: number
   readonly shards: number
   readonly syncs: number
@@ -15,6 +16,7 @@ const day = 86_400_000
 const rules = {
   tokens: day,
   auditEvents: 400 * day,
+  wrongClocks: day,
   shards: 7 * day,
   runs: 90 * day,
   syncs: 90 * day,
@@ -31,6 +33,7 @@ export async function pruneDatabase(db: Db, now: Date, keepReleases: number): Pr
   return {
     tokens: await remove('delete from access_token where expires_at < $1', before(rules.tokens)),
     auditEvents: await remove('delete from audit_event where at < $1', before(rules.auditEvents)),
+    wrongClocks: await remove('delete from wrong_clock where seen_at < $1', before(rules.wrongClocks)),
     shards: await remove(
       'delete from run_shard s using run r where r.id = s.run_id and r.finished_at < $1',
       before(rules.shards),

@@ -1,6 +1,7 @@
 import { createMetrics, type LiveNumbers, type Metrics, type SharedNumbers } from '../../observability/metrics.js'
 import { publicationHealth } from '../../publishing/health.js'
 import { createReleaseReader } from '../../publishing/release/read/release-reader.js'
+import { measureSkew } from '../../runs/clock-check.js'
 import { runNumbers } from '../../store/runs/run-numbers.js'
 import type { Runtime } from './runtime.js'
 
@@ -21,6 +22,7 @@ export function openMetrics(runtime: Runtime): Metrics {
       openShards: numbers.openShards,
       stageSeconds: numbers.timings,
       overdue,
+      clockSkewSeconds: await measureSkew(store, clock),
       ...(lastGoodRun?.finishedAt && { goodRunAgeSeconds: since(lastGoodRun.finishedAt) }),
     }
   }

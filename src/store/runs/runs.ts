@@ -49,10 +49,15 @@ export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
   return rows.map(toRunSummary)
 }
 
-/** The newest run that ended with everything in order: a release was published, or nothing had changed. */
-export async function findLastGoodRun(db: Db): Promise<RunSummary | undefined> {
+/**
+ * The newest run that ended with everything in order: a release was published, or nothing had changed. One that ended
+ * more than a minute after `now` was dated by a wrong clock and does not count.
+ */
+export async function findLastGoodRun(db: Db, now: Date): Promise<RunSummary | undefined> {
   const { rows } = await db.query<RunRow>(
-    `${selectRun} where r.state in ('published', 'unchanged') order by r.finished_at desc, r.id desc limit 1`,
+    `${selectRun} where r.state in ('published', 'unchanged') and r.finished_at <= $1::timestamptz + interval '1 minute'
+     order by r.finished_at desc, r.id desc limit 1`,
+    [now],
   )
   return rows[0] && toRunSummary(rows[0])
 }

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ServiceError } from '../../../src/domain/errors.js'
 import type { RunKind } from '../../../src/domain/run.js'
 import { type RunDeps, takeOverDead } from '../../../src/runs/attempt.js'
-import { enterDue, enterMissed, enterOverdue, putInForce } from '../../../src/runs/due.js'
+import { enterDue, enterMissed, enterOverdue, enterWithoutTick, putInForce } from '../../../src/runs/due.js'
 import { type PublicationRunDeps, publishInline, scheduledPublications } from '../../../src/runs/publication.js'
 import { claimRun, failRun, requeueDeadRun, requeueRun, takeNextQueued } from '../../../src/store/runs/leases.js'
 import { runNumbers } from '../../../src/store/runs/run-numbers.js'
@@ -220,7 +220,7 @@ describe('the run ledger', () => {
     expect(await takeNextQueued(store.db, 'publication', 60)).toEqual({ id: second, attempt: 0 })
     expect(await runNumbers(store.db)).toMatchObject({ waiting: { queued: 1, running: 0 }, finished: { failed: 1 } })
     expect((await listRuns(store.db, 5)).map(({ id }) => id)).toEqual([second, first])
-    expect(await findLastGoodRun(store.db)).toBeUndefined()
+    expect(await findLastGoodRun(store.db, noon)).toBeUndefined()
   })
 })
 
@@ -262,6 +262,18 @@ describe('missed instants', () => {
     // An hour later only the last minute counts as late.
     await enterDue(at('2026-03-10T13:00:00Z'), new Date('2026-03-10T13:00:00Z'))
     expect(await listRuns(store.db, 50)).toHaveLength(5 + 6)
+  })
+
+  test('of the last minute are run without their ticks, five seconds late, and no older ones', async () => {
+    await putInForce(at('2026-03-10T12:00:00Z'), { expression: '*/10 * * * * *', timezone: 'UTC' })
+    await enterWithoutTick(at('2026-03-10T12:00:14Z'))
+    expect(await dues()).toEqual([])
+    await enterWithoutTick(at('2026-03-10T12:00:24Z'))
+    await enterWithoutTick(at('2026-03-10T12:00:25.500Z'))
+    expect(await dues()).toEqual(['2026-03-10T12:00:10.000Z', '2026-03-10T12:00:20.000Z'])
+    await enterWithoutTick(at('2026-03-10T12:02:05Z'))
+    const last = (await dues()).slice(2).map((instant) => instant?.slice(14, 19))
+    expect(last.sort()).toEqual(['01:10', '01:20', '01:30', '01:40', '01:50'])
   })
 
   test('of long ago are not run by a job that was found only now, when a later one has made up for them', async () => {

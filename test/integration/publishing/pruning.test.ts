@@ -33,6 +33,7 @@ describe('pruning', () => {
     expect(await pruneDatabase(database.store.db, days(80), 3)).toEqual({
       tokens: 0,
       auditEvents: 0,
+      wrongClocks: 0,
       shards: 1,
       runs: 0,
       syncs: 0,

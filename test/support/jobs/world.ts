@@ -6,6 +6,7 @@ import type { QueueConnection } from '../../../jobs/engine.js'
 import { type JobQueue, openQueue, type QueueSettings } from '../../../jobs/queue.js'
 import { startWorker, type Worker, type WorkerDeps } from '../../../jobs/worker.js'
 import { type Config, readConfig, Secrets } from '../../../src/config/config.js'
+import type { Clock } from '../../../src/domain/dates.js'
 import type { Log } from '../../../src/observability/log.js'
 import { listRuns, type RunSummary } from '../../../src/store/runs/runs.js'
 import { openStore, type Store } from '../../../src/store/store.js'
@@ -83,10 +84,18 @@ export class World {
     await this.store.db.query('insert into item select id, true from generate_series(1, $1) id', [items])
   }
 
-  async startWorker({ work, ...options }: WorkerOptions & Pick<WorkerDeps, 'work'> = {}): Promise<Worker> {
+  async startWorker({
+    work,
+    clock,
+    ...options
+  }: WorkerOptions & { readonly work?: WorkerDeps['work']; readonly clock?: Clock } = {}): Promise<Worker> {
     const all = { ...options, url: this.#url, connection: this.#connection }
     const store = openStore({ url: this.#url, max: 4, applicationName: 'test worker' })
-    const worker = await startWorker({ ...workerDeps(store, all, this.log), ...(work && { work }) })
+    const worker = await startWorker({
+      ...workerDeps(store, all, this.log),
+      ...(work && { work }),
+      ...(clock && { clock }),
+    })
     this.#open.push(async () => {
       await worker.close()
       await store.close()

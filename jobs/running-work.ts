@@ -1,0 +1,103 @@
+import { ServiceError } from '../src/domain/errors.js'
+import { enterDue, enterOverdue, putInForce } from '../src/runs/due.js'
+import { dispatchNext } from './dispatch.js'
+import type { JobCall, JobHandler, QueueWorker } from './queue-worker.js'
+import { type Rounds, startRounds } from './rounds.js'
+import { installSchedulers } from './schedulers.js'
+import { queueNames, type WorkTable, type WorkTableDeps } from './work.js'
+import type { OpenWork } from './work-row.js'
+
+/** The table of work while this process does it. */
+export type RunningWork = {
+  /**
+   * Takes no further jobs. Those at work may go on for `patienceMs`; then they are aborted and hand their run back within
+   * a second.
+   */
+  finish(patienceMs: number): Promise<void>
+  /** Closes the connections within 2 s; a job that is still at work then is left to another worker. */
+  close(): Promise<void>
+}
+
+/** A row that this process has a part in. */
+type Part = OpenWork & { readonly row: WorkTable[number] }
+
+/**
+ * Begins the work of the table: puts the configured schedules in force, makes up for the latest instant that was missed,
+ * takes jobs, and starts the rounds outside the queue.
+ */
+export async function startWork(
+  deps: WorkTableDeps,
+  rows: WorkTable,
+  given: Omit<Rounds, 'rows' | 'scheduled'>,
+): Promise<RunningWork> {
+  const { queue, config } = deps
+  const parts: Part[] = []
+  for (const row of rows) {
+    const open = row.open(deps)
+    if (open) parts.push({ ...open, row })
+  }
+  for (const { row, scheduled = [] } of parts) {
+    const schedules = row.schedules(config)
+    for (const runs of scheduled) {
+      const configured = schedules[runs.schedule]
+      if (configured) await putInForce(runs, configured)
+    }
+  }
+  await installSchedulers(deps, rows)
+  const scheduled = parts.flatMap((part) => part.scheduled ?? [])
+  for (const runs of scheduled) await enterOverdue(runs)
+  for (const { begin } of parts) await begin?.()
+  const consumers: QueueWorker[] = []
+  const close = async () => void (await Promise.all(consumers.map((consumer) => consumer.close())))
+  try {
+    for (const name of queueNames(parts.map(({ row }) => row))) {
+      const sharing = parts.filter(({ row }) => name in row.queues)
+      const concurrency = Math.max(...sharing.map(({ row }) => row.queues[name] ?? 1))
+      consumers.push(await queue.work(name, concurrency, handlerOf(deps, sharing)))
+    }
+    const rounds = await startRounds(deps, { ...given, rows, scheduled })
+    return {
+      finish: async (patienceMs) => {
+        rounds.stop()
+        for (const consumer of consumers) consumer.pause()
+        const idle = await Promise.all(consumers.map((consumer) => consumer.idle(patienceMs)))
+        if (!idle.includes(false)) return
+        for (const consumer of consumers) consumer.abort()
+        await Promise.all(consumers.map((consumer) => consumer.idle(1000)))
+      },
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** What is done with the jobs of one queue, by the rows that share it. */
+function handlerOf(deps: WorkTableDeps, parts: readonly Part[]): JobHandler {
+  const jobs = new Map(parts.flatMap((part) => Object.entries(part.jobs ?? {})))
+  return {
+    handle: async (call) => {
+      const handle = call.name === 'tick' ? tickOf(deps, parts, call) : jobs.get(call.name)
+      if (!handle) throw new ServiceError('request-invalid', `this queue has no job that is called "${call.name}"`)
+      return await handle(call)
+    },
+    onGivenUp: (name, data, error) => {
+      for (const { onGivenUp } of parts) void onGivenUp?.(name, data, error)
+    },
+  }
+}
+
+/** What a scheduler's job does: runs of the ledger are entered, other work is done. */
+function tickOf(deps: WorkTableDeps, parts: readonly Part[], { data, dueAt }: JobCall) {
+  const schedule = typeof data === 'object' && data !== null && 'schedule' in data ? String(data.schedule) : ''
+  const part = parts.find(({ row }) => schedule in row.schedules(deps.config))
+  const runs = part?.scheduled?.find((one) => one.schedule === schedule)
+  if (!runs) return part?.tick ?? (async () => 'of another version')
+  return async () => {
+    if (!(await deps.clockAgrees())) throw new ServiceError('clock-wrong', 'the clock of this process is wrong')
+    const entered = dueAt ? await enterDue(runs, dueAt) : 'not of a schedule'
+    await dispatchNext(deps, runs.kind)
+    return entered
+  }
+}
