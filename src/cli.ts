@@ -46,6 +46,10 @@ process.on('exit', () => {
   if (unwritten) process.exitCode = 2
 })
 
+// A connection whose server no longer answers takes long to close, or never does: it must not keep a process that is
+// asked to stop and has given everything else back.
+const lingerMs = 500
+
 process.exitCode = await runProgram(process.argv.slice(2), {
   environment,
   signal: stop.signal,
@@ -53,3 +57,4 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   stdout,
   stderr,
 })
+if (stop.signal.aborted) setTimeout(() => process.exit(), lingerMs).unref()

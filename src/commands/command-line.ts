@@ -1,8 +1,9 @@
 import { text } from 'node:stream/consumers'
 import { InvalidArgumentError } from 'commander'
 import type { Config, Environment } from '../config/config.js'
+import { toServiceError } from '../domain/errors.js'
 import { createOutput, type Output, type PrintedStreams } from './output.js'
-import { openRuntime, type Runtime } from './wiring/runtime.js'
+import { openRuntime, type Runtime, type RuntimeOptions } from './wiring/runtime.js'
 
 /** The process that a command runs in. */
 export type HostProcess = PrintedStreams & {
@@ -48,11 +49,17 @@ export class CommandLine {
   readonly storeAction = <Given extends unknown[], Field extends keyof Config = never>(
     fields: readonly Field[],
     work: (runtime: Runtime<NoInfer<Field>>, output: Output, ...given: Given) => Promise<number>,
-    options?: { readonly migrate: boolean },
+    options?: RuntimeOptions,
   ) =>
     this.action(async (output, ...given: Given) => {
-      await using runtime = await openRuntime(this.environment, fields, { signal: this.signal, ...options })
-      return await work(runtime, output, ...given)
+      try {
+        await using runtime = await openRuntime(this.environment, fields, { signal: this.signal, ...options })
+        return await work(runtime, output, ...given)
+      } catch (error) {
+        // A service that is stopped while its start waits has ended well.
+        if (options?.waits && this.signal.aborted && toServiceError(error).code === 'aborted') return 0
+        throw error
+      }
     })
 
   /** Reads a password or a key: every user of the machine can read arguments, nobody else standard input. */

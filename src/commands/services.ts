@@ -7,6 +7,7 @@ import { nextDue } from '../domain/schedule.js'
 import type { Metrics } from '../observability/metrics.js'
 import { serveMetrics } from '../observability/metrics-server.js'
 import { pruneReleasesWhenIdle } from '../publishing/release/operate/prune-releases.js'
+import { onceReachable } from '../runs/outage.js'
 import { publicationSchedule } from '../runs/publication.js'
 import { createRun, getRun } from '../store/runs/runs.js'
 import { neverSeeded, seedDemo } from '../store/seeding/demo.js'
@@ -26,12 +27,15 @@ export function registerServices(program: Command, { storeAction }: CommandLine)
   program
     .command('start')
     .description('run everything: database, API, worker; publish at once, then by schedule')
-    .action(storeAction([...apiFields, ...workFields], start))
-  program.command('api').description('run the API process only').action(storeAction(apiFields, serveOnly))
+    .action(storeAction([...apiFields, ...workFields], start, { waits: true }))
+  program
+    .command('api')
+    .description('run the API process only')
+    .action(storeAction(apiFields, serveOnly, { waits: true }))
   program
     .command('worker')
     .description('run a worker process only')
-    .action(storeAction([...workFields, 'host', 'metricsPort'], workOnly))
+    .action(storeAction([...workFields, 'host', 'metricsPort'], workOnly, { waits: true }))
 }
 
 const workFields = [...workerFields, ...publicationFields, ...paymentFields] as const
@@ -47,11 +51,12 @@ async function start(runtime: WorkRuntime & ServiceRuntime, output: Output): Pro
   const baseUrl = await serveApi(apiRuntime, metrics, cleanup)
   await seedFirstStart(runtime, baseUrl, output)
   // Before the worker starts, so that its first round finds the run.
-  const first = await createRun(runtime.store.db, { trigger: 'start', at: runtime.clock() })
+  const { log, signal, store, clock } = runtime
+  const first = await onceReachable(log, signal, () => createRun(store.db, { trigger: 'start', at: clock() }))
   await startWork(runtime, metrics, cleanup)
   announce(runtime, baseUrl, output)
   await announceFirstRun(runtime, first.id, baseUrl, output)
-  await untilAborted(runtime.signal)
+  await untilAborted(signal)
   output.note('stopping ...')
   return 0
 }
@@ -67,8 +72,9 @@ async function serveOnly(runtime: ServiceRuntime, output: Output): Promise<numbe
 async function workOnly(runtime: WorkRuntime & Runtime<'host' | 'metricsPort'>, output: Output): Promise<number> {
   await using cleanup = new CleanupStack()
   const metrics = openMetrics(runtime)
-  await startWork(runtime, metrics, cleanup)
+  // First, so that the metrics of a worker that waits for its clock can be read.
   await serveWorkerMetrics(runtime, metrics, cleanup, output)
+  await startWork(runtime, metrics, cleanup)
   output.note(`worker ready; next publication ${nextPublication(runtime)}`)
   await untilAborted(runtime.signal)
   return 0
@@ -87,8 +93,8 @@ const workAnswerMs = 120_000
 
 async function startWork(given: WorkRuntime, metrics: Metrics, cleanup: CleanupStack): Promise<void> {
   const runtime = { ...given, store: given.store.answeringWithin(workAnswerMs) }
-  const { config, secrets, databaseUrl, store, log, clock, feedsDir } = runtime
-  const publication = await openPublication(runtime, cleanup)
+  const { config, secrets, databaseUrl, store, log, clock, signal, feedsDir } = runtime
+  const publication = await onceReachable(log, signal, () => openPublication(runtime, cleanup))
   const { keepReleases } = config.publish
   const worker = await startWorker({
     config,
@@ -101,6 +107,7 @@ async function startWork(given: WorkRuntime, metrics: Metrics, cleanup: CleanupS
     payments: openPayments(runtime),
     pruneFiles: () => pruneReleasesWhenIdle({ store, feedsDir, keepReleases, clock }),
     onStageSeconds: (stage, seconds) => metrics.observeStage(stage, seconds),
+    signal,
   })
   cleanup.defer(() => worker.close())
   metrics.watchQueue(() => worker.queueCounts())

@@ -95,18 +95,15 @@ export class Store implements AsyncDisposable {
     }
   }
 
-  /** Closes all connections; cuts those that are still busy after 2 s. */
+  /** Closes all connections; cuts those that are still busy after 2 s, and waits for none that does not answer. */
   async close(): Promise<void> {
     if (this.#pool.ended) return
-    const ended = this.#pool.end()
     const late = new AbortController()
-    const cut = sleep(2000, undefined, { signal: late.signal }).then(
-      () => Promise.allSettled([...this.#busy].map((client) => (client as unknown as pg.Client).end())),
-      () => undefined,
-    )
-    await ended
-    late.abort()
-    await cut
+    const ended = this.#pool.end().then(() => late.abort())
+    await sleep(2000, undefined, { signal: late.signal }).catch(() => undefined)
+    if (late.signal.aborted) return
+    for (const client of this.#busy) (client as unknown as pg.Client).end().catch(ignore)
+    await Promise.race([ended, sleep(200)])
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

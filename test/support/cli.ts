@@ -45,8 +45,8 @@ export type Installation = {
   run(args: readonly string[], input?: string): Promise<Ended>
   /** Starts `giving start`; resolves when its first publication has ended. */
   start(): Promise<RunningService>
-  /** Starts `giving api` or `giving worker`; resolves when it says that it is ready. */
-  serve(kind: 'api' | 'worker'): Promise<RunningService>
+  /** Starts `giving api` or `giving worker`; resolves when it says that it is ready, or prints `ready`. */
+  serve(kind: 'api' | 'worker', ready?: string): Promise<RunningService>
   /** Stops what is still running and removes the folder and the database in it. */
   remove(): Promise<void>
 }
@@ -96,10 +96,12 @@ export async function newInstallation(
       return { code: await ended, stdout, stderr }
     },
     start: () => awaitStart(launch(['start']), 'ready: ', /ready: (http:\S+?)\/\n/),
-    serve: (kind) =>
-      kind === 'api'
-        ? awaitStart(launch(['api']), 'listening on ', /listening on (http:\S+)\n/)
-        : awaitStart(launch(['worker']), 'worker ready; ', undefined),
+    serve: (kind, ready) =>
+      ready !== undefined
+        ? awaitStart(launch([kind]), ready, undefined)
+        : kind === 'api'
+          ? awaitStart(launch(['api']), 'listening on ', /listening on (http:\S+)\n/)
+          : awaitStart(launch(['worker']), 'worker ready; ', undefined),
     remove: async () => {
       for (const child of started) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
       const record = path.join(dataDir, 'postgres-launcher/server.json')

@@ -9,6 +9,8 @@ export type StallingProxy = {
   cut(): void
   /** How many connections stand. */
   readonly connections: number
+  /** How many connections were refused. */
+  readonly refused: number
   close(): Promise<void>
 }
 
@@ -17,6 +19,7 @@ export async function startProxy(targetPort: number | (() => number)): Promise<S
   const sockets = new Set<Socket>()
   const waiting = new Set<() => void>()
   let mode: StallingProxy['mode'] = 'pass'
+  let refused = 0
   const track = (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
@@ -38,6 +41,7 @@ export async function startProxy(targetPort: number | (() => number)): Promise<S
     track(client)
     if (mode === 'refuse') {
       client.destroy()
+      refused++
       return
     }
     const target = connect(typeof targetPort === 'number' ? targetPort : targetPort(), '127.0.0.1')
@@ -62,6 +66,9 @@ export async function startProxy(targetPort: number | (() => number)): Promise<S
     },
     get connections() {
       return sockets.size / 2
+    },
+    get refused() {
+      return refused
     },
     close: async () => {
       for (const socket of sockets) socket.destroy()

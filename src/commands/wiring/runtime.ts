@@ -4,6 +4,7 @@ import type { Clock } from '../../domain/dates.js'
 import { openEmbeddedPostgres } from '../../embedded-postgres/embedded-postgres.js'
 import { keepServerRunning } from '../../embedded-postgres/server-keeper.js'
 import { createLog, type Log } from '../../observability/log.js'
+import { onceReachable } from '../../runs/outage.js'
 import type { PoolOptions } from '../../store/database/connection.js'
 import { migrate } from '../../store/schema/migrate.js'
 import { openStore, type Store } from '../../store/store.js'
@@ -32,14 +33,22 @@ export type Runtime<Field extends keyof Config = never> = AsyncDisposable & {
   readonly embedded: { readonly clusterDir: string; readonly joined: boolean } | undefined
 }
 
+/** How a command opens the database. */
+export type RuntimeOptions = {
+  /** Brings the schema up to date; the default. */
+  readonly migrate?: boolean
+  /** Waits for a given database that cannot be reached, until the signal. */
+  readonly waits?: boolean
+}
+
 /**
  * Reads these fields of the configuration, starts or joins the database, and brings its schema up to date. Throws
- * `configuration-invalid`, `database-unavailable` or `database-incompatible`.
+ * `configuration-invalid`, `database-unavailable`, `database-incompatible` or `aborted`.
  */
 export async function openRuntime<Field extends keyof Config = never>(
   environment: Environment,
   fields: readonly Field[],
-  { signal, migrate: migrates = true }: { readonly signal: AbortSignal; readonly migrate?: boolean },
+  { signal, migrate: migrates = true, waits = false }: RuntimeOptions & { readonly signal: AbortSignal },
 ): Promise<Runtime<Field>> {
   const { config, secrets } = readConfig(environment, [...databaseFields, ...fields])
   const log = createLog(config.logLevel)
@@ -50,7 +59,8 @@ export async function openRuntime<Field extends keyof Config = never>(
     const store = openPool({ databaseUrl, log }, { max: config.databasePoolSize })
     cleanup.defer(() => store.close())
     if (migrates) {
-      const { applied } = await migrate(store)
+      const migrating = () => migrate(store)
+      const { applied } = await (waits && !embedded ? onceReachable(log, signal, migrating) : migrating())
       if (applied.length > 0) log.info({ applied }, 'database schema brought up to date')
     }
     return {

@@ -11,6 +11,7 @@ import { ServiceError } from '../../domain/errors.js'
 import type { Metrics } from '../../observability/metrics.js'
 import { createBulkReader } from '../../publishing/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../publishing/release/read/release-reader.js'
+import { onceReachable } from '../../runs/outage.js'
 import { recordFact } from '../../store/database/facts.js'
 import { listRuns } from '../../store/runs/runs.js'
 import { baseUrlFields, listeningUrl } from './base-url.js'
@@ -105,7 +106,7 @@ export async function serveApi(runtime: ApiRuntime, metrics: Metrics, cleanup: C
   const { port } = api.server.address() as AddressInfo
   if (config.baseUrl === undefined) {
     baseUrl = listeningUrl(config, port)
-    await recordFact(store.db, 'base-url', baseUrl, clock())
+    await onceReachable(log, signal, () => recordFact(store.db, 'base-url', baseUrl, clock()))
   }
   return baseUrl
 }
