@@ -1,4 +1,5 @@
 import { hash, verify } from '@node-rs/argon2'
+import pLimit from 'p-limit'
 import { ServiceError } from '../domain/errors.js'
 
 /** Cost of a hash (argon2id); memory in KiB. */
@@ -7,22 +8,26 @@ export type PasswordCost = { readonly memoryCost: number; readonly timeCost: num
 /** 19 MiB, two passes: about 12 ms of one core. */
 export const defaultPasswordCost: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-/** Hashes and checks passwords, a few at a time; `askers` are whom the work is for: an account, an address. */
+/** Hashes and checks passwords, a few at a time. */
 export type PasswordHashing = {
-  hash(password: string, askers?: readonly string[]): Promise<string>
+  hash(password: string): Promise<string>
   /** Whether the password is the hash's. Without a hash it takes as long and returns false. */
-  verify(passwordHash: string | undefined, password: string, askers?: readonly string[]): Promise<boolean>
+  verify(passwordHash: string | undefined, password: string): Promise<boolean>
+  /** Does work for these askers (an account, an address), after what each of them asked for before. */
+  inTurn<T>(askers: readonly string[], work: () => Promise<T>): Promise<T>
 }
 
 /**
  * Argon2id with bounded concurrency, since the token operation is the cheapest way to keep every core busy: `concurrent`
- * hashes run, `waiting` more queue, of them at most `each` for one asker. The rest are refused with `server-busy`.
+ * hashes run, `waiting` more queue. Of one asker's work `each` runs at a time, and `waiting` more wait, outside of that
+ * queue. The rest is refused with `server-busy`.
  */
 export function createPasswordHashing(
   cost: PasswordCost = defaultPasswordCost,
-  { concurrent = 2, waiting = 32, each = 4 }: { concurrent?: number; waiting?: number; each?: number } = {},
+  { concurrent = 2, waiting = 32, each = 2 }: { concurrent?: number; waiting?: number; each?: number } = {},
 ): PasswordHashing {
-  const limited = createGate(concurrent, waiting, each)
+  const limited = createLimit(concurrent, waiting)
+  const inTurn = createTurns(each, waiting)
   // What an unknown e-mail is checked against, so that it takes as long as a wrong password.
   let nobody: Promise<string> | undefined
   const nobodysHash = () => {
@@ -30,48 +35,49 @@ export function createPasswordHashing(
     return nobody
   }
   return {
-    hash: (password, askers = []) => limited(askers, () => hash(password, cost)),
-    verify: (passwordHash, password, askers = []) =>
-      limited(askers, async () => {
+    hash: (password) => limited(() => hash(password, cost)),
+    verify: (passwordHash, password) =>
+      limited(async () => {
         const decoy = await nobodysHash()
         const matches = await verify(passwordHash ?? decoy, password)
         return matches && passwordHash !== undefined
       }),
+    inTurn,
   }
 }
 
-function createGate(concurrent: number, waiting: number, each: number) {
-  let running = 0
-  const queue: (() => void)[] = []
-  const taken = new Map<string, number>()
-  const takenBy = (asker: string) => taken.get(asker) ?? 0
-  const enter = async () => {
-    if (running < concurrent) running++
-    // Whoever finishes hands its place on, so `running` stays as it is.
-    else await new Promise<void>((resolve) => queue.push(resolve))
-  }
-  const leave = () => {
-    const next = queue.shift()
-    if (next) next()
-    else running--
-  }
-  return async <T>(askers: readonly string[], work: () => Promise<T>): Promise<T> => {
-    if (queue.length >= waiting || askers.some((asker) => takenBy(asker) >= each)) {
+type Limit = <T>(work: () => Promise<T>) => Promise<T>
+
+function createLimit(concurrent: number, waiting: number): Limit {
+  const limit = pLimit(concurrent)
+  let taken = 0
+  return async (work) => {
+    if (taken >= concurrent + waiting) {
       throw new ServiceError('server-busy', 'too many sign-ins at this moment; try again in a few seconds')
     }
-    for (const asker of askers) taken.set(asker, takenBy(asker) + 1)
+    taken++
     try {
-      await enter()
-      try {
-        return await work()
-      } finally {
-        leave()
-      }
+      return await limit(work)
     } finally {
-      for (const asker of askers) {
-        if (takenBy(asker) === 1) taken.delete(asker)
-        else taken.set(asker, takenBy(asker) - 1)
-      }
+      taken--
     }
   }
+}
+
+function createTurns(each: number, waiting: number): PasswordHashing['inTurn'] {
+  const turns = new Map<string, { readonly limited: Limit; users: number }>()
+  const inTurnOf = async <T>(asker: string, work: () => Promise<T>): Promise<T> => {
+    const turn = turns.get(asker) ?? { limited: createLimit(each, waiting), users: 0 }
+    turns.set(asker, turn)
+    turn.users++
+    try {
+      return await turn.limited(work)
+    } finally {
+      turn.users--
+      if (turn.users === 0) turns.delete(asker)
+    }
+  }
+  const inTurn: PasswordHashing['inTurn'] = ([asker, ...others], work) =>
+    asker === undefined ? work() : inTurnOf(asker, () => inTurn(others, work))
+  return inTurn
 }

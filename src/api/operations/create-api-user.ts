@@ -35,7 +35,8 @@ export async function registerAccount(
   deps: CredentialDeps,
   { address, ...user }: NewApiUser & { readonly address: string },
 ): Promise<{ accountId: number; email: string }> {
-  const account = await toNewAccount(deps.passwords, user, askersOf(address))
+  const { passwords } = deps
+  const account = await passwords.inTurn(askersOf(address), () => toNewAccount(passwords, user))
   const accountId = await deps.store.transaction(async (db) => {
     const id = await createAccount(db, { ...account, at: deps.clock() })
     await audit(deps, db, { action: 'account-created', actor: 'unknown', origin: address, subject: `account ${id}` })
@@ -55,11 +56,7 @@ export async function toPasswordHash(
 }
 
 // Hashes before the e-mail is looked up, so that a taken one takes the same time.
-async function toNewAccount(
-  passwords: PasswordHashing,
-  { password, tokenTimeoutSeconds, ...user }: NewApiUser,
-  askers: readonly string[] = [],
-) {
+async function toNewAccount(passwords: PasswordHashing, { password, tokenTimeoutSeconds, ...user }: NewApiUser) {
   const email = user.email.trim()
   const problems: FieldProblem[] = []
   if (email.length > 254 || !emailPattern.test(email)) problems.push({ field: 'email', expected: 'an e-mail address' })
@@ -69,5 +66,5 @@ async function toNewAccount(
     problems.push({ field: 'tokenTimeoutSeconds', expected: 'a whole number of seconds, at least 1' })
   }
   if (problems.length > 0) throw invalidFields(problems)
-  return { email, passwordHash: await passwords.hash(password, askers), tokenTimeoutSeconds }
+  return { email, passwordHash: await passwords.hash(password), tokenTimeoutSeconds }
 }

@@ -21,24 +21,34 @@ export type CredentialDeps = AccessDeps & { readonly log: Log }
  */
 export async function verifyCredentials(
   deps: CredentialDeps,
-  { email, password, address }: Credentials,
+  credentials: Credentials,
+  expectedAccountId?: number,
+): Promise<Account> {
+  const found = await findAccount(deps.store.db, credentials.email.trim())
+  // A sign-in counts as failed until it succeeds: in turns, right ones at the same moment are not taken for guesses.
+  return await deps.passwords.inTurn(askersOf(credentials.address, found.name), () =>
+    signIn(deps, credentials, found, expectedAccountId),
+  )
+}
+
+async function signIn(
+  deps: CredentialDeps,
+  { password, address }: Credentials,
+  { account, name }: Awaited<ReturnType<typeof findAccount>>,
   expectedAccountId?: number,
 ): Promise<Account> {
   const { store, passwords, clock } = deps
-  const { account, name } = await findAccount(store.db, email.trim())
-  const signIn = signInOf(name, address)
-  const counted = await countSignIn(store, signIn, clock())
+  const subjects = signInOf(name, address)
+  const counted = await countSignIn(store, subjects, clock())
   const mayNotWait =
-    counted.waitSeconds === 0 || (await isKnownPlace(store.db, account?.id ?? 0, signIn.place, clock()))
-  const matches = await passwords
-    .verify(account?.passwordHash, password, askersOf(address, name))
-    .catch(async (error: unknown) => {
-      await uncountSignIn(store.db, counted)
-      throw error
-    })
+    counted.waitSeconds === 0 || (await isKnownPlace(store.db, account?.id ?? 0, subjects.place, clock()))
+  const matches = await passwords.verify(account?.passwordHash, password).catch(async (error: unknown) => {
+    await uncountSignIn(store.db, counted)
+    throw error
+  })
   const expected = expectedAccountId === undefined || account?.id === expectedAccountId
   if (matches && account && !account.disabled && expected && mayNotWait) {
-    await recordSuccess(store.db, signIn, counted, { accountId: account.id, at: clock() })
+    await recordSuccess(store.db, subjects, counted, { accountId: account.id, at: clock() })
     return account
   }
   if (counted.waitSeconds > 0) throw throttledSignIn(counted.waitSeconds)

@@ -141,6 +141,11 @@ describe('failed sign-ins', async () => {
     expect(known.map(({ status }) => status)).toEqual(Array.from({ length: 7 }, () => 503))
   })
 
+  it('that are right are not counted, however many come at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => signIn(one, '192.0.2.95', owner, password)))
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200))
+  })
+
   it('take nothing away when they succeed', async () => {
     const address = '192.0.2.90'
     for (let attempt = 0; attempt < 19; attempt++) await signIn(one, address, `other${attempt}@example.org`, 'wrong')

@@ -35,22 +35,42 @@ describe('password hashing', () => {
     const passwords = createPasswordHashing(cheap)
     const served = { greedy: 0, others: 0 }
     let stopped = false
+    const hashFor = (...askers: string[]) => passwords.inTurn(askers, () => passwords.hash('x'))
     const greedy = Array.from({ length: 60 }, async () => {
       while (!stopped) {
-        await passwords.hash('x', ['one account', 'one address']).then(
+        await hashFor('one address', 'one account').then(
           () => served.greedy++,
           () => new Promise(setImmediate),
         )
       }
     })
     for (let index = 0; index < 25; index++) {
-      await passwords.hash('x', [`account ${index}`, `address ${index}`])
+      await hashFor(`address ${index}`, `account ${index}`)
       served.others++
     }
     stopped = true
     await Promise.all(greedy)
     expect(served.others).toBe(25)
     expect(served.greedy).toBeGreaterThan(0)
-    await expect(passwords.hash('x', ['one account'])).resolves.toMatch(/^\$argon2id/)
+    await expect(hashFor('one address')).resolves.toMatch(/^\$argon2id/)
+  })
+
+  it('does the work of one asker two at a time, in order, and refuses what would wait too long', async () => {
+    const { inTurn } = createPasswordHashing(cheap, { waiting: 3 })
+    const begun: number[] = []
+    let mostAtWork = 0
+    let atWork = 0
+    const outcomes = await Promise.allSettled(
+      [1, 2, 3, 4, 5, 6].map((nth) =>
+        inTurn(['one address'], async () => {
+          begun.push(nth)
+          mostAtWork = Math.max(mostAtWork, ++atWork)
+          await new Promise(setImmediate)
+          atWork--
+        }),
+      ),
+    )
+    expect([begun, mostAtWork]).toEqual([[1, 2, 3, 4, 5], 2])
+    expect(outcomes[5]).toMatchObject({ reason: { code: 'server-busy' } })
   })
 })
