@@ -12,6 +12,7 @@ import type { Metrics } from '../../observability/metrics.js'
 import { createBulkReader } from '../../publishing/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../publishing/release/read/release-reader.js'
 import { onceReachable } from '../../runs/outage.js'
+import { unlessReadOnly } from '../../store/database/connection.js'
 import { recordFact } from '../../store/database/facts.js'
 import { listRuns } from '../../store/runs/runs.js'
 import { baseUrlFields, listeningUrl } from './base-url.js'
@@ -106,7 +107,8 @@ export async function serveApi(runtime: ApiRuntime, metrics: Metrics, cleanup: C
   const { port } = api.server.address() as AddressInfo
   if (config.baseUrl === undefined) {
     baseUrl = listeningUrl(config, port)
-    await onceReachable(log, signal, () => recordFact(store.db, 'base-url', baseUrl, clock()))
+    const url = baseUrl
+    await onceReachable(log, signal, () => unlessReadOnly(() => recordFact(store.db, 'base-url', url, clock())))
   }
   return baseUrl
 }

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { ServiceError } from '../../domain/errors.js'
-import { findTransient } from './transient.js'
+import { findTransient, readOnlyState } from './transient.js'
 
 /** What functions with SQL need: a connection, a transaction or the pool itself. */
 export type Db = {
@@ -109,6 +109,15 @@ export function isDataError(error: unknown): boolean {
 /** Whether the server ended a statement that took too long. */
 export function isTimedOut(error: unknown): boolean {
   return sqlState(error) === '57014'
+}
+
+/** Runs a write that only saves work later, and ignores its failure when the database is read-only. */
+export async function unlessReadOnly(write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write()
+  } catch (error) {
+    if (sqlState(error) !== readOnlyState) throw error
+  }
 }
 
 /** The SQLSTATE or errno of a driver error, if it has one. */

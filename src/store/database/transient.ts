@@ -4,6 +4,9 @@ type Transient = { readonly reason: string; readonly connection: 'lost' | 'kept'
 const lost = (reason: string): Transient => ({ reason, connection: 'lost' })
 const kept = (reason: string): Transient => ({ reason, connection: 'kept' })
 
+/** The state of a write that a read-only server refuses. */
+export const readOnlyState = '25006'
+
 /**
  * The one list of database failures that pass by themselves, by SQLSTATE or its first characters: a request is answered
  * with 503 and `Retry-After`, a job tries again. A lost connection is not used again.
@@ -11,7 +14,7 @@ const kept = (reason: string): Transient => ({ reason, connection: 'kept' })
 export const transientStates: Readonly<Record<string, Transient>> = {
   '08': lost('the database cannot be reached'),
   // A new connection may reach the server that has taken over.
-  '25006': lost('the database is read-only, as during a failover or on a standby'),
+  [readOnlyState]: lost('the database is read-only, as during a failover or on a standby'),
   '25P03': lost('the transaction was idle for too long'),
   '40001': kept('the transaction collided with others'),
   '40P01': kept('the transaction was in a deadlock with others'),

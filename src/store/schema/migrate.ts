@@ -60,8 +60,7 @@ export async function migrate(store: Store): Promise<MigrationResult> {
 
 /** Names of migrations that are not applied yet; throws like `migrate` when this program cannot work with the schema. */
 export async function pendingMigrations(db: Db): Promise<string[]> {
-  const { rows } = await db.query<{ present: boolean }>(`select to_regclass('schema_migration') is not null as present`)
-  return pendingOf(rows[0]?.present ? await appliedMigrations(db) : []).map(({ name }) => name)
+  return pendingOf(await appliedMigrations(db)).map(({ name }) => name)
 }
 
 async function refuseUnfit(db: Db): Promise<void> {
@@ -80,6 +79,8 @@ async function refuseUnfit(db: Db): Promise<void> {
 type Applied = { readonly version: number; readonly name: string; readonly hash: string; readonly breaking: boolean }
 
 async function appliedMigrations(db: Db): Promise<Applied[]> {
+  const present = await db.query<{ table: string | null }>(`select to_regclass('schema_migration') as table`)
+  if (present.rows[0]?.table === null) return []
   // Through JSON, because databases of older versions lack the column `breaking`.
   const { rows } = await db.query<Applied>(
     `select version, name, hash, coalesce((to_jsonb(m) ->> 'breaking')::boolean, true) as breaking
@@ -107,11 +108,12 @@ function pendingOf(applied: readonly Applied[]): Migration[] {
 }
 
 async function applyPending(db: Db): Promise<MigrationResult> {
-  await db.query(`create table if not exists schema_migration (version integer primary key, name text not null,
-    hash text not null, applied_at timestamptz not null default now(), breaking boolean not null default true)`)
   const applied = await appliedMigrations(db)
   const pending = pendingOf(applied)
+  // Without pending migrations nothing is written, so that a process starts while the database is read-only.
   if (pending.length > 0) {
+    await db.query(`create table if not exists schema_migration (version integer primary key, name text not null,
+      hash text not null, applied_at timestamptz not null default now(), breaking boolean not null default true)`)
     await db.query('alter table schema_migration add column if not exists breaking boolean not null default true')
   }
   for (const migration of pending) await apply(db, migration)
