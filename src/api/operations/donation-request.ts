@@ -1,5 +1,12 @@
 import { type FieldProblem, invalidFields } from '../../domain/errors.js'
-import { type CurrencyCode, type Decimal, minorUnitExponent, signOf, toMinorUnits } from '../../domain/money.js'
+import {
+  type CurrencyCode,
+  type Decimal,
+  fromMinorUnits,
+  minorUnitExponent,
+  signOf,
+  toMinorUnits,
+} from '../../domain/money.js'
 import type { DonationRequest } from '../../payments/donation-request.js'
 import type { PaymentMethod } from '../../payments/gateway.js'
 import { type MaskedCard, maskTestCard } from '../../payments/test-cards.js'
@@ -166,5 +173,6 @@ function readAmount(reader: FieldReader, name: string, currency: CurrencyCode, m
     reader.refuse(name, units >= BigInt(most) * scale ? `an amount under ${most}` : expected)
     return zero
   }
-  return amount
+  // In the currency's places, so that a request is the same however its amounts are written.
+  return fromMinorUnits(units, places)
 }

@@ -37,7 +37,8 @@ export function donationDocument(format: Format, request: DonationRequest, settl
         object([
           ['currencyCode', currency],
           ['receiptNumber', string(settlement.receiptNumber)],
-          ['taxDeductibleContributionAmount', charged],
+          // A tip to the platform is no contribution to the charity.
+          ['taxDeductibleContributionAmount', money(request.amount)],
           ['totalAmountBilled', charged],
         ]),
       ],

@@ -92,6 +92,35 @@ describe('the donation operations', async () => {
     expect(shown.json().project).toMatchObject({ funding: 1290, numberOfDonations: 38, remaining: 6710 })
   })
 
+  it.each([
+    ['12.5', ['12.50', '"12.5"', ' "12.500" ', '<amount>12.50</amount>', '<amount> 0012.5 </amount>']],
+    ['"25.00"', ['25', '"25"', '<amount>25</amount>']],
+  ])('are the same request however the amount is written: %s', async (first, others) => {
+    const xml = (amount: string, transactionId: string) =>
+      `<donation><refcode>spring-drive</refcode><transactionId>${transactionId}</transactionId><email>lina@example.org</email>${amount}` +
+      '<project><id>2045</id></project><currencyCode>USD</currencyCode><signupForGGNewsletter>false</signupForGGNewsletter>' +
+      '<signupForCharityNewsletter>true</signupForCharityNewsletter><payment_detail><firstname>Lina</firstname>' +
+      '<lastname>Okoro</lastname><paymentGateway>braintree</paymentGateway><paymentGatewayKey>sandbox_demo_key' +
+      '</paymentGatewayKey><paymentGatewayNonce>fake-valid-nonce</paymentGatewayNonce></payment_detail></donation>'
+    const transactionId = `tx-${randomUUID()}`
+    const fields = donationFields({ transactionId, amount: 'AMOUNT' })
+    const send = (amount: string) =>
+      amount.startsWith('<')
+        ? post(v2, xml(amount, transactionId), 'application/xml', '', { accept: 'application/json' })
+        : post(v2, JSON.stringify({ donation: fields }).replace('"AMOUNT"', amount), 'application/json')
+    const answer = await send(first)
+    const before = await donations()
+    for (const other of others) expect((await send(other)).body, other).toBe(answer.body)
+    expect(await donations()).toBe(before)
+    expect((await send('26')).statusCode).toBe(400)
+  })
+
+  it('have a tax-deductible amount without the tip to the platform', async () => {
+    const { donation } = (await donate({ addon: { amount: 3 } })).json()
+    expect(donation).toMatchObject({ chargedAmount: 43 })
+    expect(donation.receipt).toMatchObject({ taxDeductibleContributionAmount: 40, totalAmountBilled: 43 })
+  })
+
   it('answer in the format that Accept asks for', async () => {
     const answer = await post(v2, donationJson, 'application/json', '', { accept: 'application/xml' })
     expect(answer.headers['content-type']).toBe('application/xml')

@@ -36,8 +36,8 @@ describe('a donation request is read leniently', () => {
       { zip: 1234 },
     )
     expect(read(fields)).toMatchObject({
-      amount: '40.0',
-      addon: '2',
+      amount: '40.00',
+      addon: '2.00',
       projectId: 2045,
       newsletterPlatform: true,
       transactionId: '72',
