@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { ServiceError } from '../domain/errors.js'
 import { codeName, isActiveCode } from '../standard/index.js'
-import { listThemesInUse, mapTheme, type ThemeInUse } from '../store/catalogue/reference-lists.js'
+import { listThemesInUse, mapTheme, renameTheme, type ThemeInUse } from '../store/catalogue/reference-lists.js'
+import type { Store } from '../store/store.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
 import type { Runtime } from './wiring/runtime.js'
@@ -24,6 +25,13 @@ export function registerThemes(program: Command, { storeAction }: CommandLine): 
     .option(...jsonOption)
     .hook('preAction', ({ processedArgs: [, code] }) => requireActiveCode(code))
     .action(storeAction([], map))
+  themes
+    .command('rename')
+    .description('call a theme by another name from now on, whatever records and upstreams call it')
+    .argument('<theme>', 'the id of the theme')
+    .argument('<name>', 'its name in the API and in IATI')
+    .option(...jsonOption)
+    .action(storeAction([], rename))
 }
 
 /** Every theme with its OECD DAC purpose code and its number of projects. */
@@ -48,6 +56,17 @@ async function map(
   { humanitarian }: { humanitarian?: boolean },
 ): Promise<number> {
   const theme = await store.transaction((db) => mapTheme(db, id, code, humanitarian))
+  return await report(store, output, id, theme)
+}
+
+/** The name is the operator's from now on; the old one stays an alias. */
+async function rename({ store }: Runtime, output: Output, id: string, name: string): Promise<number> {
+  const wanted = name.trim()
+  if (wanted === '') throw new ServiceError('input-unusable', 'expected a name that is not blank, got ""')
+  return await report(store, output, id, await store.transaction((db) => renameTheme(db, id, wanted)))
+}
+
+async function report(store: Store, output: Output, id: string, theme: ThemeInUse | undefined): Promise<number> {
   if (!theme) {
     const known = (await listThemesInUse(store.db)).map((one) => one.id)
     const expected = known.length === 0 ? 'but the store has none yet' : `one of ${known.join(', ')}`

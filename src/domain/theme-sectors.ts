@@ -41,7 +41,49 @@ export const themeDefaults: Readonly<Record<string, ThemeDefault>> = {
   wildlife: theme('Wildlife Conservation', '41030'),
 }
 
-/** The default of a theme by its wire id; undefined for a theme that this program does not know. */
-export function themeDefault(id: string): ThemeDefault | undefined {
-  return Object.hasOwn(themeDefaults, id) ? themeDefaults[id] : undefined
+/** Themes that platforms no longer offer; records of earlier years have them. */
+const formerThemes: Readonly<Record<string, ThemeDefault>> = {
+  finance: theme('Microfinance', '24040'),
+}
+
+/** What themes were called in earlier years, by wire id. */
+const formerNames: Readonly<Record<string, readonly string[]>> = {
+  animals: ['Animals'],
+  children: ['Children'],
+  climate: ['Climate Change'],
+  democ: ['Democracy and Governance'],
+  disaster: ['Disaster Recovery', 'Natural Disasters'],
+  ecdev: ['Economic Development'],
+  env: ['Environment'],
+  gender: ['Women and Girls'],
+  health: ['Health'],
+  human: ['Humanitarian Assistance'],
+  hunger: ['Hunger'],
+  lgbtq: ['LGBTQAI+'],
+  rights: ['Human Rights'],
+  tech: ['Technology'],
+}
+
+const known = { ...themeDefaults, ...formerThemes }
+
+const idsByName = new Map(
+  Object.entries(known).flatMap(([id, { name }]) =>
+    [name, ...(formerNames[id] ?? [])].map((one) => [one.toLowerCase(), id] as const),
+  ),
+)
+
+/** The default of a theme by its wire id, else by its name; undefined for a theme that this program does not know. */
+export function themeDefault(id: string, name?: string): ThemeDefault | undefined {
+  const key = Object.hasOwn(known, id) ? id : name && knownThemeId(name)
+  return key ? known[key] : undefined
+}
+
+/** The wire id of a theme by its name of today or of earlier years, in any letter case. */
+export function knownThemeId(name: string): string | undefined {
+  return idsByName.get(name.trim().toLowerCase())
+}
+
+/** What a theme that is new is called: as stated, but by its name of today where that is missing or of earlier years. */
+export function firstThemeName(id: string, stated: string): string {
+  return stated === id || formerNames[id]?.includes(stated) ? (themeDefault(id)?.name ?? stated) : stated
 }

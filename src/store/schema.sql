@@ -677,9 +677,17 @@ create table theme (
   name text not null,
   sector_code text,
   humanitarian boolean default false not null,
+  name_source row_source default 'local'::text not null,
   constraint theme_pkey PRIMARY KEY (id),
   constraint theme_id_check CHECK (id <> ''::text),
   constraint theme_sector_code_check CHECK (sector_code ~ '^[0-9]{5}$'::text)
+);
+
+create table theme_alias (
+  name text not null,
+  theme_id text not null,
+  constraint theme_alias_pkey PRIMARY KEY (name),
+  constraint theme_alias_name_check CHECK (name <> ''::text)
 );
 
 create table upstream_project (
@@ -812,6 +820,8 @@ alter table sign_in_place add constraint sign_in_place_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE;
 alter table sync_notice add constraint sync_notice_run_id_fkey
   FOREIGN KEY (run_id) REFERENCES sync_run(id) ON DELETE CASCADE;
+alter table theme_alias add constraint theme_alias_theme_id_fkey
+  FOREIGN KEY (theme_id) REFERENCES theme(id) ON DELETE CASCADE;
 alter table video add constraint video_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
 alter table wire_record add constraint wire_record_project_id_fkey
@@ -876,6 +886,8 @@ CREATE INDEX run_unfinished ON run USING btree (id) WHERE state = ANY (ARRAY['qu
 CREATE INDEX sync_notice_run ON sync_notice USING btree (run_id, id);
 CREATE UNIQUE INDEX sync_run_running ON sync_run USING btree (state) WHERE state = 'running'::text;
 CREATE INDEX sync_run_unfinished ON sync_run USING btree (id) WHERE state = ANY (ARRAY['queued'::text, 'running'::text]);
+CREATE UNIQUE INDEX theme_alias_any_case ON theme_alias USING btree (lower(name));
+CREATE INDEX theme_alias_theme ON theme_alias USING btree (theme_id);
 
 -- Functions
 

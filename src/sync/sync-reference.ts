@@ -1,6 +1,6 @@
 import type { OrganisationRecord } from '../domain/record.js'
 import { saveOrganisationRecords } from '../store/catalogue/organisations.js'
-import { saveRegions, saveThemes } from '../store/catalogue/reference-lists.js'
+import { saveRegions, saveThemeList } from '../store/catalogue/reference-lists.js'
 import type { SyncProblem } from '../store/runs/sync-runs.js'
 import { countPresent } from '../store/sync/upstream-projects.js'
 import { organizationList } from '../wire/names.js'
@@ -23,7 +23,7 @@ export async function syncReference(session: SyncSession): Promise<void> {
     const named = themes.flatMap(({ id, name }) =>
       isText(id) ? [{ id: id.trim(), name: isText(name) ? name : id.trim() }] : [],
     )
-    await saveThemes(db, named)
+    await saveThemeList(db, named)
     await saveRegions(
       db,
       regions.flatMap(({ name }) => (isText(name) ? [name] : [])),

@@ -315,6 +315,22 @@ describe('importing a record again', () => {
     expect(await months(id + 50)).toMatchObject([{ kind: 'opening', last_on: day }])
   })
 
+  it('leaves the names of themes: another spelling is an alias, and changes no project', async () => {
+    const theme = (name: string) => ({ themes: { theme: [{ id: 'ecdev', name }] } })
+    await importing(await page(aRecord(7661, theme('Economic Growth'))))
+    const before = await versions()
+    await importing(await page(aRecord(7662, theme('Economic Development'))))
+    expect(
+      (await versions()).filter((row) => !before.some((old) => JSON.stringify(old) === JSON.stringify(row))),
+    ).toEqual([expect.objectContaining({ project_id: 7662 })])
+    expect(await rows(`select name from theme where id = 'ecdev'`)).toEqual([{ name: 'Economic Growth' }])
+    expect(await rows(`select name from theme_alias where theme_id = 'ecdev'`)).toEqual([
+      { name: 'Economic Development' },
+    ])
+    await importing(await page(aRecord(7663, { themes: { theme: [{ id: 'finance', name: 'Microfinance' }] } })))
+    expect(await rows(`select sector_code from theme where id = 'finance'`)).toEqual([{ sector_code: '24040' }])
+  })
+
   it('mends by migration what was dated to its approval', async () => {
     await importing(await page(aRecord(7651, { modifiedDate: undefined, approvedDate: '2004-06-01T10:00:00Z' })))
     await rows(`update donation_month set month = '2004-06-01', last_on = '2004-06-01' where project_id = 7651`)
@@ -344,7 +360,7 @@ describe('importing a record again', () => {
         paused: true,
         location_precision: 'country',
         first_seen_on: '2026-03-10',
-        name: 'Education for all',
+        name: 'Education',
         sector_code: '11110',
         consent: true,
       },

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Environment } from '../../src/config/config.js'
 import { isActiveCode } from '../../src/standard/index.js'
+import { saveThemeList } from '../../src/store/catalogue/reference-lists.js'
 import { seed } from '../../src/store/seeding/seed.js'
 import type { Store } from '../../src/store/store.js'
 import { day, mappingConfig } from '../support/builders.js'
@@ -66,6 +67,28 @@ describe('giving themes', () => {
     await store.db.query('update project_version set dirty = false')
     expect(await map('water', '14030')).toMatchObject({ humanitarian: true })
     expect(await marked()).toEqual([])
+  })
+
+  it('renames one for good: an upstream’s list renames the others only', async () => {
+    const run = await runThemes('rename', 'edu', 'Learning')
+    expect(JSON.parse(run.stdout)).toMatchObject({ id: 'edu', name: 'Learning' })
+    await store.db.query(`update theme set name_source = 'import' where id = 'health'`)
+    await saveThemeList(store.db, [
+      { id: 'edu', name: 'Education for all' },
+      { id: 'health', name: 'Good Health' },
+    ])
+    const { rows } = await store.db.query(`select id, name from theme where id in ('edu', 'health') order by id`)
+    expect(rows).toEqual([
+      { id: 'edu', name: 'Learning' },
+      { id: 'health', name: 'Good Health' },
+    ])
+    const aliases = await store.db.query(`select name, theme_id from theme_alias order by name`)
+    expect(aliases.rows).toEqual([
+      { name: 'Education', theme_id: 'edu' },
+      { name: 'Education for all', theme_id: 'edu' },
+      { name: 'Physical Health', theme_id: 'health' },
+    ])
+    expect(await runThemes('rename', 'edu', ' ')).toMatchObject({ code: 2 })
   })
 
   it.each([

@@ -128,6 +128,7 @@ export async function saveOrganisationRecords(
   await saveThemes(
     db,
     own.flatMap(({ themes }) => themes),
+    source,
   )
   await saveOrganisations(db, own, source)
   return records.filter(isForeign).map(({ id }) => id)

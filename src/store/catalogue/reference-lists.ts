@@ -1,6 +1,6 @@
 import type { Country, Theme } from '../../domain/project.js'
-import type { ThemeRecord } from '../../domain/record.js'
-import { themeDefault } from '../../domain/theme-sectors.js'
+import type { RecordSource, ThemeRecord } from '../../domain/record.js'
+import { firstThemeName, themeDefault } from '../../domain/theme-sectors.js'
 import type { Db } from '../database/connection.js'
 import { withoutNulls } from '../database/without-nulls.js'
 
@@ -58,22 +58,71 @@ export async function mapTheme(
   return (await listThemesInUse(db)).find((theme) => theme.id === id)
 }
 
+/** Gives a theme the operator's name, which nothing else changes; the old one stays as an alias. */
+export async function renameTheme(db: Db, id: string, name: string): Promise<ThemeInUse | undefined> {
+  await nameThemes(db, [{ id, name }], 'local')
+  return (await listThemesInUse(db)).find((theme) => theme.id === id)
+}
+
 /**
- * Adds the themes, a new one with its default sector, and takes over names that have changed; a stored sector stays. Of a
- * theme named twice the last name counts.
+ * Adds the themes that are new, each with its default sector. A stored theme keeps its name and sector: another spelling
+ * becomes an alias, by which records that have only a name find the theme.
  */
-export async function saveThemes(db: Db, themes: readonly ThemeRecord[]): Promise<void> {
+export async function saveThemes(db: Db, themes: readonly ThemeRecord[], source: RecordSource): Promise<void> {
   if (themes.length === 0) return
-  const rows = [...new Map(themes.map(({ id, name }) => [id, name]))].map(([id, name]) => {
-    const known = themeDefault(id)
-    return { id, name, sector_code: known?.sectorCode, humanitarian: known?.humanitarian ?? false }
+  const rows = [...new Map(themes.map(({ id, name }) => [id, name]))].map(([id, stated]) => {
+    const known = themeDefault(id, stated)
+    return {
+      id,
+      name: firstThemeName(id, stated),
+      sector_code: known?.sectorCode,
+      humanitarian: known?.humanitarian ?? false,
+      name_source: source,
+    }
   })
   await db.query(
-    `insert into theme (id, name, sector_code, humanitarian)
-     select id, name, sector_code, humanitarian from json_populate_recordset(null::theme, $1::json) order by id
+    `insert into theme (id, name, sector_code, humanitarian, name_source)
+     select id, name, sector_code, humanitarian, name_source from json_populate_recordset(null::theme, $1::json) order by id
      on conflict (id) do update set name = excluded.name
-     where theme.name <> excluded.name and excluded.name <> excluded.id`,
+     where theme.name = theme.id and excluded.name <> excluded.id`,
     [JSON.stringify(rows)],
+  )
+  await saveAliases(db, themes)
+}
+
+/** As `saveThemes`, from the list of themes of an upstream, which renames themes that the operator has not named. */
+export async function saveThemeList(db: Db, themes: readonly ThemeRecord[]): Promise<void> {
+  await nameThemes(db, themes, 'upstream')
+  await saveThemes(db, themes, 'upstream')
+}
+
+async function nameThemes(db: Db, themes: readonly ThemeRecord[], source: 'local' | 'upstream'): Promise<void> {
+  const wanted = JSON.stringify(themes.filter(({ id, name }) => name !== id))
+  const { rows } = await db.query<ThemeRecord>(
+    `with renamed as (
+       select t.id, t.name from theme t join json_populate_recordset(null::theme, $1::json) w using (id)
+       where case $2 when 'local' then (t.name, t.name_source) <> (w.name, 'local')
+         else t.name <> w.name and t.name_source <> 'local' end
+     ), written as (
+       update theme t set name = w.name, name_source = $2
+       from json_populate_recordset(null::theme, $1::json) w where w.id = t.id and t.id in (select id from renamed)
+     )
+     select id, name from renamed`,
+    [wanted, source],
+  )
+  await saveAliases(db, rows)
+}
+
+/** Remembers the names that differ from the stored ones; a spelling that another theme has stays with that theme. */
+async function saveAliases(db: Db, themes: readonly ThemeRecord[]): Promise<void> {
+  await db.query(
+    `insert into theme_alias (name, theme_id)
+     select distinct on (lower(w.name)) w.name, t.id
+       from json_to_recordset($1::json) as w(id text, name text) join theme t using (id)
+       where lower(w.name) <> lower(t.name) and w.name <> t.id and w.name <> ''
+       order by lower(w.name), t.id
+     on conflict do nothing`,
+    [JSON.stringify(themes)],
   )
 }
 

@@ -112,6 +112,7 @@ async function saveAll(db: Db, hashed: readonly HashedRecord[], options: SaveOpt
   await saveThemes(
     db,
     records.flatMap(({ organisation, themes }) => [...(organisation?.themes ?? []), ...themes]),
+    options.source,
   )
   await saveOrganisations(db, organisations, options.source)
   await saveProjects(db, ordered, options)

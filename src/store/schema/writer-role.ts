@@ -21,6 +21,7 @@ const writable = {
   region: [],
   report_image: [],
   theme: [],
+  theme_alias: [],
   video: [],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 

@@ -20,8 +20,8 @@ export const insertReferences = [
   `insert into country (code, name, region_name)
    select code, name, region from json_to_recordset($1::json) as c(code text, name text, region text) order by code
    on conflict (code) do nothing`,
-  `insert into theme (id, name, sector_code, humanitarian)
-   select id, name, "sectorCode", humanitarian
+  `insert into theme (id, name, sector_code, humanitarian, name_source)
+   select id, name, "sectorCode", humanitarian, (select source from seed_setting)
    from json_to_recordset($1::json) as t(id text, name text, "sectorCode" text, humanitarian boolean) order by id
    on conflict (id) do nothing`,
 ] as const

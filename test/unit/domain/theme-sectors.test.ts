@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { themeDefault, themeDefaults } from '../../../src/domain/theme-sectors.js'
+import { firstThemeName, knownThemeId, themeDefault, themeDefaults } from '../../../src/domain/theme-sectors.js'
 import { isActiveCode } from '../../../src/standard/index.js'
 
 describe('the themes of the platform', () => {
@@ -14,5 +14,19 @@ describe('the themes of the platform', () => {
   it('are not confused with what every object has', () => {
     expect(themeDefault('constructor')).toBeUndefined()
     expect(themeDefault('disaster')).toMatchObject({ sectorCode: '72010', humanitarian: true })
+  })
+
+  it('are known by their names of today and of earlier years, in any letter case', () => {
+    expect(knownThemeId('economic development')).toBe('ecdev')
+    expect(knownThemeId('Economic Growth')).toBe('ecdev')
+    expect(knownThemeId('Dancing')).toBeUndefined()
+    expect(firstThemeName('ecdev', 'Economic Development')).toBe('Economic Growth')
+    expect(firstThemeName('ecdev', 'Wirtschaft')).toBe('Wirtschaft')
+  })
+
+  it('of earlier years have a sector, by id or by name', () => {
+    expect(isActiveCode('Sector', '24040')).toBe(true)
+    expect(themeDefault('finance')).toMatchObject({ name: 'Microfinance', sectorCode: '24040' })
+    expect(themeDefault('mf', 'Microfinance')).toMatchObject({ sectorCode: '24040' })
   })
 })
