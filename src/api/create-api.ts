@@ -8,6 +8,7 @@ import { limitRate, refuseUnderPressure } from './limits.js'
 import { closeForMaintenance } from './maintenance.js'
 import { describeApi } from './openapi.js'
 import { createAuthentication } from './operations/authenticate.js'
+import { refusePlainHttp } from './plain-http.js'
 import { accountRoutes } from './routes/accounts.js'
 import { donationRoutes } from './routes/donations.js'
 import { bulkFileRoute, downloadReads } from './routes/downloads.js'
@@ -40,6 +41,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   logRequests(app, deps.log)
   refuseUnderPressure(app, config.limits)
   const countKey = limitRate(app, config.limits, deps.log)
+  if (!config.allowPlainHttp) refusePlainHttp(app)
   closeForMaintenance(app, deps)
   // Bodies stay bytes until a route reads them, so that an unknown address is 404 whatever the body.
   app.removeAllContentTypeParsers()

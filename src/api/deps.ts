@@ -55,6 +55,8 @@ export type ApiConfig = {
   readonly trustProxy: boolean | number | string
   /** Certificate chain and private key (PEM) to serve HTTPS with; undefined: plain HTTP. */
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined
+  /** Whether accounts, tokens and the secure area also answer plain HTTP from other machines. */
+  readonly allowPlainHttp: boolean
   readonly limits: ApiLimits
   /** Lifetime of the access tokens of accounts that people make themselves. */
   readonly tokenTimeoutSeconds: number

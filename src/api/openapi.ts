@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify'
 import { errorCatalogue } from '../domain/errors.js'
 import { docsPath, openApiPath } from './api-path.js'
 import type { ApiConfig } from './deps.js'
+import { needsHttps } from './plain-http.js'
 
 /**
  * Describes the API from the schemas of its routes: `/api/openapi.json` (OpenAPI 3.1) and a page for people at
@@ -58,6 +59,7 @@ function here<Document extends object>(document: Document, { baseUrl }: ApiConfi
 const statuses: Readonly<Record<number, string>> = {
   400: 'A parameter or the body is missing or wrong.',
   401: 'The key, the token or the credentials are missing or not valid, or the operation is not granted.',
+  403: 'The request came over plain HTTP from another machine.',
   404: 'Nothing exists at this address.',
   410: 'The project has become inactive.',
   500: 'A defect of the service; the message has the id of the request.',
@@ -105,7 +107,7 @@ function withAnswers(schema: FastifySchema | undefined, method: string, url: str
   const example = examples[`${method} ${url}`]
   const response = (schema.response ?? {}) as Record<string, unknown>
   const errors = Object.entries(statuses)
-    .filter(([status]) => status !== '410' || url.includes('Id'))
+    .filter(([status]) => (status !== '410' || url.includes('Id')) && (status !== '403' || needsHttps(url)))
     .map(([status, description]) => [
       status,
       { description, ...inBothFormats('error_response', errorResponse, examples.error) },

@@ -24,6 +24,8 @@ export type Config = {
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined
   /** Proxies whose `X-Forwarded-For` is trusted: all, none, a number of hops, or a list of addresses and networks. */
   readonly trustProxy: boolean | number | string
+  /** Whether credentials may come over plain HTTP from other machines. */
+  readonly allowPlainHttp: boolean
   /** 0: no limit. */
   readonly rateLimitPerMinute: number
   /** 0: no limit. */
@@ -147,6 +149,7 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
   baseUrl: (variable) => variable.get('BASE_URL'),
   tls: readTls,
   trustProxy: (variable) => variable.get('TRUST_PROXY'),
+  allowPlainHttp: (variable) => variable.get('ALLOW_PLAIN_HTTP'),
   rateLimitPerMinute: (variable) => variable.get('RATE_LIMIT_PER_MINUTE'),
   rateLimitPerAddress: (variable) => variable.get('RATE_LIMIT_PER_ADDRESS'),
   downloadMegabytesPerSecond: (variable) => variable.get('DOWNLOAD_MEGABYTES_PER_SECOND'),

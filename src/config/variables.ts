@@ -114,6 +114,11 @@ export const variables = {
     'false',
     proxies,
   ),
+  ALLOW_PLAIN_HTTP: variable(
+    'Whether accounts, tokens and donations also answer plain HTTP from other machines; false: HTTPS only.',
+    'false',
+    truth,
+  ),
   RATE_LIMIT_PER_MINUTE: variable(
     'Most API requests of one key in a minute, counted by each process; 0: no limit.',
     '1200',

@@ -5,7 +5,7 @@ type ErrorEntry = {
   /** One sentence for `docs/errors.md`: when this happens. */
   readonly meaning: string
   /** HTTP status that the API answers with (wire.md 1.7: only 400, 401, 404, 410, 500 and 503 exist). */
-  readonly status: 400 | 401 | 404 | 410 | 500 | 503
+  readonly status: 400 | 401 | 403 | 404 | 410 | 500 | 503
   readonly remedy: Remedy
   /** Whether the message may be shown to a client as it is. */
   readonly public: boolean
@@ -63,6 +63,12 @@ export const errorCatalogue = {
   'grant-missing': {
     meaning: 'The account has not been granted this operation by the operator.',
     status: 401,
+    remedy: 'stop',
+    public: true,
+  },
+  'https-required': {
+    meaning: 'Credentials came over plain HTTP from another machine.',
+    status: 403,
     remedy: 'stop',
     public: true,
   },

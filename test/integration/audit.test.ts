@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { auditActions, listAudit } from '../../src/store/audit/audit-events.js'
-import { type TestApi, testApi, testConfig } from '../support/api.js'
+import { proxyHeaders, type TestApi, testApi, testConfig } from '../support/api.js'
 import { runCommandLine } from '../support/command-line.js'
 import { testDatabase } from '../support/database.js'
 
@@ -20,7 +20,7 @@ describe('the audit trail', async () => {
   const post = async (path: string, body: object) =>
     await api.app.inject({
       ...{ method: 'POST', url: `/api/userservice/${path}`, payload: JSON.stringify(body) },
-      headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+      headers: { 'content-type': 'application/json', ...proxyHeaders(address) },
     })
   const giving = async (line: string, input = '') => {
     const environment = { DATABASE_URL: url, LOG_LEVEL: 'silent' }
@@ -63,7 +63,7 @@ describe('the audit trail', async () => {
   it('names account and key of reads and of secure requests in the log, also where they are refused', async () => {
     const issued = await giving(`keys issue --email ${email}`)
     const apiKey = String(issued.said.apiKey)
-    const headers = { 'x-forwarded-for': address }
+    const headers = proxyHeaders(address)
     await api.app.inject({ url: `/api/public/projectservice/themes?api_key=${apiKey}`, headers })
     expect(lastLine()).toMatchObject({ address, account: 1, key: 2, status: 200 })
     await api.app.inject({ url: `/api/secure/x?api_key=${apiKey}&api_token=${'x'.repeat(40)}`, headers })

@@ -1,11 +1,17 @@
 import type { ApiConfig } from '../../src/api/deps.js'
 
+/** The headers of a request that a proxy passes on, which took it over HTTPS. */
+export function proxyHeaders(address: string) {
+  return { 'x-forwarded-for': address, 'x-forwarded-proto': 'https' }
+}
+
 /** No limits that a slow machine could run into. */
 export const testConfig: ApiConfig = {
   baseUrl: () => 'https://giving.example',
   publisherName: 'Giving <Platform>',
   trustProxy: false,
   tls: undefined,
+  allowPlainHttp: false,
   limits: {
     ...{ connections: 10_000, connectionsPerAddress: 10_000, eventLoopDelayMs: 0 },
     ...{ requestsPerKey: 0, requestsPerAddress: 0, downloadBytesPerSecond: 0 },

@@ -12,10 +12,10 @@ import { createBulkReader } from '../../src/publishing/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../src/publishing/release/read/release-reader.js'
 import { listRuns } from '../../src/store/runs/runs.js'
 import type { Store } from '../../src/store/store.js'
-import { testConfig } from './api-config.js'
+import { proxyHeaders, testConfig } from './api-config.js'
 import { testPayments } from './donations.js'
 
-export { testConfig }
+export { proxyHeaders, testConfig }
 
 export const testUser = { email: 'ops@example.org', password: 'p<ss&word "12"', tokenTimeoutSeconds: 36_000 }
 

@@ -9,7 +9,7 @@ import {
 } from '../../../src/store/access/account-administration.js'
 import { listKeys, revokeKey } from '../../../src/store/access/api-keys.js'
 import { parseElement } from '../../../src/xml/reader.js'
-import { type TestApi, testApi, testConfig } from '../../support/api.js'
+import { proxyHeaders, type TestApi, testApi, testConfig } from '../../support/api.js'
 import { testDatabase } from '../../support/database.js'
 
 const password = 'a quiet <river> & 7 stones'
@@ -107,7 +107,7 @@ describe('a person without an account', async () => {
     )
     const answer = await proxied.app.inject({
       ...{ method: 'POST', url: `${service}/accounts`, payload },
-      headers: { 'content-type': 'application/json', 'x-forwarded-for': `198.51.100.${what.length}` },
+      headers: { 'content-type': 'application/json', ...proxyHeaders(`198.51.100.${what.length}`) },
     })
     expect(answer.statusCode).toBe(400)
     expect(messageOf(answer)).toContain(message)
@@ -130,7 +130,7 @@ describe('a person without an account', async () => {
 
   it('cannot make accounts without end from one address', async () => {
     const make = (number: number, address = '203.0.113.9') =>
-      client(proxied, { 'x-forwarded-for': address }).json('/accounts', {
+      client(proxied, proxyHeaders(address)).json('/accounts', {
         account_request: { user: { email: `many${number}@example.org`, password } },
       })
     for (let number = 0; number < 10; number++) expect((await make(number)).statusCode).toBe(200)

@@ -10,7 +10,7 @@ import { sendError } from '../../../src/api/errors.js'
 import { refuseUnderPressure } from '../../../src/api/limits.js'
 import { createApiUser } from '../../../src/api/operations/create-api-user.js'
 import { createServer } from '../../../src/api/server.js'
-import { listen, type TestApi, testApi, testConfig, testUser } from '../../support/api.js'
+import { listen, proxyHeaders, type TestApi, testApi, testConfig, testUser } from '../../support/api.js'
 import { testDatabase } from '../../support/database.js'
 import { layRelease } from '../../support/release.js'
 
@@ -60,7 +60,7 @@ describe('a limit of requests in a minute', () => {
   })
 
   const get = (apiKey: string, address: string, url = `${list}.json`) =>
-    api.app.inject({ url: `${url}?api_key=${apiKey}`, headers: { 'x-forwarded-for': address } })
+    api.app.inject({ url: `${url}?api_key=${apiKey}`, headers: proxyHeaders(address) })
 
   it('counts each key, wherever its requests come from, and answers the next with 503 and when to come back', async () => {
     for (let count = 0; count < 3; count++) expect((await get(ownKey, `192.0.2.${count}`)).statusCode).toBe(200)
@@ -84,7 +84,7 @@ describe('a limit of requests in a minute', () => {
       () =>
         api.app.inject({
           ...{ method: 'POST', url: '/api/userservice/tokens', payload: '{}' },
-          headers: { 'x-forwarded-for': '198.51.100.8', 'content-type': 'application/json' },
+          headers: { ...proxyHeaders('198.51.100.8'), 'content-type': 'application/json' },
         }),
       400,
     ],
@@ -113,7 +113,7 @@ describe('a proxy that is not trusted', () => {
     expect((await ask({})).statusCode).toBe(503)
     const warnings = () => api.log.filter(({ msg }) => String(msg).includes('TRUST_PROXY'))
     expect(warnings()).toEqual([])
-    expect((await ask({ 'x-forwarded-for': '192.0.2.1' })).statusCode).toBe(503)
+    expect((await ask(proxyHeaders('192.0.2.1'))).statusCode).toBe(503)
     expect(warnings()).toMatchObject([{ address: '127.0.0.1', refused: 1 }])
   })
 })
@@ -131,7 +131,7 @@ describe('downloads of one address', async () => {
     const begin = async (address: string) => {
       const stopped = new AbortController()
       const answer = await fetch(url, {
-        headers: { 'x-forwarded-for': address, 'accept-encoding': 'identity' },
+        headers: { ...proxyHeaders(address), 'accept-encoding': 'identity' },
         signal: stopped.signal,
       })
       return { answer, stop: () => stopped.abort() }
@@ -179,7 +179,7 @@ describe('behind a proxy', () => {
     const { deps } = await testApi(store, { store })
     const app = createServer({ ...deps, config: { ...testConfig, trustProxy } })
     app.get('/address', async (request) => request.ip)
-    const { body } = await app.inject({ url: '/address', headers: { 'x-forwarded-for': forwarded } })
+    const { body } = await app.inject({ url: '/address', headers: proxyHeaders(forwarded) })
     await app.close()
     return body
   }

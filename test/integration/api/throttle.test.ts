@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createApiUser } from '../../../src/api/operations/create-api-user.js'
 import { openStore } from '../../../src/store/store.js'
-import { type TestApi, testApi, testConfig, testUser } from '../../support/api.js'
+import { proxyHeaders, type TestApi, testApi, testConfig, testUser } from '../../support/api.js'
 import { testDatabase } from '../../support/database.js'
 
 const { password } = testUser
@@ -31,7 +31,7 @@ describe('failed sign-ins', async () => {
   const signIn = async (api: TestApi, address: string, email: string, tried: string) => {
     const answer = await api.app.inject({
       ...{ method: 'POST', url: '/api/userservice/tokens' },
-      headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+      headers: { 'content-type': 'application/json', ...proxyHeaders(address) },
       payload: JSON.stringify({
         auth_request: { user: { email, password: tried }, api_key: keys.get(email) ?? keys.get(owner) },
       }),
