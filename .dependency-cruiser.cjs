@@ -168,7 +168,7 @@ module.exports = {
       ['domain', 'config', 'observability', 'store', 'publishing', 'sync'],
       'Runs are worked on under leases of the ledger, with or without a queue.',
     ),
-    room('import', ['domain', 'wire', 'store'], 'Import writes records from files into the store.'),
+    room('import', ['domain', 'standard', 'wire', 'store'], 'Import writes records from files into the store.'),
     room('sync', ['domain', 'xml', 'wire', 'import', 'store'], 'Sync mirrors an upstream into the store.'),
     room(
       'payments',
@@ -204,7 +204,7 @@ module.exports = {
     onlyIn('sanitize-html', '^src/domain/', 'HTML from outside is made safe in one function, when it is stored.'),
     onlyIn('pino', '^src/observability/', 'Loggers are made in one place and handed out.'),
     onlyIn('prom-client', '^src/observability/', 'Metrics are made in one place and handed out.'),
-    onlyIn('csv-parse', '^src/payments/', 'Payout files are read in one place.'),
+    onlyIn('csv-parse', '^src/import/', 'CSV is read in one place.'),
     onlyIn('@node-rs/argon2|@zxcvbn-ts', '^src/api/', 'Passwords are weighed and hashed where they arrive.'),
   ],
   options: {

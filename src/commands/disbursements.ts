@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { isoDateOf } from '../domain/dates.js'
-import { importDisbursements } from '../payments/import-disbursements.js'
+import { ServiceError } from '../domain/errors.js'
+import { importFiles } from '../import/import.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
 import type { Runtime } from './wiring/runtime.js'
@@ -19,18 +19,29 @@ export function registerDisbursements(program: Command, { storeAction }: Command
     .action(storeAction(['currency'], importPayouts))
 }
 
+/** The same as `giving import --kind disbursements`, with the summary that this command has always printed. */
 async function importPayouts(
-  { config, clock, store }: Runtime<'currency'>,
+  { config, clock, signal, store }: Runtime<'currency'>,
   output: Output,
   file: string,
 ): Promise<number> {
-  const summary = await importDisbursements(store, file, { today: isoDateOf(clock()), currency: config.currency })
-  const { lines, created, known, refused, problems } = summary
+  const summary = await importFiles(store, [file], {
+    source: 'import',
+    kind: 'disbursements',
+    clock,
+    currency: config.currency,
+    signal,
+  })
+  const { records: lines, created, unchanged: known, refused, brokenFiles } = summary
+  const broken = summary.problems.find(({ field }) => field === 'file')
+  if (brokenFiles > 0) throw new ServiceError('input-unusable', `${file} cannot be read: ${broken?.got ?? ''}`)
+  const problems = summary.problems.map(({ line, field, expected, got }) => ({ line, field, expected, got }))
   if (!output.json) {
     for (const { line, field, expected, got } of problems) {
-      output.note(`${file}, line ${line}, ${field}: expected ${expected}, got ${JSON.stringify(got)}`)
+      output.note(`${file}, line ${line}, ${field}: expected ${expected}, got ${JSON.stringify(got ?? '')}`)
     }
   }
-  output.result(summary, () => `${lines} lines: ${created} new, ${known} already known, ${refused} refused`)
+  const result = { lines, created, known, refused, problems }
+  output.result(result, () => `${lines} lines: ${created} new, ${known} already known, ${refused} refused`)
   return refused > 0 ? 1 : 0
 }

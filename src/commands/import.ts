@@ -1,6 +1,7 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { importFiles } from '../import/import.js'
 import { type ImportSummary, importExitCode } from '../import/import-summary.js'
+import { kinds } from '../import/kinds.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
 import type { Runtime } from './wiring/runtime.js'
@@ -9,8 +10,16 @@ import type { Runtime } from './wiring/runtime.js'
 export function registerImport(program: Command, { storeAction }: CommandLine): void {
   program
     .command('import')
-    .description('import project pages in the wire format, XML or JSON; exit code 1 when some records were refused')
+    .description(
+      'import projects, organizations, gifts and more from CSV, NDJSON or the wire format; exit code 1 when some records were refused',
+    )
     .argument('<file...>', 'files, or - for standard input')
+    .addOption(
+      new Option('--kind <kind>', 'what the files hold, where names and contents do not tell').choices(
+        kinds.map(({ name }) => name),
+      ),
+    )
+    .option('--dry-run', 'tell what would be created, changed and refused, and change nothing', false)
     .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
     .option(...jsonOption)
     .action(storeAction(['currency'], importRecords))
@@ -21,7 +30,7 @@ async function importRecords(
   { config, clock, signal, store }: Runtime<'currency'>,
   output: Output,
   files: readonly string[],
-  { photoConsent }: { photoConsent: boolean },
+  { kind, dryRun, photoConsent }: { kind?: string; dryRun: boolean; photoConsent: boolean },
 ): Promise<number> {
   const progress = output.progress()
   let summary: ImportSummary
@@ -30,6 +39,8 @@ async function importRecords(
       source: 'import',
       clock,
       currency: config.currency,
+      kind,
+      dryRun,
       photoConsent,
       signal,
       onProgress: ({ file, records, bytesRead, bytesTotal }) =>
@@ -39,7 +50,7 @@ async function importRecords(
     progress.stop()
   }
   if (!output.json) noteProblems(summary, output)
-  output.result(summary, () => describe(summary))
+  output.result(dryRun ? { ...summary, dryRun } : summary, () => (dryRun ? 'dry run, ' : '') + describe(summary))
   return importExitCode(summary)
 }
 

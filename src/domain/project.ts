@@ -157,7 +157,7 @@ export const projectFields = [
   ['active', 'boolean', 'record'],
   ['status', 'status', 'record'],
   // The operator has halted it.
-  ['paused', 'boolean', 'service'],
+  ['paused', 'boolean', 'iati'],
   ['type', 'text', 'record'],
   ['title', 'text', 'record'],
   ['summary', 'text?', 'record'],

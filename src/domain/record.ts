@@ -18,6 +18,8 @@ export type UnknownFields = Readonly<Record<string, unknown>>
 /** What publishing needs of a project beyond the wire format; what is absent stays as it is in the store. */
 export type ProjectPublication = Partial<ProjectFields<'iati'>> & {
   readonly sdgs?: readonly string[]
+  /** Shares of its countries in per cent; those of countries that are not here are unknown. */
+  readonly countryShares?: readonly { readonly code: string; readonly share: Decimal }[]
   /** Agreed payouts, in the platform's currency; references are unique among all projects. */
   readonly payouts?: readonly {
     readonly reference: string
@@ -42,6 +44,8 @@ export type OrganisationRecord = OrganisationFields<'record'> & {
 /** A project record of the wire format, read and checked. */
 export type ProjectRecord = ProjectFields<'record'> & {
   readonly organisation?: OrganisationRecord
+  /** The organisation of a record that does not bring its own. */
+  readonly organisationId?: number
   readonly publication?: ProjectPublication
   /** Primary first; codes have the shape of ISO 3166-1 alpha-2. */
   readonly countries: readonly Country[]
@@ -62,6 +66,11 @@ export type HashedRecord = {
   readonly hash: string
   /** The day that its total is cumulative to; never later than the day of the import. */
   readonly cumulativeTo: IsoDate
+  /**
+   * What of the stored project the record leaves as it is: what pictures and reports make of it, and perhaps the totals;
+   * absent: nothing.
+   */
+  readonly keeps?: 'parts' | 'parts and totals'
 }
 
 /** How records are saved; `today` is the UTC day of the import. */

@@ -1,5 +1,5 @@
 import type { FieldProblem } from '../domain/errors.js'
-import type { SaveOutcome } from '../store/catalogue/save-records.js'
+import type { RowChange } from '../store/database/upsert.js'
 
 /** One thing that is wrong with an input: where, what was expected, what came. */
 export type ImportProblem = FieldProblem & {
@@ -53,7 +53,7 @@ export class ImportTally {
 
   breakFile(file: string, reason: string): void {
     this.#brokenFiles++
-    this.#sample({ file, field: 'file', expected: 'a readable page of projects in XML or JSON', got: reason })
+    this.#sample({ file, field: 'file', expected: 'a readable file of a kind that can be imported', got: reason })
   }
 
   /** Counts one refused record, whatever the number of its problems. */
@@ -68,10 +68,11 @@ export class ImportTally {
     this.#sample({ ...where, ...problem })
   }
 
-  write(outcome: SaveOutcome): void {
-    this.#created += outcome.created
-    this.#changed += outcome.changed
-    this.#unchanged += outcome.unchanged
+  /** Counts one record that was not refused. */
+  count(change: RowChange): void {
+    if (change === 'created') this.#created++
+    else if (change === 'changed') this.#changed++
+    else this.#unchanged++
   }
 
   summary(): ImportSummary {

@@ -1,17 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import { type Clock, isoDateOf } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
 import type { CurrencyCode } from '../domain/money.js'
-import type { ProjectRecord, RecordSource, SaveOptions } from '../domain/record.js'
-import { saveRecords } from '../store/catalogue/save-records.js'
-import { isDataError } from '../store/database/connection.js'
+import type { RecordSource } from '../domain/record.js'
+import { type Db, isDataError } from '../store/database/connection.js'
 import { refuseOtherCurrency } from '../store/donations/stated-totals.js'
 import type { Store } from '../store/store.js'
-import { parseProjectRecord } from '../wire/read/project-record.js'
-import { newestInstant, toHashedRecord } from './hashed-record.js'
+import type { Door, ReadRecord } from './door.js'
 import { type ImportSummary, ImportTally } from './import-summary.js'
+import type { ImportSaving, RecordOutcome } from './kind.js'
 import { BatchLimit } from './record-batches.js'
 import { type ReadProgress, readRecords } from './record-files.js'
-import { saveSingly } from './save-singly.js'
 
 /** How files are imported. */
 export type ImportOptions = {
@@ -19,6 +18,10 @@ export type ImportOptions = {
   readonly clock: Clock
   /** The platform's one currency; records do not name one. */
   readonly currency: CurrencyCode
+  /** The kind that the files hold; absent: their names or contents tell. */
+  readonly kind?: string | undefined
+  /** Whether everything is undone at the end, so that the summary says what an import would do. */
+  readonly dryRun?: boolean
   /**
    * Whether people shown on imported photos are known to agree to worldwide publication. Default false: being on the
    * platform's site does not prove it, and without consent a picture stays out of the feeds. A picture that an operator
@@ -30,50 +33,88 @@ export type ImportOptions = {
   readonly signal?: AbortSignal
 }
 
-type BatchEntry = { readonly file: string; readonly line: number; readonly record: ProjectRecord }
+/** Runs work in a transaction of its own. */
+type Transact = <T>(work: (db: Db) => Promise<T>) => Promise<T>
+
+type BatchEntry = { readonly file: string; readonly line: number; readonly record: ReadRecord }
 
 /**
- * Imports project pages in the wire format, XML or JSON by their content, `-` for standard input, in memory that does not
- * grow with the files. Refused records and broken files are counted and listed in the summary, good records are kept.
- * Throws only for failures of the store, and `configuration-invalid` for another currency than before.
+ * Imports files of the kinds in `kinds.ts`, in the form that their content has; `-` is standard input. Memory does not grow
+ * with the files. Refused records and broken files are counted and listed in the summary, good records are kept. Throws
+ * only for failures of the store, and `configuration-invalid` for another currency than before.
  */
 export async function importFiles(
   store: Store,
   files: readonly string[],
   options: ImportOptions,
 ): Promise<ImportSummary> {
-  const { source, currency, photoConsent = false, signal } = options
-  const saving: SaveOptions = { source, currency, photoConsent, today: isoDateOf(options.clock()) }
+  const { source, currency, photoConsent = false, dryRun = false } = options
+  const today = isoDateOf(options.clock())
+  const saving: ImportSaving = { source, currency, photoConsent, today, importId: randomUUID() }
   await refuseOtherCurrency(store.db, source, currency)
+  if (!dryRun) return await importAll((work) => store.transaction(work), files, saving, options)
+  return await store.connection(async (db) => {
+    await db.query('begin')
+    try {
+      return await importAll((work) => inSavepoint(db, work), files, saving, options)
+    } finally {
+      await db.query('rollback')
+    }
+  })
+}
+
+async function inSavepoint<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
+  await db.query('savepoint batch')
+  try {
+    const result = await work(db)
+    await db.query('release batch')
+    return result
+  } catch (error) {
+    await db.query('rollback to batch')
+    throw error
+  }
+}
+
+async function importAll(
+  transact: Transact,
+  files: readonly string[],
+  saving: ImportSaving,
+  { signal, onProgress, kind }: ImportOptions,
+): Promise<ImportSummary> {
   const tally = new ImportTally()
   for (const file of files) {
-    // A map, so that the last of equal ids in a batch wins.
-    let batch = new Map<number, BatchEntry>()
-    const limit = new BatchLimit()
+    // A map, so that the last of equal keys in a batch wins.
+    let batch = new Map<string, BatchEntry>()
+    let limit = new BatchLimit()
+    let door: Door | undefined
     const flush = async () => {
       if (signal?.aborted) throw new ServiceError('aborted', 'the import was interrupted')
-      if (batch.size > 0) await saveBatch(store, batch, saving, tally)
+      if (door && batch.size > 0) await saveBatch(transact, door, [...batch.values()], saving, tally)
       batch = new Map()
+      limit = new BatchLimit()
     }
     tally.beginFile()
-    for await (const item of readRecords(file, (progress) =>
-      options.onProgress?.({ ...progress, records: tally.records }),
+    for await (const item of readRecords(file, kind, (progress) =>
+      onProgress?.({ ...progress, records: tally.records }),
     )) {
       if ('broken' in item) {
         tally.breakFile(file, item.broken)
         continue
       }
+      door = item.door
       tally.records++
       const where = { file, line: item.line }
-      const reading = 'problem' in item ? { problems: [item.problem] } : parseProjectRecord(item.value)
+      const reading = 'problem' in item ? { problems: [item.problem] } : door.read(item.value, saving)
       if ('problems' in reading) {
-        const { problems, recordId } = reading
+        const { problems, recordId } = { recordId: undefined, ...reading }
         tally.refuse({ ...where, ...(recordId !== undefined && { recordId }) }, problems)
         continue
       }
-      const { record } = reading
-      if (batch.delete(record.id)) tally.repeated++
-      batch.set(record.id, { ...where, record })
+      if (batch.has(reading.key)) {
+        if (door.repeated === 'each') await flush()
+        else if (batch.delete(reading.key)) tally.repeated++
+      }
+      batch.set(reading.key, { ...where, record: reading })
       if ('value' in item && limit.add(item.value)) await flush()
     }
     await flush()
@@ -81,33 +122,41 @@ export async function importFiles(
   return tally.summary()
 }
 
+/** Saves a batch in one transaction; when the database refuses it, each record in its own, to keep the good ones. */
 async function saveBatch(
-  store: Store,
-  batch: ReadonlyMap<number, BatchEntry>,
-  options: SaveOptions,
+  transact: Transact,
+  door: Door,
+  batch: readonly BatchEntry[],
+  saving: ImportSaving,
   tally: ImportTally,
 ): Promise<void> {
-  const read = [...batch.values()].map(({ record }) => record)
-  // A batch holds records of one file, hence of one page.
-  const knownAt = newestInstant(read)
-  const records = read.map((record) => toHashedRecord(record, options, knownAt))
-  const outcome = await store
-    .transaction((db) => saveRecords(db, records, options))
-    .catch(async (error: unknown) => {
-      if (!isDataError(error)) throw error
-      return await saveSingly(store, records, options)
-    })
-  tally.write(outcome)
-  const whereIs = (id: number) => {
-    const entry = batch.get(id)
-    return entry && { file: entry.file, recordId: String(id), line: entry.line }
+  const read = batch.map(({ record }) => record.row)
+  const rows = door.prepare?.(read, saving) ?? read
+  const save = (some: readonly unknown[]) => transact((db) => door.save(db, some, saving))
+  let outcomes: readonly RecordOutcome[]
+  try {
+    outcomes = await save(rows)
+  } catch (error) {
+    if (!isDataError(error)) throw error
+    const single: RecordOutcome[] = []
+    for (const row of rows) single.push(await save([row]).then(([outcome]) => outcome ?? 'unchanged', toProblem))
+    outcomes = single
   }
-  for (const { id, problem } of outcome.refused) {
-    const where = whereIs(id)
-    if (where) tally.refuse(where, [problem])
+  for (const [index, { file, line, record }] of batch.entries()) {
+    const outcome = outcomes[index] ?? 'unchanged'
+    const where = { file, recordId: record.key, line }
+    if (typeof outcome === 'string') tally.count(outcome)
+    else if ('field' in outcome) tally.refuse(where, [outcome])
+    else {
+      tally.count(outcome.change)
+      tally.keep(where, outcome.kept)
+    }
   }
-  for (const { id, problem } of outcome.kept) {
-    const where = whereIs(id)
-    if (where) tally.keep(where, problem)
-  }
+}
+
+/** The problem of a record that the database refuses. */
+function toProblem(error: unknown): RecordOutcome {
+  if (!isDataError(error)) throw error
+  const got = error instanceof Error ? error.message : String(error)
+  return { field: 'record', expected: 'a record that the database accepts', got }
 }

@@ -1,37 +1,30 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { type ErrorCode, type FieldProblem, ServiceError } from '../domain/errors.js'
-import { jsonRecords } from '../wire/read/json-reader.js'
-import type { ParsedValue } from '../wire/read/parsed-value.js'
-import { xmlRecords } from '../wire/read/xml-records.js'
+import { type ErrorCode, ServiceError } from '../domain/errors.js'
+import type { Door } from './door.js'
+import type { FileRecord } from './file-record.js'
+import { isHeadComplete, recogniseFile } from './recognise-file.js'
 
 /** Progress of reading; standard input has no `bytesTotal`. */
 export type ReadProgress = { readonly file: string; readonly bytesRead: number; readonly bytesTotal?: number }
 
-/** One record of a file, a problem of its text, or the reason why the rest of the file cannot be read. */
-export type FileRecord =
-  | { readonly line: number; readonly value: ParsedValue }
-  | { readonly line: number; readonly problem: FieldProblem }
-  | { readonly broken: string }
+/** A record with the door that it goes through, or the reason why the rest of the file cannot be read. */
+export type FileItem = (FileRecord & { readonly door: Door }) | { readonly broken: string }
 
 /**
- * Streams the records of a file in the wire format, `-` for standard input; its first character decides whether it is XML
- * or JSON. Never throws for its input: where a file cannot be opened or read on, one `broken` item is the last.
+ * Streams the records of a file, `-` for standard input; its content decides about form and kind where `kind` is not given.
+ * Never throws for its input: where a file cannot be opened, recognised or read on, one `broken` item is the last.
  */
 export async function* readRecords(
   file: string,
+  kind: string | undefined,
   onProgress: (progress: ReadProgress) => void,
-): AsyncGenerator<FileRecord> {
+): AsyncGenerator<FileItem> {
   try {
     const chunks = reported(file, onProgress, await sizeOf(file))
-    const { first, rest } = await sniff(chunks)
-    if (first === '<') {
-      yield* xmlRecords(rest)
-    } else if (first === '{' || first === '[') {
-      yield* jsonRecords(rest)
-    } else {
-      yield { broken: first === undefined ? 'an empty file' : `a file that begins with ${JSON.stringify(first)}` }
-    }
+    const { head, rest } = await sniff(chunks)
+    const { door, records } = recogniseFile(file, head, kind)
+    for await (const record of records(rest)) yield { ...record, door }
   } catch (error) {
     const isInput = error instanceof ServiceError ? unreadable.has(error.code) : isSystemError(error)
     if (!isInput) throw error
@@ -66,22 +59,22 @@ async function* reported(
   }
 }
 
-/** The first character that is not blank (after a byte order mark), and all chunks from the beginning. */
+/** The beginning of the input, as much as tells what it is, and all chunks from the beginning. */
 async function sniff(
   chunks: AsyncIterable<Buffer>,
-): Promise<{ readonly first: string | undefined; readonly rest: AsyncIterable<Buffer> }> {
+): Promise<{ readonly head: Buffer; readonly rest: AsyncIterable<Buffer> }> {
   const iterator = chunks[Symbol.asyncIterator]()
   const seen: Buffer[] = []
-  let first: string | undefined
-  while (first === undefined) {
+  let head = Buffer.alloc(0)
+  while (!isHeadComplete(head)) {
     const next = await iterator.next()
     if (next.done) break
     seen.push(next.value)
-    first = /[^\s\u00ef\u00bb\u00bf]/.exec(next.value.toString('latin1'))?.[0]
+    head = Buffer.concat([head, next.value])
   }
   async function* rest(): AsyncGenerator<Buffer> {
     yield* seen.splice(0)
     yield* { [Symbol.asyncIterator]: () => iterator }
   }
-  return { first, rest: rest() }
+  return { head, rest: rest() }
 }

@@ -19,6 +19,10 @@ export async function savePublicationFields(
       db,
       stated.flatMap(({ id, sdgs }) => (sdgs ? [{ id, sdgs }] : [])),
     )
+    await replaceShares(
+      db,
+      stated.flatMap(({ id, countryShares: shares }) => (shares ? [{ id, shares }] : [])),
+    )
     await replacePayouts(
       db,
       stated.flatMap(({ id, payouts }) => (payouts ? [{ id, payouts }] : [])),
@@ -86,6 +90,24 @@ async function replaceSdgs(db: Db, stated: readonly { id: number; sdgs: readonly
   await db.query(
     `insert into project_sdg select * from json_populate_recordset(null::project_sdg, $1::json) on conflict do nothing`,
     [wanted],
+  )
+}
+
+type StatedShares = { id: number; shares: readonly { code: string; share: string }[] }
+
+async function replaceShares(db: Db, stated: readonly StatedShares[]): Promise<void> {
+  if (stated.length === 0) return
+  const wanted = stated.flatMap(({ id, shares }) =>
+    shares.map(({ code, share }) => ({ project_id: id, country_code: code, share })),
+  )
+  await db.query(
+    `update project_country t set share = w.share
+      from project_country c
+        left join json_populate_recordset(null::project_country, $1::json) w
+          on w.project_id = c.project_id and w.country_code = c.country_code
+      where c.project_id = any ($2::bigint[]) and t.project_id = c.project_id and t.position = c.position
+        and t.share is distinct from w.share`,
+    [JSON.stringify(wanted), stated.map(({ id }) => id)],
   )
 }
 

@@ -2,7 +2,7 @@ import type { FieldProblem } from '../../domain/errors.js'
 import { projectFields, type RowSource } from '../../domain/project.js'
 import type { HashedRecord, ProjectRecord, RecordSource, SaveOptions } from '../../domain/record.js'
 import type { Db } from '../database/connection.js'
-import { upsert } from '../database/upsert.js'
+import { type RowChange, upsert } from '../database/upsert.js'
 import { recordTotals } from '../donations/stated-totals.js'
 import { columnsOf, createToColumns } from './field-columns.js'
 import { organisationSources, saveOrganisations } from './organisations.js'
@@ -21,6 +21,9 @@ export type SaveOutcome = {
   readonly kept: readonly { readonly id: number; readonly problem: FieldProblem }[]
 }
 
+/** The same with the state of each record that was not refused, by id. */
+export type SavedRecords = SaveOutcome & { readonly states: ReadonlyMap<number, RowChange> }
+
 /**
  * Writes a batch of records with different ids, set-based; call it in a transaction. A record whose hash is the stored
  * one touches no row, so its project is not marked as changed. Projects and organisations of another source are never
@@ -30,7 +33,7 @@ export async function saveRecords(
   db: Db,
   records: readonly HashedRecord[],
   options: SaveOptions,
-): Promise<SaveOutcome> {
+): Promise<SavedRecords> {
   const stored = await lockProjects(
     db,
     records.map(({ record }) => record.id),
@@ -44,6 +47,9 @@ export async function saveRecords(
     }
     return row?.source_hash !== hash
   })
+  const states = new Map<number, RowChange>()
+  for (const { record } of records)
+    if (stored.get(record.id)?.source === options.source) states.set(record.id, 'unchanged')
   const unchanged = records.length - candidates.length - refused.length
   const owners = await organisationSources(
     db,
@@ -68,8 +74,10 @@ export async function saveRecords(
   })
   const kept = await keptStates(db, writable)
   if (writable.length > 0) await saveAll(db, writable, options)
+  for (const { record } of writable) states.set(record.id, stored.has(record.id) ? 'changed' : 'created')
+  for (const { id } of refused) states.delete(id)
   const changed = writable.filter(({ record }) => stored.has(record.id)).length
-  return { created: writable.length - changed, changed, unchanged, refused, kept }
+  return { created: writable.length - changed, changed, unchanged, refused, kept, states }
 }
 
 function foreign(field: string, what: string, owner: RowSource, source: RecordSource): FieldProblem {
@@ -117,8 +125,16 @@ async function saveAll(db: Db, hashed: readonly HashedRecord[], options: SaveOpt
   await saveOrganisations(db, organisations, options.source)
   await saveProjects(db, ordered, options)
   for (const list of lists) await replaceList(db, list, records)
-  await replaceMainImages(db, ordered, options.photoConsent)
-  await recordTotals(db, ordered, options)
+  await replaceMainImages(
+    db,
+    ordered.filter(({ keeps }) => keeps === undefined),
+    options.photoConsent,
+  )
+  await recordTotals(
+    db,
+    ordered.filter(({ keeps }) => keeps !== 'parts and totals'),
+    options,
+  )
   await savePublicationFields(db, ordered, options)
 }
 
@@ -128,38 +144,55 @@ function countriesOf({ countries, regionName, organisation }: ProjectRecord): Pl
   return [...placed, ...(organisation?.countries ?? [])]
 }
 
-const upsertProjects = upsert({
-  table: 'project',
-  key: ['id'],
-  columns: [
-    ...columnsOf(projectFields, 'record').filter((column) => column !== 'id'),
-    'organisation_id',
-    'image_title',
-    'source',
-    'source_hash',
-    'unknown_fields',
-  ],
-  insertOnly: ['first_seen_on'],
-  where: 't.source = excluded.source',
-  values: {
-    active: `case when ${keepsState} then t.active else excluded.active end`,
-    status: `case when ${keepsState} then t.status else excluded.status end`,
-  },
-})
+const columns = [
+  ...columnsOf(projectFields, 'record').filter((column) => column !== 'id'),
+  'organisation_id',
+  'image_title',
+  'source',
+  'source_hash',
+  'unknown_fields',
+]
+const totals = ['funding', 'number_of_donations', 'remaining']
+const partColumns = ['number_of_reports', 'date_of_most_recent_report', 'image_gallery_size', 'image_title']
+
+/** SQL for records that leave these columns of a stored project as they are. */
+function upsertProjects(kept: readonly string[]): string {
+  return upsert({
+    table: 'project',
+    key: ['id'],
+    columns: columns.filter((column) => !kept.includes(column)),
+    insertOnly: ['first_seen_on', ...kept],
+    where: 't.source = excluded.source',
+    values: {
+      active: `case when ${keepsState} then t.active else excluded.active end`,
+      status: `case when ${keepsState} then t.status else excluded.status end`,
+    },
+  })
+}
+
+const projectStatements = [
+  { keeps: undefined, sql: upsertProjects([]) },
+  { keeps: 'parts', sql: upsertProjects(partColumns) },
+  { keeps: 'parts and totals', sql: upsertProjects([...partColumns, ...totals]) },
+] as const
 
 const toColumns = createToColumns(projectFields, 'record')
 
 async function saveProjects(db: Db, records: readonly HashedRecord[], options: SaveOptions): Promise<void> {
-  const rows = records.map(({ record, hash }) => ({
-    ...toColumns(record),
-    organisation_id: record.organisation?.id,
-    image_title: record.image?.title,
-    source: options.source,
-    source_hash: hash,
-    unknown_fields: record.unknownFields,
-    first_seen_on: options.today,
-  }))
-  await db.query(upsertProjects, [JSON.stringify(rows)])
+  for (const { keeps, sql } of projectStatements) {
+    const rows = records
+      .filter((one) => one.keeps === keeps)
+      .map(({ record, hash }) => ({
+        ...toColumns(record),
+        organisation_id: record.organisation?.id ?? record.organisationId,
+        image_title: record.image?.title,
+        source: options.source,
+        source_hash: hash,
+        unknown_fields: record.unknownFields,
+        first_seen_on: options.today,
+      }))
+    if (rows.length > 0) await db.query(sql, [JSON.stringify(rows)])
+  }
 }
 
 type List = {

@@ -1,3 +1,5 @@
+import type { Db } from './connection.js'
+
 /** What an upsert writes. */
 export type Upsert = {
   readonly table: string
@@ -25,4 +27,27 @@ export function upsert({ table, key, columns, insertOnly = [], where = 'true', v
     select ${all} from json_populate_recordset(null::${table}, $1::json) order by ${key.join(', ')}
     on conflict (${key.join(', ')}) do update set (${columns.join(', ')}) = row (${wanted})
     where ${where} and row (${stored}) is distinct from row (${wanted})`
+}
+
+/** What an upsert made of one row. */
+export type RowChange = 'created' | 'changed' | 'unchanged'
+
+/** Upserts rows with different keys and returns what became of each; rows that `where` excludes are unchanged. */
+export async function upsertRows(
+  db: Db,
+  statement: Upsert,
+  rows: readonly Readonly<Record<string, unknown>>[],
+): Promise<RowChange[]> {
+  if (rows.length === 0) return []
+  const { key } = statement
+  const written = await db.query<{ key: string; created: boolean }>(
+    `${upsert(statement)}
+    returning concat_ws(chr(31), ${key.map((column) => `t.${column}`).join(', ')}) as key, t.xmax = 0 as created`,
+    [JSON.stringify(rows)],
+  )
+  const created = new Map(written.rows.map((row) => [row.key, row.created]))
+  return rows.map((row) => {
+    const isCreated = created.get(key.map((column) => String(row[column])).join('\u001f'))
+    return isCreated === undefined ? 'unchanged' : isCreated ? 'created' : 'changed'
+  })
 }

@@ -1,6 +1,7 @@
 import { Tokenizer, TokenizerError, TokenParser, TokenParserError, TokenType } from '@streamparser/json'
 import { type FieldProblem, ServiceError } from '../../domain/errors.js'
 import { inTurns } from '../../domain/turns.js'
+import { type ListNames, projectList } from '../names.js'
 import { type ParsedValue, storableText, type ValueLimits, valueLimits } from './parsed-value.js'
 
 /** A value of a JSON document, or what is wrong with it; `line` is where it begins. */
@@ -9,16 +10,17 @@ export type JsonItem =
   | { readonly line: number; readonly problem: FieldProblem }
 
 /**
- * The project records of a JSON document of any size: the elements of `projects.project`, of `project`, of `projects` or of
- * a top-level array; a single object in their place is one record. A record beyond the limits is skipped, so memory is
+ * The project records (or those of other `names`) of a JSON document of any size: the elements of `projects.project`, of
+ * `project`, of `projects` or of a top-level array; a single object in their place is one record. A record beyond the limits is skipped, so memory is
  * bounded by the largest record. Numbers are texts, exactly as written. Throws `input-unusable` at the first place that is
  * not JSON in UTF-8, since the records behind a syntax error cannot be found reliably.
  */
 export async function* jsonRecords(
   chunks: AsyncIterable<Uint8Array>,
   limits: ValueLimits = valueLimits,
+  names: ListNames = projectList,
 ): AsyncGenerator<JsonItem> {
-  const reading = new JsonReading(recordPlaces, limits, 'record')
+  const reading = new JsonReading(recordPlaces(names), limits, 'record')
   for await (const chunk of chunks) yield* reading.write(chunk)
   yield* reading.end()
 }
@@ -83,14 +85,9 @@ type Kind = 'record' | 'request'
 /** A place in a document: the keys that lead to it; 0 stands for the items of an array. */
 type Place = readonly (string | 0)[]
 
-const recordPlaces: readonly Place[] = [
-  [0],
-  ['project'],
-  ['project', 0],
-  ['projects', 0],
-  ['projects', 'project'],
-  ['projects', 'project', 0],
-]
+function recordPlaces({ list, record }: ListNames): readonly Place[] {
+  return [[0], [record], [record, 0], [list, 0], [list, record], [list, record, 0]]
+}
 
 class ExactNumbers extends Tokenizer {
   protected override parseNumber(text: string): number {

@@ -3,9 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { IsoDate } from '../../../src/domain/dates.js'
 import type { Decimal } from '../../../src/domain/money.js'
-import { importDisbursements } from '../../../src/payments/import-disbursements.js'
+import { importFiles } from '../../../src/import/import.js'
 import { refundDonation } from '../../../src/payments/refund-donation.js'
 import { createSandboxGateway } from '../../../src/payments/sandbox-gateway.js'
 import { settleOpen } from '../../../src/payments/settlement.js'
@@ -53,8 +52,14 @@ describe('the books', async () => {
     await writeFile(name, text)
     return name
   }
-  const importFile = async (text: string) =>
-    importDisbursements(store, await file(text), { today: '2026-11-21' as IsoDate, currency: usd })
+  const importing = (name: string) =>
+    importFiles(store, [name], {
+      source: 'import',
+      kind: 'disbursements',
+      clock: () => new Date('2026-11-21T12:00:00Z'),
+      currency: usd,
+    })
+  const importFile = async (text: string) => importing(await file(text))
 
   it('show a refund as its own negative figure in the month of the refund, with its share of the fee', async () => {
     const id = await donate(1, { amount: 40, addon: { amount: 3 } })
@@ -118,21 +123,21 @@ describe('the books', async () => {
 
   it('take payouts from CSV once, and refuse what is wrong, naming the line', async () => {
     const text = [
-      '\uFEFFreference, date ,project,amount,currency,remark',
-      'P-1,2026-11-20,4,100.00,USD,"first, with a comma"',
-      'P-2,2026-11-22,4,10,USD,tomorrow',
-      'P-3,2026-11-21,999,10,USD,nobody',
-      'P-4,2026-11-21,4,10.001,USD,',
-      'P-5,2026-11-21,4,10,EUR,',
-      'P-6,2026-02-30,4,10,USD,',
-      ',2026-11-21,4,10,USD,',
-      'P-7,2026-11-21,4,-5.50,USD,came back',
-      'P-1,2026-11-20,4,100,USD,again',
-      'P-1,2026-11-20,4,101,USD,other',
+      '\uFEFFreference, date ,project,amount,currency',
+      'P-1,2026-11-20,4,100.00,USD',
+      'P-2,2026-11-22,4,10,USD',
+      'P-3,2026-11-21,999,10,USD',
+      'P-4,2026-11-21,4,10.001,USD',
+      'P-5,2026-11-21,4,10,EUR',
+      'P-6,2026-02-30,4,10,USD',
+      ',2026-11-21,4,10,USD',
+      'P-7,2026-11-21,4,-5.50,USD',
+      'P-1,2026-11-20,4,100,USD',
+      'P-1,2026-11-20,4,101,USD',
       '',
     ].join('\r\n')
     const first = await importFile(text)
-    expect(first).toMatchObject({ lines: 10, created: 2, known: 1, refused: 7 })
+    expect(first).toMatchObject({ records: 10, created: 2, unchanged: 1, refused: 7 })
     expect(first.problems.map(({ line, field }) => `${line} ${field}`)).toEqual([
       '3 date',
       '5 amount',
@@ -142,7 +147,7 @@ describe('the books', async () => {
       '4 project',
       '11 reference',
     ])
-    expect(await importFile(text)).toMatchObject({ created: 0, known: 3, refused: 7 })
+    expect(await importFile(text)).toMatchObject({ created: 0, unchanged: 3, refused: 7 })
     const { rows } = await store.db.query('select reference, amount, source from disbursement order by reference')
     expect(rows).toEqual([
       { reference: 'P-1', amount: '100.000', source: 'local' },
@@ -150,17 +155,18 @@ describe('the books', async () => {
     ])
   })
 
-  it('refuse a file without its columns, one that is no CSV, and one that is not there', async () => {
-    for (const text of ['project,date\n1,2026-01-01', '', 'project,date,amount,currency,reference\n"1']) {
-      const outcome = importFile(text)
-      if (text === '') expect(await outcome).toMatchObject({ lines: 0 })
-      else await expect(outcome).rejects.toMatchObject({ code: 'input-unusable' })
-    }
-    const missing = importDisbursements(store, path.join(folder, 'no.csv'), {
-      today: '2026-11-21' as IsoDate,
-      currency: usd,
-    })
-    await expect(missing).rejects.toMatchObject({ code: 'input-unusable' })
+  it.each([
+    ['without its columns', 'project,date\n1,2026-01-01'],
+    ['with a column twice', 'project,date,amount,Amount,currency,reference\n'],
+    ['with a column that nobody knows', 'project,date,amount,currency,reference,remark\n'],
+    ['that is empty', ''],
+    ['that is not CSV', 'project,date,amount,currency,reference\n"1'],
+  ])('refuse a file %s', async (_what, text) => {
+    expect(await importFile(text)).toMatchObject({ brokenFiles: 1, records: 0 })
+  })
+
+  it('refuse a file that is not there', async () => {
+    expect(await importing(path.join(folder, 'no.csv'))).toMatchObject({ brokenFiles: 1 })
   })
 
   it('agree, and say what is held', async () => {

@@ -1,0 +1,71 @@
+import type { FieldProblem } from '../domain/errors.js'
+import { isObject, type ParsedValue } from '../wire/read/parsed-value.js'
+import type { FieldType } from './field-types.js'
+
+/**
+ * A field of a kind, declared once: readers, templates, JSON Schemas and docs/import.md follow from it.
+ */
+export type Field = {
+  readonly type: FieldType
+  readonly required?: boolean
+  /** A record that leaves the field out keeps the stored value; other fields become empty. */
+  readonly kept?: boolean
+  /** Written by an export and read back; an operator has no use for it. */
+  readonly exportOnly?: boolean
+  readonly means: string
+  readonly unit?: string
+  /** Two values as CSV writes them; empty: the cell stays empty. */
+  readonly examples: readonly [string, string]
+  /** Where the value ends up in the API, and in IATI or Atom. */
+  readonly api?: string
+  readonly iati?: string
+}
+
+/** The fields of a kind by name, in the order of its columns. */
+export type KindFields = Readonly<Record<string, Field>>
+
+type ValueOf<F> = F extends { readonly type: FieldType<infer T> } ? T : never
+
+/** A row with the values of these fields. */
+export type RowOf<F extends KindFields> = {
+  readonly [Name in keyof F as F[Name] extends { readonly required: true } ? Name : never]: ValueOf<F[Name]>
+} & {
+  readonly [Name in keyof F as F[Name] extends { readonly required: true } ? never : Name]?:
+    | ValueOf<F[Name]>
+    | undefined
+}
+
+/** A row, or everything that is wrong with it. */
+export type RowReading<Row> = { readonly row: Row } | { readonly problems: readonly FieldProblem[] }
+
+/** Reads the values of a record; an unknown member is a problem, since it is usually a slip of the pen. */
+export function readRow<F extends KindFields>(fields: F, value: ParsedValue): RowReading<RowOf<F>> {
+  if (!isObject(value)) return { problems: [{ field: 'record', expected: 'a JSON object' }] }
+  const problems: FieldProblem[] = []
+  const row: Record<string, unknown> = {}
+  for (const [name, { type, required }] of Object.entries(fields)) {
+    const given = Object.hasOwn(value, name) ? value[name] : undefined
+    if (isAbsent(given)) {
+      if (required) problems.push({ field: name, expected: type.expected, ...shown(given) })
+      continue
+    }
+    const read = type.parse(given)
+    if (read === undefined) problems.push({ field: name, expected: type.expected, ...shown(given) })
+    else row[name] = read
+  }
+  for (const name of Object.keys(value)) {
+    if (!Object.hasOwn(fields, name)) problems.push({ field: name.slice(0, 100), expected: 'a field of this kind' })
+  }
+  return problems.length > 0 ? { problems } : { row: row as RowOf<F> }
+}
+
+function isAbsent(value: ParsedValue | undefined): value is undefined | null | '' {
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
+}
+
+/** A value short enough for a message. */
+export function shown(value: unknown): { got?: string } {
+  if (value === undefined || value === null) return {}
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return { got: text.length > 120 ? `${text.slice(0, 119)}…` : text }
+}

@@ -1,0 +1,22 @@
+import type { Kind } from './kind.js'
+import { disbursements } from './kinds/disbursements.js'
+import { funders } from './kinds/funders.js'
+import { organizations } from './kinds/organizations.js'
+import { payoutPlans } from './kinds/payout-plans.js'
+import { projects } from './kinds/projects.js'
+import { themes } from './kinds/themes.js'
+
+/** Every kind, in the order in which an empty store takes them. */
+export const kinds = [
+  themes,
+  organizations,
+  funders,
+  projects,
+  payoutPlans,
+  disbursements,
+] as const satisfies readonly Kind[]
+
+/** The kind of this name. */
+export function findKind(name: string): Kind | undefined {
+  return kinds.find((kind) => kind.name === name)
+}
