@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { inspect } from 'node:util'
 import { type FieldProblem, ServiceError } from '../domain/errors.js'
@@ -76,10 +77,10 @@ export class Secrets {
   readonly redisUrl: string | undefined
   readonly upstreamApiKey: string | undefined
 
-  constructor(databaseUrl: string | undefined, redisUrl: string | undefined, upstreamApiKey?: string) {
-    this.databaseUrl = databaseUrl
-    this.redisUrl = redisUrl
-    this.upstreamApiKey = upstreamApiKey
+  constructor(found: Partial<Pick<Secrets, 'databaseUrl' | 'redisUrl' | 'upstreamApiKey'>> = {}) {
+    this.databaseUrl = found.databaseUrl
+    this.redisUrl = found.redisUrl
+    this.upstreamApiKey = found.upstreamApiKey
   }
 
   toJSON(): string {
@@ -120,18 +121,21 @@ class VariableReader {
 
   /** Reports a variable that is needed and not set. */
   require(name: VariableName, expected: string): void {
-    if (!this.#environment[name]?.trim()) this.problems.push({ field: name, expected, got: 'nothing' })
+    if (!this.#raw(name)) this.problems.push({ field: name, expected, got: 'nothing' })
   }
 
   secrets(): Secrets {
-    const found = (name: 'DATABASE_URL' | 'REDIS_URL' | 'UPSTREAM_API_KEY') =>
-      this.#read.get(name) as string | undefined
-    return new Secrets(found('DATABASE_URL'), found('REDIS_URL'), found('UPSTREAM_API_KEY'))
+    const found = (name: VariableName) => this.#read.get(name) as string | undefined
+    return new Secrets({
+      databaseUrl: found('DATABASE_URL'),
+      redisUrl: found('REDIS_URL'),
+      upstreamApiKey: found('UPSTREAM_API_KEY'),
+    })
   }
 
   #parse(name: VariableName): unknown {
     const { fallback, parse, ...definition }: Variable<unknown> = variables[name]
-    const raw = this.#environment[name]?.trim()
+    const raw = this.#raw(name)
     if (raw) {
       const read = parse(raw)
       if ('value' in read) return read.value
@@ -139,6 +143,31 @@ class VariableReader {
     }
     const byDefault = fallback === undefined ? undefined : parse(fallback)
     return byDefault && 'value' in byDefault ? byDefault.value : undefined
+  }
+
+  /** The text of a variable; that of a secret may be in the file that `NAME_FILE` names. */
+  #raw(name: VariableName): string | undefined {
+    const given = this.#environment[name]?.trim()
+    const definition: Variable<unknown> = variables[name]
+    const field = `${name}_FILE`
+    const file = definition.secret && this.#environment[field]?.trim()
+    if (!file) return given
+    if (given) {
+      this.#refuse({ field, expected: `nothing, since ${name} is set`, got: file })
+      return given
+    }
+    try {
+      const text = readFileSync(file, 'utf8').trim()
+      if (text === '') this.#refuse({ field, expected: 'a file with the secret', got: file })
+      return text
+    } catch {
+      this.#refuse({ field, expected: 'a file that can be read', got: file })
+      return undefined
+    }
+  }
+
+  #refuse(problem: FieldProblem): void {
+    if (!this.problems.some(({ field }) => field === problem.field)) this.problems.push(problem)
   }
 }
 

@@ -130,7 +130,7 @@ describe('workers of a mirror', () => {
   test('without an upstream leave no scheduler behind', async () => {
     const worker = await start()
     await worker.close()
-    const settings = { ...queueSettings(configuration().config, new Secrets(undefined, undefined), database.url) }
+    const settings = { ...queueSettings(configuration().config, new Secrets(), database.url) }
     await using queue = await openQueue(settings, log)
     expect(await queue.findScheduler('sync', 'full-sync')).toBeDefined()
     await start({ UPSTREAM_URL: '' })

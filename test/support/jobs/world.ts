@@ -36,7 +36,7 @@ export function workerDeps(store: Store, options: WorkerProcessOptions, log: Log
   const queue: QueueSettings = { ...quick, connection: options.connection }
   return {
     config: config satisfies Config,
-    secrets: new Secrets(undefined, undefined),
+    secrets: new Secrets(),
     databaseUrl: options.url,
     store,
     publication: tablePublication(store),

@@ -1,6 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { inspect } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { type Config, type Environment, readConfig } from '../../../src/config/config.js'
 import { ServiceError } from '../../../src/domain/errors.js'
 
@@ -85,6 +87,40 @@ describe('a password in an address', () => {
       'DATABASE_URL: expected an address that begins with postgres:// or postgresql://, got "[redacted]"',
     )
     expect(inspect(error, { depth: null, showHidden: true })).not.toContain('hunter2')
+  })
+})
+
+describe('a secret in a file', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'giving-secrets-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const fileOf = (text: string) => {
+    const file = path.join(folder, 'secret')
+    writeFileSync(file, text)
+    return file
+  }
+
+  it('is read from where NAME_FILE points, without the line end', () => {
+    const { config, secrets } = readConfig({ DATABASE_URL_FILE: fileOf('postgres://giving:hunter2@db/giving\n') })
+    expect(secrets.databaseUrl).toBe('postgres://giving:hunter2@db/giving')
+    expect(config.database).toEqual({ kind: 'given' })
+  })
+
+  it('counts where a variable is needed', () => {
+    const upstream = { UPSTREAM_URL: 'https://upstream.example', REPORTING_ORG_REF: 'US-EIN-123456789' }
+    const { secrets } = readConfig({ ...upstream, UPSTREAM_API_KEY_FILE: fileOf('key-1') })
+    expect(secrets.upstreamApiKey).toBe('key-1')
+  })
+
+  it('is refused when the file is missing or empty, or the variable is set too, without its text', () => {
+    expect(refusal({ REDIS_URL_FILE: path.join(folder, 'none') }).problems).toMatchObject([{ field: 'REDIS_URL_FILE' }])
+    expect(refusal({ REDIS_URL_FILE: fileOf(' \n') }).problems).toMatchObject([{ field: 'REDIS_URL_FILE' }])
+    const both = refusal({ REDIS_URL_FILE: fileOf('redis://hunter2'), REDIS_URL: 'redis://h' })
+    expect(both.message).toContain('REDIS_URL_FILE: expected nothing, since REDIS_URL is set')
+    expect(refusal({ REDIS_URL_FILE: fileOf('hunter2') }).message).not.toContain('hunter2')
+  })
+
+  it('is for secrets only', () => {
+    expect(readConfig({ PORT_FILE: fileOf('9000') }).config.port).toBe(8080)
   })
 })
 

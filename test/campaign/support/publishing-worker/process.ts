@@ -18,7 +18,7 @@ const onStep = (step: PublicationStep) => {
 }
 const worker = await startWorker({
   config,
-  secrets: new Secrets(undefined, undefined),
+  secrets: new Secrets(),
   databaseUrl: url,
   store,
   publication: createPublication({
