@@ -23,7 +23,7 @@ export async function findThemeIds(db: Db, given: readonly string[]): Promise<Re
     found.set(text, theme.id)
     if (!stored && !rows.some(({ id }) => id === theme.id)) added.push(theme)
   }
-  await saveThemes(db, added)
+  await saveThemes(db, added, 'import')
   return found
 }
 
