@@ -118,6 +118,7 @@ export const organizations = defineKind({
     const themeIds = await findThemeIds(
       db,
       rows.flatMap(({ themes = [] }) => themes),
+      saving.source,
     )
     const unknown = new Map<number, RecordOutcome>()
     const records = rows.flatMap((row) => {

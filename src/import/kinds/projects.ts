@@ -316,6 +316,7 @@ async function save(db: Db, rows: readonly ProjectRow[], saving: ImportSaving): 
   const themeIds = await findThemeIds(
     db,
     rows.flatMap(({ themes = [] }) => themes),
+    saving.source,
   )
   const organisations = await organisationSources(
     db,

@@ -96,7 +96,8 @@ export async function saveThemeList(db: Db, themes: readonly ThemeRecord[]): Pro
   await saveThemes(db, themes, 'upstream')
 }
 
-async function nameThemes(db: Db, themes: readonly ThemeRecord[], source: 'local' | 'upstream'): Promise<void> {
+/** Renames stored themes; the old names stay as aliases. `local` is the operator, whose names nothing else changes. */
+export async function nameThemes(db: Db, themes: readonly ThemeRecord[], source: 'local' | 'upstream'): Promise<void> {
   const wanted = JSON.stringify(themes.filter(({ id, name }) => name !== id))
   const { rows } = await db.query<ThemeRecord>(
     `with renamed as (

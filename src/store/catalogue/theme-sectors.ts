@@ -1,6 +1,7 @@
-import { themeDefault } from '../../domain/theme-sectors.js'
+import { firstThemeName, themeDefault } from '../../domain/theme-sectors.js'
 import type { Db } from '../database/connection.js'
 import { type RowChange, upsertRows } from '../database/upsert.js'
+import { nameThemes } from './reference-lists.js'
 
 /** A theme and the sector it stands for; what is absent stays as it is. */
 export type ThemeSector = {
@@ -12,24 +13,46 @@ export type ThemeSector = {
 
 /** Writes themes; a new one takes what is absent from the defaults that this program has. A trigger marks their projects. */
 export async function saveThemeSectors(db: Db, themes: readonly ThemeSector[]): Promise<RowChange[]> {
-  const ids = themes.map(({ id }) => id)
-  const { rows } = await db.query<{ id: string; name: string; sector_code: string | null; humanitarian: boolean }>(
-    'select id, name, sector_code, humanitarian from theme where id = any ($1::text[]) order by id for update',
-    [ids],
+  const { rows } = await db.query<ThemeRow>(
+    `select id, name, sector_code, humanitarian, name_source from theme where id = any ($1::text[])
+      order by id for update`,
+    [themes.map(({ id }) => id)],
   )
   const stored = new Map(rows.map((row) => [row.id, row]))
-  return await upsertRows(
+  const isRenamed = ({ id, name }: ThemeSector) => {
+    const now = stored.get(id)
+    return now && name !== undefined && (now.name !== name || now.name_source !== 'local')
+  }
+  await nameThemes(
     db,
-    { table: 'theme', key: ['id'], columns: ['name', 'sector_code', 'humanitarian'] },
+    themes.flatMap((theme) => (isRenamed(theme) && theme.name !== undefined ? { id: theme.id, name: theme.name } : [])),
+    'local',
+  )
+  const changes = await upsertRows(
+    db,
+    { table: 'theme', key: ['id'], columns: ['sector_code', 'humanitarian'], insertOnly: ['name', 'name_source'] },
     themes.map(({ id, name, sector, humanitarian }) => {
       const now = stored.get(id)
-      const known = themeDefault(id)
+      const known = themeDefault(id, name)
       return {
         id,
-        name: name ?? now?.name ?? known?.name ?? id,
+        name: name ?? firstThemeName(id, id),
+        name_source: 'local',
         sector_code: sector ?? (now ? now.sector_code : known?.sectorCode),
         humanitarian: humanitarian ?? now?.humanitarian ?? known?.humanitarian ?? false,
       }
     }),
   )
+  return changes.map((change, index) => {
+    const theme = themes[index]
+    return change === 'unchanged' && theme && isRenamed(theme) ? 'changed' : change
+  })
+}
+
+type ThemeRow = {
+  readonly id: string
+  readonly name: string
+  readonly sector_code: string | null
+  readonly humanitarian: boolean
+  readonly name_source: string
 }
