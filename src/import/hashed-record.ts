@@ -3,7 +3,7 @@ import { earlier, type IsoDate, isoDateOf } from '../domain/dates.js'
 import type { HashedRecord, ProjectRecord, SaveOptions } from '../domain/record.js'
 
 // Raise it when the same record would be saved differently, so that the next import saves it again.
-const importerVersion = 1
+const importerVersion = 2
 
 /**
  * The record as it is saved: with the hash that tells whether the store already has it, and the day that its total is

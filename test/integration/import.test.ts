@@ -111,7 +111,7 @@ describe('importing a page of odd but good records', () => {
     expect(await rows(`select code, name, region_name from country order by code`)).toEqual([
       { code: 'GN', name: 'Guinea', region_name: null },
       // Its only record with a list was replaced by one that names nothing but the code.
-      { code: 'NP', name: 'NP', region_name: null },
+      { code: 'NP', name: 'NP', region_name: 'Asia and Oceania' },
       { code: 'SL', name: 'Sierra Leone', region_name: 'Africa' },
     ])
     expect(await rows(`select id, name, sector_code from theme order by id`)).toEqual([
@@ -329,6 +329,17 @@ describe('importing a record again', () => {
     ])
     await importing(await page(aRecord(7663, { themes: { theme: [{ id: 'finance', name: 'Microfinance' }] } })))
     expect(await rows(`select sector_code from theme where id = 'finance'`)).toEqual([{ sector_code: '24040' }])
+  })
+
+  it.each([
+    ['that the store has placed', 'KE', 'East'],
+    ['where geography has it', 'PE', 'South/Central America and the Caribbean'],
+  ])('places a project without a region in that of its country %s', async (_where, code, region) => {
+    await rows(`insert into region values ('East') on conflict do nothing`)
+    await rows(`insert into country values ('KE', 'Kenya', 'East') on conflict do nothing`)
+    await importing(await page(aRecord(7670, { iso3166CountryCode: code })))
+    expect(await rows('select region_name from project where id = 7670')).toEqual([{ region_name: region }])
+    expect(await rows(`select region_name from country where code = '${code}'`)).toEqual([{ region_name: region }])
   })
 
   it('mends by migration what was dated to its approval', async () => {

@@ -141,6 +141,16 @@ export async function saveRegions(db: Db, names: readonly string[]): Promise<voi
   ])
 }
 
+/** The regions of those of these countries that the store has placed, by code. */
+export async function regionsOfCountries(db: Db, codes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (codes.length === 0) return new Map()
+  const { rows } = await db.query<{ code: string; region: string }>(
+    'select code, region_name as region from country where code = any ($1::text[]) and region_name is not null',
+    [[...new Set(codes)]],
+  )
+  return new Map(rows.map(({ code, region }) => [code, region]))
+}
+
 /** A country and the region that it lies in, where that is stated. */
 export type PlacedCountry = Country & { readonly regionName?: string | undefined }
 

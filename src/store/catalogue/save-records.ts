@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../../domain/errors.js'
 import { projectFields, type RowSource } from '../../domain/project.js'
 import type { HashedRecord, ProjectRecord, RecordSource, SaveOptions } from '../../domain/record.js'
+import { regionOfCountry } from '../../domain/regions.js'
 import type { Db } from '../database/connection.js'
 import { type RowChange, upsert } from '../database/upsert.js'
 import { recordTotals } from '../donations/stated-totals.js'
@@ -9,7 +10,7 @@ import { organisationSources, saveOrganisations } from './organisations.js'
 import { replaceMainImages } from './photos.js'
 import { keepsState, listKeptStates } from './project-states.js'
 import { foreignPayouts, savePublicationFields } from './publication-fields.js'
-import { type PlacedCountry, saveCountries, saveRegions, saveThemes } from './reference-lists.js'
+import { type PlacedCountry, regionsOfCountries, saveCountries, saveRegions, saveThemes } from './reference-lists.js'
 
 /** What became of each record of a batch. */
 export type SaveOutcome = {
@@ -108,7 +109,10 @@ async function lockProjects(
 
 async function saveAll(db: Db, hashed: readonly HashedRecord[], options: SaveOptions): Promise<void> {
   // In id order everywhere, so that two writers cannot deadlock.
-  const ordered = [...hashed].sort((a, b) => a.record.id - b.record.id)
+  const ordered = await placeRecords(
+    db,
+    [...hashed].sort((a, b) => a.record.id - b.record.id),
+  )
   const records = ordered.map(({ record }) => record)
   // Of several records of one organisation the last counts.
   const organisations = [...new Map(records.flatMap(({ organisation: o }) => (o ? [[o.id, o]] : []))).values()]
@@ -136,6 +140,19 @@ async function saveAll(db: Db, hashed: readonly HashedRecord[], options: SaveOpt
     options,
   )
   await savePublicationFields(db, ordered, options)
+}
+
+/** Gives a record without a region the one of its country: as the store has it, else as geography has it. */
+async function placeRecords(db: Db, hashed: readonly HashedRecord[]): Promise<HashedRecord[]> {
+  const codeOf = ({ regionName, countryCode, countries }: ProjectRecord) =>
+    regionName === undefined ? (countryCode ?? countries[0]?.code) : undefined
+  const codes = hashed.flatMap(({ record }) => codeOf(record) ?? [])
+  const stored = await regionsOfCountries(db, codes)
+  return hashed.map((one) => {
+    const code = codeOf(one.record)
+    const regionName = code && (stored.get(code) ?? regionOfCountry(code))
+    return regionName ? { ...one, record: { ...one.record, regionName } } : one
+  })
 }
 
 /** The countries that a record names; its region is the one of its primary country. */

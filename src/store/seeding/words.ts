@@ -1,3 +1,5 @@
+import { regionNames } from '../../domain/regions.js'
+
 /** A country of seeded data, with a point somewhere inside it. */
 export type SeedCountry = {
   readonly code: string
@@ -8,12 +10,7 @@ export type SeedCountry = {
   readonly longitude: number
 }
 
-const africa = 'Africa'
-const asia = 'Asia and Oceania'
-const latin = 'South/Central America and the Caribbean'
-const middleEast = 'Middle East'
-const north = 'North America'
-const europe = 'Europe and Russia'
+const { africa, asia, europe, latin, middleEast, north } = regionNames
 
 /** A region of its own, without a country: platforms have at least seven regions, and clients rely on it. */
 export const worldwide = 'Worldwide'
