@@ -332,6 +332,19 @@ describe('importing a record again', () => {
   })
 
   it.each([
+    ['its name', 'Education', 'edu'],
+    ['an earlier name, in any letter case', 'women and girls', 'gender'],
+    ['an alias', 'Lessons', 'edu'],
+    ['nothing, where no theme is called so', 'Dancing on ice', undefined],
+  ])('gives a record without a list of themes the one that has %s', async (_what, themeName, id) => {
+    await importing(await page(aRecord(7675, { themes: { theme: [{ id: 'edu', name: 'Education' }] } })))
+    await rows(`insert into theme_alias values ('Lessons', 'edu') on conflict do nothing`)
+    await importing(await page(aRecord(7676, { themeName })))
+    const themes = id === undefined ? [] : [{ theme_id: id }]
+    expect(await rows('select theme_id from project_theme where project_id = 7676')).toEqual(themes)
+  })
+
+  it.each([
     ['that the store has placed', 'KE', 'East'],
     ['where geography has it', 'PE', 'South/Central America and the Caribbean'],
   ])('places a project without a region in that of its country %s', async (_where, code, region) => {

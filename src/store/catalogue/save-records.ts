@@ -11,6 +11,7 @@ import { replaceMainImages } from './photos.js'
 import { keepsState, listKeptStates } from './project-states.js'
 import { foreignPayouts, savePublicationFields } from './publication-fields.js'
 import { type PlacedCountry, regionsOfCountries, saveCountries, saveRegions, saveThemes } from './reference-lists.js'
+import { findThemeIds } from './theme-lookup.js'
 
 /** What became of each record of a batch. */
 export type SaveOutcome = {
@@ -109,10 +110,16 @@ async function lockProjects(
 
 async function saveAll(db: Db, hashed: readonly HashedRecord[], options: SaveOptions): Promise<void> {
   // In id order everywhere, so that two writers cannot deadlock.
-  const ordered = await placeRecords(
+  const placed = await placeRecords(
     db,
     [...hashed].sort((a, b) => a.record.id - b.record.id),
   )
+  await saveThemes(
+    db,
+    placed.flatMap(({ record: { organisation, themes } }) => [...(organisation?.themes ?? []), ...themes]),
+    options.source,
+  )
+  const ordered = await themeRecords(db, placed, options.source)
   const records = ordered.map(({ record }) => record)
   // Of several records of one organisation the last counts.
   const organisations = [...new Map(records.flatMap(({ organisation: o }) => (o ? [[o.id, o]] : []))).values()]
@@ -121,11 +128,6 @@ async function saveAll(db: Db, hashed: readonly HashedRecord[], options: SaveOpt
     records.flatMap(({ regionName }) => regionName ?? []),
   )
   await saveCountries(db, records.flatMap(countriesOf))
-  await saveThemes(
-    db,
-    records.flatMap(({ organisation, themes }) => [...(organisation?.themes ?? []), ...themes]),
-    options.source,
-  )
   await saveOrganisations(db, organisations, options.source)
   await saveProjects(db, ordered, options)
   for (const list of lists) await replaceList(db, list, records)
@@ -152,6 +154,21 @@ async function placeRecords(db: Db, hashed: readonly HashedRecord[]): Promise<Ha
     const code = codeOf(one.record)
     const regionName = code && (stored.get(code) ?? regionOfCountry(code))
     return regionName ? { ...one, record: { ...one.record, regionName } } : one
+  })
+}
+
+/** Gives a record that names a theme and has no list of themes the theme of that name. */
+async function themeRecords(db: Db, hashed: readonly HashedRecord[], source: RecordSource): Promise<HashedRecord[]> {
+  const nameOf = ({ themes, themeName }: ProjectRecord) => (themes.length === 0 ? themeName?.trim() : undefined)
+  const ids = await findThemeIds(
+    db,
+    hashed.flatMap(({ record }) => nameOf(record) ?? []),
+    source,
+  )
+  return hashed.map((one) => {
+    const name = nameOf(one.record)
+    const id = name && ids.get(name)
+    return name && id ? { ...one, record: { ...one.record, themes: [{ id, name }] } } : one
   })
 }
 
