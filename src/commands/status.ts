@@ -16,6 +16,7 @@ import type { Output } from './output.js'
 import { describeRun } from './publish.js'
 import { reportWithoutDatabase } from './status-without-database.js'
 import { describeSync } from './sync.js'
+import { openPayments, paymentFields } from './wiring/payments.js'
 import { openRuntime, type Runtime } from './wiring/runtime.js'
 
 /** `giving status`. */
@@ -27,7 +28,7 @@ export function registerStatus(program: Command, commandLine: CommandLine): void
     .action(commandLine.action((output) => reportStatus(commandLine, output)))
 }
 
-const statusFields = ['publish', 'queue', 'upstreamUrl'] as const
+const statusFields = ['publish', 'queue', 'upstreamUrl', ...paymentFields] as const
 
 type StatusRuntime = Runtime<(typeof statusFields)[number]>
 
@@ -117,13 +118,18 @@ async function gather(runtime: StatusRuntime): Promise<Status> {
       activities: release.manifest.totals.activities,
     },
     held: { count: held?.count ?? 0, sample: held?.sample.map((activity) => activity.identifier).slice(0, 10) ?? [] },
-    warnings,
+    warnings: [...warnings, ...closedWarning(runtime)],
     needs: [
       ...(queue.reachable ? [] : [`the queue cannot be reached: ${queue.error}`]),
       ...needs.map(({ message }) => message),
       ...(await syncNeeds(runtime)),
     ],
   }
+}
+
+function closedWarning(runtime: StatusRuntime): string[] {
+  const { closedBecause } = openPayments(runtime)
+  return closedBecause === undefined ? [] : [`no donations are taken: ${closedBecause}`]
 }
 
 /** A mirror whose last sync was held or has failed needs a person. */

@@ -114,6 +114,12 @@ export const errorCatalogue = {
     remedy: 'retry',
     public: true,
   },
+  'donations-closed': {
+    meaning: 'The service is configured so that it cannot take donations; giving status says why.',
+    status: 503,
+    remedy: 'retry',
+    public: true,
+  },
   'login-throttled': {
     meaning:
       'Too many failed sign-ins for this account or from this address; Retry-After says when the next one counts.',

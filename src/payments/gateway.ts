@@ -6,7 +6,7 @@ import type { CurrencyCode, Decimal } from '../domain/money.js'
  * certainly did nothing, and anything else when the outcome is not known.
  */
 export type Gateway = {
-  /** Its name in the books. */
+  /** Its name in the books; that of a gateway at which no money moves ends with `sandbox`. */
   readonly name: string
   /** Values of the wire's `paymentGateway` that mean this gateway, in small letters. */
   readonly wireNames: readonly string[]
@@ -20,6 +20,11 @@ export type Gateway = {
   findByReference(reference: string, signal: AbortSignal): Promise<FoundCharge | undefined>
   /** Refunds part or all of a charge, once per `reference`. */
   refund(refund: Refund, signal: AbortSignal): Promise<{ readonly refundId: string }>
+}
+
+/** Whether no money moves at this gateway. */
+export function isSandbox({ name }: Gateway): boolean {
+  return name.endsWith('sandbox')
 }
 
 /** How the donor pays: a token of the processor in place of a card; never stored. */

@@ -17,6 +17,8 @@ export type Payments = {
   readonly feePercent: Decimal
   /** The platform's only currency. */
   readonly currency: CurrencyCode
+  /** Why donations are refused, for clients; undefined: they are taken. */
+  readonly closedBecause?: string | undefined
   /** Reports what a person must look at, such as amounts that do not agree; never personal data. */
   readonly warn: (details: Readonly<Record<string, string | number>>, message: string) => void
 }

@@ -15,7 +15,7 @@ export type DonationCaller = { readonly keyId: number; readonly requestId: strin
 /**
  * Takes a donation: records the intent, charges it, enters it into the books. The same `transactionId` with the same
  * request gives the first outcome again, without a second charge, also while the first request is still running. Throws
- * `not-found`, `project-inactive`, `request-invalid` (the `transactionId` belongs to another request),
+ * `donations-closed`, `not-found`, `project-inactive`, `request-invalid` (the `transactionId` belongs to another request),
  * `payment-declined`, `payment-unavailable` or `payment-pending`.
  */
 export async function submitDonation(
@@ -23,6 +23,9 @@ export async function submitDonation(
   { keyId, requestId }: DonationCaller,
   request: DonationRequest,
 ): Promise<Settlement> {
+  if (payments.closedBecause !== undefined) {
+    throw new ServiceError('donations-closed', `no donations are taken at the moment: ${payments.closedBecause}`)
+  }
   const { transactionId, projectId } = request
   const idempotencyKey = transactionId === undefined ? `rq:${requestId}` : `tx:${transactionId}`
   const reference = randomUUID()

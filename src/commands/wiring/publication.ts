@@ -4,6 +4,7 @@ import { createPublication } from '../../publishing/create-publication.js'
 import type { Publication } from '../../publishing/publication.js'
 import { adoptLiveRun } from '../../publishing/release/operate/restored-database.js'
 import { findFact } from '../../store/database/facts.js'
+import { removeTestDonations } from '../../store/donations/test-donations.js'
 import { baseUrlFields, resolveBaseUrl } from './base-url.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import { openOfficialSchema, schemaFields } from './official-schema.js'
@@ -21,6 +22,10 @@ export async function openPublication(
 ): Promise<Publication> {
   const { config, store, feedsDir, clock, log } = runtime
   const mappingConfig = await resolveMapping(runtime)
+  if (!isDemoPublisher(config.reportingOrg.ref)) {
+    const removed = await store.transaction(removeTestDonations)
+    if (removed > 0) log.warn({ removed }, 'donations of a sandbox were removed: they are not published as real ones')
+  }
   const adopted = await adoptLiveRun({ store, feedsDir })
   if (adopted !== undefined)
     log.warn({ runId: adopted }, 'the database is older than the live release: it was restored from a backup')
@@ -42,6 +47,11 @@ export async function openPublication(
  * under it is removed by `reset-demo`.
  */
 export const demoReportingOrgRef = 'US-EIN-000000000'
+
+/** Whether what is published under this reference is only for trials. */
+export function isDemoPublisher(ref: string | undefined): boolean {
+  return ref === undefined || ref === demoReportingOrgRef
+}
 
 /**
  * The configuration of the mapping. Throws `configuration-invalid` when REPORTING_ORG_REF is missing and the database was

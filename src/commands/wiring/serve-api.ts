@@ -73,6 +73,8 @@ export function openApiRuntime(runtime: Runtime<(typeof apiFields)[number]>, cle
 export async function serveApi(runtime: ApiRuntime, metrics: Metrics, cleanup: CleanupStack): Promise<string> {
   const { config, log, clock, signal, store, searches } = runtime
   let baseUrl = config.baseUrl ?? listeningUrl(config, config.port)
+  const payments = openPayments(runtime)
+  if (payments.closedBecause !== undefined) log.warn(`no donations are taken: ${payments.closedBecause}`)
   const api = await createApi({
     store,
     searches,
@@ -82,7 +84,7 @@ export async function serveApi(runtime: ApiRuntime, metrics: Metrics, cleanup: C
     bulk: createBulkReader(runtime.feedsDir),
     listRuns: (limit) => listRuns(store.db, limit),
     passwords: createPasswordHashing(),
-    payments: openPayments(runtime),
+    payments,
     metrics,
     config: {
       baseUrl: () => baseUrl,

@@ -37,7 +37,7 @@ export function describeDonations(queue: 'postgres' | 'redis'): void {
     beforeAll(async () => {
       redis = queue === 'redis' ? await startRedis() : undefined
       installation = await newInstallation({
-        ...{ REPORTING_ORG_REF: 'US-EIN-123456789', PLATFORM_FEE_PERCENT: '5', PAYMENT_TIMEOUT_SECONDS: '2' },
+        ...{ PLATFORM_FEE_PERCENT: '5', PAYMENT_TIMEOUT_SECONDS: '2' },
         ...{ LOG_LEVEL: 'debug', ...(redis && { REDIS_URL: redis.url }) },
       })
       // Holds the database up while the processes that use it are killed.

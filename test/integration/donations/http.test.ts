@@ -315,6 +315,23 @@ describe('the donation operations', async () => {
     expect(JSON.stringify(api.log)).not.toMatch(/findme2|Findmetoo/)
   })
 
+  it('are answered with 503 where a sandbox would take them for a real publisher; tests go on', async () => {
+    const closedBecause = 'PAYMENT_GATEWAY is a sandbox'
+    const closed = await testApi(store, { store, payments: { ...api.deps.payments, closedBecause } })
+    const send = (query: string) =>
+      closed.app.inject({
+        ...{ method: 'POST', url: `${v2}?api_key=${api.apiKey}&api_token=${token}${query}` },
+        ...{ payload: donationJson, headers: { 'content-type': 'application/json' } },
+      })
+    const before = await donations()
+    const refused = await send('')
+    expect(refused.statusCode).toBe(503)
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    expect(refused.body).toContain(`no donations are taken at the moment: ${closedBecause}`)
+    expect((await send('&is_test=true')).statusCode).toBe(200)
+    expect(await donations()).toBe(before)
+  })
+
   it('are POST only', async () => {
     const answer = await api.app.inject(`${v2}?api_key=${api.apiKey}&api_token=${token}`)
     expect(answer.statusCode).toBe(404)
