@@ -83,7 +83,8 @@ export function enclose(name: string, content: string, attributes?: Attributes):
 
 /** The same element with its text written once, for one that stands in many places. */
 export function prewritten(element: Element): Element {
-  return { ...element, markup: writeElement(element) }
+  // Not enumerable, so that a changed copy (`{ ...element, attributes }`) does not keep the text of the original.
+  return Object.defineProperty({ ...element }, 'markup', { value: writeElement(element) })
 }
 
 /** The element as text, an empty one as `<a/>`. */

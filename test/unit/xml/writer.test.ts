@@ -75,6 +75,11 @@ describe('the writer', () => {
     )
   })
 
+  it('writes a changed copy of a prewritten element anew', () => {
+    const party = prewritten(element('p', { ref: '1' }))
+    expect(writeElement({ ...party, attributes: { ref: '2' } })).toBe('<p ref="2"/>')
+  })
+
   it('keeps the order of attributes and children', () => {
     const two: Element = element('a', { z: '1', b: '2' }, [textElement('y', '1'), undefined, textElement('x', '2')])
     expect(writeElement(two)).toBe('<a z="1" b="2"><y>1</y><x>2</x></a>')
