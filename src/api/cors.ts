@@ -8,6 +8,7 @@ export const exposedHeaders = [
   'Content-Range',
   'ETag',
   'Last-Modified',
+  'Link',
   'Retry-After',
   'X-Modified-Until',
   'X-Release',

@@ -23,6 +23,7 @@ import { reportReads } from './routes/reports.js'
 import { searchReads } from './routes/search.js'
 import { secureArea } from './routes/secure.js'
 import { statusRoute } from './routes/status.js'
+import { themeListRoutes } from './routes/theme-list.js'
 import { themeAndRegionReads } from './routes/themes-and-regions.js'
 import { secureHeaders } from './security-headers.js'
 import { createServer } from './server.js'
@@ -63,6 +64,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   feedRoutes(app, { ...deps, downloads })
   statusRoute(app, deps)
   indexRoute(app, deps)
+  themeListRoutes(app, deps)
   healthRoutes(app, deps)
   metricsRoute(app, deps.metrics)
   return app

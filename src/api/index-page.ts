@@ -1,8 +1,10 @@
+import type { ThemeRecord } from '../domain/record.js'
 import { isReportArchive } from '../feeds/addresses.js'
 import type { Manifest, ManifestFile } from '../publishing/release/read/manifest.js'
 import type { RunSummary } from '../store/runs/runs.js'
 import { type Html, html } from './html.js'
 import { indexStyle } from './index-style.js'
+import { themeListPaths } from './routes/theme-list.js'
 
 /** The facts on the page for people. */
 export type IndexFacts = {
@@ -11,6 +13,7 @@ export type IndexFacts = {
   /** Absent before the first release. */
   readonly manifest?: Manifest | undefined
   readonly lastRun?: RunSummary | undefined
+  readonly themes: readonly ThemeRecord[]
 }
 
 /** The page at `/` for people who look for the data: plain HTML without scripts. */
@@ -30,7 +33,8 @@ export function indexPage(facts: IndexFacts): string {
 <p>What this giving platform did, published every day: projects and money as IATI 2.03, progress reports as Atom.</p></header>
 <main>
 ${facts.manifest ? releaseSections(facts.manifest) : firstReleaseSection()}
-${policySections()}
+${policySection()}
+${themeSection(facts.themes)}
 ${runSection(facts.lastRun)}
 ${developerSection(facts.baseUrl)}
 </main>
@@ -91,18 +95,29 @@ function reportArchives(manifest: Manifest): Html {
   return html`<p>The feed of all reports goes back through ${count(archives)} archives (RFC 5005); the manifest lists them.</p>`
 }
 
-// These anchors must stay: document links of category B08 and sector vocabularies refer to them.
-function policySections(): Html {
+// This anchor must stay: document links of category B08 refer to it.
+function policySection(): Html {
   return html`<section aria-labelledby="exclusions"><h2 id="exclusions">What is not published, and why</h2>
 <ul>
 <li>Nothing about people who give: no names, messages or places. Their gifts are told by project and month.</li>
 <li>No photo of people who have not agreed to worldwide publication.</li>
 <li>Of projects whose people are at risk, no place but the country.</li>
 <li>No names or addresses of contact persons, only of organisations.</li>
-</ul></section>
-<section aria-labelledby="themes"><h2 id="themes">Themes</h2>
-<p>Sectors of vocabulary 99 are this platform’s own themes. Their codes are the ids, and their names the names, that the API
-lists at <code>/api/public/projectservice/themes</code>.</p></section>`
+</ul></section>`
+}
+
+// This anchor must stay: it is the vocabulary-uri of sectors.
+function themeSection(themes: readonly ThemeRecord[]): Html {
+  const rows = themes.map(({ id, name }) => html`<tr><th scope="row"><code>${id}</code></th><td>${name}</td></tr>\n`)
+  const table = html`<div class="scroll" role="region" aria-labelledby="themes" tabindex="0"><table>
+<thead><tr><th scope="col">Code</th><th scope="col">Name</th></tr></thead>
+<tbody>
+${rows}
+</tbody></table></div>`
+  return html`<section aria-labelledby="themes"><h2 id="themes">Themes</h2>
+<p>Sectors of vocabulary 99 are this platform’s own themes. The list as <a href="${themeListPaths.xml}">XML</a> and
+<a href="${themeListPaths.json}">JSON</a> needs no key.</p>
+${themes.length > 0 ? table : undefined}</section>`
 }
 
 function runSection(run: RunSummary | undefined): Html {

@@ -27,6 +27,8 @@ export type ReadAnswer = {
   readonly version?: string | undefined
   /** Where it is not the format's own. */
   readonly mediaType?: string | undefined
+  /** The address of the published file that says the same, where there is one (RFC 6596). */
+  readonly canonical?: string | undefined
   /** Of a list: the `modifiedSince` of the client's next round; undefined when it is not known. */
   readonly modifiedUntil?: Date | undefined
 }
@@ -43,7 +45,7 @@ export function sendRead(
   request: FastifyRequest,
   reply: FastifyReply,
   format: Format,
-  { document, version, mediaType = mediaTypes[format], modifiedUntil }: ReadAnswer,
+  { document, version, mediaType = mediaTypes[format], canonical, modifiedUntil }: ReadAnswer,
 ): FastifyReply | Promise<FastifyReply> {
   const body = typeof document === 'string' ? Buffer.from(document) : toBytes(document)
   const name = hash('sha1', version === undefined ? body : `${format} ${version}`, 'base64url')
@@ -53,6 +55,7 @@ export function sendRead(
     .header('vary', 'Accept, Accept-Encoding')
     .header('cache-control', 'private, no-cache')
     .header('etag', `"${name}${compressed ? '-gz' : ''}"`)
+  if (canonical !== undefined) reply.header('link', `<${canonical}>; rel="canonical"`)
   if (modifiedUntil) reply.header('x-modified-until', modifiedUntil.toISOString())
   if (hasAlready(request, name)) return reply.code(304).send()
   reply.header('content-type', mediaType)

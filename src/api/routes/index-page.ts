@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../domain/errors.js'
+import type { ThemeRecord } from '../../domain/record.js'
+import { listThemes } from '../../store/catalogue/reference-lists.js'
 import type { RunSummary } from '../../store/runs/runs.js'
 import type { ApiDeps } from '../deps.js'
 import { indexPage } from '../index-page.js'
@@ -12,12 +14,12 @@ const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${styleHash
 /** `/`: the page for people, also before the first release. */
 export function indexRoute(app: FastifyInstance, deps: ApiDeps): void {
   app.get('/', async (_request, reply) => {
-    const [release, runs] = await Promise.all([deps.releases.live(), lastRuns(deps)])
+    const [release, stored] = await Promise.all([deps.releases.live(), storedFacts(deps)])
     const page = indexPage({
       publisherName: deps.config.publisherName,
       baseUrl: deps.config.baseUrl(),
       manifest: release?.manifest,
-      lastRun: runs[0],
+      ...stored,
     })
     return reply
       .header('content-type', 'text/html; charset=utf-8')
@@ -28,13 +30,16 @@ export function indexRoute(app: FastifyInstance, deps: ApiDeps): void {
   })
 }
 
-// The page needs the database only for the last run.
-async function lastRuns({ listRuns, log }: ApiDeps): Promise<readonly RunSummary[]> {
+type StoredFacts = { readonly lastRun: RunSummary | undefined; readonly themes: readonly ThemeRecord[] }
+
+// The page is answered without the database too.
+async function storedFacts({ store, listRuns, log }: ApiDeps): Promise<StoredFacts> {
   try {
-    return await listRuns(1)
+    const [runs, themes] = await Promise.all([listRuns(1), listThemes(store.db)])
+    return { lastRun: runs[0], themes }
   } catch (err) {
     if (!(err instanceof ServiceError && err.code === 'database-unavailable')) throw err
-    log.warn({ err }, 'the index page cannot tell of the last run')
-    return []
+    log.warn({ err }, 'the index page shows no run and no themes')
+    return { lastRun: undefined, themes: [] }
   }
 }

@@ -1,4 +1,5 @@
 import { sanitizeReports } from '../../domain/report-html.js'
+import { projectFeedPath } from '../../feeds/addresses.js'
 import { findProjectReports } from '../../store/catalogue/progress-reports.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingLeft } from '../operations/get-projects-by-ids.js'
@@ -17,7 +18,7 @@ export function reportReads({ store, config }: ApiDeps): Read[] {
       tag: 'Progress reports',
       alsoXml: [atomMediaType],
       answer: async (request, format) => {
-        const id = pathId(request, 'projectId')
+        const id = pathId(request, 'projectId', 'project')
         const project = await findProjectReports(store.db, id)
         if (!project?.active) throw nothingLeft([id], project ? 1 : 0)
         const reports = await sanitizeReports(project.reports)
@@ -28,6 +29,7 @@ export function reportReads({ store, config }: ApiDeps): Read[] {
         }
         return {
           document: reportFeedDocument(format, input),
+          canonical: reports.length > 0 ? input.baseUrl + projectFeedPath(id) : undefined,
           mediaType: format === 'xml' ? atomMediaType : undefined,
         }
       },

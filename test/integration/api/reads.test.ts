@@ -106,6 +106,26 @@ describe('every read', async () => {
     for (const route of routes) expect(app.hasRoute({ method: 'GET', url: route })).toBe(true)
   })
 
+  it('of reports names the published feed as the canonical one, where a project has reports', async () => {
+    const linkOf = async (id: number, format: string) =>
+      (await get(`/api/public/projectservice/projects/${id}/reports.${format}`)).headers.link
+    const canonical = '<https://giving.example/feeds/projects/2045/reports.atom>; rel="canonical"'
+    expect([await linkOf(2045, 'xml'), await linkOf(2045, 'json')]).toEqual([canonical, canonical])
+    expect(await linkOf(2061, 'xml')).toBeUndefined()
+  })
+
+  it('of themes has a twin without a key, in both formats, and a table for people where activities refer to', async () => {
+    for (const format of ['xml', 'json'] as const) {
+      const answer = await app.inject(`/themes.${format}`)
+      expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, mediaTypes[format]])
+      expect(answer.body).toBe((await get(`/api/public/projectservice/themes.${format}`)).body)
+    }
+    const page = (await app.inject('/')).body
+    const section = page.slice(page.indexOf('id="themes"'))
+    expect(section).toContain('<code>water</code></th><td>Clean Water</td>')
+    expect(section).toMatch(/href="\/themes\.xml">XML.*href="\/themes\.json">JSON/s)
+  })
+
   it('shows every project in the bulk file that the link names, without a key', async () => {
     const link = (await get('/api/public/projectservice/all/projects/download.json')).json().download.url
     expect(link).toMatch(/^https:\/\/giving\.example\/feeds\/bulk\/[0-9a-f]{40}\/projects\.xml$/)
