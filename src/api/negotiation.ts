@@ -57,9 +57,17 @@ export function responseFormat(
   const open = bodyFormat(request.headers) ?? 'xml'
   const accept = request.headers.accept
   if (accept === undefined || accept.trim() === '' || accept === '*/*') return open
+  const negotiator = new Negotiator({ headers: { accept: withoutParameters(accept).toLowerCase() } })
+  // `*/*` accepts the type that the answer has, not its other names: `application/xml;q=0, */*` refuses XML.
+  const named = negotiator.mediaTypes()
+  const offer = ([type = '', ...others]: readonly string[]) => [
+    type,
+    ...others.filter((name) => named.includes(name) || (name.startsWith('text/') && named.includes('text/*'))),
+  ]
+  const xml = offer([...alsoXml, ...xmlTypes])
+  const json = offer(jsonTypes)
   // Where the client has no preference, the first of these wins.
-  const offered = open === 'json' ? [...jsonTypes, ...alsoXml, ...xmlTypes] : [...alsoXml, ...xmlTypes, ...jsonTypes]
-  const best = new Negotiator({ headers: { accept: withoutParameters(accept) } }).mediaType(offered)
+  const best = negotiator.mediaType(open === 'json' ? [...json, ...xml] : [...xml, ...json])
   return best !== undefined && jsonTypes.includes(best) ? 'json' : 'xml'
 }
 

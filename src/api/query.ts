@@ -14,9 +14,11 @@ export function queryValue(request: FastifyRequest, name: string): string | unde
   return last.trim()
 }
 
-/** The record id in a text; undefined unless it is all digits. One above every possible id becomes the largest number. */
-export function parseRecordId(text: string): number | undefined {
-  return /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : undefined
+const digits = /^\d+$/
+
+/** The number that digits make; one above every possible id becomes the largest number. */
+export function toNumber(text: string): number {
+  return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
 /**
@@ -26,9 +28,8 @@ export function parseRecordId(text: string): number | undefined {
 export function wholeNumberOf(request: FastifyRequest, name: string, absent = 0): number {
   const text = queryValue(request, name)
   if (text === undefined) return absent
-  const id = parseRecordId(text)
-  if (id === undefined) throw invalidParameter(name, 'a whole number', text)
-  return id
+  if (!digits.test(text)) throw invalidParameter(name, 'a whole number', text)
+  return toNumber(text)
 }
 
 /** Records of a list page without `limit` (wire.md 4.2). */
@@ -52,12 +53,22 @@ export function modifiedSinceOf(request: FastifyRequest): Date | undefined {
   return instant
 }
 
-/** The id in the path. Throws `request-invalid` unless it is a whole number. */
-export function pathId(request: FastifyRequest, name: string): number {
-  const text = pathText(request, name)
-  const id = parseRecordId(text)
-  if (id === undefined) throw invalidPathPart(name, 'a whole number', text)
+/**
+ * The id of a project or organisation in the path. Throws `request-invalid` unless it is a whole number, `not-found` when
+ * no id is so large.
+ */
+export function pathId(request: FastifyRequest, name: string, what: 'project' | 'organisation'): number {
+  const text = pathDigits(request, name)
+  const id = Number(text)
+  if (!Number.isSafeInteger(id)) throw new ServiceError('not-found', `there is no ${what} ${text.slice(0, 64)}`)
   return id
+}
+
+/** A whole number of any size in the path. Throws `request-invalid`. */
+export function pathDigits(request: FastifyRequest, name: string): string {
+  const text = pathText(request, name)
+  if (!digits.test(text)) throw invalidPathPart(name, 'a whole number', text)
+  return text
 }
 
 /** A part of the path, decoded. Throws `request-invalid` for a text with NUL. */
@@ -73,15 +84,16 @@ export function parseCountryCode(text: string, name: string): string {
   throw invalidPathPart(name, 'a country code of two letters', text)
 }
 
-/** A comma-separated list of ids, blanks around commas tolerated; at least one. Throws `request-invalid`. */
-export function idListOf(request: FastifyRequest, name: string): number[] {
+/**
+ * A comma-separated list of ids of any size, blanks around commas tolerated; at least one. Throws `request-invalid`.
+ */
+export function idListOf(request: FastifyRequest, name: string): string[] {
   const expected = 'identifiers separated by commas'
   const items = (queryValue(request, name) ?? '').split(',').flatMap((item) => item.trim() || [])
   if (items.length === 0) throw missingParameter(name, expected)
   return items.map((item) => {
-    const id = parseRecordId(item)
-    if (id === undefined) throw invalidParameter(name, expected, item)
-    return id
+    if (!digits.test(item)) throw invalidParameter(name, expected, item)
+    return item.replace(/^0+(?=\d)/, '')
   })
 }
 

@@ -113,14 +113,13 @@ export class FieldReader {
     return 0
   }
 
-  /** `true` or `false`, as a boolean or a text in any letter case; false when absent. */
+  /** A boolean, as one or as a text or number that `parseBoolean` knows; false when absent. */
   boolean(name: string): boolean {
     if (!this.has(name)) return false
     const value = this.#value(name)
-    const text =
-      typeof value === 'boolean' ? String(value) : typeof value === 'string' ? value.trim().toLowerCase() : ''
-    if (text !== 'true' && text !== 'false') this.refuse(name, 'true or false')
-    return text === 'true'
+    const known = typeof value === 'object' ? undefined : parseBoolean(String(value))
+    if (known === undefined) this.refuse(name, 'true or false')
+    return known ?? false
   }
 
   #value(name: string): unknown {
@@ -128,6 +127,18 @@ export class FieldReader {
     return value === null ? undefined : value
   }
 }
+
+/** The value of an XML Schema boolean, in any letter case; undefined for another text. */
+export function parseBoolean(text: string): boolean | undefined {
+  return booleans.get(text.trim().toLowerCase())
+}
+
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -4,6 +4,7 @@ import type { ProjectTextRow, ProjectView, WireFormat } from '../../store/ready-
 import type { Store } from '../../store/store.js'
 import { joinRecords } from '../../wire/write/list.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
+import { toNumber } from '../query.js'
 import type { ListedPage } from './list-projects.js'
 import { createReadTogether } from './read-together.js'
 import { projectTextsOf, versionOf } from './ready-texts.js'
@@ -19,12 +20,12 @@ type Wanted = { readonly view: ProjectView; readonly format: WireFormat }
  */
 export async function getProjectsByIds(
   store: Store,
-  { ids, view, format }: { ids: readonly number[] } & Wanted,
+  { ids, view, format }: { ids: readonly string[] } & Wanted,
 ): Promise<ListedPage> {
   const wanted = [...new Set(ids)].slice(0, maximumIds)
   const text = { view, format, recordVersion: projectRecordVersion }
-  const rows = await findProjectRows(store.db, wanted, text)
-  const active = wanted.flatMap((id) => rows.get(id) ?? []).filter((row) => row.active)
+  const rows = await findProjectRows(store.db, wanted.map(toNumber), text)
+  const active = wanted.flatMap((id) => rows.get(toNumber(id)) ?? []).filter((row) => row.active)
   if (active.length === 0) throw nothingLeft(wanted, rows.size)
   const records = await projectTextsOf(store, text, active)
   const page = { records: joinRecords(format, records), numberFound: records.length }
@@ -53,8 +54,8 @@ export function createProjectFinder(store: Store): GetProject {
 }
 
 /** The error of projects that cannot be shown: all of them are inactive, or at least one is unknown. */
-export function nothingLeft(ids: readonly number[], inactive: number): ServiceError {
-  const named = `${ids.length === 1 ? 'project' : 'projects'} ${ids.join(', ')}`
+export function nothingLeft(ids: readonly (number | string)[], inactive: number): ServiceError {
+  const named = `${ids.length === 1 ? 'project' : 'projects'} ${ids.map((id) => String(id).slice(0, 64)).join(', ')}`
   if (inactive === ids.length) {
     return new ServiceError('project-inactive', `${named} ${ids.length === 1 ? 'has' : 'have'} become inactive`)
   }

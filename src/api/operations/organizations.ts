@@ -18,13 +18,14 @@ export type OrganizationListInput = OrganisationSelection & {
   readonly format: WireFormat
 }
 
-/** Lists organisations in id order. */
+/** Lists organisations in id order. Throws `not-found` for an unknown theme, as lists of projects do. */
 export async function listOrganizations(
   store: Store,
   { nextOrgId, format, ...selection }: OrganizationListInput,
 ): Promise<ListedPage> {
   const wanted = { format, recordVersion: organizationRecordVersion }
   const page = await selectOrganisationPage(store.db, { ...selection, ...wanted, from: nextOrgId })
+  if (!page.themeKnown) throw new ServiceError('not-found', `there is no theme ${selection.themeId?.slice(0, 64)}`)
   const records = joinRecords(format, await organisationTextsOf(store, format, page.rows))
   return { page: { records, next: page.nextOrgId }, modifiedUntil: page.modifiedUntil }
 }

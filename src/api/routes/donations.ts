@@ -5,7 +5,8 @@ import { rehearseDonation, submitDonation } from '../../payments/submit-donation
 import type { ApiDeps } from '../deps.js'
 import { responseFormat } from '../negotiation.js'
 import { type DonationVersion, readDonationRequest } from '../operations/donation-request.js'
-import { queryValue } from '../query.js'
+import { parseBoolean } from '../operations/field-reader.js'
+import { invalidParameter, queryValue } from '../query.js'
 import { sendDocument } from '../reply.js'
 import { donationDocument } from '../representations/donation.js'
 import { readBody } from '../request-body.js'
@@ -48,12 +49,10 @@ function donationRoute(area: FastifyInstance, payments: Payments, { path, versio
 }
 
 function isTestOf(request: FastifyRequest): boolean {
-  const text = queryValue(request, 'is_test')?.toLowerCase()
-  if (text === undefined || text === 'false') return false
-  if (text === 'true') return true
-  throw new ServiceError('request-invalid', 'the query parameter is_test must be true or false', {
-    problems: [{ field: 'is_test', expected: 'true or false' }],
-  })
+  const text = queryValue(request, 'is_test')
+  const isTest = text === undefined ? false : parseBoolean(text)
+  if (isTest === undefined) throw invalidParameter('is_test', 'true or false', text ?? '')
+  return isTest
 }
 
 function versionOneIsForTests(): ServiceError {

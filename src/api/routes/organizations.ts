@@ -2,7 +2,7 @@ import { organizationList } from '../../wire/names.js'
 import { listDocument, recordDocument } from '../../wire/write/list.js'
 import type { ApiDeps } from '../deps.js'
 import { getOrganization, listOrganizations } from '../operations/organizations.js'
-import { limitOf, modifiedSinceOf, parseCountryCode, pathId, pathText, queryValue, wholeNumberOf } from '../query.js'
+import { limitOf, modifiedSinceOf, parseCountryCode, pathDigits, pathId, queryValue, wholeNumberOf } from '../query.js'
 import type { Read } from './read-route.js'
 
 const base = '/api/public/orgservice'
@@ -44,7 +44,7 @@ export function organizationReads({ store }: ApiDeps): Read[] {
       tag,
       summary: 'One organisation',
       answer: async (request, format) => {
-        const text = await getOrganization(store, { id: pathId(request, 'organizationId') }, format)
+        const text = await getOrganization(store, { id: pathId(request, 'organizationId', 'organisation') }, format)
         return { document: recordDocument(format, 'organization', text) }
       },
     },
@@ -53,8 +53,7 @@ export function organizationReads({ store }: ApiDeps): Read[] {
       tag,
       summary: 'One organisation by its identifier in an external register',
       answer: async (request, format) => {
-        pathId(request, 'bridgeId')
-        const text = await getOrganization(store, { bridgeId: pathText(request, 'bridgeId') }, format)
+        const text = await getOrganization(store, { bridgeId: pathDigits(request, 'bridgeId') }, format)
         return { document: recordDocument(format, 'organization', text) }
       },
     },

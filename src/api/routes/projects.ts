@@ -37,7 +37,7 @@ const scopes: readonly {
   {
     path: 'organizations/:organizationId',
     what: 'Projects of an organisation',
-    scopeOf: (request) => ({ of: 'organisation', id: pathId(request, 'organizationId') }),
+    scopeOf: (request) => ({ of: 'organisation', id: pathId(request, 'organizationId', 'organisation') }),
   },
 ]
 
@@ -126,7 +126,7 @@ export function projectReads({ store, clock }: ApiDeps): Read[] {
       tag,
       summary: `One project${title}`,
       answer: async (request, format) => {
-        const { record, version } = await getProject({ id: pathId(request, 'projectId'), view, format })
+        const { record, version } = await getProject({ id: pathId(request, 'projectId', 'project'), view, format })
         return { document: recordDocument(format, 'project', record), version }
       },
     },
@@ -137,7 +137,7 @@ export function projectReads({ store, clock }: ApiDeps): Read[] {
     tag,
     summary: 'Pictures of a project',
     answer: async (request, format) => {
-      const id = pathId(request, 'projectId')
+      const id = pathId(request, 'projectId', 'project')
       const found = await findGallery(store.db, id)
       if (!found?.active) throw nothingLeft([id], found ? 1 : 0)
       return { document: imagesDocument(format, found) }

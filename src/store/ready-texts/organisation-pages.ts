@@ -13,6 +13,8 @@ export type OrganisationSelection = {
 export type OrganisationPageRows = {
   readonly rows: readonly TextRow[]
   readonly nextOrgId?: number | undefined
+  /** False when no theme has the id of the filter. */
+  readonly themeKnown: boolean
   /** As of a page of projects. */
   readonly modifiedUntil?: Date | undefined
 }
@@ -36,9 +38,12 @@ export async function selectOrganisationPage(
   const bind = (value: unknown) => `$${values.push(value)}`
   const conditions = ['o.id >= $1', organisationKinds[page.which]]
   let source = 'organisation o'
+  let themeKnown = 'true'
   if (page.themeId !== undefined) {
+    const id = bind(page.themeId)
     conditions.push(`exists (
-      select from organisation_theme t where t.organisation_id = o.id and t.theme_id = ${bind(page.themeId)})`)
+      select from organisation_theme t where t.organisation_id = o.id and t.theme_id = ${id})`)
+    themeKnown = `exists (select from theme where id = ${id})`
   }
   if (page.countryCode !== undefined) {
     conditions.push(`exists (
@@ -51,10 +56,11 @@ export async function selectOrganisationPage(
   const limit = Math.trunc(page.limit)
   const usual = limit === usualLimit && values.length === 2
   // The left join gives `modifiedUntil` also for an empty page: one row without an id.
-  const { rows } = await db.query<Partial<TextRow> & { readonly modifiedUntil?: Date }>(
-    `select c."modifiedUntil", o.id,
+  const { rows } = await db.query<Partial<TextRow> & { readonly modifiedUntil?: Date; readonly themeKnown: boolean }>(
+    `select c."modifiedUntil", c."themeKnown", o.id,
         case when o.position <= ${limit} then ${currentOrganisationText(page.format, '$2')} end as text
-      from (select ${page.modifiedSince ? changesKnownUntil : 'null::timestamptz'} as "modifiedUntil") c
+      from (select ${page.modifiedSince ? changesKnownUntil : 'null::timestamptz'} as "modifiedUntil",
+          ${themeKnown} as "themeKnown") c
         left join (
           select id, row_number() over (order by id) as position
           from (select o.id from ${source} where ${conditions.join(' and ')} order by o.id limit ${limit + 1}) page
@@ -64,7 +70,8 @@ export async function selectOrganisationPage(
     usual ? `organisations-${page.which}-${page.format}` : undefined,
   )
   const found = rows.map(withoutNulls).flatMap(({ id, text }) => (id === undefined ? [] : { id, text }))
-  return { rows: found.slice(0, limit), nextOrgId: found[limit]?.id, modifiedUntil: rows[0]?.modifiedUntil }
+  const { modifiedUntil, themeKnown: isKnown = true } = rows[0] ?? {}
+  return { rows: found.slice(0, limit), nextOrgId: found[limit]?.id, themeKnown: isKnown, modifiedUntil }
 }
 
 /** One organisation by its id, or by the id that an external register gave it (64 bits, as text). */

@@ -30,7 +30,7 @@ describe('reads', async () => {
 
   const get = (path: string, query: Record<string, string> = {}) =>
     app.inject({
-      url: `${path}?${new URLSearchParams({ api_key: api.apiKey, ...query })}`,
+      url: `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams({ api_key: api.apiKey, ...query })}`,
       headers: { accept: 'application/json' },
     })
   const list = async (path: string, query: Record<string, string> = {}): Promise<Projects> =>
@@ -64,6 +64,7 @@ describe('reads', async () => {
       ['a bridge id', `${organizations}/organization/bridge/7`, 404],
       ['a bridge id beyond 64 bits', `${organizations}/organization/bridge/9223372036854775808`, 404],
       ['campaigns', `${projects}/campaign/5/projects`, 404],
+      ['an unknown theme of organisations', `${organizations}/all/organizations?theme=nope`, 404],
       ['a theme with NUL', `${projects}/themes/a%00b/projects`, 400],
       ['bulk files that were never built', `${projects}/all/projects/download`, 503],
       ['a bulk file of an invented address', `/feeds/bulk/${'0'.repeat(40)}/projects.xml`, 404],
@@ -71,6 +72,22 @@ describe('reads', async () => {
       const answer = await get(path)
       expect(answer.statusCode).toBe(status)
       if (path.startsWith('/api/')) expect(answer.json().error_response.error_code).toBe(status)
+    })
+
+    const beyond = '99999999999999999999'
+    it.each([
+      `${projects}/projects/${beyond}`,
+      `${projects}/projects/${beyond}/summary`,
+      `${projects}/projects/${beyond}/imagegallery`,
+      `${projects}/projects/${beyond}/reports`,
+      `${projects}/projects/collection/ids?projectIds=0${beyond}`,
+      `${projects}/organizations/${beyond}/projects`,
+      `${organizations}/organization/${beyond}`,
+      `${organizations}/organization/bridge/${beyond}`,
+    ])('names an id as it was sent, however large: %s', async (path) => {
+      const answer = await get(path)
+      expect(answer.statusCode).toBe(404)
+      expect(answer.json().error_response.errors.error[0].error_message).toMatch(/[a-z] 99999999999999999999$/)
     })
 
     it('lists nothing, without 404, for a country without projects', async () => {
@@ -299,7 +316,7 @@ describe('reads', async () => {
       expect((await page('/vetted', { theme: 'water' })).organization.map(({ id }: { id: number }) => id)).toEqual([
         318,
       ])
-      expect(await page('/vetted', { theme: 'nope' })).toEqual({})
+      expect(await page('/vetted', { theme: 'edu' })).toEqual({})
       expect((await page('', { country: 'pe' })).organization.map(({ id }: { id: number }) => id)).toEqual([319])
       expect((await get(`${organizations}/all/organizations`, { country: 'Peru' })).statusCode).toBe(400)
     })

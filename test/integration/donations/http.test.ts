@@ -55,6 +55,18 @@ describe('the donation operations', async () => {
     expect(await donations()).toBe(0)
   })
 
+  it.each(['1', '0', 'false', 'TRUE'])('take is_test=%s, a boolean of XML Schema, in both formats', async (value) => {
+    for (const [type, payload] of [
+      ['application/xml', donationXml],
+      ['application/json', JSON.stringify({ donation: donationFields({}, { paymentGatewayNonce: undefined }) })],
+    ] as const) {
+      const answer = await post(v1, payload, type, `&is_test=${value}`)
+      // Version 1 takes tests only.
+      expect([type, answer.statusCode]).toEqual([type, value === '1' || value === 'TRUE' ? 200 : 400])
+    }
+    expect(await donations()).toBe(0)
+  })
+
   it('answer the documented JSON request, version 2, in JSON, with the totals after it', async () => {
     const answer = await post(v2, donationJson, 'application/json')
     expect(answer.statusCode).toBe(200)
@@ -179,6 +191,9 @@ describe('the donation operations', async () => {
     )
     expect((await donate({ project: { id: 999 } })).statusCode).toBe(404)
     expect((await donate({ project: { id: 3001 } })).statusCode).toBe(410)
+    const beyond = await donate({ project: { id: '99999999999999999999' } })
+    expect(beyond.statusCode).toBe(404)
+    expect(beyond.body).toContain('there is no project with so large a number')
   })
 
   it('name every field that is wrong, and refuse a body without its root', async () => {

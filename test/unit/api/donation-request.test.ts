@@ -30,6 +30,7 @@ describe('a donation request is read leniently', () => {
         amount: ' 40.0 ',
         project: { id: '2045' },
         signupForGGNewsletter: 'True',
+        signupForCharityNewsletter: 1,
         transactionId: 72,
         addon: { amount: '2' },
       },
@@ -40,6 +41,7 @@ describe('a donation request is read leniently', () => {
       addon: '2.00',
       projectId: 2045,
       newsletterPlatform: true,
+      newsletterCharity: true,
       transactionId: '72',
       payer: { zip: '1234' },
     })

@@ -24,6 +24,10 @@ describe('the format of an answer', () => {
     ['XML comes first', { accept: 'application/xml, application/json' }, 'xml'],
     ['JSON is refused', { accept: 'application/json;q=0, */*' }, 'xml'],
     ['XML is refused', { accept: 'application/xml;q=0, text/xml;q=0, */*' }, 'json'],
+    ['XML is refused by its usual name', { accept: 'application/xml;q=0, */*' }, 'json'],
+    ['JSON is refused by its usual name', { ...jsonBody, accept: 'application/JSON; q=0, */*;q=0.1' }, 'xml'],
+    ['XML is refused by one name and asked for by the other', { accept: 'application/xml;q=0, text/xml, */*' }, 'xml'],
+    ['any text is accepted', { ...jsonBody, accept: 'text/*' }, 'json'],
     ['only HTML is accepted', { accept: 'text/html' }, 'xml'],
     ['Accept is nonsense', { accept: ';;,/' }, 'xml'],
     ['JSON is asked for with a charset', { accept: 'application/json; charset=utf-8' }, 'json'],
@@ -45,6 +49,15 @@ describe('the format of an answer', () => {
     ['a request without a body has a Content-Type', { 'content-type': 'application/json' }, 'xml'],
   ])('when %s', (_case, headers, expected) => {
     expect(format(headers as Record<string, string>)).toBe(expected)
+  })
+
+  it('is that of a type beside XML, until that is refused', () => {
+    const atom = ['application/atom+xml']
+    const of = (accept: string) => responseFormat(request('/api/x', { accept }), atom)
+    expect(of('application/atom+xml, application/json;q=0.5')).toBe('xml')
+    expect(of('application/xml;q=0, */*')).toBe('xml')
+    expect(of('application/atom+xml;q=0, */*')).toBe('json')
+    expect(of('application/atom+xml;q=0, application/xml')).toBe('xml')
   })
 
   it('is the path suffix when there is one, whatever Accept says', () => {
