@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { importFiles } from '../import/import.js'
 import { type ImportSummary, importExitCode } from '../import/import-summary.js'
 import { kinds } from '../import/kinds.js'
-import { type CommandLine, jsonOption } from './command-line.js'
+import { type CommandLine, jsonOption, wholeNumber } from './command-line.js'
 import type { Output } from './output.js'
 import type { Runtime } from './wiring/runtime.js'
 
@@ -19,6 +19,7 @@ export function registerImport(program: Command, { storeAction }: CommandLine): 
         kinds.map(({ name }) => name),
       ),
     )
+    .option('--project <id>', 'the project of reports that do not name one', wholeNumber)
     .option('--dry-run', 'tell what would be created, changed and refused, and change nothing', false)
     .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
     .option(...jsonOption)
@@ -30,7 +31,7 @@ async function importRecords(
   { config, clock, signal, store }: Runtime<'currency'>,
   output: Output,
   files: readonly string[],
-  { kind, dryRun, photoConsent }: { kind?: string; dryRun: boolean; photoConsent: boolean },
+  { kind, project, dryRun, photoConsent }: { kind?: string; project?: number; dryRun: boolean; photoConsent: boolean },
 ): Promise<number> {
   const progress = output.progress()
   let summary: ImportSummary
@@ -40,6 +41,7 @@ async function importRecords(
       clock,
       currency: config.currency,
       kind,
+      project,
       dryRun,
       photoConsent,
       signal,

@@ -20,6 +20,8 @@ export type ImportOptions = {
   readonly currency: CurrencyCode
   /** The kind that the files hold; absent: their names or contents tell. */
   readonly kind?: string | undefined
+  /** The project of reports that do not name one. */
+  readonly project?: number | undefined
   /** Whether everything is undone at the end, so that the summary says what an import would do. */
   readonly dryRun?: boolean
   /**
@@ -50,7 +52,11 @@ export async function importFiles(
 ): Promise<ImportSummary> {
   const { source, currency, photoConsent = false, dryRun = false } = options
   const today = isoDateOf(options.clock())
-  const saving: ImportSaving = { source, currency, photoConsent, today, importId: randomUUID() }
+  const saving: ImportSaving = {
+    ...{ source, currency, photoConsent, today },
+    importId: randomUUID(),
+    project: options.project,
+  }
   await refuseOtherCurrency(store.db, source, currency)
   if (!dryRun) return await importAll((work) => store.transaction(work), files, saving, options)
   return await store.connection(async (db) => {

@@ -15,6 +15,8 @@ export type ImportSaving = {
   readonly currency: CurrencyCode
   /** Whether people shown on new photos are known to agree to worldwide publication. */
   readonly photoConsent: boolean
+  /** The project of Atom feeds whose links do not tell it. */
+  readonly project?: number | undefined
   /** Names this import; equal for all its files and batches. */
   readonly importId: string
 }

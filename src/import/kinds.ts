@@ -1,9 +1,12 @@
 import type { Kind } from './kind.js'
 import { disbursements } from './kinds/disbursements.js'
 import { funders } from './kinds/funders.js'
+import { gifts } from './kinds/gifts.js'
+import { images } from './kinds/images.js'
 import { organizations } from './kinds/organizations.js'
 import { payoutPlans } from './kinds/payout-plans.js'
 import { projects } from './kinds/projects.js'
+import { reports } from './kinds/reports.js'
 import { themes } from './kinds/themes.js'
 
 /** Every kind, in the order in which an empty store takes them. */
@@ -12,6 +15,9 @@ export const kinds = [
   organizations,
   funders,
   projects,
+  images,
+  reports,
+  gifts,
   payoutPlans,
   disbursements,
 ] as const satisfies readonly Kind[]

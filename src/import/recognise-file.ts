@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { ServiceError } from '../domain/errors.js'
 import { organizationList, projectList } from '../wire/names.js'
+import { atomEntries } from '../wire/read/atom-entries.js'
 import { jsonRecords, parseJson } from '../wire/read/json-reader.js'
 import { isObject, valueLimits } from '../wire/read/parsed-value.js'
 import { xmlRecords } from '../wire/read/xml-records.js'
@@ -9,6 +10,7 @@ import { type Door, kindDoor, wireOrganisations, wireProjects } from './door.js'
 import type { FileRecord } from './file-record.js'
 import { jsonLines } from './json-lines.js'
 import type { Kind } from './kind.js'
+import { reports } from './kinds/reports.js'
 import { findKind, kinds } from './kinds.js'
 
 /** How a file is read: its records, and the door that they go through. */
@@ -66,11 +68,12 @@ function rootOf(head: Buffer): string | undefined {
 function xmlFile(head: Buffer, asked: string | undefined): RecognisedFile {
   const root = rootOf(head)
   const isOrganisations = root === organizationList.list || root === organizationList.record
-  const kind = asked ?? (isOrganisations ? 'organizations' : 'projects')
+  const kind = asked ?? (isOrganisations ? 'organizations' : root === 'feed' ? 'reports' : 'projects')
   if (kind === 'organizations') {
     return { door: wireOrganisations, records: (chunks) => xmlRecords(chunks, organizationList) }
   }
   if (kind === 'projects') return { door: wireProjects, records: (chunks) => xmlRecords(chunks) }
+  if (kind === 'reports') return { door: kindDoor(reports), records: atomEntries }
   throw new ServiceError('input-unusable', `an XML file: ${kind} come as CSV or NDJSON`)
 }
 

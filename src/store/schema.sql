@@ -208,6 +208,26 @@ create table featured_hour (
   constraint featured_hour_pkey PRIMARY KEY (hour)
 );
 
+create table imported_gift (
+  reference_hash bytea not null,
+  content_hash bytea not null,
+  project_id bigint not null,
+  constraint imported_gift_pkey PRIMARY KEY (reference_hash),
+  constraint imported_gift_content_hash_check CHECK (length(content_hash) = 32),
+  constraint imported_gift_reference_hash_check CHECK (length(reference_hash) = 32)
+);
+
+create table imported_month (
+  project_id bigint not null,
+  month date not null,
+  kind text not null,
+  funder_id bigint,
+  origin text not null,
+  import_id text,
+  constraint imported_month_key UNIQUE NULLS NOT DISTINCT (project_id, month, kind, funder_id),
+  constraint imported_month_origin_check CHECK (origin = ANY (ARRAY['references'::text, 'sum'::text]))
+);
+
 create table organisation (
   id bigint not null,
   bridge_id bigint,
@@ -768,6 +788,10 @@ alter table donation_refund add constraint donation_refund_donation_id_fkey
   FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
 alter table donor add constraint donor_donation_id_fkey
   FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
+alter table imported_gift add constraint imported_gift_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table imported_month add constraint imported_month_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
 alter table organisation_country add constraint organisation_country_country_code_fkey
   FOREIGN KEY (country_code) REFERENCES country(code);
 alter table organisation_country add constraint organisation_country_organisation_id_fkey
@@ -861,6 +885,7 @@ CREATE INDEX donation_month_fee ON donation_month USING btree (month) INCLUDE (a
 CREATE INDEX donation_refund_donation ON donation_refund USING btree (donation_id);
 CREATE UNIQUE INDEX donation_refund_open ON donation_refund USING btree (donation_id) WHERE done_at IS NULL;
 CREATE INDEX donor_email ON donor USING btree (lower(email));
+CREATE INDEX imported_gift_project ON imported_gift USING btree (project_id);
 CREATE INDEX organisation_bridge ON organisation USING btree (bridge_id) WHERE bridge_id IS NOT NULL;
 CREATE INDEX organisation_ref ON organisation USING btree (COALESCE(org_ref, 'US-EIN-'::text || regexp_replace(ein, '[^0-9]'::text, ''::text, 'g'::text)) COLLATE "C", id) WHERE org_ref IS NOT NULL OR ein IS NOT NULL;
 CREATE INDEX organisation_version_changed ON organisation_version USING btree (changed_at, organisation_id);

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CurrencyCode } from '../../src/domain/money.js'
 import { type ImportOptions, importFiles } from '../../src/import/import.js'
+import { listDifferences } from '../../src/store/donations/books-check.js'
 import type { Store } from '../../src/store/store.js'
 import { testDatabase } from '../support/database.js'
 
@@ -358,5 +359,266 @@ describe('files', () => {
     expect(await rows('select org_ref, org_type from organisation where id = 70')).toEqual([
       { org_ref: 'GB-CHC-70', org_type: '22' },
     ])
+  })
+})
+
+describe('gifts', () => {
+  const header = 'project,date,amount,currency,reference,count,funder,kind'
+  const single = lines(
+    header,
+    '101,2026-03-05,25.00,USD,G-1,,,',
+    '101,2026-03-20,10.50,USD,G-2,,,',
+    '101,2026-03-21,-5.50,USD,G-2-refund,,,',
+    '101,2026-04-02,100,USD,G-3,,501,',
+    '101,2026-04-02,-1.25,USD,G-3-fee,,,fee',
+  )
+  const money = (id: number) =>
+    rows(`select to_char(month, 'YYYY-MM') as month, kind, funder_id, amount, count, last_on, source from donation_month
+      where project_id = ${id} order by 1, 2, 3`)
+  const totals = (id: number) =>
+    rows(`select funding, number_of_donations as n, remaining from project where id = ${id}`)
+
+  it('that are single are summed at the door, and totals follow', async () => {
+    expect(await importing('gifts.csv', single)).toMatchObject({ created: 5, refused: 0, problems: [] })
+    const source = 'import'
+    expect(await money(101)).toEqual([
+      { month: '2026-03', kind: 'gift', funder_id: null, amount: '35.500', count: 2, last_on: '2026-03-20', source },
+      { month: '2026-03', kind: 'refund', funder_id: null, amount: '-5.500', count: 1, last_on: '2026-03-21', source },
+      { month: '2026-04', kind: 'fee', funder_id: null, amount: '-1.250', count: 1, last_on: '2026-04-02', source },
+      { month: '2026-04', kind: 'gift', funder_id: 501, amount: '100.000', count: 1, last_on: '2026-04-02', source },
+    ])
+    expect(await totals(101)).toEqual([{ funding: '130.000', n: 2, remaining: '8870.000' }])
+    await changesNothingAgain('gifts.csv', single)
+    expect(await store.snapshot((db) => listDifferences(db, 10))).toEqual([])
+  })
+
+  it('count once in whatever files they come, and leave nothing of themselves but hashes', async () => {
+    const split = lines(header, '101,2026-03-05,25.00,USD,G-1,,,', '101,2026-03-30,4.00,USD,G-4,,,')
+    expect(await importing('gifts-more.csv', split)).toMatchObject({ created: 1, unchanged: 1 })
+    expect(await money(101)).toMatchObject([{ amount: '39.500', count: 3, last_on: '2026-03-30' }, {}, {}, {}])
+    const changed = lines(header, '101,2026-03-05,26.00,USD,G-1,,,')
+    expect(await importing('gifts.csv', changed)).toMatchObject({
+      refused: 1,
+      problems: [{ line: 2, field: 'reference', got: 'G-1' }],
+    })
+    expect(await rows(`select count(*) from imported_gift where project_id = 101`)).toEqual([{ count: 6 }])
+    expect(JSON.stringify(await rows('select * from imported_gift'))).not.toContain('G-1')
+  })
+
+  it('twice in one file are counted once', async () => {
+    const text = lines(
+      header,
+      '103,2026-05-05,7,USD,T-1,,,',
+      '103,2026-05-05,7,USD,T-1,,,',
+      '103,2026-05-05,8,USD,T-1,,,',
+    )
+    expect(await importing('gifts.csv', text)).toMatchObject({ created: 1, unchanged: 1, refused: 1 })
+    expect(await totals(103)).toEqual([{ funding: '7.000', n: 1, remaining: '93.500' }])
+  })
+
+  it('that are sums of months replace what was said of the month', async () => {
+    const sums = lines(header, '103,2026-06-30,200,USD,,12,,', '103,2026-07-31,300,USD,,20,501,')
+    expect(await importing('gifts.csv', sums)).toMatchObject({ created: 2, problems: [] })
+    await changesNothingAgain('gifts.csv', sums)
+    const more = sums.replace('200,USD,,12', '210,USD,,13')
+    expect(await importing('gifts.csv', more)).toMatchObject({ changed: 1, unchanged: 1 })
+    expect(await totals(103)).toEqual([{ funding: '517.000', n: 34, remaining: '0.000' }])
+    const twice = lines(header, '103,2026-08-10,5,USD,,1,,', '103,2026-08-20,6,USD,,1,,')
+    expect(await importing('gifts.csv', twice)).toMatchObject({
+      created: 1,
+      refused: 1,
+      problems: [{ line: 3, field: 'date', expected: 'one sum of each month, funder and kind' }],
+    })
+  })
+
+  it.each([
+    ['a month of single gifts, as a sum', '103,2026-05-31,50,USD,,4,,', 'reference'],
+    ['a month of a sum, as a single gift', '103,2026-06-10,50,USD,X-1,,,', 'reference'],
+    ['a sum without a count', '103,2026-09-10,50,USD,,,,', 'count'],
+    ['a day that the opening total counts', '102,2025-08-01,50,USD,X-2,,,', 'date'],
+    ['a day to come', '103,2026-11-22,50,USD,X-3,,,', 'date'],
+    ['a gift below 0', '103,2026-10-01,-50,USD,X-4,,,gift', 'amount'],
+    ['a refund above 0', '103,2026-10-01,50,USD,X-5,,,refund', 'amount'],
+    ['nothing', '103,2026-10-01,0,USD,X-6,,,', 'amount'],
+    ['an amount that no column holds', '103,2026-10-01,9999999999999999,USD,X-7,,,', 'amount'],
+    ['too many decimals', '103,2026-10-01,1.005,USD,X-8,,,', 'amount'],
+    ['another currency', '103,2026-10-01,1,EUR,X-9,,,', 'currency'],
+    ['an unknown project', '999,2026-10-01,1,USD,X-10,,,', 'project'],
+    ['an unknown funder', '103,2026-10-01,1,USD,X-11,,999,', 'funder'],
+  ])('are refused for %s', async (_what, row, field) => {
+    const before = await versions()
+    expect(await importing('gifts.csv', lines(header, row))).toMatchObject({
+      refused: 1,
+      problems: [{ line: 2, field }],
+    })
+    expect(await versions()).toEqual(before)
+  })
+
+  it('of mirrored projects are refused, since their totals are the upstream’s', async () => {
+    await store.db.query(
+      `insert into project (id, active, status, title, source) values (195, true, 'active', 'M', 'upstream')`,
+    )
+    expect(await importing('gifts.csv', lines(header, '195,2026-10-01,1,USD,X-12,,,'))).toMatchObject({
+      refused: 1,
+      problems: [{ field: 'project' }],
+    })
+  })
+
+  it('with columns about donors are not read at all', async () => {
+    const summary = await importing('gifts.csv', 'project,date,amount,currency,reference,donor_email\n')
+    expect(summary).toMatchObject({ brokenFiles: 1, records: 0 })
+    expect(summary.problems[0]?.got).toContain('unknown column "donor_email"')
+  })
+})
+
+describe('images', () => {
+  const csv = lines(
+    'project,position,title,original,small,consent,takenOn,id',
+    '101,1,The pump,https://platform.example/1.jpg,https://platform.example/1s.jpg,yes,2026-03-14,9001',
+    '101,2,,https://platform.example/2.jpg,,no,,',
+  )
+  const photos = () =>
+    rows(`select position, wire_id, title, original_url, small_url, consent, taken_on from photo where project_id = 101
+      and position > 0 order by position`)
+
+  it('are created, changed and kept', async () => {
+    expect(await importing('images.csv', csv)).toMatchObject({ created: 2, problems: [] })
+    expect(await photos()).toEqual([
+      {
+        position: 1,
+        wire_id: 9001,
+        title: 'The pump',
+        original_url: 'https://platform.example/1.jpg',
+        small_url: 'https://platform.example/1s.jpg',
+        consent: true,
+        taken_on: '2026-03-14',
+      },
+      {
+        position: 2,
+        wire_id: 2,
+        title: null,
+        original_url: 'https://platform.example/2.jpg',
+        small_url: null,
+        consent: false,
+        taken_on: null,
+      },
+    ])
+    await changesNothingAgain('images.csv', csv)
+  })
+
+  it('keep a consent while they stay the same picture', async () => {
+    const text = (url: string) =>
+      lines(`{"project": 101, "position": 1, "original": "https://platform.example/${url}"}`)
+    await importing('images.ndjson', text('1.jpg'))
+    expect(await photos()).toMatchObject([{ consent: true }, {}])
+    await importing('images.ndjson', text('other.jpg'))
+    expect(await photos()).toMatchObject([{ consent: false }, {}])
+    await importing('images.ndjson', text('third.jpg'), { photoConsent: true })
+    expect(await photos()).toMatchObject([{ consent: true }, {}])
+  })
+
+  it('of unknown projects and without an address are refused', async () => {
+    const text = lines('project,position,original', '999,0,https://platform.example/1.jpg', '101,3,pump.jpg')
+    const summary = await importing('images.csv', text)
+    expect(summary.problems.map(({ line, field }) => [line, field]).sort()).toEqual([
+      [2, 'project'],
+      [3, 'original'],
+    ])
+  })
+})
+
+describe('reports', () => {
+  const report = (fields: object) =>
+    JSON.stringify({
+      url: 'https://platform.example/reports/17',
+      project: 101,
+      title: 'Pumping',
+      published: '2026-06-01T09:30:00+02:00',
+      html: '<p onclick="steal()">It runs.</p><script>steal()</script>',
+      images: [
+        { url: 'https://platform.example/r17.jpg', mediaType: 'image/jpeg' },
+        { url: 'https://platform.example/b.png' },
+      ],
+      ...fields,
+    })
+  const stored = () =>
+    rows(`select id, project_id, title, author_name, published_at, content_html, source,
+      array(select concat_ws(' ', url, media_type) from report_image where report_id = r.id order by position) as images
+      from progress_report r order by id`)
+
+  it('are created with sanitised text and pictures, changed and kept', async () => {
+    const text = lines(report({}))
+    expect(await importing('reports.ndjson', text)).toMatchObject({ created: 1, problems: [] })
+    expect(await stored()).toEqual([
+      {
+        id: 17,
+        project_id: 101,
+        title: 'Pumping',
+        author_name: null,
+        published_at: new Date('2026-06-01T07:30:00Z'),
+        content_html: '<p>It runs.</p>',
+        source: 'import',
+        images: ['https://platform.example/r17.jpg image/jpeg', 'https://platform.example/b.png'],
+      },
+    ])
+    await changesNothingAgain('reports.ndjson', text)
+    expect(await importing('reports.ndjson', lines(report({ images: [] })))).toMatchObject({ changed: 1 })
+    expect(await importing('reports.ndjson', lines(report({ images: [], author: 'Tara' })))).toMatchObject({
+      changed: 1,
+    })
+  })
+
+  it('get a number of their own where another report has theirs', async () => {
+    const text = lines(report({ url: 'https://elsewhere.example/r/17', project: 103 }))
+    expect(await importing('reports.ndjson', text)).toMatchObject({ created: 1, problems: [] })
+    await changesNothingAgain('reports.ndjson', text)
+    expect(await stored()).toMatchObject([{ id: 17 }, { project_id: 103 }])
+  })
+
+  it.each([
+    ['id', { id: 17, url: 'https://platform.example/other', project: 103 }],
+    ['project', { project: 999 }],
+    ['project', { project: undefined }],
+    ['projectLinks', { project: undefined, projectLinks: ['https://nobody.example/'] }],
+    ['updated', { updated: '2026-05-01' }],
+    ['html', { html: '<b>'.repeat(200) }],
+    ['url', { url: 'reports/17' }],
+  ])('with a wrong %s are refused: %j', async (field, fields) => {
+    expect(await importing('reports.ndjson', lines(report(fields)))).toMatchObject({
+      refused: 1,
+      problems: [{ line: 1, field }],
+    })
+  })
+
+  const feed = (head: string, entry: string) => `<?xml version="1.0"?>
+    <feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://platform.example/">
+      <id>urn:feed</id><title>Reports</title><updated>2026-07-01T00:00:00Z</updated>${head}
+      <entry><id>reports/21</id><title>Dug &amp; done</title><updated>2026-07-01T00:00:00Z</updated>
+        <author><name>Ann</name></author>${entry}
+        <content type="html">&lt;p&gt;Deep.&lt;/p&gt;&lt;script&gt;x()&lt;/script&gt;</content></entry>
+    </feed>`
+
+  it('come as Atom too, of the project that the feed links to', async () => {
+    await store.db.query(`update project set progress_report_link = 'https://platform.example/p/101/r' where id = 101`)
+    const link = '<link rel="alternate" href="p/101/r"/>'
+    const picture = '<link rel="enclosure" type="image/png" href="https://platform.example/21.png"/>'
+    const atom = feed(link, picture)
+    expect(await importing('feed.atom', atom)).toMatchObject({ records: 1, created: 1, problems: [] })
+    expect((await stored()).filter((row) => 'id' in row && row.id === 21)).toMatchObject([
+      {
+        project_id: 101,
+        title: 'Dug & done',
+        author_name: 'Ann',
+        content_html: '<p>Deep.</p>',
+        images: ['https://platform.example/21.png image/png'],
+      },
+    ])
+    await changesNothingAgain('feed.atom', atom)
+  })
+
+  it('of an Atom feed that names no project are of the one that is given', async () => {
+    const atom = feed('', '').replace('reports/21', 'https://platform.example/reports/22')
+    expect(await importing('feed.xml', atom)).toMatchObject({ refused: 1, problems: [{ field: 'projectLinks' }] })
+    expect(await importing('feed.xml', atom, { project: 103 })).toMatchObject({ created: 1, problems: [] })
   })
 })

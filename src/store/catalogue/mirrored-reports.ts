@@ -7,7 +7,7 @@ import { upsert } from '../database/upsert.js'
  * The number a mirrored report has here: the one at the end of its address, else one made of the address, from
  * 1,000,000,000,000 on.
  */
-function reportIdOf(url: string): number {
+export function reportIdOf(url: string): number {
   const stated = Number(/[=/](\d{1,12})\/?$/.exec(url)?.[1] ?? 0)
   if (stated > 0) return stated
   return 1_000_000_000_000 + createHash('sha256').update(url).digest().readUIntBE(0, 5)

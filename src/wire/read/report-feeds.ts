@@ -11,7 +11,8 @@ import { firstCharacter, parseXml, readDocument, unusable } from './upstream-doc
 /** The readable reports of a feed, and the problems of the others. */
 export type ReportReading = { readonly reports: readonly ReportRecord[]; readonly problems: readonly FieldProblem[] }
 
-type Entry = {
+/** An entry of a feed, unchecked. */
+export type FeedEntry = {
   readonly id?: string | undefined
   readonly title?: string | undefined
   readonly author?: string | undefined
@@ -45,7 +46,7 @@ export async function readReportFeed(body: Buffer): Promise<ReportReading> {
 // HTML of all reports of one project.
 const mostHtmlCharacters = 4_000_000
 
-function toReport(entry: Entry, base: string | undefined, charactersLeft: number): ReportRecord | FieldProblem {
+function toReport(entry: FeedEntry, base: string | undefined, charactersLeft: number): ReportRecord | FieldProblem {
   const url = toWebAddress(entry.id, base)
   if (url === undefined) return { field: 'id', expected: "the web address of the report's page", ...got(entry.id) }
   const published = parseWireDateTime(entry.published?.trim() ?? '')
@@ -80,7 +81,8 @@ function got(value: string | undefined): { got?: string } {
   return value === undefined ? {} : { got: value.slice(0, 120) }
 }
 
-function toWebAddress(text: string | undefined, base: string | undefined): string | undefined {
+/** The absolute web address that a text stands for. */
+export function toWebAddress(text: string | undefined, base: string | undefined): string | undefined {
   const trimmed = text?.trim() ?? ''
   if (trimmed === '') return undefined
   // An absolute address stays unchanged, since it identifies the report.
@@ -90,15 +92,16 @@ function toWebAddress(text: string | undefined, base: string | undefined): strin
   return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : undefined
 }
 
-type Feed = { readonly base: string | undefined; readonly entries: readonly Entry[] }
+type Feed = { readonly base: string | undefined; readonly entries: readonly FeedEntry[] }
 
 async function fromAtom(body: Buffer): Promise<Feed> {
-  const root = await parseXml(body, (child) => (localName(child) === 'entry' ? toEntry(child) : undefined))
+  const root = await parseXml(body, (child) => (localName(child) === 'entry' ? toFeedEntry(child) : undefined))
   if (localName(root) !== 'feed') throw unusable(`an XML document whose root is ${root.name}, not an Atom feed`)
   return { base: root.attributes['xml:base'], entries: root.children.flatMap((entry) => entry ?? []) }
 }
 
-function toEntry(entry: Element): Entry {
+/** Reads an entry of an Atom feed. */
+export function toFeedEntry(entry: Element): FeedEntry {
   const content = childrenOf(entry, 'content')[0] ?? childrenOf(entry, 'summary')[0]
   const [author] = childrenOf(entry, 'author')
   return {
@@ -143,7 +146,7 @@ async function fromJson(body: Buffer): Promise<Feed> {
   const { attributes } = feed
   const base = isObject(attributes) ? plain(attributes['xml:base']) : undefined
   const entries = objectsOf(list).map(
-    (entry): Entry => ({
+    (entry): FeedEntry => ({
       id: plain(entry.id),
       title: plain(entry.title),
       author: plain(objectsOf(entry.authors ?? entry.author)[0]?.name),
