@@ -10,21 +10,34 @@ export type Gateway = {
   readonly name: string
   /** Values of the wire's `paymentGateway` that mean this gateway, in small letters. */
   readonly wireNames: readonly string[]
+  /** What a page needs to make a nonce with the processor's client library. */
+  clientToken(signal: AbortSignal): Promise<string>
   /**
-   * Charges once per reference: a second call with the same reference must not charge again. A charge can be found under its
-   * reference at the latest `lateSeconds` after its signal was aborted, or never.
+   * Charges once per reference: a later call with the same reference and `again` must not charge again. Calls with one
+   * reference never overlap: the later one comes `lateSeconds` after the signal of the earlier one was aborted. A charge
+   * can be found under its reference by then, or never.
    */
   charge(charge: Charge, signal: AbortSignal): Promise<ChargeOutcome>
   readonly lateSeconds: number
-  /** The charge with our reference; undefined when the gateway has none. */
-  findByReference(reference: string, signal: AbortSignal): Promise<FoundCharge | undefined>
-  /** Refunds part or all of a charge, once per `reference`. */
+  /** The charge with our reference; undefined when the gateway has none, or has voided it. */
+  findByReference(wanted: WantedCharge, signal: AbortSignal): Promise<FoundCharge | undefined>
+  /**
+   * Gives part or all of a charge back, once per `reference`: before its settlement by a void where the processor does
+   * that. Throws `RefundLater` when it can be done only after the settlement.
+   */
   refund(refund: Refund, signal: AbortSignal): Promise<{ readonly refundId: string }>
 }
 
 /** Whether no money moves at this gateway. */
 export function isSandbox({ name }: Gateway): boolean {
   return name.endsWith('sandbox')
+}
+
+/** A charge that may have been made. */
+export type WantedCharge = {
+  readonly reference: string
+  /** When its donation was received: it was not charged before. */
+  readonly since: Date
 }
 
 /** How the donor pays: a token of the processor in place of a card; never stored. */
@@ -35,11 +48,17 @@ export type PaymentMethod =
 export type Charge = {
   /** Our name for this payment, unique for ever. */
   readonly reference: string
+  /** Whether an earlier call had the same reference, so that it may have been charged already. */
+  readonly again?: boolean
   readonly amount: Decimal
   readonly currency: CurrencyCode
   /** The key that the processor gave to the client's page. */
   readonly gatewayKey: string
   readonly method: PaymentMethod
+  /** What the processor's client library tells of the donor's device, for its checks against fraud. */
+  readonly deviceData?: string
+  /** The processor's id of a 3-D Secure authentication that was made apart from the nonce. */
+  readonly threeDSecureAuthenticationId?: string
   /** Who pays, for the processor's own checks: names, address, `ipAddress`, `userAgent`. */
   readonly payer: Readonly<Record<string, string>>
 }
@@ -65,6 +84,14 @@ export class GatewayRefusal extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options)
     this.name = 'GatewayRefusal'
+  }
+}
+
+/** The gateway gave nothing back yet, and will when it is asked again after the charge has settled. */
+export class RefundLater extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'RefundLater'
   }
 }
 

@@ -9,7 +9,7 @@ import {
   recordRefundDone,
   recordRefundIntent,
 } from '../store/donations/refunds.js'
-import { GatewayRefusal, withTimeout } from './gateway.js'
+import { GatewayRefusal, RefundLater, withTimeout } from './gateway.js'
 import { leaseSecondsOf, type Payments, sumOf } from './payments.js'
 
 /**
@@ -60,12 +60,7 @@ async function giveBack({ gateway, store, timeoutMs }: Payments, intent: RefundI
       await cancelRefund(store.db, intent.id)
       throw new ServiceError('payment-unavailable', `the gateway gave nothing back: ${cause.message}`, { cause })
     }
-    throw new ServiceError(
-      'payment-pending',
-      'the outcome of the refund is not known yet; the settlement finishes it',
-      {
-        cause,
-      },
-    )
+    const reason = cause instanceof RefundLater ? cause.message : 'the outcome of the refund is not known yet'
+    throw new ServiceError('payment-pending', `${reason}; the settlement finishes it`, { cause })
   }
 }

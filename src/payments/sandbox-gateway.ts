@@ -27,8 +27,11 @@ export function createSandboxGateway({ store, clock }: { readonly store: Store; 
     name: 'sandbox',
     wireNames: ['braintree', 'sandbox'],
     lateSeconds: 5,
+    clientToken: async () => 'sandbox-client-token',
     charge: async (charge, signal) => {
-      const { method, amount } = charge
+      const { method, amount, reference } = charge
+      const earlier = charge.again ? await findCharge(store.db, reference) : undefined
+      if (earlier) return toOutcome(earlier)
       const scenario = scenarioOf(method.kind === 'nonce' ? method.nonce : method.token, amount)
       switch (scenario.kind) {
         case 'approved':
@@ -51,7 +54,7 @@ export function createSandboxGateway({ store, clock }: { readonly store: Store; 
           return scenario satisfies never
       }
     },
-    findByReference: async (reference) => {
+    findByReference: async ({ reference }) => {
       const charge = await findCharge(store.db, reference)
       return charge && { outcome: toOutcome(charge), amount: charge.amount, currency: charge.currency }
     },

@@ -6,7 +6,7 @@ import { takeOverOpenRefunds } from '../store/donations/refunds.js'
 import { withTimeout } from './gateway.js'
 import { leaseSecondsOf, type Payments } from './payments.js'
 import { finishRefund } from './refund-donation.js'
-import { findOutcome, returnLateCharge } from './take-payment.js'
+import { findOutcome, returnLateCharge, wantedCharge } from './take-payment.js'
 
 /** What a round of settlement did; `open` could not be decided and is left to the next round. */
 export type SettlementRound = {
@@ -64,7 +64,7 @@ async function lookAgain(payments: Payments, donation: Donation & { readonly ref
   const { gateway, store, timeoutMs, warn } = payments
   const { id, reference } = donation
   try {
-    const found = await withTimeout(timeoutMs, (signal) => gateway.findByReference(reference, signal))
+    const found = await withTimeout(timeoutMs, (signal) => gateway.findByReference(wantedCharge(donation), signal))
     if (found?.outcome.kind === 'approved') {
       const { amount, outcome } = found
       await returnLateCharge(payments, donation, { reference, chargeId: outcome.chargeId, amount })

@@ -10,7 +10,7 @@ import {
   recordLateChargeReturned,
   type Settlement,
 } from '../store/donations/donation-outcomes.js'
-import { type Charge, type ChargeOutcome, GatewayRefusal, withTimeout } from './gateway.js'
+import { type Charge, type ChargeOutcome, GatewayRefusal, type WantedCharge, withTimeout } from './gateway.js'
 import { type Payments, sameAmount, sumOf } from './payments.js'
 
 /** How a payment ended. */
@@ -96,13 +96,18 @@ export async function findOutcome(
 ): Promise<PaymentResult | 'unknown' | 'differs'> {
   const { gateway, timeoutMs, warn } = payments
   const { id, reference = '', currency } = donation
-  const found = await withTimeout(timeoutMs, (signal) => gateway.findByReference(reference, signal))
+  const found = await withTimeout(timeoutMs, (signal) => gateway.findByReference(wantedCharge(donation), signal))
   if (!found) return 'unknown'
   if (found.currency !== currency || !sameAmount(found.amount, sumOf(donation.amount, donation.addon, currency))) {
     warn({ donationId: id, reference }, 'the gateway charged another amount than the donation says: a person must look')
     return 'differs'
   }
   return await recordOutcome(payments, { id, reference }, found.outcome)
+}
+
+/** The charge of a donation, as the gateway is asked for it. */
+export function wantedCharge({ reference = '', receivedAt = new Date(0) }: Donation): WantedCharge {
+  return { reference, since: receivedAt }
 }
 
 /**
