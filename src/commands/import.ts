@@ -21,6 +21,7 @@ export function registerImport(program: Command, { storeAction }: CommandLine): 
     )
     .option('--project <id>', 'the project of reports that do not name one', wholeNumber)
     .option('--dry-run', 'tell what would be created, changed and refused, and change nothing', false)
+    .option('--force', 'take records that are older than what is stored', false)
     .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
     .option(...jsonOption)
     .action(storeAction(['currency'], importRecords))
@@ -31,7 +32,13 @@ async function importRecords(
   { config, clock, signal, store }: Runtime<'currency'>,
   output: Output,
   files: readonly string[],
-  { kind, project, dryRun, photoConsent }: { kind?: string; project?: number; dryRun: boolean; photoConsent: boolean },
+  {
+    kind,
+    project,
+    dryRun,
+    force,
+    photoConsent,
+  }: { kind?: string; project?: number; dryRun: boolean; force: boolean; photoConsent: boolean },
 ): Promise<number> {
   const progress = output.progress()
   let summary: ImportSummary
@@ -43,6 +50,7 @@ async function importRecords(
       kind,
       project,
       dryRun,
+      force,
       photoConsent,
       signal,
       onProgress: ({ file, records, bytesRead, bytesTotal }) =>
@@ -79,7 +87,7 @@ function describe({
 }: ImportSummary) {
   return (
     `${records} records: ${created} created, ${changed} changed, ${unchanged} unchanged, ${refused} refused` +
-    (kept > 0 ? `, ${kept} with the state that an operator has decided on` : '') +
+    (kept > 0 ? `, ${kept} kept in part, since an operator has decided otherwise or what is stored is newer` : '') +
     (repeated > 0 ? `, ${repeated} repeated` : '') +
     (brokenFiles > 0 ? `; ${brokenFiles} of ${files} files could not be read to the end` : '')
   )

@@ -66,6 +66,8 @@ export type HashedRecord = {
   readonly hash: string
   /** The day that its total is cumulative to; never later than the day of the import. */
   readonly cumulativeTo: IsoDate
+  /** The newest instant at which its page is known to have said so; absent: not known. */
+  readonly knownAt?: Date | undefined
   /**
    * What of the stored project the record leaves as it is: what pictures and reports make of it, and perhaps the totals;
    * absent: nothing.
@@ -81,6 +83,8 @@ export type SaveOptions = {
   readonly currency: CurrencyCode
   /** Whether people shown on new photos are known to agree to worldwide publication. */
   readonly photoConsent: boolean
+  /** Whether a project or organisation stays that comes from a newer page; absent: pages come in order. */
+  readonly keepNewer?: boolean
 }
 
 /** A progress report in a feed; `contentHtml` is sanitised. */

@@ -50,7 +50,7 @@ export const wireProjects: Door = {
   prepare: (rows, saving) => {
     const records = rows as Parameters<typeof newestInstant>[0]
     // A batch holds records of one file, hence of one page.
-    const knownAt = newestInstant(records)
+    const knownAt = newestInstant(records, saving.today)
     return records.map((record) => toHashedRecord(record, saving, knownAt))
   },
   save: async (db, rows, saving) => {

@@ -14,15 +14,17 @@ export function toHashedRecord(record: ProjectRecord, options: SaveOptions, know
     record,
     hash: recordHash(record, options.photoConsent),
     cumulativeTo: cumulativeTo(record, knownAt, options.today),
+    knownAt,
   }
 }
 
 /**
  * The newest instant that these records name for themselves: their page is not older. An approval does not count, since
- * nothing was given before it.
+ * nothing was given before it, nor does a day after today.
  */
-export function newestInstant(records: readonly ProjectRecord[]): Date | undefined {
-  return newest(records.flatMap(({ modifiedDate, dateOfMostRecentReport }) => [modifiedDate, dateOfMostRecentReport]))
+export function newestInstant(records: readonly ProjectRecord[], today: IsoDate): Date | undefined {
+  const named = records.flatMap(({ modifiedDate, dateOfMostRecentReport }) => [modifiedDate, dateOfMostRecentReport])
+  return newest(named.filter((instant) => instant && isoDateOf(instant) <= today))
 }
 
 /** The day of the record's last change, else the day that its page is known of, else today; never in the future. */

@@ -21,7 +21,7 @@ export type ImportSummary = {
   /** Records that a later one with the same id replaced within a batch. */
   readonly repeated: number
   readonly refused: number
-  /** Saved records whose project keeps the state that an operator has decided on; `problems` names them. */
+  /** Records of which something stays as it is stored: a decision of an operator, or what is newer; `problems` names it. */
   readonly kept: number
   readonly problems: readonly ImportProblem[]
 }
@@ -62,7 +62,7 @@ export class ImportTally {
     for (const problem of problems) this.#sample({ ...where, ...problem })
   }
 
-  /** Counts a saved record that states another state than an operator has decided on. */
+  /** Counts a record of which something stays as it is stored. */
   keep(where: Omit<ImportProblem, keyof FieldProblem>, problem: FieldProblem): void {
     this.#kept++
     this.#sample({ ...where, ...problem })

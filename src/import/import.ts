@@ -30,6 +30,8 @@ export type ImportOptions = {
    * has consented to keeps the consent while it stays the same picture.
    */
   readonly photoConsent?: boolean
+  /** Whether a record is taken that is older than what is stored. */
+  readonly force?: boolean
   readonly onProgress?: (progress: ReadProgress & { readonly records: number }) => void
   /** An aborted import stops between two batches with `aborted`; what is saved stays. */
   readonly signal?: AbortSignal
@@ -50,10 +52,11 @@ export async function importFiles(
   files: readonly string[],
   options: ImportOptions,
 ): Promise<ImportSummary> {
-  const { source, currency, photoConsent = false, dryRun = false } = options
+  const { source, currency, photoConsent = false, dryRun = false, force = false } = options
   const today = isoDateOf(options.clock())
   const saving: ImportSaving = {
     ...{ source, currency, photoConsent, today },
+    keepNewer: !force,
     importId: randomUUID(),
     project: options.project,
   }

@@ -17,6 +17,8 @@ export type ImportSaving = {
   readonly photoConsent: boolean
   /** The project of Atom feeds whose links do not tell it. */
   readonly project?: number | undefined
+  /** Whether a project or organisation stays that comes from a newer page. */
+  readonly keepNewer: boolean
   /** Names this import; equal for all its files and batches. */
   readonly importId: string
 }

@@ -286,6 +286,7 @@ create table organisation_version (
   organisation_id bigint not null,
   version bigint not null,
   changed_at timestamp with time zone not null,
+  stated_at timestamp with time zone,
   constraint organisation_version_pkey PRIMARY KEY (organisation_id)
 );
 

@@ -156,7 +156,8 @@ describe('importing a page of odd but good records', () => {
       },
     ])
     expect(await months(7002)).toMatchObject([
-      { month: '2026-03-01', last_on: '2026-03-10', amount: '700.000', count: 4 },
+      // Its page names no later day that is not in the future.
+      { month: '2026-02-01', last_on: '2026-02-01', amount: '700.000', count: 4 },
     ])
     expect(await months(7003)).toEqual([])
   })
@@ -200,6 +201,8 @@ describe('importing a page with bad records', () => {
       ['7204', 'title'],
       [undefined, 'record'],
       [undefined, '__proto__'],
+      // The page of the first test is newer.
+      ['7201', 'organization 318'],
     ])
     expect(await rows(`select unknown_fields, contact_postal, latitude, goal from project where id = 7201`)).toEqual([
       {
@@ -329,6 +332,34 @@ describe('importing a record again', () => {
     ])
     await importing(await page(aRecord(7663, { themes: { theme: [{ id: 'finance', name: 'Microfinance' }] } })))
     expect(await rows(`select sector_code from theme where id = 'finance'`)).toEqual([{ sector_code: '24040' }])
+  })
+
+  it('keeps what a newer page says of a project and of an organisation, unless it is told otherwise', async () => {
+    const organization = (name: string) => ({ id: 401, name })
+    const newer = await page(aRecord(7680, { modifiedDate: '2024-05-01T00:00:00Z', organization: organization('New') }))
+    const older = await page(
+      aRecord(7680, { modifiedDate: '2020-05-01T00:00:00Z', title: 'Old', organization: organization('Old') }),
+      aRecord(7681, { modifiedDate: '2019-01-01T00:00:00Z', organization: organization('Old') }),
+    )
+    await importing(newer)
+    const before = await versions()
+    const summary = await importing(older)
+    expect(summary).toMatchObject({ created: 1, changed: 0, unchanged: 1, refused: 0, kept: 2 })
+    expect(summary.problems).toMatchObject([
+      { recordId: '7680', field: 'modifiedDate', got: '2020-05-01T00:00:00Z' },
+      { recordId: '7681', field: 'organization 401', got: '2020-05-01T00:00:00Z' },
+    ])
+    expect(summary.problems[0]?.expected).toContain('2024-05-01T00:00:00Z')
+    const stored = `select p.title, o.name from project p join organisation o on o.id = organisation_id
+      where p.id in (7680, 7681) order by p.id`
+    expect(await rows(stored)).toEqual([
+      { title: 'Project 7680', name: 'New' },
+      { title: 'Project 7681', name: 'New' },
+    ])
+    const after = await versions()
+    expect(after).toEqual(expect.arrayContaining(before.filter((row) => JSON.stringify(row).includes('"7680"'))))
+    expect(await importing(older, { force: true })).toMatchObject({ changed: 1, unchanged: 1, kept: 0 })
+    expect(await rows(stored)).toMatchObject([{ title: 'Old', name: 'Old' }, { name: 'Old' }])
   })
 
   it.each([

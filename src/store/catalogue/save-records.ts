@@ -6,6 +6,7 @@ import type { Db } from '../database/connection.js'
 import { type RowChange, upsert } from '../database/upsert.js'
 import { recordTotals } from '../donations/stated-totals.js'
 import { columnsOf, createToColumns } from './field-columns.js'
+import { newerOrganisations, olderThanProject, recordOrganisationInstants } from './newer-stored.js'
 import { organisationSources, saveOrganisations } from './organisations.js'
 import { replaceMainImages } from './photos.js'
 import { keepsState, listKeptStates } from './project-states.js'
@@ -52,13 +53,18 @@ export async function saveRecords(
   const states = new Map<number, RowChange>()
   for (const { record } of records)
     if (stored.get(record.id)?.source === options.source) states.set(record.id, 'unchanged')
-  const unchanged = records.length - candidates.length - refused.length
+  const kept: { id: number; problem: FieldProblem }[] = []
+  const newer = candidates.filter((one) => {
+    const problem = options.keepNewer && olderThanProject(one, stored.get(one.record.id)?.modified_date, options.today)
+    if (problem) kept.push({ id: one.record.id, problem })
+    return !problem
+  })
   const owners = await organisationSources(
     db,
     candidates.flatMap(({ record }) => record.organisation?.id ?? []),
   )
   const payouts = await foreignPayouts(db, candidates)
-  const writable = candidates.filter(({ record }) => {
+  const writable = newer.filter(({ record }) => {
     const payout = payouts.get(record.id)
     if (payout) {
       const got = `${payout.reference}, which is of project ${payout.projectId}`
@@ -74,11 +80,17 @@ export async function saveRecords(
     })
     return false
   })
-  const kept = await keptStates(db, writable)
-  if (writable.length > 0) await saveAll(db, writable, options)
+  kept.push(...(await keptStates(db, writable)))
+  const organisations = options.keepNewer ? await newerOrganisations(db, writable) : new Map<number, FieldProblem>()
+  for (const { record } of writable) {
+    const problem = record.organisation && organisations.get(record.organisation.id)
+    if (problem) kept.push({ id: record.id, problem })
+  }
+  if (writable.length > 0) await saveAll(db, writable, options, organisations)
   for (const { record } of writable) states.set(record.id, stored.has(record.id) ? 'changed' : 'created')
   for (const { id } of refused) states.delete(id)
   const changed = writable.filter(({ record }) => stored.has(record.id)).length
+  const unchanged = records.length - writable.length - refused.length
   return { created: writable.length - changed, changed, unchanged, refused, kept, states }
 }
 
@@ -97,18 +109,27 @@ async function keptStates(db: Db, hashed: readonly HashedRecord[]): Promise<Save
   }))
 }
 
-async function lockProjects(
-  db: Db,
-  ids: readonly number[],
-): Promise<Map<number, { source: RowSource; source_hash: string | null }>> {
-  const { rows } = await db.query<{ id: number; source: RowSource; source_hash: string | null }>(
-    `select id, source, source_hash from project where id = any ($1::bigint[]) order by id for update`,
+type StoredProject = {
+  readonly id: number
+  readonly source: RowSource
+  readonly source_hash: string | null
+  readonly modified_date: Date | null
+}
+
+async function lockProjects(db: Db, ids: readonly number[]): Promise<Map<number, StoredProject>> {
+  const { rows } = await db.query<StoredProject>(
+    `select id, source, source_hash, modified_date from project where id = any ($1::bigint[]) order by id for update`,
     [ids],
   )
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-async function saveAll(db: Db, hashed: readonly HashedRecord[], options: SaveOptions): Promise<void> {
+async function saveAll(
+  db: Db,
+  hashed: readonly HashedRecord[],
+  options: SaveOptions,
+  keptOrganisations: ReadonlyMap<number, unknown>,
+): Promise<void> {
   // In id order everywhere, so that two writers cannot deadlock.
   const placed = await placeRecords(
     db,
@@ -122,13 +143,19 @@ async function saveAll(db: Db, hashed: readonly HashedRecord[], options: SaveOpt
   const ordered = await themeRecords(db, placed, options.source)
   const records = ordered.map(({ record }) => record)
   // Of several records of one organisation the last counts.
-  const organisations = [...new Map(records.flatMap(({ organisation: o }) => (o ? [[o.id, o]] : []))).values()]
+  const organisations = [...new Map(records.flatMap(({ organisation: o }) => (o ? [[o.id, o]] : []))).values()].filter(
+    ({ id }) => !keptOrganisations.has(id),
+  )
   await saveRegions(
     db,
     records.flatMap(({ regionName }) => regionName ?? []),
   )
   await saveCountries(db, records.flatMap(countriesOf))
   await saveOrganisations(db, organisations, options.source)
+  if (options.keepNewer !== undefined) {
+    const isTaken = ({ record }: HashedRecord) => !keptOrganisations.has(record.organisation?.id ?? 0)
+    await recordOrganisationInstants(db, ordered.filter(isTaken))
+  }
   await saveProjects(db, ordered, options)
   for (const list of lists) await replaceList(db, list, records)
   await replaceMainImages(
