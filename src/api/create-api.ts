@@ -37,6 +37,11 @@ const reads = [projectReads, searchReads, organizationReads, themeAndRegionReads
 export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const { config } = deps
   const app = createServer(deps)
+  if (config.trustProxy === true) {
+    deps.log.warn(
+      'TRUST_PROXY=true lets every client choose the address that limits count: name the networks of your proxies',
+    )
+  }
   await allowAllOrigins(app)
   await secureHeaders(app, config)
   logRequests(app, deps.log)

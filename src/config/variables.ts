@@ -110,7 +110,7 @@ export const variables = {
   ),
   TLS_KEY_FILE: variable('Private key (PEM) of TLS_CERT_FILE.', undefined, text('a file')),
   TRUST_PROXY: variable(
-    'Whose X-Forwarded-For is believed: true, false, a number of hops, or addresses and networks separated by commas.',
+    "Whose X-Forwarded-For is believed: addresses and networks separated by commas, a number of hops, false, or true (everybody's).",
     'false',
     proxies,
   ),

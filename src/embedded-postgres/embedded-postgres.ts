@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path'
 import { Client } from 'pg'
 import { getServerPackage, openServerPrograms, removeLeftovers } from './binaries.js'
-import { createCluster, databaseName, resetPassword } from './cluster.js'
+import { createCluster, databaseName, repairRoles, serviceRole } from './cluster.js'
 import { errnoOf, incompatible, toOpenError, unavailable } from './failures.js'
 import { countLiveLeases, dropLease, takeLease } from './leases.js'
 import { withLock } from './lock.js'
@@ -9,7 +9,7 @@ import { checkCluster, findPlace, openSystemDir, type Place, systemDir } from '.
 import { findPostmaster } from './postmaster.js'
 import { openServer, stopServer } from './server.js'
 import { guardServer } from './server-guard.js'
-import { type LauncherFolder, openLauncherFolder, saveRecord } from './server-record.js'
+import { type LauncherFolder, makePassword, openLauncherFolder, saveRecord } from './server-record.js'
 import { isRoot } from './system-user.js'
 import { stopUnusedServer } from './unused-server.js'
 
@@ -51,26 +51,32 @@ export async function openEmbeddedPostgres(options: {
 
 async function openInsideLock(folder: LauncherFolder, log: (message: string) => void): Promise<EmbeddedPostgres> {
   const from = await getServerPackage()
-  const place = await findPlace(folder)
+  const found = await findPlace(folder)
+  const others = await countLiveLeases(folder.leaseDir)
+  const { adminPassword = makePassword() } = found.record
+  // Roles are repaired while the server is down, so not while other processes use it.
+  const repaired = found.exists && (found.passwordLost || (found.record.adminPassword === undefined && others === 0))
+  const place = repaired || !found.exists ? { ...found, record: { ...found.record, adminPassword } } : found
   if (isRoot()) await openSystemDir()
   const programs = await openServerPrograms(from, isRoot() ? systemDir : folder.dir, isRoot())
 
   await removeLeftovers(dirname(place.clusterDir), basename(place.clusterDir))
   if (place.exists) {
     await checkCluster(place, from.major)
-    if (place.passwordLost) {
+    if (repaired) {
+      // A server that was killed must recover before it can run without clients.
+      await openServer(programs, place)
       await stopServer(programs, place)
-      await resetPassword(programs, place)
+      await repairRoles(programs, place, adminPassword)
     }
     await saveRecord(folder, place.record)
   } else {
     log(`making a new database in ${place.clusterDir}`)
     // The record first: nobody could use a cluster without its password.
     await saveRecord(folder, place.record)
-    await createCluster(programs, place)
+    await createCluster(programs, place, adminPassword)
   }
 
-  const others = await countLiveLeases(folder.leaseDir)
   const endGuard = guardServer({ programs, place, folder })
   try {
     const { port, joined, url } = await connectServer(programs, place)
@@ -98,7 +104,7 @@ async function openInsideLock(folder: LauncherFolder, log: (message: string) => 
 async function connectServer(programs: string, place: Place) {
   for (let attempt = 1; ; attempt++) {
     const { port, joined } = await openServer(programs, place)
-    const url = `postgres://${databaseName}:${place.record.password}@127.0.0.1:${port}/${databaseName}`
+    const url = `postgres://${serviceRole}:${place.record.password}@127.0.0.1:${port}/${databaseName}`
     const tried = await findPostmaster(place.clusterDir)
     try {
       await checkConnection(url, place.clusterDir)

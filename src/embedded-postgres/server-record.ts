@@ -13,8 +13,10 @@ export type ServerRecord = {
   readonly clusterDir: string
   /** The TCP port last used, on 127.0.0.1. */
   readonly port: number
-  /** The password of the database user `giving`. */
+  /** The password of the service's role, `giving`. */
   readonly password: string
+  /** The password of the administrator's role, `giving_admin`; absent where the service's role is still a superuser. */
+  readonly adminPassword?: string | undefined
 }
 
 /** The launcher's own folder in a data directory, and what is in it. */
@@ -50,7 +52,7 @@ export function toLauncherFolder(dataDir: string): LauncherFolder {
   }
 }
 
-/** A new random password of the database user; it needs no quoting in SQL or in a URL. */
+/** A new random password of a role; it needs no quoting in SQL or in a URL. */
 export function makePassword(): string {
   return randomBytes(24).toString('base64url')
 }
@@ -80,7 +82,7 @@ function parseRecord(text: string): ServerRecord | undefined {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null) return undefined
-    const { dataDir, clusterDir, port, password } = value as Partial<Record<keyof ServerRecord, unknown>>
+    const { dataDir, clusterDir, port, password, adminPassword } = value as Partial<Record<keyof ServerRecord, unknown>>
     if (
       typeof dataDir !== 'string' ||
       typeof clusterDir !== 'string' ||
@@ -88,7 +90,7 @@ function parseRecord(text: string): ServerRecord | undefined {
       typeof password !== 'string'
     )
       return undefined
-    return { dataDir, clusterDir, port, password }
+    return { dataDir, clusterDir, port, password, ...(typeof adminPassword === 'string' && { adminPassword }) }
   } catch {
     return undefined
   }

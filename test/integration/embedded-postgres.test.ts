@@ -6,8 +6,17 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { getServerPackage, openServerPrograms } from '../../src/embedded-postgres/binaries.js'
+import { createCluster } from '../../src/embedded-postgres/cluster.js'
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js'
+import { findPlace, openSystemDir, systemDir } from '../../src/embedded-postgres/place.js'
 import { findPostmaster } from '../../src/embedded-postgres/postmaster.js'
+import { openServer, stopServer } from '../../src/embedded-postgres/server.js'
+import { openLauncherFolder, saveRecord } from '../../src/embedded-postgres/server-record.js'
+import { migrate } from '../../src/store/schema/migrate.js'
+import { grantWriterRole } from '../../src/store/schema/writer-role.js'
+import { openStore } from '../../src/store/store.js'
+import { administratorUrl } from '../support/administrator.js'
 import { buildLauncher, type LauncherProcess } from '../support/launcher-process.js'
 
 let launcher: Awaited<ReturnType<typeof buildLauncher>>
@@ -53,7 +62,8 @@ describe('the embedded PostgreSQL server', () => {
       server.url,
       `select current_database() as database, current_user as "user", current_setting('server_encoding') as encoding,
               current_setting('TimeZone') as zone, current_setting('listen_addresses') as addresses,
-              current_setting('unix_socket_directories') as sockets, lower('ÀÉ') as lowered`,
+              lower('ÀÉ') as lowered,
+              (select rolsuper or rolcreaterole or rolcreatedb from pg_roles where rolname = current_user) as powerful`,
     )
     expect(row).toEqual({
       database: 'giving',
@@ -61,8 +71,11 @@ describe('the embedded PostgreSQL server', () => {
       encoding: 'UTF8',
       zone: 'UTC',
       addresses: '127.0.0.1',
-      sockets: '',
       lowered: 'àé',
+      powerful: false,
+    })
+    expect(await query(await administratorUrl(dataDir, server.url), 'show unix_socket_directories')).toEqual({
+      unix_socket_directories: '',
     })
     expect((await stat(path.join(dataDir, 'postgres-launcher/server.json'))).mode & 0o777).toBe(0o600)
     await server.release()
@@ -218,6 +231,75 @@ describe('the embedded PostgreSQL server', () => {
     await two.release()
   })
 
+  test('moves a database whose role was a superuser to one that is none, with all its data', async () => {
+    const old = path.join(scratch, 'superuser')
+    const folder = await openLauncherFolder(old)
+    const place = await findPlace(folder)
+    clusters.add(place.clusterDir)
+    const from = await getServerPackage()
+    const isRoot = process.getuid?.() === 0
+    if (isRoot) await openSystemDir()
+    const programs = await openServerPrograms(from, isRoot ? systemDir : folder.dir, isRoot)
+    const { password } = place.record
+    await createCluster(programs, place, password)
+    await saveRecord(folder, place.record)
+    // What earlier versions made: one role with all rights.
+    await openServer(programs, place).then(async ({ port }) => {
+      const admin = `postgres://giving_admin:${password}@127.0.0.1:${port}/giving`
+      for (const statement of [
+        'create role moving superuser',
+        `set session authorization moving; drop owned by giving; alter database giving owner to giving_admin; drop role giving;
+          alter role giving_admin rename to giving`,
+        'drop role moving',
+      ]) {
+        await query(statement.startsWith('drop role') ? admin.replace('giving_admin', 'giving') : admin, statement)
+      }
+      const url = admin.replace('giving_admin', 'giving')
+      await using store = openStore({ url, max: 2, applicationName: 'old' })
+      await migrate(store)
+      await grantWriterRole(store.db, 'giving_writer', new Date())
+      for (const statement of [
+        'create schema queue',
+        'create table queue.job (id bigint generated always as identity primary key, kind text)',
+        `create type queue.state as enum ('open', 'done')`,
+        'create sequence queue.alone',
+        `insert into queue.job (kind) values ('kept')`,
+        `insert into project (id, active, status, title, source) values (1, true, 'active', 'Kept', 'local')`,
+      ]) {
+        await store.db.query(statement)
+      }
+      expect(await query(url, 'select rolsuper from pg_roles where rolname = current_user')).toEqual({ rolsuper: true })
+    })
+    await stopServer(programs, place)
+
+    const server = await open(old)
+    expect(
+      await query(
+        server.url,
+        `select (select title from project), (select kind from queue.job),
+          (select rolsuper from pg_roles where rolname = current_user) as super,
+          (select count(*)::int from pg_class c join pg_namespace n on n.oid = c.relnamespace
+            where nspname !~ '^(pg_|information_schema)' and relowner <> current_user::regrole) as tables,
+          (select count(*)::int from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+            where nspname !~ '^(pg_|information_schema)' and proowner <> current_user::regrole) as routines,
+          (select count(*)::int from pg_type t join pg_namespace n on n.oid = t.typnamespace
+            where nspname !~ '^(pg_|information_schema)' and typowner <> current_user::regrole) as types`,
+      ),
+    ).toEqual({ title: 'Kept', kind: 'kept', super: false, tables: 0, routines: 0, types: 0 })
+    {
+      await using store = openStore({ url: server.url, max: 2, applicationName: 'moved' })
+      expect((await migrate(store)).applied).toEqual([])
+      await grantWriterRole(store.db, 'giving_writer', new Date())
+      await store.db.query('drop schema queue cascade')
+      await store.db.query('alter table project add column also text')
+      await expect(store.db.query(`copy project to program 'cat'`)).rejects.toThrow(/permission denied/)
+    }
+    await server.release()
+    const again = await open(old)
+    expect(again.url).toBe(server.url)
+    await again.release()
+  })
+
   test('tells in one sentence that the data directory is not a folder or not ours', async (context) => {
     const file = path.join(scratch, 'file')
     await writeFile(file, '')
@@ -253,7 +335,8 @@ async function query(url: string, text: string): Promise<unknown> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    return (await client.query(text)).rows[0]
+    // Several statements have several results.
+    return [await client.query(text)].flat().at(-1)?.rows[0]
   } finally {
     await client.end()
   }

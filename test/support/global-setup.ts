@@ -6,6 +6,7 @@ import type { TestProject } from 'vitest/node'
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js'
 import { migrate } from '../../src/store/schema/migrate.js'
 import { openStore } from '../../src/store/store.js'
+import { allowNewDatabases } from './administrator.js'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -20,10 +21,11 @@ export const templateDatabase = 'giving_template'
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-test-'))
   const server = await openEmbeddedPostgres({ dataDir })
-  const admin = new pg.Client({ connectionString: server.url })
-  await admin.connect()
-  await admin.query(`create database ${templateDatabase}`)
-  await admin.end()
+  await allowNewDatabases(dataDir, server.url)
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  await client.query(`create database ${templateDatabase}`)
+  await client.end()
   const template = new URL(server.url)
   template.pathname = `/${templateDatabase}`
   await using store = openStore({ url: template.href, max: 1, applicationName: 'giving test template' })

@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readlink, rename, rm, symlink } from 'node:fs/promises'
+import { chmod, mkdir, open, readdir, readlink, rename, rm, symlink } from 'node:fs/promises'
 import path from 'node:path'
 import { isErrno, toStorageError } from './storage-errors.js'
 
@@ -69,10 +69,15 @@ export async function switchLiveRelease(folder: ReleaseFolder, id: string): Prom
   }
 }
 
-/** Creates the folders. Throws `storage-failed`. */
+/** Creates the folders; only their owner may enter those of unpublished releases. Throws `storage-failed`. */
 export async function prepareFolder(folder: ReleaseFolder): Promise<void> {
   try {
-    for (const directory of [folder.releases, folder.drafts, folder.held]) await makeDirectory(directory)
+    await makeDirectory(folder.releases)
+    for (const directory of [folder.drafts, folder.held]) {
+      await makeDirectory(directory)
+      // The files in them keep their modes, since they become public with their release, and may be hard links to its files.
+      await chmod(directory, 0o700)
+    }
   } catch (error) {
     throw toStorageError(error, folder.root)
   }

@@ -104,6 +104,18 @@ describe('a limit of requests in a minute', () => {
   })
 })
 
+describe('TRUST_PROXY=true', () => {
+  it.each([
+    [true, 1],
+    ['10.0.0.0/8', 0],
+    [1, 0],
+    [false, 0],
+  ])('is warned of once: %s', async (trustProxy, warnings) => {
+    const { log } = await testApi(store, { store, config: { ...testConfig, trustProxy } })
+    expect(log.filter(({ msg }) => String(msg).includes('TRUST_PROXY=true'))).toHaveLength(warnings)
+  })
+})
+
 describe('a proxy that is not trusted', () => {
   it('is named in the log when its clients reach the limit of one address', async () => {
     const limits = { ...testConfig.limits, requestsPerAddress: 1 }

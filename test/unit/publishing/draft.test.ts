@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { gunzipSync, gzipSync, inflateRawSync } from 'node:zlib'
@@ -25,6 +25,16 @@ beforeEach(async () => {
 afterEach(async () => {
   await draft[Symbol.asyncDispose]()
   await rm(root, { recursive: true, force: true })
+})
+
+it('drafts and held releases can be entered by their owner only, also in a folder made before', async () => {
+  const folder = releaseFolder(root)
+  await Promise.all([folder.drafts, folder.held].map((directory) => chmod(directory, 0o755)))
+  await prepareFolder(folder)
+  const modes = await Promise.all(
+    [folder.drafts, folder.held, folder.releases].map(async (directory) => (await stat(directory)).mode & 0o077),
+  )
+  expect(modes).toEqual([0, 0, 0o055 & ~process.umask()])
 })
 
 /** The text in batches of texts; all are overwritten when the next is asked for, as the store's are. */
