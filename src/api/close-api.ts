@@ -1,13 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
 const pollMs = 100
 
+/** How an API closes. */
+export type Closing = {
+  /** It goes on listening and answering for so long, while `/readyz` tells a proxy to send its requests elsewhere. */
+  readonly drainMs: number
+  /** Answers that have begun may take so long afterwards. */
+  readonly graceMs: number
+}
+
 /**
- * Stops listening and lets running answers finish for at most `graceMs`, then closes all connections. The framework closes
- * only connections that are idle at the start, so a kept-alive one is closed here when its answer has been sent.
+ * Drains, stops listening, lets running answers finish, and closes all connections. The caller aborts `stopping` of the
+ * API first. The framework closes only connections that are idle when it stops listening, so a kept-alive one is closed
+ * here when its answer has been sent.
  */
-export async function closeApi(app: FastifyInstance, graceMs: number): Promise<void> {
+export async function closeApi(app: FastifyInstance, { drainMs, graceMs }: Closing): Promise<void> {
   const { server } = app
+  // A client that kept its connection would send its next request while the connection is being closed.
+  server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))
+  await sleep(drainMs)
   const idle = setInterval(() => server.closeIdleConnections(), pollMs)
   const late = setTimeout(() => server.closeAllConnections(), graceMs)
   try {

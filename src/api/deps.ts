@@ -41,6 +41,8 @@ export type ApiDeps = AccessDeps & {
   readonly listRuns: (limit: number) => Promise<readonly RunSummary[]>
   readonly log: Log
   readonly payments: Payments
+  /** Aborted when the process is asked to stop: `/readyz` is 503 from then on. */
+  readonly stopping: AbortSignal
   /** Measures every request, and is served at `/metrics`; undefined: neither. */
   readonly metrics?: Metrics
   readonly config: ApiConfig

@@ -38,6 +38,10 @@ export function registerServices(program: Command, { storeAction }: CommandLine)
     .action(storeAction([...workFields, 'host', 'metricsPort'], workOnly, { waits: true }))
 }
 
+// All in one has no other process that a proxy could turn to, and somebody may wait for it at a terminal. Three seconds
+// are time for a proxy that asks each second, and leave a slow reader enough of the 10 s until the process is down.
+const drainSeconds = { start: 0, api: 3 } as const
+
 const workFields = [...workerFields, ...publicationFields, ...paymentFields] as const
 
 type WorkRuntime = Runtime<(typeof workFields)[number]>
@@ -48,7 +52,7 @@ async function start(runtime: WorkRuntime & ServiceRuntime, output: Output): Pro
   await using cleanup = new CleanupStack()
   const apiRuntime = openApiRuntime(runtime, cleanup)
   const metrics = openMetrics(apiRuntime)
-  const baseUrl = await serveApi(apiRuntime, metrics, cleanup)
+  const baseUrl = await serveApi(apiRuntime, metrics, drainSeconds.start, cleanup)
   await seedFirstStart(runtime, baseUrl, output)
   // Before the worker starts, so that its first round finds the run.
   const { log, signal, store, clock } = runtime
@@ -64,7 +68,7 @@ async function start(runtime: WorkRuntime & ServiceRuntime, output: Output): Pro
 async function serveOnly(runtime: ServiceRuntime, output: Output): Promise<number> {
   await using cleanup = new CleanupStack()
   const apiRuntime = openApiRuntime(runtime, cleanup)
-  output.note(`listening on ${await serveApi(apiRuntime, openMetrics(apiRuntime), cleanup)}`)
+  output.note(`listening on ${await serveApi(apiRuntime, openMetrics(apiRuntime), drainSeconds.api, cleanup)}`)
   await untilAborted(runtime.signal)
   return 0
 }

@@ -57,6 +57,8 @@ export type Config = {
   readonly language: string
   readonly tokenTimeoutHours: number
   readonly shutdownSeconds: number
+  /** Undefined: what suits the command. */
+  readonly shutdownDrainSeconds: number | undefined
   readonly payments: {
     readonly gateway: 'sandbox'
     readonly timeoutSeconds: number
@@ -210,6 +212,7 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
   language: (variable) => variable.get('DEFAULT_LANGUAGE'),
   tokenTimeoutHours: (variable) => variable.get('TOKEN_TIMEOUT_HOURS'),
   shutdownSeconds: (variable) => variable.get('SHUTDOWN_SECONDS'),
+  shutdownDrainSeconds: (variable) => variable.get('SHUTDOWN_DRAIN_SECONDS'),
   payments: (variable) => ({
     gateway: variable.get('PAYMENT_GATEWAY'),
     timeoutSeconds: variable.get('PAYMENT_TIMEOUT_SECONDS'),

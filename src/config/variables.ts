@@ -199,6 +199,11 @@ export const variables = {
     wholeNumber(2, 600),
   ),
   SHUTDOWN_SECONDS: variable('How long a running job may take to finish after SIGTERM.', '8', wholeNumber(1, 600)),
+  SHUTDOWN_DRAIN_SECONDS: variable(
+    'How long an API that is asked to stop answers on, with 503 on /readyz; unset: 3 for giving api, 0 for giving start.',
+    undefined,
+    wholeNumber(0, 600),
+  ),
   UPSTREAM_URL: variable(
     'Platform whose catalogue is mirrored: its address up to, not including, /api; unset: nothing is mirrored.',
     undefined,

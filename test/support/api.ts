@@ -45,6 +45,7 @@ export async function testApi(store: Store, changes: Partial<ApiDeps> = {}): Pro
     clock: () => test.now,
     log: pino({ level: 'debug' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
     passwords: createPasswordHashing({ memoryCost: 8, timeCost: 1, parallelism: 1 }),
+    stopping: new AbortController().signal,
     config: testConfig,
     ...changes,
   }

@@ -67,6 +67,9 @@ export type RunningService = {
 /** All requests of a test come from one address, so they are not counted. */
 export const noRates = { RATE_LIMIT_PER_MINUTE: '0', RATE_LIMIT_PER_ADDRESS: '0' } as const
 
+/** Tests wait for dead workers, and for processes that stop without a proxy before them. */
+const quick = { QUEUE_LOCK_SECONDS: '2', SHUTDOWN_DRAIN_SECONDS: '0' } as const
+
 /** A fresh installation; `environment` is added to that of its commands, which may open `openFiles` files (ulimit -n). */
 export async function newInstallation(
   environment: Record<string, string> = {},
@@ -80,7 +83,7 @@ export async function newInstallation(
     const command = [process.execPath, path.join(program, 'src/cli.js'), ...args]
     const limit = openFiles === undefined ? '' : `ulimit -n ${openFiles}; `
     const child = spawn('sh', ['-c', `${limit}exec "$@"`, 'sh', ...command], {
-      env: { PATH, HOME, GIVING_DATA_DIR: dataDir, PORT: '0', QUEUE_LOCK_SECONDS: '2', ...noRates, ...environment },
+      env: { PATH, HOME, GIVING_DATA_DIR: dataDir, PORT: '0', ...quick, ...noRates, ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
     started.push(child)

@@ -5,14 +5,18 @@ import type { ApiDeps } from '../deps.js'
 import { retryAfterSeconds } from '../errors.js'
 
 /**
- * `/healthz`: the process answers. `/readyz`: it can work, which needs the database and a live release; 503 until then. A
- * late, failed or held publication is reported (`needs`, the codes of `giving status`), but leaves the process in service:
+ * `/healthz`: the process answers. `/readyz`: it can work, which needs the database and a live release; 503 until then,
+ * and again once it is asked to stop, so that a proxy sends its requests elsewhere before it stops listening. A late, failed or held publication is reported (`needs`, the codes of `giving status`), but leaves the process in service:
  * it still serves the last good release.
  */
 export function healthRoutes(app: FastifyInstance, deps: ApiDeps): void {
   app.get('/healthz', async (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'alive' }))
 
   app.get('/readyz', async (_request, reply) => {
+    if (deps.stopping.aborted) {
+      reply.header('cache-control', 'no-store').header('retry-after', String(retryAfterSeconds)).code(503)
+      return reply.send({ ready: false, stopping: true })
+    }
     const state = await lookAt(deps)
     const ready = state.database === 'reachable' && state.release !== undefined
     reply.header('cache-control', 'no-store').code(ready ? 200 : 503)

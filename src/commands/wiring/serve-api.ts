@@ -35,6 +35,7 @@ export const apiFields = [
   'maxConnectionsPerAddress',
   'tokenTimeoutHours',
   'shutdownSeconds',
+  'shutdownDrainSeconds',
 ] as const
 
 /** A runtime whose store is used as the API does: statements have time limits, searches have their own connections. */
@@ -67,10 +68,16 @@ export function openApiRuntime(runtime: Runtime<(typeof apiFields)[number]>, cle
 }
 
 /**
- * Listens and returns the public address. It closes as soon as the signal is aborted, while a worker of this process still
- * finishes its jobs, so that both are down in time. Throws `configuration-invalid` when the port is taken.
+ * Listens and returns the public address. It begins to close as soon as the signal is aborted, while a worker of this
+ * process still finishes its jobs, so that both are down in time; first it drains, for `drainSeconds` unless configured
+ * otherwise. Throws `configuration-invalid` when the port is taken.
  */
-export async function serveApi(runtime: ApiRuntime, metrics: Metrics, cleanup: CleanupStack): Promise<string> {
+export async function serveApi(
+  runtime: ApiRuntime,
+  metrics: Metrics,
+  drainSeconds: number,
+  cleanup: CleanupStack,
+): Promise<string> {
   const { config, log, clock, signal, store, searches } = runtime
   let baseUrl = config.baseUrl ?? listeningUrl(config, config.port)
   const payments = openPayments(runtime)
@@ -86,6 +93,7 @@ export async function serveApi(runtime: ApiRuntime, metrics: Metrics, cleanup: C
     passwords: createPasswordHashing(),
     payments,
     metrics,
+    stopping: signal,
     config: {
       baseUrl: () => baseUrl,
       publisherName: config.reportingOrg.name,
@@ -98,7 +106,10 @@ export async function serveApi(runtime: ApiRuntime, metrics: Metrics, cleanup: C
   })
   let closing: Promise<void> | undefined
   const close = () => {
-    closing ??= closeApi(api, Math.min(config.shutdownSeconds * 1000, maxGraceMs))
+    closing ??= closeApi(api, {
+      drainMs: (config.shutdownDrainSeconds ?? drainSeconds) * 1000,
+      graceMs: Math.min(config.shutdownSeconds * 1000, maxGraceMs),
+    })
     return closing
   }
   cleanup.defer(close)

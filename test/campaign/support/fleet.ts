@@ -134,9 +134,11 @@ function follow(child: ChildProcess, command: string): Omit<Launched, 'child'> &
     },
   }
   const wanted = readyText[command as keyof typeof readyText] ?? '\n'
+  // Its address comes on another stream, maybe later.
+  const serves = command === 'api' || command === 'start'
   const ready = new Promise<FleetProcess>((resolve, reject) => {
     look = () => {
-      if (output.includes(wanted)) resolve(one)
+      if (output.includes(wanted) && (baseUrl !== '' || !serves)) resolve(one)
       else if (ended) reject(new Error(`giving ${command} ended before it was ready:\n${output.slice(-3000)}`))
     }
     look()

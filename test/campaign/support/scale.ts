@@ -34,6 +34,8 @@ export const scale = {
   faults: scaled(6),
   /** SIGTERM under load. */
   shutdowns: scaled(20),
+  /** API processes replaced one after the other behind a proxy, under load. */
+  rollingRestarts: scaled(100),
   /** Releases published while readers follow. */
   releases: scaled(20),
   plainReaders: 50,

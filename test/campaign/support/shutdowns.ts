@@ -182,7 +182,8 @@ async function enter(store: Store, round: number): Promise<number> {
   return await askForRun(store)
 }
 
-async function newKey(store: Store): Promise<string> {
+/** An API key of a new account. */
+export async function newKey(store: Store): Promise<string> {
   const passwords = createPasswordHashing({ memoryCost: 8, timeCost: 1, parallelism: 1 })
   return (await createApiUser({ store, passwords, clock: () => new Date() }, testUser)).apiKey
 }

@@ -22,6 +22,7 @@ const api = await createApi({
   listRuns: async () => [],
   log: createLog('silent'),
   passwords: createPasswordHashing(),
+  stopping: new AbortController().signal,
   config: testConfig,
 })
 await api.listen({ host: '127.0.0.1', port: 0 })
