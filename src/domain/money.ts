@@ -113,6 +113,11 @@ export function roundToCurrency(amount: Decimal, currency: CurrencyCode): Decima
   return fromMinorUnits(toMinorUnits(amount, places), places)
 }
 
+/** Whether the amount has no fraction but zeros. */
+export function isWhole(amount: Decimal): boolean {
+  return !/\.\d*[1-9]/.test(amount)
+}
+
 /** -1, 0 or 1. */
 export function signOf(amount: Decimal): -1 | 0 | 1 {
   if (!/[1-9]/.test(amount)) return 0

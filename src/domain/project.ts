@@ -23,6 +23,8 @@ export type Theme = {
 /** What each kind of field holds. */
 type FieldKinds = {
   readonly text: string
+  /** A text that may be stated as empty, which differs from one that is absent. */
+  readonly textOrEmpty: string
   /** A whole number that a JavaScript number holds exactly. */
   readonly integer: number
   /** A 64-bit integer as text: it may exceed what a number holds exactly. */
@@ -43,8 +45,8 @@ type FieldKinds = {
 export const organisationFields = [
   ['id', 'integer', 'record'],
   ['name', 'text', 'record'],
-  ['ein', 'text?', 'record'],
-  ['addressLine1', 'text?', 'record'],
+  ['ein', 'textOrEmpty?', 'record'],
+  ['addressLine1', 'textOrEmpty?', 'record'],
   ['addressLine2', 'text?', 'record'],
   ['city', 'text?', 'record'],
   ['state', 'text?', 'record'],
@@ -164,12 +166,12 @@ export const projectFields = [
   ['need', 'text?', 'record'],
   ['longTermImpact', 'text?', 'record'],
   ['activities', 'text?', 'record'],
-  ['notice', 'text?', 'record'],
-  ['additionalDocumentation', 'text?', 'record'],
-  ['contactName', 'text?', 'record'],
-  ['contactTitle', 'text?', 'record'],
+  ['notice', 'textOrEmpty?', 'record'],
+  ['additionalDocumentation', 'textOrEmpty?', 'record'],
+  ['contactName', 'textOrEmpty?', 'record'],
+  ['contactTitle', 'textOrEmpty?', 'record'],
   ['contactAddress', 'text?', 'record'],
-  ['contactAddress2', 'text?', 'record'],
+  ['contactAddress2', 'textOrEmpty?', 'record'],
   ['contactCity', 'text?', 'record'],
   ['contactState', 'text?', 'record'],
   ['contactPostal', 'text?', 'record'],

@@ -1,5 +1,5 @@
 import { parseIsoDate, parseWireDateTime } from '../domain/dates.js'
-import { type CurrencyCode, type Decimal, parseCurrencyCode, parseDecimal, signOf } from '../domain/money.js'
+import { type CurrencyCode, type Decimal, isWhole, parseCurrencyCode, parseDecimal, signOf } from '../domain/money.js'
 import { isActiveCode } from '../standard/index.js'
 import { isObject, type ParsedObject, type ParsedValue } from '../wire/read/parsed-value.js'
 
@@ -86,6 +86,21 @@ export const positiveAmount = scalar('amount', `${plainNumber}, above 0`, (value
   exclusiveMinimum: 0,
   pattern: '^[0-9]{1,15}([.][0-9]{1,3})?$',
 })
+
+/** An amount above 0 without a fraction. */
+export const wholeAmount = scalar(
+  'whole amount',
+  'a whole number above 0, such as 25',
+  (value) => {
+    const parsed = parseAmount(value, 1)
+    return parsed !== undefined && isWhole(parsed) ? parsed : undefined
+  },
+  {
+    type: numberOrText,
+    exclusiveMinimum: 0,
+    pattern: '^[0-9]{1,15}([.]0{1,3})?$',
+  },
+)
 
 /** An amount that may be negative, but not 0. */
 export const signedAmount = scalar('signed amount', `${plainNumber}, not 0`, (value) => parseAmount(value, -1), {

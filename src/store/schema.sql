@@ -861,6 +861,7 @@ CASE kind
     WHEN 'fee'::text THEN true
     ELSE amount >= 0::numeric
 END) NOT VALID;
+alter table donation_option add constraint option_amount_is_whole CHECK (amount = trunc(amount)) NOT VALID;
 alter table organisation add constraint organisation_has_name CHECK (name <> ''::text) NOT VALID;
 alter table progress_report add constraint report_has_title CHECK (title <> ''::text) NOT VALID;
 alter table progress_report add constraint report_has_web_address CHECK (url ~ '^https?://'::text) NOT VALID;

@@ -6,6 +6,7 @@ import { testDatabase } from '../support/database.js'
 // The types of PostgreSQL that a kind of field may have.
 const types: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
+  textOrEmpty: ['text'],
   integer: ['integer', 'bigint'],
   bigint: ['bigint'],
   boolean: ['boolean'],

@@ -6,7 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CurrencyCode } from '../../src/domain/money.js'
 import { type ImportOptions, importFiles } from '../../src/import/import.js'
 import { importExitCode } from '../../src/import/import-summary.js'
+import { projectGraphs } from '../../src/store/catalogue/project-graphs.js'
 import type { Store } from '../../src/store/store.js'
+import { projectTexts } from '../../src/wire/write/project.js'
 import { realRecords } from '../support/borrowed-files.js'
 import { testDatabase } from '../support/database.js'
 
@@ -129,7 +131,8 @@ describe('importing a page of odd but good records', () => {
         original_url: 'https://giving.example/img/7001/original.jpg',
       },
     ])
-    expect(await rows(`select url from video where project_id = 7001`)).toEqual([
+    expect(await rows(`select url from video where project_id = 7001 order by position`)).toEqual([
+      { url: '' },
       { url: 'https://video.example/watch?v=1&t=2' },
     ])
     expect(await rows(`select amount, description from donation_option where project_id = 7001`)).toEqual([
@@ -332,6 +335,41 @@ describe('importing a record again', () => {
     ])
     await importing(await page(aRecord(7663, { themes: { theme: [{ id: 'finance', name: 'Microfinance' }] } })))
     expect(await rows(`select sector_code from theme where id = 'finance'`)).toEqual([{ sector_code: '24040' }])
+  })
+
+  it('tells an empty text from an absent one, in the store and in the API', async () => {
+    const empty = { contactName: '', contactTitle: '', contactAddress2: '', additionalDocumentation: '', notice: '' }
+    const organization = { id: 402, name: 'Empty', ein: '', addressLine1: '' }
+    await importing(
+      await page(aRecord(7685, { ...empty, organization, videos: { video: [{ url: '' }] } }), aRecord(7686)),
+    )
+    const [full, bare] = (await projectGraphs(store.db, [7685, 7686])).map(projectTexts)
+    const shown = JSON.parse(full?.json ?? '')
+    expect(shown).toMatchObject({
+      ...empty,
+      organization: { ein: '', addressLine1: '' },
+      videos: { video: [{ url: '' }] },
+    })
+    expect(full?.xml).toContain('<notice></notice>')
+    const absent = JSON.parse(bare?.json ?? '')
+    for (const name of [...Object.keys(empty), 'videos']) expect(absent).not.toHaveProperty(name)
+  })
+
+  it('refuses a donation option that is not a whole amount, instead of rounding it', async () => {
+    const options = (amount: string) => ({ donationOptions: { donationOption: [{ amount, description: 'x' }] } })
+    const summary = await importing(await page(aRecord(7687, options('10.5')), aRecord(7688, options('10.00'))))
+    expect(summary).toMatchObject({ created: 1, refused: 1 })
+    expect(summary.problems).toMatchObject([
+      {
+        recordId: '7687',
+        field: 'donationOptions/amount',
+        expected: expect.stringContaining('whole number'),
+        got: '10.5',
+      },
+    ])
+    await expect(rows(`insert into donation_option values (7688, 1, 12.5, null)`)).rejects.toThrow(
+      'option_amount_is_whole',
+    )
   })
 
   it('keeps what a newer page says of a project and of an organisation, unless it is told otherwise', async () => {

@@ -254,7 +254,7 @@ export const projectKindFields = {
   },
   donationOptions: {
     type: type.entriesOf('options such as 25:buys tools|100:pays a mason', {
-      amount: { type: type.positiveAmount },
+      amount: { type: type.wholeAmount },
       description: { type: type.text, optional: true },
     }),
     unit: 'DEFAULT_CURRENCY',

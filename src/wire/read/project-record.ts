@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../../domain/errors.js'
 import type { AnyFieldTable } from '../../domain/field-table.js'
-import { signOf } from '../../domain/money.js'
+import { isWhole, signOf } from '../../domain/money.js'
 import {
   type Country,
   type DonationOption,
@@ -65,6 +65,7 @@ const statuses: readonly ProjectStatus[] = ['active', 'funded', 'retired']
 const kinds: Readonly<Record<string, ReadField>> = {
   text: (reader, name) => reader.requiredText(name),
   'text?': (reader, name) => reader.text(name),
+  'textOrEmpty?': (reader, name) => reader.textOrEmpty(name),
   integer: (reader, name) => reader.requiredId(name),
   'integer?': (reader, name) => reader.tryCount(name),
   'bigint?': (reader, name) => reader.tryBigint(name),
@@ -123,7 +124,7 @@ function readProject(reader: RecordReader): ProjectRecord {
         ? countries
         : [{ code: countryCode, name: countryName ?? countryCode }],
     themes: readThemes(reader),
-    videos: reader.parts('videos', 'video').flatMap((video) => video.text('url') ?? []),
+    videos: reader.parts('videos', 'video').flatMap((video) => video.textOrEmpty('url') ?? []),
     donationOptions: readDonationOptions(reader),
   }
   return { ...record, ...present('unknownFields', reader.unknown()) }
@@ -186,6 +187,7 @@ function readDonationOptions(reader: RecordReader): DonationOption[] {
     const amount = option.money('amount')
     // Nobody can give an amount of 0.
     if (amount === undefined || signOf(amount) <= 0) return []
+    if (!isWhole(amount)) option.refuse('amount', 'a whole number, since clients read it as one', amount)
     return [{ amount, ...present('description', option.text('description')) }]
   })
 }

@@ -53,6 +53,13 @@ export class RecordReader {
     return undefined
   }
 
+  /** As `text`, but an empty text that is stated stays one. */
+  textOrEmpty(field: string): string | undefined {
+    const text = this.text(field)
+    const value = Object.hasOwn(this.#object, field) ? this.#object[field] : undefined
+    return text === undefined && (value === '' || (isObject(value) && isEmpty(value))) ? '' : text
+  }
+
   requiredText(field: string): string {
     const text = this.text(field)
     if (text === undefined && !this.problems.some((problem) => problem.field === this.#path + field)) {

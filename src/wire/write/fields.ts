@@ -19,6 +19,7 @@ export type WireField<Noun> = { readonly name: string; readonly valueIn: (noun: 
 
 const kinds: Readonly<Record<string, (value: never) => WireValue>> = {
   text: string,
+  textOrEmpty: string,
   status: string,
   integer,
   bigint: integer,

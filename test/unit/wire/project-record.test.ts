@@ -107,6 +107,7 @@ describe('reading a project record', () => {
   it('reads every field of the table that a record states, those too that came after the hashes', () => {
     const samples = {
       'text?': 'x',
+      'textOrEmpty?': 'x',
       'integer?': 1,
       'bigint?': '1',
       'decimal?': '1.5',
