@@ -2,6 +2,7 @@ import { registerAudit } from './audit.js'
 import { registerBooks } from './books.js'
 import { registerDemoData } from './demo-data.js'
 import { registerDisbursements } from './disbursements.js'
+import { registerDoctor } from './doctor.js'
 import { registerDonations } from './donations.js'
 import { registerDonors } from './donors.js'
 import { registerImport } from './import.js'
@@ -26,6 +27,7 @@ export const registrations = [
   registerServices,
   registerMigrate,
   registerStatus,
+  registerDoctor,
   registerImport,
   registerDemoData,
   registerPublish,
