@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { type ErrorCode, errorCatalogue, ServiceError } from '../domain/errors.js'
+import { type ErrorCode, errorCatalogue, type FieldProblem, problemText, ServiceError } from '../domain/errors.js'
 import type { Log } from '../observability/log.js'
 import { exposedHeaders } from './cors.js'
 import { addLogFields } from './log-fields.js'
@@ -45,7 +45,7 @@ export function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket, l
     return
   }
   log.info({ code: error.code }, 'broken HTTP request')
-  const body = errorDocument('xml', { status: 400, messages: [brokenHttpMessage(error.code)] })
+  const body = errorDocument('xml', { status: 400, errors: [{ message: brokenHttpMessage(error.code) }] })
   const head = [
     'HTTP/1.1 400 Bad Request',
     `Content-Type: ${mediaTypes.xml}`,
@@ -85,14 +85,23 @@ function toApiError(error: unknown): ServiceError {
 
 function toErrorResponse(failure: ServiceError, requestId: string): ErrorResponse {
   const { public: isPublic, status } = errorCatalogue[failure.code]
+  const { message: own, number, problems } = failure
   if (isPublic) {
-    return { status, messages: [failure.message], ...(failure.number !== undefined && { number: failure.number }) }
+    if (problems.length > 1) {
+      return { status, errors: problems.map((one) => ({ message: problemText(one), number: numberOf(one) })) }
+    }
+    return { status, errors: [{ message: own, number: number ?? (problems[0] && numberOf(problems[0])) }] }
   }
   const message =
     status === 503
       ? 'the service cannot take this request at the moment'
       : 'an unexpected condition prevented the request from being completed'
-  return { status, messages: [`${message} (request ${requestId})`] }
+  return { status, errors: [{ message: `${message} (request ${requestId})` }] }
+}
+
+// The `error_number` of a field that is missing or wrong; the payment processor's codes begin at 1000.
+function numberOf({ missing }: FieldProblem): number {
+  return missing ? 101 : 102
 }
 
 // The framework's own errors that a client can cause.

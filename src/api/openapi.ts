@@ -66,6 +66,9 @@ const statuses: Readonly<Record<number, string>> = {
   503: 'Maintenance, overload or too many requests; Retry-After says when to come back.',
 }
 
+const errorNumber =
+  "101: a field or parameter is missing; 102: it has a wrong value; from 1000 on: the payment processor's code."
+
 const errorResponse = {
   type: 'object',
   required: ['error_code', 'errors', 'status'],
@@ -82,7 +85,10 @@ const errorResponse = {
           items: {
             type: 'object',
             required: ['error_message'],
-            properties: { error_message: { type: 'string' }, error_number: { type: 'integer' } },
+            properties: {
+              error_message: { type: 'string' },
+              error_number: { type: 'integer', description: errorNumber },
+            },
           },
         },
       },

@@ -100,7 +100,7 @@ export function idListOf(request: FastifyRequest, name: string): string[] {
 /** The error of a query parameter that must be there. */
 export function missingParameter(field: string, expected: string): ServiceError {
   return new ServiceError('request-invalid', `the query parameter ${field} is missing: expected ${expected}`, {
-    problems: [{ field, expected }],
+    problems: [{ field, expected, missing: true }],
   })
 }
 

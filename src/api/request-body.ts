@@ -39,9 +39,42 @@ export const userFields = z.object({ email: emailText, password: passwordText })
  * that is missing or wrong.
  */
 export function readValidBody<T extends z.ZodType>(request: FastifyRequest, root: string, schema: T): z.output<T> {
-  const result = schema.safeParse(readBody(request, root))
+  const fields = readBody(request, root)
+  const result = schema.safeParse(fields)
   if (result.success) return result.data
-  throw invalidFields(result.error.issues.map((issue) => toProblem(root, issue)))
+  throw invalidFields(problemsOf(root, schema, fields, result.error.issues))
+}
+
+/** The problems of each issue; where an object is missing or something else, also those of the fields that it lacks. */
+function problemsOf(
+  root: string,
+  schema: z.ZodType,
+  fields: unknown,
+  issues: readonly z.core.$ZodIssue[],
+): FieldProblem[] {
+  const at = issues.findIndex(isNoObject)
+  const absent = issues[at]
+  if (!absent) return issues.map((issue) => toProblem(root, issue, fields))
+  const completed = withObject(fields, absent.path)
+  const inside = schema.safeParse(completed).error?.issues ?? []
+  const before = issues.slice(0, at).map((issue) => toProblem(root, issue, fields))
+  const others = problemsOf(root, schema, completed, inside.slice(at))
+  return [...before, toProblem(root, absent, fields), ...others]
+}
+
+function isNoObject(issue: z.core.$ZodIssue): boolean {
+  return issue.code === 'invalid_type' && issue.expected === 'object'
+}
+
+/** A copy of the fields with an empty object at the path. */
+function withObject(fields: unknown, [name, ...rest]: readonly PropertyKey[]): unknown {
+  if (name === undefined) return {}
+  const parent = isObject(fields as ParsedValue) ? (fields as Record<PropertyKey, unknown>) : {}
+  return { ...parent, [name]: withObject(parent[name], rest) }
+}
+
+function valueAt(fields: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce((value, name) => (value as Record<PropertyKey, unknown> | undefined)?.[name], fields)
 }
 
 /**
@@ -85,15 +118,18 @@ function readJson(body: Buffer): ParsedValue {
 function fieldsOfXml(root: string, body: Buffer): unknown {
   const fields = parseFields(body, limits)
   if (fields.root !== root) throw malformed(`the root element must be ${root}, not ${fields.root.slice(0, 64)}`)
-  return fields.value
+  // An element without content is an object without fields.
+  return fields.value === '' ? {} : fields.value
 }
 
 function malformed(message: string, cause?: ServiceError): ServiceError {
   return new ServiceError('request-malformed', message, { cause })
 }
 
-function toProblem(root: string, issue: z.core.$ZodIssue): FieldProblem {
-  return { field: [root, ...issue.path.map(String)].join('.'), expected: expectationOf(issue) }
+function toProblem(root: string, issue: z.core.$ZodIssue, fields: unknown): FieldProblem {
+  const value = valueAt(fields, issue.path)
+  const missing = value === undefined || value === null || value === ''
+  return { field: [root, ...issue.path.map(String)].join('.'), expected: expectationOf(issue), missing }
 }
 
 function expectationOf(issue: z.core.$ZodIssue): string {

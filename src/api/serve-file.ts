@@ -84,7 +84,7 @@ function sendUnsatisfiable(request: FastifyRequest, reply: FastifyReply, { file,
     .header('x-release', release)
     .header('cache-control', 'no-store')
     .header('content-type', mediaTypes[format])
-    .send(Buffer.from(errorDocument(format, { status: 416, messages: [message] })))
+    .send(Buffer.from(errorDocument(format, { status: 416, errors: [{ message }] })))
 }
 
 function encodingOf(file: ServedFile, acceptEncoding: string | undefined): Encoding {

@@ -255,8 +255,13 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue
 
-/** One field-level problem of an input: where, what was expected, what came. */
-export type FieldProblem = { readonly field: string; readonly expected: string; readonly got?: string }
+/** One field-level problem of an input: where, what was expected, what came; `missing`: nothing came. */
+export type FieldProblem = {
+  readonly field: string
+  readonly expected: string
+  readonly got?: string
+  readonly missing?: boolean
+}
 
 /** A failure with a code of the catalogue and one clear sentence; `details` never hold secrets or personal data. */
 export class ServiceError extends Error {
@@ -288,8 +293,12 @@ export class ServiceError extends Error {
 
 /** The error of fields that are missing or wrong; its message names all of them. */
 export function invalidFields(problems: readonly FieldProblem[]): ServiceError {
-  const message = problems.map(({ field, expected }) => `${field}: expected ${expected}`).join('; ')
-  return new ServiceError('request-invalid', message, { problems })
+  return new ServiceError('request-invalid', problems.map(problemText).join('; '), { problems })
+}
+
+/** One problem in a sentence, without what came. */
+export function problemText({ field, expected }: FieldProblem): string {
+  return `${field}: expected ${expected}`
 }
 
 /** Returns the error itself when it already has a code, otherwise wraps it as `internal`, keeping the cause. */

@@ -28,7 +28,8 @@ export class FieldReader {
 
   /** Adds a problem, unless the field has one. */
   refuse(name: string, expected: string): void {
-    if (!this.refused(name)) this.#problems.push({ field: `${this.#path}.${name}`, expected })
+    if (this.refused(name)) return
+    this.#problems.push({ field: `${this.#path}.${name}`, expected, missing: !this.has(name) })
   }
 
   /** Whether the field has a problem. */

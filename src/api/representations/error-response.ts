@@ -1,26 +1,24 @@
 import { STATUS_CODES } from 'node:http'
 import { type Format, integer, object, string, wireDocument, wrapper } from '../../wire/write/wire-value.js'
 
-/** One or more messages under one HTTP status (wire.md 2.1). */
+/** One or more errors under one HTTP status, each with its `error_number` where it has one (wire.md 2.1). */
 export type ErrorResponse = {
   readonly status: number
-  readonly messages: readonly string[]
-  /** The payment processor's code, which belongs to the first message. */
-  readonly number?: number
+  readonly errors: readonly { readonly message: string; readonly number?: number | undefined }[]
 }
 
 /** The `error_response` document. */
-export function errorDocument(format: Format, { status, messages, number }: ErrorResponse): string {
+export function errorDocument(format: Format, { status, errors }: ErrorResponse): string {
   const response = object([
     ['error_code', integer(status)],
     [
       'errors',
       wrapper(
         'error',
-        messages.map((message, index) =>
+        errors.map(({ message, number }) =>
           object([
             ['error_message', string(message)],
-            ['error_number', number === undefined || index > 0 ? undefined : integer(number)],
+            ['error_number', number === undefined ? undefined : integer(number)],
           ]),
         ),
       ),

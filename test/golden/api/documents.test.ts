@@ -32,7 +32,7 @@ describe('documents of the API, byte for byte', () => {
   })
 
   it.each(['xml', 'json'] as const)('writes an error (%s)', (format) => {
-    const messages = ['api_key 5a0c1d2e-0000-4000-8000-00000000beef is not registered']
-    expect(errorDocument(format, { status: 401, messages })).toBe(golden(`error.${format}`))
+    const errors = [{ message: 'api_key 5a0c1d2e-0000-4000-8000-00000000beef is not registered' }]
+    expect(errorDocument(format, { status: 401, errors })).toBe(golden(`error.${format}`))
   })
 })

@@ -58,7 +58,7 @@ describe('donations, byte for byte', () => {
   })
 
   it.each(['xml', 'json'] as const)('are declined with the processor’s number (%s)', (format) => {
-    const declined = { status: 400, messages: ['The payment was declined: Do Not Honor.'], number: 2000 }
+    const declined = { status: 400, errors: [{ message: 'The payment was declined: Do Not Honor.', number: 2000 }] }
     expect(errorDocument(format, declined)).toBe(golden(`donation-declined.${format}`))
   })
 })

@@ -110,6 +110,34 @@ describe('the token operation', async () => {
     expect(answer.json().error_response.errors.error[0].error_message).toContain(message)
   })
 
+  it('names every field that is missing or wrong in an entry of its own, in both formats', async () => {
+    type Errors = { error_response: { errors: { error: { error_message: string; error_number: number }[] } } }
+    const entriesOf = ({ error_response: { errors } }: Errors) =>
+      errors.error.map((entry) => [entry.error_message, entry.error_number])
+    const missing = [
+      ['auth_request.user: expected an object', 101],
+      ['auth_request.user.email: expected a text', 101],
+      ['auth_request.user.password: expected a text', 101],
+      ['auth_request.api_key: expected a text', 101],
+    ]
+    for (const payload of ['{"auth_request":{}}', '{"auth_request":{"user":""}}']) {
+      const answer = await post(payload, 'application/json')
+      expect(answer.statusCode).toBe(400)
+      expect(entriesOf(answer.json())).toEqual(missing)
+    }
+    const xml = await post('<auth_request/>', 'application/xml')
+    const entries = missing.map(
+      ([message, number]) =>
+        `<error><error_message>${message}</error_message><error_number>${number}</error_number></error>`,
+    )
+    expect(xml.body).toContain(`<errors>${entries.join('')}</errors>`)
+    const wrong = await json({ auth_request: { ...credentials(), user: { email: 'x'.repeat(300), password: '' } } })
+    expect(entriesOf(wrong.json())).toEqual([
+      ['auth_request.user.email: expected at most 254 characters', 102],
+      ['auth_request.user.password: expected a text that is not empty', 101],
+    ])
+  })
+
   it('refuses the key of another account', async () => {
     const { apiKey } = await createApiUser(api.deps, { ...testUser, email: 'other@example.org' })
     expect((await json({ auth_request: { ...credentials(), api_key: apiKey } })).statusCode).toBe(401)
