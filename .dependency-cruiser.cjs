@@ -171,8 +171,13 @@ module.exports = {
     room('import', ['domain', 'standard', 'wire', 'store'], 'Import writes records from files into the store.'),
     room('sync', ['domain', 'xml', 'wire', 'import', 'store'], 'Sync mirrors an upstream into the store.'),
     room(
-      'payments',
+      'donors',
       ['domain', 'store'],
+      "Donors' data is encrypted, found and encrypted anew here; only SQL is elsewhere.",
+    ),
+    room(
+      'payments',
+      ['domain', 'donors', 'store'],
       'Payments take money between a gateway and the books of the store; they know neither HTTP nor the queue.',
     ),
     room(

@@ -1,3 +1,4 @@
+import { donors } from './donors.js'
 import { pruning } from './pruning.js'
 import { publication } from './publication.js'
 import { settlement } from './settlement.js'
@@ -5,7 +6,7 @@ import { sync } from './sync.js'
 import type { Work, WorkDeps } from './work-row.js'
 
 /** All scheduled work. Queues, their counts, schedulers, the watchdog and shutdown follow from this table. */
-export const work = [publication, sync, settlement, pruning] as const satisfies readonly Work[]
+export const work = [publication, sync, settlement, donors, pruning] as const satisfies readonly Work[]
 
 /** The fields of the configuration that the table uses. */
 export type WorkField = (typeof work)[number]['fields'][number]

@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import path from 'node:path'
 import { readDonationRequest } from '../../src/api/operations/donation-request.js'
 import type { CurrencyCode, Decimal } from '../../src/domain/money.js'
+import { DonorVault } from '../../src/donors/donor-vault.js'
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js'
 import { createSandboxGateway } from '../../src/payments/sandbox-gateway.js'
 import { submitDonation } from '../../src/payments/submit-donation.js'
@@ -57,6 +58,7 @@ async function measure(store: Store, { rounds, seconds, say }: Plan): Promise<Be
     store,
     clock,
     books: createDonationBooks(store.db),
+    donors: new DonorVault([{ id: 'bench', secret: randomBytes(32) }]),
     gateway: createSandboxGateway({ store, clock }),
     timeoutMs: 10_000,
     feePercent: '5' as Decimal,

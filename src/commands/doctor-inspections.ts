@@ -201,7 +201,7 @@ async function inspectUpstream({ environment }: CommandLine): Promise<readonly S
 
 async function inspectPayments({ environment, signal }: CommandLine): Promise<readonly Said[]> {
   await using runtime = await openRuntime(environment, paymentFields, { signal, migrate: false })
-  const { gateway, closedBecause } = openPayments(runtime)
+  const { gateway, closedBecause } = await openPayments(runtime, { makesDonorKey: false })
   if (closedBecause !== undefined) return [note(`no donations are taken: ${closedBecause}`, 'docs/payments.md')]
   return [good(`donations are taken through ${gateway.name}`)]
 }

@@ -103,7 +103,7 @@ async function refund(
   id: number,
   options: RefundOptions,
 ): Promise<number> {
-  const { kind, amount, reference, donation } = await refundDonation(openPayments(runtime), {
+  const { kind, amount, reference, donation } = await refundDonation(await openPayments(runtime), {
     donationId: id,
     kind: options.chargeback ? 'chargeback' : 'refund',
     amount: options.amount === undefined ? undefined : readAmount(options.amount, runtime.config.currency),

@@ -108,7 +108,7 @@ async function startWork(given: WorkRuntime, metrics: Metrics, cleanup: CleanupS
     publication,
     log,
     clock,
-    payments: openPayments(runtime),
+    payments: await openPayments(runtime),
     pruneFiles: () => pruneReleasesWhenIdle({ store, feedsDir, keepReleases, clock }),
     onStageSeconds: (stage, seconds) => metrics.observeStage(stage, seconds),
     signal,

@@ -4,6 +4,7 @@ import { queueNames, work } from '../../jobs/work.js'
 import { toServiceError } from '../domain/errors.js'
 import { isFinished } from '../domain/run.js'
 import { nextDue } from '../domain/schedule.js'
+import { donorNeeds } from '../donors/donor-needs.js'
 import { publicationHealth } from '../publishing/health.js'
 import { createReleaseReader } from '../publishing/release/read/release-reader.js'
 import { publicationSchedule } from '../runs/publication.js'
@@ -105,6 +106,7 @@ async function gather(runtime: StatusRuntime): Promise<Status> {
     warnings,
   } = await publicationHealth({ store, releases, clock })
   const held = release?.manifest.held
+  const payments = await openPayments(runtime, { makesDonorKey: false })
   return {
     ...base,
     queue,
@@ -118,18 +120,17 @@ async function gather(runtime: StatusRuntime): Promise<Status> {
       activities: release.manifest.totals.activities,
     },
     held: { count: held?.count ?? 0, sample: held?.sample.map((activity) => activity.identifier).slice(0, 10) ?? [] },
-    warnings: [...warnings, ...closedWarning(runtime)],
+    warnings: [
+      ...warnings,
+      ...(payments.closedBecause === undefined ? [] : [`no donations are taken: ${payments.closedBecause}`]),
+    ],
     needs: [
       ...(queue.reachable ? [] : [`the queue cannot be reached: ${queue.error}`]),
       ...needs.map(({ message }) => message),
       ...(await syncNeeds(runtime)),
+      ...(await donorNeeds(store.db, payments.donors)),
     ],
   }
-}
-
-function closedWarning(runtime: StatusRuntime): string[] {
-  const { closedBecause } = openPayments(runtime)
-  return closedBecause === undefined ? [] : [`no donations are taken: ${closedBecause}`]
 }
 
 /** A mirror whose last sync was held or has failed needs a person. */

@@ -65,6 +65,11 @@ export type Config = {
     /** The platform's share of each donation, as a percentage. */
     readonly feePercent: Decimal
   }
+  readonly donors: {
+    readonly keys: 'given' | 'none'
+    /** After how many days donors are erased; undefined: never. */
+    readonly retentionDays: number | undefined
+  }
   /** Port of the metrics of a worker process; undefined: they are not served. */
   readonly metricsPort: number | undefined
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
@@ -78,11 +83,13 @@ export class Secrets {
   readonly databaseUrl: string | undefined
   readonly redisUrl: string | undefined
   readonly upstreamApiKey: string | undefined
+  readonly donorKeys: string | undefined
 
-  constructor(found: Partial<Pick<Secrets, 'databaseUrl' | 'redisUrl' | 'upstreamApiKey'>> = {}) {
+  constructor(found: Partial<Pick<Secrets, 'databaseUrl' | 'redisUrl' | 'upstreamApiKey' | 'donorKeys'>> = {}) {
     this.databaseUrl = found.databaseUrl
     this.redisUrl = found.redisUrl
     this.upstreamApiKey = found.upstreamApiKey
+    this.donorKeys = found.donorKeys
   }
 
   toJSON(): string {
@@ -132,6 +139,7 @@ class VariableReader {
       databaseUrl: found('DATABASE_URL'),
       redisUrl: found('REDIS_URL'),
       upstreamApiKey: found('UPSTREAM_API_KEY'),
+      donorKeys: found('DONOR_KEYS'),
     })
   }
 
@@ -217,6 +225,10 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
     gateway: variable.get('PAYMENT_GATEWAY'),
     timeoutSeconds: variable.get('PAYMENT_TIMEOUT_SECONDS'),
     feePercent: variable.get('PLATFORM_FEE_PERCENT'),
+  }),
+  donors: (variable) => ({
+    keys: variable.get('DONOR_KEYS') === undefined ? 'none' : 'given',
+    retentionDays: variable.get('DONOR_RETENTION_DAYS'),
   }),
   metricsPort: (variable) => variable.get('METRICS_PORT'),
   logLevel: (variable) => variable.get('LOG_LEVEL'),

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { parseDonorKeys } from '../domain/donor.js'
 import { type CurrencyCode, type Decimal, parseCurrencyCode, parseDecimal } from '../domain/money.js'
 import { cronSyntaxProblem } from './cron.js'
 
@@ -84,6 +85,11 @@ const currency = (raw: string): { value: CurrencyCode } | { expected: string } =
 const percent = (raw: string): { value: Decimal } | { expected: string } => {
   const value = /^\d{1,2}(\.\d{1,2})?$/.test(raw) ? parseDecimal(raw) : undefined
   return value === undefined ? { expected: 'a percentage from 0 to 99.99 with at most two decimals' } : { value }
+}
+
+const donorKeys = (raw: string): { value: string } | { expected: string } => {
+  const read = parseDonorKeys(raw)
+  return 'value' in read ? { value: raw } : read
 }
 
 function variable<T, Fallback extends string | undefined>(
@@ -231,6 +237,17 @@ export const variables = {
   ),
   PAYMENT_TIMEOUT_SECONDS: variable('How long the payment gateway may take to answer.', '10', wholeNumber(1, 60)),
   PLATFORM_FEE_PERCENT: variable("The platform's share of each donation, recorded as a fee.", '0', percent),
+  DONOR_KEYS: variable(
+    "Keys that donors' data is encrypted with, as ID:SECRET separated by commas; the first encrypts; required to take donations except with demo data (docs/payments.md).",
+    undefined,
+    donorKeys,
+    true,
+  ),
+  DONOR_RETENTION_DAYS: variable(
+    'After how many days what is known of a donor is erased; unset: never.',
+    undefined,
+    wholeNumber(1, 36_500),
+  ),
   METRICS_PORT: variable(
     'Port of a worker process for /metrics and /healthz, on HOST; unset: none. The API process has them on PORT.',
     undefined,

@@ -120,6 +120,18 @@ export const errorCatalogue = {
     remedy: 'retry',
     public: true,
   },
+  'donor-key-missing': {
+    meaning: "The key that a donor's data is encrypted with is missing from DONOR_KEYS.",
+    status: 503,
+    remedy: 'retry',
+    public: true,
+  },
+  'donor-data-changed': {
+    meaning: "A donor's stored data is not what was encrypted for this donation.",
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
   'login-throttled': {
     meaning:
       'Too many failed sign-ins for this account or from this address; Retry-After says when the next one counts.',

@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/dates.js'
 import { type CurrencyCode, type Decimal, fromMinorUnits, minorUnitExponent, toMinorUnits } from '../domain/money.js'
+import type { DonorVault } from '../donors/donor-vault.js'
 import type { DonationBooks } from '../store/donations/donation-books.js'
 import type { Store } from '../store/store.js'
 import type { Gateway } from './gateway.js'
@@ -10,6 +11,8 @@ export type Payments = {
   /** Enters donations; one per process, since it batches concurrent entries. */
   readonly books: DonationBooks
   readonly gateway: Gateway
+  /** Encrypts donors. */
+  readonly donors: DonorVault
   readonly clock: Clock
   /** How long the gateway may take to answer one call. */
   readonly timeoutMs: number

@@ -2,7 +2,8 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { ProjectTotals } from '../domain/donation.js'
 import { invalidFields, ServiceError } from '../domain/errors.js'
 import { type Decimal, fromMinorUnits, signOf, toMinorUnits } from '../domain/money.js'
-import { findDonationByKey, findDonationTarget } from '../store/donations/donation-intents.js'
+import type { DonorVault } from '../donors/donor-vault.js'
+import { type EarlierDonation, findDonationByKey, findDonationTarget } from '../store/donations/donation-intents.js'
 import type { Settlement } from '../store/donations/donation-outcomes.js'
 import { awaitEarlierDonation } from './await-donation.js'
 import { chargeOf, type DonationRequest } from './donation-request.js'
@@ -16,7 +17,7 @@ export type DonationCaller = { readonly keyId: number; readonly requestId: strin
  * Takes a donation: records the intent, charges it, enters it into the books. The same `transactionId` with the same
  * request gives the first outcome again, without a second charge, also while the first request is still running. Throws
  * `donations-closed`, `not-found`, `project-inactive`, `request-invalid` (the `transactionId` belongs to another request),
- * `payment-declined`, `payment-unavailable` or `payment-pending`.
+ * `payment-declined`, `payment-unavailable`, `payment-pending` or `donor-key-missing` (the first request cannot be compared).
  */
 export async function submitDonation(
   payments: Payments,
@@ -31,7 +32,7 @@ export async function submitDonation(
   const reference = randomUUID()
   const charge = (chargeReference: string) => chargeOf(request, chargeReference)
   try {
-    const intent = { ...toIntent(payments, request), reference, keyId, idempotencyKey }
+    const intent = { ...toIntent(payments, request, reference), keyId, idempotencyKey }
     const id = await payments.books.recordIntent(intent)
     if (id !== undefined) return settled(await takePayment(payments, id, charge(reference)))
     const earlier = await findDonationByKey(payments.store.db, { keyId, idempotencyKey })
@@ -42,7 +43,7 @@ export async function submitDonation(
         'the donation could not be taken at this moment; nothing was charged',
       )
     }
-    refuseOtherPayload(request, earlier.payload)
+    refuseOtherPayload(payments.donors, request, earlier)
     return settled(await awaitEarlierDonation(payments, earlier, charge))
   } catch (error) {
     throw withAdvice(error, transactionId)
@@ -68,10 +69,11 @@ async function findOpenProject({ store }: Payments, id: number): Promise<Project
   return target.totals
 }
 
-function toIntent(payments: Payments, request: DonationRequest) {
+function toIntent(payments: Payments, request: DonationRequest, reference: string) {
   const { amount, addon, currency, payer, email } = request
   const { twitterUsername, noteToOrganization, ipAddress, userAgent } = request
   const extra = Object.entries({ twitterUsername, noteToOrganization, ipAddress, userAgent })
+  const details = { ...payer, ...Object.fromEntries(extra.flatMap(([name, value]) => (value ? [[name, value]] : []))) }
   const payloadSalt = randomBytes(16)
   return {
     projectId: request.projectId,
@@ -79,6 +81,7 @@ function toIntent(payments: Payments, request: DonationRequest) {
     addon: addon ?? ('0' as Decimal),
     fee: feeOf(amount, payments.feePercent, currency),
     currency,
+    reference,
     gateway: payments.gateway.name,
     transactionId: request.transactionId,
     refcode: request.refcode,
@@ -88,22 +91,24 @@ function toIntent(payments: Payments, request: DonationRequest) {
     at: payments.clock(),
     leaseSeconds: leaseSecondsOf(payments),
     donor: {
-      email,
-      details: { ...payer, ...Object.fromEntries(extra.flatMap(([name, value]) => (value ? [[name, value]] : []))) },
+      ...payments.donors.seal({ email, details }, reference, payloadDigest(request, payloadSalt)),
       payloadSalt,
-      payloadHash: payloadHash(request, payloadSalt),
     },
   }
 }
 
 /** Equal requests have equal texts, since the reader fills in their fields in one order. */
-function payloadHash(request: DonationRequest, salt: Buffer): Buffer {
+function payloadDigest(request: DonationRequest, salt: Buffer): Buffer {
   return createHash('sha256').update(salt).update(JSON.stringify(request)).digest()
 }
 
-function refuseOtherPayload(request: DonationRequest, first: { salt: Buffer; hash: Buffer } | undefined): void {
-  if (first && payloadHash(request, first.salt).equals(first.hash)) return
-  const expected = first
+function refuseOtherPayload(
+  donors: DonorVault,
+  request: DonationRequest,
+  { donation: { reference = '' }, payload }: EarlierDonation,
+): void {
+  if (payload && donors.provesPayload(payload, reference, payloadDigest(request, payload.salt))) return
+  const expected = payload
     ? 'one that was not used before: this one belongs to another donation'
     : 'one that was not used before: this one belongs to a donation whose donor has been erased'
   throw invalidFields([{ field: 'donation.transactionId', expected }])

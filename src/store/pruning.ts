@@ -9,6 +9,14 @@ export type Pruned = {
   readonly shards: number
   readonly syncs: number
   readonly releases: number
+  readonly donors: number
+}
+
+/** What the configuration decides. */
+export type PruningRules = {
+  readonly keepReleases: number
+  /** After how many days donors are erased; undefined: never. */
+  readonly donorRetentionDays: number | undefined
 }
 
 const day = 86_400_000
@@ -27,7 +35,11 @@ const rules = {
  * Removes rows that nothing needs any more. Runs stay while a release or a rendering refers to them, releases while they are
  * among the newest `keepReleases`. Safe at any time, from any number of processes.
  */
-export async function pruneDatabase(db: Db, now: Date, keepReleases: number): Promise<Pruned> {
+export async function pruneDatabase(
+  db: Db,
+  now: Date,
+  { keepReleases, donorRetentionDays }: PruningRules,
+): Promise<Pruned> {
   const before = (age: number) => new Date(now.getTime() - age)
   const remove = async (sql: string, ...values: unknown[]) => (await db.query(sql, values)).rowCount
   return {
@@ -65,5 +77,14 @@ export async function pruneDatabase(db: Db, now: Date, keepReleases: number): Pr
         and id < coalesce((select max(id) from sync_run where state = 'done'), 0)`,
       before(rules.syncs),
     ),
+    // A repeated request is compared with the donor's row while its donation is open.
+    donors:
+      donorRetentionDays === undefined
+        ? 0
+        : await remove(
+            `delete from donor p using donation d
+              where d.id = p.donation_id and d.status <> 'received' and d.received_at < $1`,
+            before(donorRetentionDays * day),
+          ),
   }
 }

@@ -195,11 +195,16 @@ create table donation_refund (
 
 create table donor (
   donation_id bigint not null,
-  email text not null,
-  details jsonb default '{}'::jsonb not null,
+  email text,
+  details jsonb,
   payload_salt bytea not null,
   payload_hash bytea not null,
-  constraint donor_pkey PRIMARY KEY (donation_id)
+  key_id text,
+  wrapped_key bytea,
+  sealed bytea,
+  email_hash bytea,
+  constraint donor_pkey PRIMARY KEY (donation_id),
+  constraint donor_sealed_or_clear CHECK (num_nonnulls(key_id, wrapped_key, sealed, email_hash) = 4 AND num_nonnulls(email, details) = 0 OR num_nonnulls(key_id, wrapped_key, sealed, email_hash) = 0 AND num_nonnulls(email, details) = 2)
 );
 
 create table featured_hour (
@@ -886,7 +891,8 @@ CREATE INDEX donation_event_donation ON donation_event USING btree (donation_id,
 CREATE INDEX donation_month_fee ON donation_month USING btree (month) INCLUDE (amount, currency) WHERE kind = 'fee'::text;
 CREATE INDEX donation_refund_donation ON donation_refund USING btree (donation_id);
 CREATE UNIQUE INDEX donation_refund_open ON donation_refund USING btree (donation_id) WHERE done_at IS NULL;
-CREATE INDEX donor_email ON donor USING btree (lower(email));
+CREATE INDEX donor_email ON donor USING btree (lower(email)) WHERE email IS NOT NULL;
+CREATE INDEX donor_email_hash ON donor USING btree (email_hash);
 CREATE INDEX imported_gift_project ON imported_gift USING btree (project_id);
 CREATE INDEX organisation_bridge ON organisation USING btree (bridge_id) WHERE bridge_id IS NOT NULL;
 CREATE INDEX organisation_ref ON organisation USING btree (COALESCE(org_ref, 'US-EIN-'::text || regexp_replace(ein, '[^0-9]'::text, ''::text, 'g'::text)) COLLATE "C", id) WHERE org_ref IS NOT NULL OR ein IS NOT NULL;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readDonationRequest } from '../../src/api/operations/donation-request.js'
 import type { CurrencyCode, Decimal } from '../../src/domain/money.js'
+import { DonorVault } from '../../src/donors/donor-vault.js'
 import type { Gateway } from '../../src/payments/gateway.js'
 import type { Payments } from '../../src/payments/payments.js'
 import { createSandboxGateway } from '../../src/payments/sandbox-gateway.js'
@@ -10,6 +11,9 @@ import type { Store } from '../../src/store/store.js'
 
 export const usd = 'USD' as CurrencyCode
 
+/** One key for all processes of a test. */
+export const testDonors = new DonorVault([{ id: 'test', secret: Buffer.alloc(32, 7) }])
+
 /** Payments over the sandbox gateway, with time-outs short enough for tests. */
 export function testPayments(store: Store, changes: Partial<Payments> = {}): Payments & { warnings: string[] } {
   const warnings: string[] = []
@@ -17,6 +21,7 @@ export function testPayments(store: Store, changes: Partial<Payments> = {}): Pay
   return {
     store,
     books: createDonationBooks(store.db),
+    donors: testDonors,
     gateway: quick(createSandboxGateway({ store, clock })),
     clock,
     timeoutMs: 400,

@@ -80,7 +80,7 @@ export async function serveApi(
 ): Promise<string> {
   const { config, log, clock, signal, store, searches } = runtime
   let baseUrl = config.baseUrl ?? listeningUrl(config, config.port)
-  const payments = openPayments(runtime)
+  const payments = await openPayments(runtime)
   if (payments.closedBecause !== undefined) log.warn(`no donations are taken: ${payments.closedBecause}`)
   const api = await createApi({
     store,

@@ -16,6 +16,8 @@ export const auditActions = {
   'donation-refunded': 'a donation was given back, whole or in part',
   'donation-charged-back': 'a chargeback of the processor was booked',
   'donor-erased': 'a person was erased from donations',
+  'donor-disclosed': 'what is known of a person was shown or exported',
+  'donors-rekeyed': 'donors were encrypted with another key',
   'release-approved': 'a held release was made live',
   'release-rolled-back': 'an earlier release was put back',
   'project-state-changed': 'an operator decided on the state of a project, or let its records decide again (`stated`)',

@@ -3,8 +3,9 @@ import type { CurrencyCode, Decimal } from '../../domain/money.js'
 import { type Db, isDataError, sqlState } from '../database/connection.js'
 import { withoutNulls } from '../database/without-nulls.js'
 import { donationColumns } from './donation-columns.js'
+import type { PayloadProof, SealedDonor } from './donors.js'
 
-/** A donation that is about to be paid; only `donor` names the donor. */
+/** A donation that is about to be paid; only `donor` holds the donor, encrypted. */
 export type DonationIntent = {
   readonly projectId: number
   readonly amount: Decimal
@@ -23,12 +24,7 @@ export type DonationIntent = {
   readonly at: Date
   /** How long a charge may be under way, or may still turn up at the gateway. */
   readonly leaseSeconds: number
-  readonly donor: {
-    readonly email: string
-    readonly details: Readonly<Record<string, string>>
-    readonly payloadSalt: Buffer
-    readonly payloadHash: Buffer
-  }
+  readonly donor: SealedDonor & { readonly payloadSalt: Buffer; readonly payloadHash: Buffer }
 }
 
 /**
@@ -49,9 +45,9 @@ export async function recordIntents(db: Db, intents: readonly DonationIntent[]):
         column((i) => i.newsletterPlatform),
         column((i) => i.newsletterCharity),
       ],
-      ...[column((i) => i.at), column((i) => i.leaseSeconds), column((i) => i.donor.email)],
-      ...[column((i) => JSON.stringify(i.donor.details)), column((i) => i.donor.payloadSalt)],
-      column((i) => i.donor.payloadHash),
+      ...[column((i) => i.at), column((i) => i.leaseSeconds), column((i) => i.donor.keyId)],
+      ...[column((i) => i.donor.wrappedKey), column((i) => i.donor.sealed), column((i) => i.donor.emailHash)],
+      ...[column((i) => i.donor.payloadSalt), column((i) => i.donor.payloadHash)],
     ],
     'record-donation-intents',
   )
@@ -66,10 +62,11 @@ const insertIntents = `
   with given as (
     select * from unnest($1::bigint[], $2::numeric[], $3::numeric[], $4::numeric[], $5::text[], $6::text[], $7::text[],
       $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[], $13::boolean[], $14::boolean[],
-      $15::timestamptz[], $16::float8[], $17::text[], $18::jsonb[], $19::bytea[], $20::bytea[])
+      $15::timestamptz[], $16::float8[], $17::text[], $18::bytea[], $19::bytea[], $20::bytea[], $21::bytea[],
+      $22::bytea[])
       as g (project_id, amount, addon, fee, currency, reference, gateway, api_key_id, idempotency_key, transaction_id,
-        refcode, partner_code, newsletter_platform, newsletter_charity, at, lease_seconds, email, details, payload_salt,
-        payload_hash)
+        refcode, partner_code, newsletter_platform, newsletter_charity, at, lease_seconds, key_id, wrapped_key, sealed,
+        email_hash, payload_salt, payload_hash)
   ), intent as (
     insert into donation (project_id, amount, addon, fee, currency, source, status, reference, gateway, api_key_id,
       idempotency_key, transaction_id, refcode, partner_code, newsletter_platform, newsletter_charity, received_at,
@@ -84,8 +81,9 @@ const insertIntents = `
   ), event as (
     insert into donation_event (donation_id, kind, at) select id, 'received', received_at from intent
   ), giver as (
-    insert into donor (donation_id, email, details, payload_salt, payload_hash)
-    select i.id, g.email, g.details, g.payload_salt, g.payload_hash from intent i join given g using (reference)
+    insert into donor (donation_id, key_id, wrapped_key, sealed, email_hash, payload_salt, payload_hash)
+    select i.id, g.key_id, g.wrapped_key, g.sealed, g.email_hash, g.payload_salt, g.payload_hash
+    from intent i join given g using (reference)
   )
   select id, reference from intent`
 
@@ -97,7 +95,7 @@ export type EarlierDonation = {
   /** Whether the time is over in which its charge may still turn up at the gateway. */
   readonly leaseOver: boolean
   /** Absent: the donor has been erased. */
-  readonly payload?: { readonly salt: Buffer; readonly hash: Buffer } | undefined
+  readonly payload?: PayloadProof | undefined
 }
 
 type EarlierRow = Donation & {
@@ -105,11 +103,14 @@ type EarlierRow = Donation & {
   readonly totals?: ProjectTotals
   readonly salt?: Buffer
   readonly hash?: Buffer
+  readonly keyId?: string
+  readonly wrappedKey?: Buffer
 }
 
 const selectEarlier = `
   select ${donationColumns}, coalesce(d.lease_until < clock_timestamp(), true) as "leaseOver",
-    e.details || jsonb_build_object('projectId', d.project_id) as totals, p.payload_salt as salt, p.payload_hash as hash
+    e.details || jsonb_build_object('projectId', d.project_id) as totals, p.payload_salt as salt, p.payload_hash as hash,
+    p.key_id as "keyId", p.wrapped_key as "wrappedKey"
   from donation d
     left join donation_event e on e.donation_id = d.id and e.kind = 'settled'
     left join donor p on p.donation_id = d.id`
@@ -133,8 +134,9 @@ export async function findEarlierDonation(db: Db, id: number): Promise<EarlierDo
 }
 
 function toEarlier(row: EarlierRow): EarlierDonation {
-  const { leaseOver, totals, salt, hash, ...donation } = withoutNulls(row)
-  return { donation, leaseOver, totals, payload: salt && hash && { salt, hash } }
+  const { leaseOver, totals, salt, hash, keyId, wrappedKey, ...donation } = withoutNulls(row)
+  const sealed = keyId !== undefined && wrappedKey ? { keyId, wrappedKey } : undefined
+  return { donation, leaseOver, totals, payload: salt && hash && { salt, hash, sealed } }
 }
 
 /** Takes over an open donation whose lease is over; false: another process has it, or it is no longer open. */

@@ -27,10 +27,12 @@ beforeAll(async () => {
   for (let run = 0; run < 4; run++) await publisher.publish()
 })
 
+const rules = { keepReleases: 3, donorRetentionDays: undefined }
+
 describe('pruning', () => {
   it('leaves everything young alone', async () => {
     const before = await listRuns(database.store.db, 100)
-    expect(await pruneDatabase(database.store.db, days(80), 3)).toEqual({
+    expect(await pruneDatabase(database.store.db, days(80), rules)).toEqual({
       tokens: 0,
       auditEvents: 0,
       wrongClocks: 0,
@@ -38,6 +40,7 @@ describe('pruning', () => {
       runs: 0,
       syncs: 0,
       releases: 0,
+      donors: 0,
     })
     expect(await listRuns(database.store.db, 100)).toHaveLength(before.length)
   })
@@ -45,12 +48,12 @@ describe('pruning', () => {
   it('removes old runs, but none that a release or a rendering names, nor the newest; totals stay', async () => {
     const before = await runNumbers(database.store.db)
     const [newest] = await listRuns(database.store.db, 1)
-    const pruned = await pruneDatabase(database.store.db, days(100), 3)
+    const pruned = await pruneDatabase(database.store.db, days(100), rules)
     expect(pruned.runs).toBe(2)
     const left = await listRuns(database.store.db, 100)
     expect(left.map(({ id }) => id)).toEqual([newest?.id, (await publisher.manifest()).run])
     expect(await runNumbers(database.store.db)).toEqual(before)
-    expect(await pruneDatabase(database.store.db, days(100), 3)).toMatchObject({ runs: 0 })
+    expect(await pruneDatabase(database.store.db, days(100), rules)).toMatchObject({ runs: 0 })
   })
 
   it('removes drafts of dead writers and links that were never renamed', async () => {

@@ -1,0 +1,23 @@
+import { rekeyDonors } from '../src/donors/rekey-donors.js'
+import type { Work } from './work-row.js'
+
+/**
+ * Encrypts donors that are stored in clear, from before there was a key, when a worker starts and every night. Twice does
+ * no harm, so it has no runs. It shares the queue of the settlement, so that a worker needs no further connections.
+ */
+export const donors: Work<never> = {
+  name: 'donors',
+  fields: [],
+  queues: { settlement: 2 },
+  schedules: () => ({ donors: { expression: '7 4 * * *', timezone: 'UTC' } }),
+  open: ({ payments, queue, store, log }) =>
+    payments && {
+      begin: () => queue.add({ queue: 'settlement', name: 'tick', data: { schedule: 'donors' } }),
+      tick: async ({ signal }) => {
+        if (payments.donors.refusal !== undefined) return 'no key'
+        const { encrypted } = await rekeyDonors(store, payments.donors, { onlyClear: true, signal })
+        if (encrypted > 0) log.info({ encrypted }, 'donors that were in clear were encrypted')
+        return `${encrypted} encrypted`
+      },
+    },
+}

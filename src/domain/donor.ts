@@ -1,0 +1,20 @@
+/** What is known of a person who gave; `details` are names, address, note, and where the request came from. */
+export type Donor = { readonly email: string; readonly details: Readonly<Record<string, string>> }
+
+/** A key that donors' data is encrypted with. */
+export type DonorKey = { readonly id: string; readonly secret: Buffer }
+
+const expected =
+  'keys as ID:SECRET separated by commas, each ID of at most 40 letters, digits, dots, hyphens or underscores, each SECRET 32 bytes in base64, no ID twice'
+
+/** Reads `DONOR_KEYS`: the first key encrypts, the others only decrypt. Commas and line ends separate keys. */
+export function parseDonorKeys(text: string): { value: readonly DonorKey[] } | { expected: string } {
+  const keys: DonorKey[] = []
+  for (const part of text.split(/[\s,]+/).filter((one) => one !== '')) {
+    const [, id, encoded] = /^([\w.-]{1,40}):([A-Za-z0-9+/_-]{43}=?)$/.exec(part) ?? []
+    const secret = Buffer.from(encoded ?? '', 'base64')
+    if (id === undefined || secret.length !== 32 || keys.some((key) => key.id === id)) return { expected }
+    keys.push({ id, secret })
+  }
+  return keys.length > 0 ? { value: keys } : { expected }
+}
