@@ -1,30 +1,59 @@
 import { type Command, Option } from 'commander'
+import { schemaOf, templateOf } from '../import/describe-kind.js'
 import { importFiles } from '../import/import.js'
 import { type ImportSummary, importExitCode } from '../import/import-summary.js'
-import { kinds } from '../import/kinds.js'
+import { findKind, kinds } from '../import/kinds.js'
 import { type CommandLine, jsonOption, wholeNumber } from './command-line.js'
 import type { Output } from './output.js'
 import type { Runtime } from './wiring/runtime.js'
 
 /** `giving import`. */
-export function registerImport(program: Command, { storeAction }: CommandLine): void {
+export function registerImport(program: Command, { action, storeAction }: CommandLine): void {
+  const names = kinds.map(({ name }) => name)
+  const importing = storeAction(['currency'], importRecords)
+  const describing = action(describeKind)
   program
     .command('import')
     .description(
       'import projects, organizations, gifts and more from CSV, NDJSON or the wire format; exit code 1 when some records were refused',
     )
-    .argument('<file...>', 'files, or - for standard input')
-    .addOption(
-      new Option('--kind <kind>', 'what the files hold, where names and contents do not tell').choices(
-        kinds.map(({ name }) => name),
-      ),
-    )
+    .argument('[file...]', 'files, or - for standard input')
+    .addOption(new Option('--kind <kind>', 'what the files hold, where names and contents do not tell').choices(names))
     .option('--project <id>', 'the project of reports that do not name one', wholeNumber)
     .option('--dry-run', 'tell what would be created, changed and refused, and change nothing', false)
     .option('--force', 'take records that are older than what is stored', false)
     .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
+    .addOption(new Option('--template <kind>', 'print a CSV file with two example rows').choices(names))
+    .addOption(new Option('--schema <kind>', 'print the JSON Schema of a line of NDJSON').choices(names))
     .option(...jsonOption)
-    .action(storeAction(['currency'], importRecords))
+    .action(async (files: readonly string[], options: ImportingOptions, command: Command) => {
+      if (options.template ?? options.schema) await describing(files, options, command)
+      else if (files.length === 0) command.error("error: missing required argument 'file'")
+      else await importing(files, options, command)
+    })
+}
+
+type ImportingOptions = {
+  readonly kind?: string
+  readonly project?: number
+  readonly dryRun: boolean
+  readonly force: boolean
+  readonly photoConsent: boolean
+  readonly template?: string
+  readonly schema?: string
+}
+
+/** Prints what files of a kind look like; needs no database. */
+async function describeKind(
+  output: Output,
+  _files: readonly string[],
+  { template, schema }: ImportingOptions,
+): Promise<number> {
+  const kind = findKind(template ?? schema ?? '')
+  if (!kind) throw new TypeError('a choice of the option is a kind')
+  const text = template ? templateOf(kind) : JSON.stringify(schemaOf(kind), undefined, 2)
+  for (const line of text.trimEnd().split('\n')) output.line(line)
+  return 0
 }
 
 /** Exit code 0 all records kept, 1 some refused, 2 nothing usable. */
@@ -32,13 +61,7 @@ async function importRecords(
   { config, clock, signal, store }: Runtime<'currency'>,
   output: Output,
   files: readonly string[],
-  {
-    kind,
-    project,
-    dryRun,
-    force,
-    photoConsent,
-  }: { kind?: string; project?: number; dryRun: boolean; force: boolean; photoConsent: boolean },
+  { kind, project, dryRun, force, photoConsent }: ImportingOptions,
 ): Promise<number> {
   const progress = output.progress()
   let summary: ImportSummary

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CurrencyCode } from '../../src/domain/money.js'
+import { templateOf } from '../../src/import/describe-kind.js'
 import { type ImportOptions, importFiles } from '../../src/import/import.js'
+import { kinds } from '../../src/import/kinds.js'
 import { listDifferences } from '../../src/store/donations/books-check.js'
 import type { Store } from '../../src/store/store.js'
 import { testDatabase } from '../support/database.js'
@@ -621,4 +623,14 @@ describe('reports', () => {
     expect(await importing('feed.xml', atom)).toMatchObject({ refused: 1, problems: [{ field: 'projectLinks' }] })
     expect(await importing('feed.xml', atom, { project: 103 })).toMatchObject({ created: 1, problems: [] })
   })
+})
+
+it('every template is imported as it stands, in the order of the kinds', async () => {
+  const empty = await testDatabase()
+  for (const kind of kinds) {
+    const file = path.join(folder, `${kind.name}.csv`)
+    await writeFile(file, templateOf(kind))
+    expect(await importFiles(empty.store, [file], options), kind.name).toMatchObject({ created: 2, problems: [] })
+  }
+  expect(await empty.store.snapshot((db) => listDifferences(db, 10))).toEqual([])
 })

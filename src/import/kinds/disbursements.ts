@@ -11,7 +11,7 @@ export const disbursementKindFields = {
     type: type.day,
     required: true,
     means: 'Day of the payout, not in the future.',
-    examples: ['2026-03-31', '2026-06-30'],
+    examples: ['2025-06-30', '2025-09-30'],
     iati: 'transaction-date',
   },
   amount: {
@@ -19,7 +19,7 @@ export const disbursementKindFields = {
     required: true,
     unit: 'currency',
     means: 'Amount; negative: money that came back.',
-    examples: ['2500.00', '-120.50'],
+    examples: ['2500.00', '1200.50'],
     iati: 'transaction type 3',
   },
   currency: moneyFields.currency,
@@ -27,7 +27,7 @@ export const disbursementKindFields = {
     type: reference,
     required: true,
     means: 'Unique: the same reference is the same payout, and fulfils the payout plan of that reference.',
-    examples: ['P-2026-1', 'P-2026-2'],
+    examples: ['P-2025-1', 'P-2025-2'],
     iati: 'transaction/@ref',
   },
   receiver: {

@@ -11,12 +11,12 @@ import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
 import { checkMoney, checkPast, moneyFields, reference, unknownProject } from './money.js'
 
 export const giftKindFields = {
-  project: moneyFields.project,
+  project: { ...moneyFields.project, examples: ['101', '101'] },
   date: {
     type: type.day,
     required: true,
     means: 'Day of the gift; of a sum, the last day of the month on which money moved. Not in the future.',
-    examples: ['2026-03-05', '2026-03-31'],
+    examples: ['2025-03-05', '2025-04-30'],
     iati: 'transaction-date (the last day of the month, or in the running month the last day of a gift)',
   },
   amount: {
@@ -24,7 +24,7 @@ export const giftKindFields = {
     required: true,
     unit: 'currency',
     means: 'Amount; negative: a refund, which is a row of its own.',
-    examples: ['25.00', '1310.50'],
+    examples: ['25.00', '13105.50'],
     api: 'funding, remaining',
     iati: 'transaction type 1, one of each project and month',
   },

@@ -53,7 +53,7 @@ export const imageKindFields = {
   takenOn: {
     type: type.day,
     means: 'Day on which it was taken.',
-    examples: ['2026-03-14', ''],
+    examples: ['2025-03-14', ''],
     iati: 'document-link/document-date',
   },
 } as const satisfies KindFields

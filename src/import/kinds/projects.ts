@@ -176,14 +176,14 @@ export const projectKindFields = {
   approvedDate: {
     type: type.instant,
     means: 'Day or instant of approval.',
-    examples: ['2026-01-05', '2025-08-20T09:30:00+00:00'],
+    examples: ['2025-01-05', '2024-08-20T09:30:00+00:00'],
     api: 'approvedDate',
     iati: 'activity-date type 1',
   },
   modifiedDate: {
     type: type.instant,
     means: 'Day or instant of the last change.',
-    examples: ['2026-10-01', ''],
+    examples: ['2025-10-01', '2025-05-31'],
     api: 'modifiedDate',
   },
   deadline: {

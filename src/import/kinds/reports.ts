@@ -50,7 +50,7 @@ export const reportKindFields = {
     type: type.instant,
     required: true,
     means: 'Day or instant of publication.',
-    examples: ['2026-06-01T09:30:00+00:00', '2026-07-15'],
+    examples: ['2025-06-01T09:30:00+00:00', '2025-07-15'],
     api: 'entry/published, dateOfMostRecentReport',
     iati: 'document-link/document-date, result/indicator/period; Atom entry/published',
   },

@@ -1,0 +1,31 @@
+import type { JsonSchema } from './field-types.js'
+import type { Kind } from './kind.js'
+
+/** A CSV file with all columns of a kind and two example rows. */
+export function templateOf({ fields }: Kind): string {
+  const rows = [0, 1].map((index) => Object.values(fields).map(({ examples }) => examples[index] ?? ''))
+  return [Object.keys(fields), ...rows].map((cells) => `${cells.map(csvCell).join(',')}\n`).join('')
+}
+
+function csvCell(text: string): string {
+  return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** The JSON Schema (2020-12) of one line of NDJSON. */
+export function schemaOf({ name, means, fields }: Kind): JsonSchema {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: name,
+    description: means,
+    type: 'object',
+    properties: Object.fromEntries(
+      Object.entries(fields).map(([field, { type, required, means: description, examples }]) => {
+        const given = [...new Set(examples)].filter((example) => example !== '')
+        const schema = required ? type.schema : { anyOf: [type.schema, { const: '' }, { type: 'null' }] }
+        return [field, { ...schema, description, ...(given.length > 0 && { examples: given }) }]
+      }),
+    ),
+    required: Object.keys(fields).filter((field) => fields[field]?.required),
+    additionalProperties: false,
+  }
+}

@@ -1,0 +1,84 @@
+import type { Kind } from '../../src/import/kind.js'
+import { kinds } from '../../src/import/kinds.js'
+
+const heading = `# Importing files
+
+\`giving import FILE...\` reads what a platform has into the store. All doors end in the same code: these files, plain SQL
+([store.md](store.md)) and the sync ([sync.md](sync.md)). [how-to/own-platform.md](how-to/own-platform.md) is a walk with five files.
+
+This page is written from the table of kinds (\`src/import/kinds.ts\`) by \`npm run docs:import\`; a test compares both.
+
+## Commands
+
+\`\`\`sh
+giving import --template projects > projects.csv     # all columns and two example rows
+giving import --schema projects                      # JSON Schema 2020-12 of a line of NDJSON
+giving import --dry-run themes.csv projects.csv      # what would be created, changed, left and refused; changes nothing
+giving import themes.csv organizations.csv funders.csv projects.csv gifts.csv
+\`\`\`
+
+Exit code 0: all records kept; 1: some refused, or a file could not be read to its end; 2: nothing usable. Records are saved a
+hundred at a time, in memory that does not grow with the file. A record that is wrong is refused by file, line, record and field with
+what was expected and what came; the others are kept. The same file again changes nothing and renders nothing. A record belongs to
+the source that brought it: projects and organizations that were mirrored or written with plain SQL are refused, not overwritten.
+
+## Files
+
+- **Kind**: \`--kind KIND\`; else the name of the file (\`gifts.csv\`, \`gifts-2025.csv\`); else its columns, where they fit one kind only.
+- **CSV** as spreadsheets write it: UTF-8 or UTF-16 with or without byte order mark; commas, semicolons or tabs; any line ends;
+  line breaks inside quotes. Columns in any order and letter case. Unknown columns and a column that stands twice are refused with
+  their name; so are U+0000 and cells behind the last column. Numbers are plain: \`1234.50\`, not \`1.234,50\` or \`1,234.50\`.
+  Lists have \`|\` between their values, entries of lists \`:\` between their parts.
+- **NDJSON**: one JSON object on each line, with the same names. Lists may be arrays, their entries objects. Numbers and texts are
+  both accepted for amounts; texts keep every digit.
+- **Wire format**: pages of project or organization records in XML or JSON, as the API of this service and its upstreams answer
+  them ([contract/wire.md](contract/wire.md) 3.1, 3.3). Their element \`iati\` holds what publishing needs beyond that format:
+  for a project \`deadline\`, \`glideNumber\`, \`locationPrecision\`, \`locationName\`, \`sdgs\`, \`payouts\`, for an organization
+  \`ref\` and \`type\`.
+- **Atom** (RFC 4287): feeds of progress reports. A link of the feed, or its id, is the page of the project or of its reports;
+  \`--project ID\` says whose they are where no link tells.
+
+A field that a record leaves out becomes empty, unless it is marked *kept*: then the stored value stays.
+
+## Kinds
+
+In the order in which an empty store takes them.
+
+`
+
+/** The text of `docs/import.md`. */
+export function importDocument(): string {
+  return heading + kinds.map((kind: Kind) => section(kind)).join('\n')
+}
+
+function section({ name, means, notes, fields, key }: Kind): string {
+  const rows = Object.entries(fields).map(([field, one]) => {
+    const { type, unit, required, kept, means, examples, api, iati } = one
+    const example = examples.find((text) => text !== '') ?? ''
+    const needed = required ? 'yes' : kept ? 'kept' : 'no'
+    const cells = [
+      `\`${field}\``,
+      unit ? `${type.name}; ${unit}` : type.name,
+      needed,
+      means,
+      example && `\`${example}\``,
+      api,
+      iati,
+    ]
+    return `| ${cells.map((cell) => (cell ?? '').replaceAll('|', '\\|')).join(' | ')} |`
+  })
+  return `### ${name}
+
+${means}${notes ? ` ${notes}` : ''}${known(key)}
+
+| Field | Type; unit | Needed | Meaning | Example | In the API | In IATI or Atom |
+|---|---|---|---|---|---|---|
+${rows.join('\n')}
+`
+}
+
+/** Of gifts the notes say what makes two rows the same. */
+function known(key: readonly string[]): string {
+  if (key.length > 2) return ''
+  return ` A record is known by ${key.map((field) => `\`${field}\``).join(' and ')}.`
+}

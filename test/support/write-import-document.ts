@@ -1,0 +1,6 @@
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { importDocument } from './import-document.js'
+
+// `npm run docs:import`: writes docs/import.md from the table of kinds.
+await writeFile(path.resolve('docs/import.md'), importDocument())
