@@ -199,6 +199,8 @@ export const projectFields = [
   ['longitude', 'decimal?', 'record'],
   ['approvedDate', 'instant?', 'record'],
   ['modifiedDate', 'instant?', 'record'],
+  // When a donation or refund made here last changed its totals.
+  ['totalsChangedAt', 'instant?', 'service'],
   ['deadline', 'day?', 'iati'],
   // The emergency that the project answers to (glidenumber.net).
   ['glideNumber', 'text?', 'iati'],

@@ -392,6 +392,7 @@ create table project (
   glide_number text,
   location_name text,
   operator_state text,
+  totals_changed_at timestamp with time zone,
   constraint project_pkey PRIMARY KEY (id),
   constraint project_glide_number_check CHECK (glide_number ~ '^[A-Z]{2}-[0-9]{4}-[0-9]{6}-[A-Z]{3}$'::text),
   constraint project_goal_check CHECK (goal >= 0::numeric),

@@ -47,11 +47,13 @@ const settle = `
     from given g where d.id = g.id and d.${isOpen}
     returning d.id, d.project_id, d.funder_id, d.amount, d.fee, d.currency, d.receipt_number, d.settled_at, g.day
   ), sums as (
-    select project_id, sum(amount) as amount, count(*)::integer as count from settled group by project_id
+    select project_id, sum(amount) as amount, count(*)::integer as count, max(settled_at) as at
+    from settled group by project_id
   ), locked as (
-    select p.id, s.amount, s.count from project p join sums s on s.project_id = p.id order by p.id for no key update of p
+    select p.id, s.amount, s.count, s.at from project p join sums s on s.project_id = p.id order by p.id for no key update of p
   ), totals as (
     update project p set funding = p.funding + l.amount, number_of_donations = p.number_of_donations + l.count,
+      totals_changed_at = greatest(p.totals_changed_at, l.at),
       remaining = case when p.goal is null then p.remaining else greatest(p.goal - p.funding - l.amount, 0) end
     from locked l where p.id = l.id
     returning p.id, p.goal, p.remaining, p.funding - l.amount as funding_before,

@@ -108,6 +108,7 @@ const enterRefundDone = `
   ), totals as (
     update project p set funding = p.funding - g.amount,
       number_of_donations = greatest(p.number_of_donations - g.whole, 0),
+      totals_changed_at = greatest(p.totals_changed_at, $2::timestamptz),
       remaining = case when p.goal is null then p.remaining else greatest(p.goal - p.funding + g.amount, 0) end
     from given_back g where p.id = g.project_id
     returning g.*

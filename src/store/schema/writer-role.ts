@@ -14,7 +14,7 @@ const writable = {
   payout_plan: [],
   photo: [],
   progress_report: ['digest'],
-  project: ['first_seen_on', 'operator_state', 'original_goal', 'source_hash', 'unknown_fields'],
+  project: ['first_seen_on', 'operator_state', 'original_goal', 'source_hash', 'totals_changed_at', 'unknown_fields'],
   project_country: [],
   project_sdg: [],
   project_theme: [],

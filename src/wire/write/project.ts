@@ -38,6 +38,11 @@ const derived: Readonly<Record<string, WireField<ProjectGraph>['valueIn']>> = {
   videos: ({ videos }) => unlessEmpty('video', videos, (url) => object([['url', string(url)]])),
   longitude: ({ project }) => coordinate(project.locationPrecision, project.longitude),
   latitude: ({ project }) => coordinate(project.locationPrecision, project.latitude),
+  modifiedDate: ({ project: { modifiedDate, totalsChangedAt } }) => {
+    const isLater = totalsChangedAt !== undefined && !(modifiedDate && modifiedDate > totalsChangedAt)
+    const date = isLater ? totalsChangedAt : modifiedDate
+    return date && dateTime(date)
+  },
   numberOfReports: ({ project, reports }) => integer(project.numberOfReports ?? reports.length),
   dateOfMostRecentReport: ({ project, reports }) => {
     const date = project.dateOfMostRecentReport ?? reports[0]?.publishedAt

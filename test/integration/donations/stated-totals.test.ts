@@ -8,7 +8,9 @@ import type { RecordSource } from '../../../src/domain/record.js'
 import { importFiles } from '../../../src/import/import.js'
 import { refundDonation } from '../../../src/payments/refund-donation.js'
 import { submitDonation } from '../../../src/payments/submit-donation.js'
+import { projectGraphs } from '../../../src/store/catalogue/project-graphs.js'
 import { listDifferences } from '../../../src/store/donations/books-check.js'
+import { projectTexts } from '../../../src/wire/write/project.js'
 import { testDatabase } from '../../support/database.js'
 import { donationRequest, insertDonationTargets, testPayments, usd } from '../../support/donations.js'
 import { testPublisher } from '../../support/publishing.js'
@@ -87,5 +89,27 @@ describe.each<RecordSource>(['import', 'upstream'])('donations made here to a pr
     expect(await shown()).toEqual({ funding: '2110.000', remaining: '0.000', n: 62 })
     await agree()
     await publish()
+  })
+
+  it('move the date of its last change, as a refund does, whatever date its record states', async () => {
+    const at = (hour: string) => `2026-12-01T${hour}:00+00:00`
+    const totals = { funding: '2100.00', numberOfDonations: 61 }
+    const modifiedDate = async () => {
+      const [graph] = await projectGraphs(store.db, [7])
+      return graph && JSON.parse(projectTexts(graph).json).modifiedDate
+    }
+    await record({ ...totals, modifiedDate: at('06:00') })
+    expect(await modifiedDate()).toBe(at('06:00'))
+    time.now = new Date(at('08:00'))
+    await donate('15.00')
+    expect(await modifiedDate()).toBe(at('08:00'))
+    time.now = new Date(at('09:00'))
+    const { rows } = await store.db.query<{ id: number }>('select id from donation where amount = 15')
+    await refundDonation(payments, { donationId: rows[0]?.id ?? 0, kind: 'refund', amount: undefined })
+    expect(await modifiedDate()).toBe(at('09:00'))
+    await record({ ...totals, modifiedDate: at('08:30') })
+    expect(await modifiedDate()).toBe(at('09:00'))
+    await record({ ...totals, modifiedDate: at('09:30') })
+    expect(await modifiedDate()).toBe(at('09:30'))
   })
 })
