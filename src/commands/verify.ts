@@ -13,17 +13,19 @@ export function registerVerify(program: Command, { signal, action }: CommandLine
     .description('check a published set from outside; exit code 1 when something is wrong, 2 when it cannot be read')
     .argument('<url>', 'address of the service')
     .option('--max-age <duration>', 'how old the set may be, such as 36h', durationSeconds, 36 * 3600)
+    .option('--max-time <duration>', 'how long the verification may take, such as 2h', durationSeconds, 3600)
     .option('--state <file>', 'remember the release, and find one that is older than the last time')
     .option(...jsonOption)
     .action(
-      action((output, url: string, { maxAge, state }: { maxAge: number; state?: string }) =>
-        verifyCommand(url, { maxAgeSeconds: maxAge, state, now: new Date(), signal }, output),
+      action((output, url: string, { maxAge, maxTime, state }: { maxAge: number; maxTime: number; state?: string }) =>
+        verifyCommand(url, { maxAgeSeconds: maxAge, maxSeconds: maxTime, state, now: new Date(), signal }, output),
       ),
     )
 }
 
 type VerifyCommandOptions = {
   readonly maxAgeSeconds: number
+  readonly maxSeconds: number
   /** File that remembers the last verified release. */
   readonly state: string | undefined
   readonly now: Date
@@ -42,6 +44,7 @@ export async function verifyCommand(url: string, options: VerifyCommandOptions, 
     verification = await verifyPublished({
       baseUrl: toBaseUrl(url),
       maxAgeHours: options.maxAgeSeconds / 3600,
+      maxSeconds: options.maxSeconds,
       now: options.now,
       last: options.state === undefined ? undefined : await readState(options.state),
       signal: options.signal,

@@ -13,7 +13,9 @@ export type AddressAnswer = {
   /** Size of the decompressed body. */
   readonly bytes: number
   readonly sha256: string
-  /** How often each marker occurs. */
+  /** The body was longer than `maxBytes`. */
+  readonly isCut: boolean
+  /** How often the marker occurs. */
   readonly occurrences: number
   /** The body, when it was asked for. */
   readonly text?: string
@@ -22,7 +24,7 @@ export type AddressAnswer = {
 export type ReadOptions = {
   readonly method?: 'GET' | 'HEAD'
   readonly encoding?: 'gzip' | 'identity'
-  /** Reading stops beyond this size: `bytes` is then larger. */
+  /** Reading stops beyond this decompressed size, and beyond a little more on the wire; `isCut` is then true. */
   readonly maxBytes: number
   readonly marker?: string
   readonly keep?: boolean
@@ -30,6 +32,9 @@ export type ReadOptions = {
 }
 
 const timeoutMs = 30_000
+
+/** Bytes on the wire of a body of `bytes`: gzip makes none much longer, but can have empty blocks without end. */
+const mostOnWire = (bytes: number) => bytes * 1.01 + 65_536
 
 /**
  * Reads an address to its end, hashing on the way. Follows no redirect: published addresses are permanent. Throws
@@ -42,6 +47,7 @@ export async function readAddress(url: URL, options: ReadOptions): Promise<Addre
   const kept: Buffer[] = []
   let wireBytes = 0
   let bytes = 0
+  let isCut = false
   const take = (chunk: Buffer) => {
     bytes += chunk.length
     hash.update(chunk)
@@ -61,6 +67,7 @@ export async function readAddress(url: URL, options: ReadOptions): Promise<Addre
     async function* counted() {
       for await (const chunk of answer.body as AsyncIterable<Buffer>) {
         wireBytes += chunk.length
+        if (wireBytes > mostOnWire(maxBytes)) throw new TooLarge()
         yield chunk
       }
     }
@@ -72,10 +79,12 @@ export async function readAddress(url: URL, options: ReadOptions): Promise<Addre
       else if (headers['content-encoding'] === 'gzip') await pipeline(counted, createGunzip(), takeAll)
       else await takeAll(counted())
     } catch (error) {
-      if (!(error instanceof TooLarge) && !isBrokenGzip(error)) throw error
+      isCut = error instanceof TooLarge
+      if (!isCut && !isBrokenGzip(error)) throw error
     }
     return {
-      ...{ status: answer.statusCode, headers, wireBytes, bytes, sha256: hash.digest('hex'), occurrences: seen.count },
+      ...{ status: answer.statusCode, headers, wireBytes, bytes, sha256: hash.digest('hex') },
+      ...{ isCut, occurrences: seen.count },
       ...(keep && { text: Buffer.concat(kept).toString('utf8') }),
     }
   } catch (error) {

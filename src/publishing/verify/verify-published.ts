@@ -33,24 +33,44 @@ export type VerifyOptions = {
   readonly maxAgeHours: number
   readonly now: Date
   readonly last: SeenRelease | undefined
+  /** How long it may take. */
+  readonly maxSeconds: number
   readonly signal: AbortSignal
   readonly onProgress?: (done: number, total: number) => void
 }
 
-const maxManifestBytes = 64_000_000
+// Far more than the set of a million projects has.
+const maxManifestBytes = 8_000_000
+const maxFiles = 10_000
+const maxSetBytes = 100_000_000_000
+// A set with as many findings is not checked further.
+const maxFindings = 1_000
+const maxFindingText = 200
 // A set that changes while it is read is read again.
 const maxReads = 3
 
 /**
  * Reads a whole published set as a consumer would, manifest first, and reports everything that disagrees with the
- * manifest. Throws `input-unusable` when the manifest cannot be read.
+ * manifest. Throws `input-unusable` when the manifest cannot be read, or the set exceeds a limit.
  */
 export async function verifyPublished(options: VerifyOptions): Promise<Verification> {
+  const { baseUrl, maxSeconds, signal } = options
+  const timeOut = AbortSignal.timeout(maxSeconds * 1000)
+  try {
+    return await verifyWithin({ ...options, signal: AbortSignal.any([signal, timeOut]) })
+  } catch (error) {
+    if (!timeOut.aborted || signal.aborted) throw error
+    const message = `${baseUrl} cannot be verified within ${maxSeconds} seconds; give it more with --max-time`
+    throw new ServiceError('input-unusable', message, { cause: error })
+  }
+}
+
+async function verifyWithin(options: VerifyOptions): Promise<Verification> {
   for (let read = 1; ; read++) {
     const { manifest, sha256 } = await readManifest(options)
     const findings: Finding[] = []
     const tell: Tell = (code, address, expected, got) =>
-      findings.push({ code, address, expected: String(expected), got: String(got) })
+      findings.push({ code, address, expected: cut(String(expected)), got: cut(String(got)) })
     const ageHours = await age(options, manifest)
     if (ageHours > options.maxAgeHours) {
       tell('frozen', manifestAddress, `an age of at most ${options.maxAgeHours} hours`, `${ageHours.toFixed(1)} hours`)
@@ -61,6 +81,7 @@ export async function verifyPublished(options: VerifyOptions): Promise<Verificat
       options.onProgress?.(index, manifest.files.length)
       await checkFile(options, manifest, file, tell)
       bytes += file.bytes
+      if (findings.length >= maxFindings) break
     }
     const moved = findings.length > 0 && (await readManifest(options)).sha256 !== sha256
     if (moved && read < maxReads) continue
@@ -75,6 +96,10 @@ export async function verifyPublished(options: VerifyOptions): Promise<Verificat
       seen: { release: manifest.release, run: manifest.run, manifestSha256: sha256 },
     }
   }
+}
+
+function cut(text: string): string {
+  return text.length > maxFindingText ? `${text.slice(0, maxFindingText)}...` : text
 }
 
 type Tell = (code: FindingCode, address: string, expected: string | number, got: string | number | undefined) => void
@@ -106,10 +131,19 @@ async function readManifest({ baseUrl, signal }: VerifyOptions): Promise<{ manif
   const url = new URL(baseUrl + manifestAddress)
   const read = await readAddress(url, { maxBytes: maxManifestBytes, keep: true, signal })
   if (read.status !== 200) throw new ServiceError('input-unusable', `${url} answers ${read.status}, expected 200`)
+  if (read.isCut) {
+    throw new ServiceError('input-unusable', `${url} is larger than ${maxManifestBytes} bytes, which no manifest needs`)
+  }
   const parsed = manifestShape.safeParse(toJson(read.text ?? ''))
   if (!parsed.success) {
     const [issue] = parsed.error.issues
     throw new ServiceError('input-unusable', `${url} is not a manifest: ${issue?.path.join('.')}: ${issue?.message}`)
+  }
+  const { files } = parsed.data
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  if (files.length > maxFiles || bytes > maxSetBytes) {
+    const limits = `at most ${maxFiles} files of ${maxSetBytes} bytes are verified`
+    throw new ServiceError('input-unusable', `${url} names ${files.length} files of ${bytes} bytes; ${limits}`)
   }
   return { manifest: parsed.data, sha256: read.sha256 }
 }

@@ -18,7 +18,15 @@ let app: FastifyInstance
 
 const signal = new AbortController().signal
 const verify = (changes: Partial<Parameters<typeof verifyPublished>[0]> = {}) =>
-  verifyPublished({ baseUrl, maxAgeHours: 36, now: publisher.now, last: undefined, signal, ...changes })
+  verifyPublished({
+    baseUrl,
+    maxAgeHours: 36,
+    maxSeconds: 3600,
+    now: publisher.now,
+    last: undefined,
+    signal,
+    ...changes,
+  })
 const file = async (address: string) => {
   const found = await (await publisher.live()).find(address)
   if (!found) throw new Error(`no ${address}`)
