@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { isoDateOf } from '../domain/dates.js'
+import { withdrawBulkSet } from '../publishing/bulk/bulk-reader.js'
 import { createReleaseReader } from '../publishing/release/read/release-reader.js'
 import { recordFact } from '../store/database/facts.js'
 import { forgetIdentifiersOf } from '../store/publication/published-identifiers.js'
@@ -58,6 +59,7 @@ async function removeDemo({ store, clock, feedsDir }: Runtime, output: Output): 
   const removed = await resetDemo(store)
   const identifiers = await forgetIdentifiersOf(db, demoReportingOrgRef)
   await recordFact(db, 'demo-seeded', 'removed', clock())
+  await withdrawBulkSet(feedsDir)
   const live = await createReleaseReader(feedsDir).live()
   if (live) await recordFact(db, 'loss-accepted-from', live.id, clock())
   output.result(

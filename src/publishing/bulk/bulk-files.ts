@@ -21,9 +21,12 @@ import { underPublishingLock } from '../folder/publishing-lock.js'
 import { refuseAborted } from '../folder/refuse-aborted.js'
 import { newReleaseId, prepareFolder, runOfRelease, switchLiveRelease } from '../folder/release-folder.js'
 import { sweep } from '../folder/sweep.js'
-import type { FolderDeps, WorkOptions } from '../publication.js'
+import type { FolderDeps, RenderDeps, WorkOptions } from '../publication.js'
 import { renderOrganisationTexts, renderProjectTexts } from '../render/ready-texts.js'
 import { type BulkFile, type BulkSet, bulkAddress, bulkFolder, currentBulkSet } from './bulk-reader.js'
+
+/** What building the files needs; without a configuration of the mapping every publisher counts as the same. */
+type BulkDeps = FolderDeps & Partial<Pick<RenderDeps, 'mappingConfig'>>
 
 const batchSize = 100
 const lockPatienceMs = 10_000
@@ -35,25 +38,31 @@ const families = {
 } as const
 
 /**
- * Builds the day's set of bulk files (wire.md 4.4): once a UTC day, or when the run is forced; a file whose records
- * are the same is hard-linked. A superseded set stays for 48 hours. Safe to repeat after a crash at any line. Throws
+ * Builds a set of bulk files (wire.md 4.4): once a UTC day, for a publisher whose first run it is, and when a person asked
+ * for the run, if any record has changed. A file whose records are the same is hard-linked. A superseded set stays for 48
+ * hours. Safe to repeat after a crash at any line. Throws
  * `aborted` on the signal.
  */
-export async function buildBulkFiles(deps: FolderDeps, run: Run, { signal }: WorkOptions): Promise<void> {
+export async function buildBulkFiles(deps: BulkDeps, run: Run, { signal }: WorkOptions): Promise<void> {
   const folder = bulkFolder(deps.feedsDir)
   await prepareFolder(folder)
   const lock = { patienceMs: lockPatienceMs, onTimeout: 'take-over', signal } as const
   await underPublishingLock(deps.store, lock, async (confirmLock) => {
     const before = await currentBulkSet(folder)
-    if (before && (runOfRelease(before.id) >= run.id || (!run.force && isOfSameDay(before, run)))) return
+    if (before && runOfRelease(before.id) >= run.id) return
+    const publisher = deps.mappingConfig?.reportingOrg.ref
+    const isDue = !before || run.force || !isOfSameDay(before, run) || before.publisher !== publisher
+    const isAsked = !isDue && run.trigger === 'manual'
+    if (!isDue && !isAsked) return
     for (const family of ['project', 'organisation'] as const) await renderMissing(deps.store, family, signal)
+    if (isAsked && before && (await isUnchanged(deps.store.db, before))) return
     const id = newReleaseId(run)
     await using draft = await Draft.begin(folder, id)
     const files = await deps.store.snapshot(async (db, client) => {
       const build = { db, client, draft, run, before, signal }
       return [...(await writeFamily(build, 'project')), ...(await writeFamily(build, 'organisation'))]
     })
-    const set: BulkSet = { id, token: randomBytes(20).toString('hex'), files }
+    const set: BulkSet = { id, token: randomBytes(20).toString('hex'), files, ...(publisher && { publisher }) }
     await draft.write('/manifest.json', inOneBatch(`${JSON.stringify(set, null, 2)}\n`), signal, { twin: false })
     refuseAborted(signal, 'building the bulk files')
     await confirmLock()
@@ -61,6 +70,16 @@ export async function buildBulkFiles(deps: FolderDeps, run: Run, { signal }: Wor
     await switchLiveRelease(folder, id)
     await sweep(folder, { keep: 1, now: deps.clock(), needed: [] })
   })
+}
+
+/** Whether every file of the set would have the same records again. */
+async function isUnchanged(db: Db, set: BulkSet): Promise<boolean> {
+  for (const family of ['project', 'organisation'] as const) {
+    for (const { name, fingerprint } of await bulkFingerprints(db, family, families[family].recordVersion)) {
+      if (set.files.find((file) => file.name === name)?.fingerprint !== fingerprint) return false
+    }
+  }
+  return true
 }
 
 function isOfSameDay(set: BulkSet, run: Run): boolean {

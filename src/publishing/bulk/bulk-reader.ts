@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { BulkFileName } from '../../store/ready-texts/bulk-texts.js'
 import type { WrittenFile } from '../files/file-writer.js'
@@ -11,6 +11,8 @@ export type BulkSet = {
   readonly id: string
   readonly token: string
   readonly files: readonly BulkFile[]
+  /** The IATI identifier of the publisher whose run built it. */
+  readonly publisher?: string
 }
 
 export type BulkFile = WrittenFile & {
@@ -61,6 +63,11 @@ export function createBulkReader(feedsDir: string): BulkReader {
       return undefined
     },
   }
+}
+
+/** Offers no set any more until the next publication builds one; addresses that were given out keep working. */
+export async function withdrawBulkSet(feedsDir: string): Promise<void> {
+  await rm(bulkFolder(feedsDir).current, { force: true })
 }
 
 /** The newest set of a folder; undefined before the first. */

@@ -23,7 +23,7 @@ const differences = {
     startTime: `greatest($4, (select max(generated_at) + interval '1 second' from release
       where generated_at >= $4 and generated_at < $4::timestamptz + interval '1 day'))`,
     claiming: `, stage = 'render', progress = null`,
-    claimed: 'id, started_at as "startedAt", force',
+    claimed: 'id, started_at as "startedAt", force, trigger',
     handingBack: ', stage = null, progress = null',
     /** What grows while an attempt gets on. */
     advance: '(select count(*) from rendering g where g.run_id = r.id)',

@@ -74,7 +74,11 @@ describe('the run ledger', () => {
     await claimRun(store.db, lease(id, 0), noon)
     await requeueRun(store.db, lease(id, 1))
     const claim = await claimRun(store.db, lease(id, 1, 'b'), new Date('2026-03-11T01:00:00Z'))
-    expect(claim).toEqual({ kind: 'claimed', attempt: 2, run: { id, startedAt: noon, force: false } })
+    expect(claim).toEqual({
+      kind: 'claimed',
+      attempt: 2,
+      run: { id, startedAt: noon, force: false, trigger: expect.any(String) },
+    })
   })
 
   test('lets only the job that started an attempt start it again, and only until a shard was taken', async () => {

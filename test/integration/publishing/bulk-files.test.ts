@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RunTrigger } from '../../../src/domain/run.js'
+import type { MappingConfig } from '../../../src/feeds/iati/mapping-config.js'
 import { buildBulkFiles } from '../../../src/publishing/bulk/bulk-files.js'
-import { bulkFolder, createBulkReader } from '../../../src/publishing/bulk/bulk-reader.js'
+import { bulkFolder, createBulkReader, withdrawBulkSet } from '../../../src/publishing/bulk/bulk-reader.js'
 import { parseElement } from '../../../src/xml/reader.js'
+import { mappingConfig } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
 import { storeWells } from '../../support/wells-store.js'
 
@@ -14,8 +17,16 @@ describe('bulk files', async () => {
   let feedsDir: string
   const signal = new AbortController().signal
   const day = (number: number, hour = 2) => new Date(Date.UTC(2026, 10, number, hour))
-  const build = (id: number, at: Date, force = false) =>
-    buildBulkFiles({ store, feedsDir, clock: () => at }, { id, startedAt: at, force }, { signal })
+  const build = (
+    id: number,
+    at: Date,
+    { force = false, trigger, mapping }: { force?: boolean; trigger?: RunTrigger; mapping?: MappingConfig } = {},
+  ) =>
+    buildBulkFiles(
+      { store, feedsDir, clock: () => at, ...(mapping && { mappingConfig: mapping }) },
+      { id, startedAt: at, force, ...(trigger && { trigger }) },
+      { signal },
+    )
   const current = async () => (await createBulkReader(feedsDir).current()) ?? expect.fail('there is no set')
   const idsOf = async (name: string) => {
     const { token } = await current()
@@ -51,14 +62,48 @@ describe('bulk files', async () => {
     await store.db.query(`update project set title = 'Renamed' where id = 2046`)
     await build(2, day(1, 12))
     expect((await current()).token).toBe(first.token)
-    await build(3, day(1, 13), true)
+    await build(3, day(1, 13), { force: true })
     expect((await current()).token).not.toBe(first.token)
+  })
+
+  it('are built by a run that a person asked for, where a record has changed', async () => {
+    const before = await current()
+    await store.db.query(`update project set title = 'Renamed for good' where id = 2046`)
+    await build(10, day(1, 14), { trigger: 'schedule' })
+    expect((await current()).token).toBe(before.token)
+    await build(11, day(1, 14), { trigger: 'manual' })
+    const changed = await current()
+    expect(changed.token).not.toBe(before.token)
+    await build(12, day(1, 15), { trigger: 'manual' })
+    expect((await current()).token).toBe(changed.token)
+  })
+
+  it('are built by the first run of a publisher', async () => {
+    const before = await current()
+    const mapping = { ...mappingConfig, reportingOrg: { ...mappingConfig.reportingOrg, ref: 'GB-CHC-202918' } }
+    await build(13, day(1, 16), { mapping })
+    const after = await current()
+    expect(after.token).not.toBe(before.token)
+    await build(14, day(1, 17), { mapping })
+    expect((await current()).token).toBe(after.token)
+    await build(15, day(1, 18), { mapping: mappingConfig })
+    expect((await current()).token).not.toBe(after.token)
+  })
+
+  it('are offered no longer once the demo is removed, until they are built anew', async () => {
+    const { token } = await current()
+    await withdrawBulkSet(feedsDir)
+    const reader = createBulkReader(feedsDir)
+    expect(await reader.current()).toBeUndefined()
+    expect(await reader.find(token, 'projects.xml')).toBeDefined()
+    await build(16, day(1, 19))
+    expect((await current()).token).not.toBe(token)
   })
 
   it('are carried over where no record changed', async () => {
     await store.db.query(`update project set title = 'Renamed again' where id = 2046`)
     const before = await current()
-    await build(4, day(2))
+    await build(20, day(2))
     const after = await current()
     const inode = async (id: string, name: string) =>
       (await stat(path.join(bulkFolder(feedsDir).releases, id, `${name}.xml`))).ino
@@ -68,18 +113,18 @@ describe('bulk files', async () => {
 
   it('keep their addresses for two days after the next set', async () => {
     const old = await current()
-    await build(5, day(3))
-    await build(6, day(4))
+    await build(21, day(3))
+    await build(22, day(4))
     expect(await createBulkReader(feedsDir).find(old.token, 'projects.xml')).toBeDefined()
   })
 
   it('are not replaced by a run that is too late, and leave no draft when they are interrupted', async () => {
     const { token } = await current()
-    await build(5, day(9))
+    await build(21, day(9))
     expect((await current()).token).toBe(token)
     const aborted = buildBulkFiles(
       { store, feedsDir, clock: () => day(10) },
-      { id: 9, startedAt: day(10), force: false },
+      { id: 29, startedAt: day(10), force: false },
       {
         signal: AbortSignal.abort(),
       },
