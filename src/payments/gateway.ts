@@ -10,6 +10,8 @@ export type Gateway = {
   readonly name: string
   /** Values of the wire's `paymentGateway` that mean this gateway, in small letters. */
   readonly wireNames: readonly string[]
+  /** Says which account is charged. Throws `GatewayRefusal` when the keys or the account's currency are wrong. */
+  describeAccount(signal: AbortSignal): Promise<string>
   /** What a page needs to make a nonce with the processor's client library. */
   clientToken(signal: AbortSignal): Promise<string>
   /**

@@ -1,0 +1,271 @@
+import { isIP } from 'node:net'
+import braintree from 'braintree'
+import { parseDecimal, toMinorUnits } from '../domain/money.js'
+import { methodCodes, rejectionCodes } from './braintree-declines.js'
+import { declineOf } from './declines.js'
+import {
+  type Charge,
+  type ChargeOutcome,
+  type FoundCharge,
+  type Gateway,
+  GatewayRefusal,
+  type Refund,
+  RefundLater,
+} from './gateway.js'
+import { sameAmount } from './payments.js'
+import { callError, type ProcessorAddress, processorAgent } from './processor-calls.js'
+
+export type BraintreeSettings = {
+  readonly environment: 'sandbox' | 'production'
+  readonly merchantId: string
+  readonly publicKey: string
+  readonly privateKey: string
+  /** The merchant account of the platform's currency. */
+  readonly merchantAccount: string
+  readonly currency: string
+  readonly timeoutMs: number
+  /** A server in place of Braintree's. */
+  readonly address?: ProcessorAddress | undefined
+}
+
+/** What this file reads of a transaction; the types of the library lack some of it. */
+type Transaction = Pick<braintree.Transaction, 'id' | 'amount' | 'status' | 'orderId' | 'currencyIsoCode'> & {
+  readonly type: string
+  readonly processorResponseCode?: string
+  readonly processorSettlementResponseCode?: string
+  readonly gatewayRejectionReason?: string | null
+  readonly refundIds?: readonly string[]
+}
+
+type Answer = {
+  readonly success: boolean
+  readonly transaction?: Transaction
+  readonly errors?: { deepErrors(): readonly { readonly code: string }[] }
+}
+
+/** The parts of the library that are used, where its types are narrower than its functions. */
+type Library = {
+  readonly config: { timeout: number; baseMerchantPath(): string }
+  readonly http: { post(path: string, body: unknown): Promise<unknown> }
+  readonly transaction: {
+    sale(request: object): Promise<Answer>
+    find(id: string): Promise<Transaction>
+    void(id: string): Promise<Answer>
+    refund(id: string, options: object): Promise<Answer>
+  }
+  readonly clientToken: { generate(request: object): Promise<{ readonly clientToken?: string } | undefined> }
+  readonly merchantAccount: { find(id: string): Promise<{ readonly currencyIsoCode: string; readonly status: string }> }
+}
+
+/**
+ * Braintree, through its own library. A charge carries our reference as its order id, under which it is searched for after
+ * a time-out.
+ */
+export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
+  const { environment, merchantAccount, currency } = settings
+  const library = openLibrary(settings)
+
+  /** The sales with our reference, voided and expired ones left out. */
+  const findSales = async (reference: string): Promise<Transaction[]> => {
+    const search = { orderId: { is: reference }, type: ['sale'] }
+    // The library's own search throws outside of its promises when an answer is not what it expects, which ends the process.
+    const path = `${library.config.baseMerchantPath()}/transactions/advanced_search_ids`
+    const ids = idsOf(await ask(() => library.http.post(path, { search })))
+    const sales: Transaction[] = []
+    for (const id of ids) sales.push(await ask(() => library.transaction.find(id)))
+    return sales.filter(({ orderId, type, status }) => {
+      return orderId === reference && type === 'sale' && !returned.has(status)
+    })
+  }
+
+  const find = async (reference: string): Promise<FoundCharge | undefined> => {
+    const sales = await findSales(reference)
+    const taken = sales.filter(({ status }) => !declined.has(status))
+    if (taken.length > 1) throw new Error(`Braintree has ${taken.length} charges with one order id`)
+    const sale = taken[0] ?? sales.find(({ gatewayRejectionReason: reason }) => reason !== 'duplicate')
+    return sale && { outcome: outcomeOf(sale), amount: amountOf(sale), currency: sale.currencyIsoCode }
+  }
+
+  const charge = async (wanted: Charge): Promise<ChargeOutcome> => {
+    const earlier = wanted.again ? await find(wanted.reference) : undefined
+    if (earlier) return earlier.outcome
+    if (wanted.currency !== currency) throw new GatewayRefusal(`no merchant account takes ${wanted.currency}`)
+    const { transaction, errors } = await ask(() => library.transaction.sale(saleOf(wanted, merchantAccount)))
+    if (!transaction) return toDecline(codesOf(errors))
+    if (transaction.gatewayRejectionReason === 'duplicate') {
+      const first = await find(wanted.reference)
+      if (!first) throw new Error('Braintree took a charge for a double one, and has no other with its order id')
+      return first.outcome
+    }
+    const outcome = outcomeOf(transaction)
+    const right = sameAmount(amountOf(transaction), wanted.amount) && transaction.currencyIsoCode === wanted.currency
+    if (outcome.kind === 'approved' && !right) throw new Error('Braintree charged another amount than it was asked for')
+    return outcome
+  }
+
+  /** A part cannot be voided, and refunds of this reference are found at the charge itself. */
+  const refund = async ({ reference, chargeId, amount }: Refund): Promise<{ refundId: string }> => {
+    const sale = await ask(() => library.transaction.find(chargeId))
+    for (const id of sale.refundIds ?? []) {
+      const { orderId } = await ask(() => library.transaction.find(id))
+      if (orderId === reference) return { refundId: id }
+    }
+    const whole = sameAmount(amountOf(sale), amount)
+    const voided = { refundId: `${sale.id}-void` }
+    if (sale.status === 'voided' && whole) return voided
+    const more = toMinorUnits(amount, 4) > toMinorUnits(amountOf(sale), 4)
+    if (more || returned.has(sale.status) || declined.has(sale.status)) {
+      throw new GatewayRefusal(`the charge is ${sale.status}, of ${sale.amount}`)
+    }
+    if (sale.status === 'settled' || sale.status === 'settling') {
+      const answer = await ask(() => library.transaction.refund(chargeId, { amount, orderId: reference }))
+      if (answer.success && answer.transaction) return { refundId: answer.transaction.id }
+      throw refundError(answer)
+    }
+    if (!whole) throw new RefundLater('a part of a charge can be given back once it has settled')
+    const answer = await ask(() => library.transaction.void(chargeId))
+    if (answer.success) return voided
+    throw refundError(answer)
+  }
+
+  return {
+    name: environment === 'production' ? 'braintree' : 'braintree-sandbox',
+    wireNames: ['braintree'],
+    // Braintree ends its own work on a request after a minute; its search lags behind by seconds.
+    lateSeconds: 90,
+    clientToken: async () => {
+      const answer = await ask(() => library.clientToken.generate({ merchantAccountId: merchantAccount }))
+      if (answer?.clientToken === undefined) throw new GatewayRefusal('Braintree gave no client token')
+      return answer.clientToken
+    },
+    describeAccount: async () => {
+      const account = await ask(() => library.merchantAccount.find(merchantAccount))
+      const { currencyIsoCode, status } = account
+      if (currencyIsoCode !== currency || status !== 'active') {
+        throw new GatewayRefusal(
+          `expected an active merchant account in ${currency}, got ${status}, ${currencyIsoCode}`,
+        )
+      }
+      return `merchant account ${merchantAccount} of the ${environment}, ${currencyIsoCode}, ${status}`
+    },
+    charge,
+    findByReference: ({ reference }) => find(reference),
+    refund,
+  }
+
+  async function ask<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call()
+    } catch (error) {
+      throw toCallError(error)
+    }
+  }
+}
+
+function openLibrary(settings: BraintreeSettings): Library {
+  const { environment, merchantId, publicKey, privateKey, address, timeoutMs } = settings
+  const { BraintreeGateway, Environment } = braintree
+  const known = environment === 'production' ? Environment.Production : Environment.Sandbox
+  const { host, port } = address ?? {}
+  const place = host && port ? new Environment(host, port, `https://${host}`, true, host, port) : known
+  const config = { environment: place, merchantId, publicKey, privateKey, customHttpAgent: processorAgent(address) }
+  const library = new BraintreeGateway(config) as unknown as Library
+  library.config.timeout = timeoutMs
+  return library
+}
+
+/** States in which no money is held, and none will be. */
+const returned: ReadonlySet<string> = new Set(['voided', 'authorization_expired'])
+const declined: ReadonlySet<string> = new Set([
+  'processor_declined',
+  'gateway_rejected',
+  'failed',
+  'settlement_declined',
+])
+const approved: ReadonlySet<string> = new Set([
+  ...['submitted_for_settlement', 'settlement_pending', 'settlement_confirmed', 'settling', 'settled'],
+])
+
+function outcomeOf(transaction: Transaction): ChargeOutcome {
+  const { id, status, gatewayRejectionReason: reason } = transaction
+  if (approved.has(status)) return { kind: 'approved', chargeId: id }
+  if (!declined.has(status)) throw new Error(`Braintree has not decided on the charge yet: ${status}`)
+  if (status === 'gateway_rejected')
+    return { kind: 'declined', decline: declineOf(rejectionCodes[reason ?? ''] ?? 2038) }
+  const { processorResponseCode, processorSettlementResponseCode } = transaction
+  const code = status === 'settlement_declined' ? processorSettlementResponseCode : processorResponseCode
+  return { kind: 'declined', decline: declineOf(Number(code) || 2038) }
+}
+
+/** What a sale that made no transaction means: the donor's payment method, or our own request. */
+function toDecline(codes: readonly string[]): ChargeOutcome {
+  const known = codes.flatMap((code) => methodCodes[code] ?? [])
+  if (known[0] !== undefined && known.length === codes.length) return { kind: 'declined', decline: declineOf(known[0]) }
+  throw new GatewayRefusal(`Braintree refused the charge: ${codes.join(', ') || 'no reason given'}`)
+}
+
+// "Cannot be voided", "cannot refund unless settled", "cannot refund a settling transaction".
+const laterCodes: ReadonlySet<string> = new Set(['91504', '91506', '91574'])
+
+function refundError({ errors, transaction }: Answer): Error {
+  const codes = codesOf(errors)
+  if (codes.some((code) => laterCodes.has(code))) return new RefundLater('the charge is being settled at the moment')
+  const reason = codes.join(', ') || transaction?.processorResponseCode || 'no reason given'
+  return new GatewayRefusal(`Braintree refused the refund: ${reason}`)
+}
+
+const codesOf = (errors: Answer['errors']): string[] => (errors?.deepErrors() ?? []).map(({ code }) => code)
+
+function amountOf({ amount }: Transaction) {
+  const read = parseDecimal(amount)
+  if (read === undefined) throw new Error('Braintree sent a transaction without an amount')
+  return read
+}
+
+function idsOf(answer: unknown): string[] {
+  const ids = (answer as { searchResults?: { ids?: unknown } } | undefined)?.searchResults?.ids
+  if (!Array.isArray(ids)) throw new Error('Braintree answered a search with something else')
+  return ids.map(String)
+}
+
+/** Fields for the processor's own checks are left out where it would refuse the whole request for them. */
+function saleOf(charge: Charge, merchantAccountId: string): object {
+  const { reference, amount, method, deviceData, threeDSecureAuthenticationId, payer } = charge
+  const fitting = (name: string, pattern: RegExp) => (pattern.test(payer[name] ?? '') ? payer[name] : undefined)
+  const [firstName, lastName] = [fitting('firstname', /^.{1,255}$/), fitting('lastname', /^.{1,255}$/)]
+  const address = {
+    ...{ firstName, lastName },
+    streetAddress: fitting('address', /^.{1,255}$/),
+    extendedAddress: fitting('address2', /^.{1,255}$/),
+    locality: fitting('city', /^.{1,255}$/),
+    region: fitting('state', /^.{1,255}$/),
+    postalCode: fitting('zip', /^[A-Za-z0-9 -]{1,9}$/),
+    countryCodeAlpha2: fitting('iso3166CountryCode', /^[A-Z]{2}$/),
+  }
+  const { ipAddress, userAgent } = payer
+  return {
+    ...{ amount, orderId: reference, merchantAccountId, options: { submitForSettlement: true } },
+    ...(method.kind === 'nonce' ? { paymentMethodNonce: method.nonce } : { paymentMethodToken: method.token }),
+    ...(deviceData !== undefined && { deviceData }),
+    ...(threeDSecureAuthenticationId !== undefined && { threeDSecureAuthenticationId }),
+    customer: { firstName, lastName, email: fitting('email', /^[^\s@]+@[^\s@]+\.[^\s@]+$/) },
+    billing: address,
+    riskData: {
+      ...(ipAddress !== undefined && isIP(ipAddress) !== 0 && { customerIp: ipAddress }),
+      ...(userAgent !== undefined && { customerBrowser: userAgent.slice(0, 255) }),
+    },
+  }
+}
+
+// With these answers nothing was done: wrong keys, no right, no such record, an old library, too many requests.
+const refusals: ReadonlySet<string> = new Set([
+  ...['authenticationError', 'authorizationError', 'notFoundError', 'upgradeRequired', 'tooManyRequestsError'],
+  'invalidKeysError',
+])
+
+function toCallError(error: unknown): Error {
+  const { type = 'error', message = '' } = error as { type?: string; message?: string }
+  return refusals.has(type)
+    ? new GatewayRefusal(`Braintree refused the request: ${type}`)
+    : callError('Braintree', type, message)
+}

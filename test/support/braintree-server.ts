@@ -1,0 +1,204 @@
+import type { IncomingMessage } from 'node:http'
+import {
+  type LedgerCharge,
+  type ProcessorAnswer,
+  ProcessorLedger,
+  type ProcessorServer,
+  readNonce,
+  startProcessor,
+  toCents,
+  toText,
+} from './processor-server.js'
+
+export const braintreeKeys = {
+  merchantId: 'use_your_merchant_id',
+  publicKey: 'public_key_9f2c',
+  privateKey: 'private_key_71ab',
+  merchantAccount: 'giving_usd',
+}
+
+type Sale = {
+  readonly amount: string
+  readonly order_id: string
+  readonly merchant_account_id: string
+  readonly payment_method_nonce?: string
+  readonly payment_method_token?: string
+  readonly options: { readonly submit_for_settlement: boolean }
+}
+
+/** Answers of the gateway itself in place of a code of the card's issuer. */
+const rejections: Readonly<Record<string, string>> = {
+  'fake-gateway-rejected-fraud-nonce': 'fraud',
+  'fake-gateway-rejected-cvv-nonce': 'cvv',
+  'fake-gateway-rejected-avs-nonce': 'avs',
+  'fake-gateway-rejected-three-d-secure-nonce': 'three_d_secure',
+}
+
+/**
+ * A server that speaks Braintree's XML as its public documentation and its Node library describe it; what happens is
+ * decided by the nonce. `requests` are the bodies that it was sent.
+ */
+export async function startBraintree(): Promise<ProcessorServer & { readonly requests: string[] }> {
+  const ledger = new ProcessorLedger()
+  const requests: string[] = []
+  const rejected = new Map<string, string>()
+  const processor = await startProcessor(ledger, (request, body) => {
+    requests.push(body)
+    return answer(request, body)
+  })
+  return { ...processor, requests }
+
+  function answer(request: IncomingMessage, body: string): ProcessorAnswer {
+    const expected = `Basic ${Buffer.from(`${braintreeKeys.publicKey}:${braintreeKeys.privateKey}`).toString('base64')}`
+    if (request.headers.authorization !== expected) return { status: 401, type: 'text/plain', body: 'no' }
+    const root = `/merchants/${braintreeKeys.merchantId}`
+    const { method, url = '' } = request
+    if (!url.startsWith(root)) return { status: 404, type: 'text/plain', body: '' }
+    const given = body === '' ? {} : JSON.parse(body)
+    const [, kind, id = '', verb = ''] = url.slice(root.length).split('/')
+    if (kind === 'client_token') return xml(201, element('client-token', element('value', 'eyJ2ZXJzaW9uIjoyfQ==')))
+    if (kind === 'merchant_accounts') {
+      if (id !== braintreeKeys.merchantAccount) return { status: 404, type: 'text/plain', body: '' }
+      const fields = { id, status: 'active', 'currency-iso-code': 'USD' }
+      return xml(200, element('merchant-account', elements(fields)))
+    }
+    if (kind === 'transactions' && id === '' && method === 'POST') return sale(given.transaction as Sale)
+    if (kind === 'transactions' && id === 'advanced_search_ids') return search(given.search)
+    const charge = ledger.charges.find((item) => item.id === id)
+    const credit = ledger.charges.flatMap((item) => item.refunds.map((refund) => ({ refund, of: item })))
+    const back = credit.find(({ refund }) => refund.id === id)
+    if (back && method === 'GET') return xml(200, refundXml(back.of, back.refund))
+    if (!charge) return { status: 404, type: 'text/plain', body: '' }
+    if (verb === '') return xml(200, transactionXml(charge))
+    return verb === 'void' ? voidCharge(charge) : refund(charge, given.transaction)
+  }
+
+  function sale(wanted: Sale): ProcessorAnswer {
+    const nonce = wanted.payment_method_nonce ?? wanted.payment_method_token ?? ''
+    const behaviour = rejections[nonce]
+      ? { fault: { kind: 'answer' } as const, slowMs: 0 }
+      : readNonce(nonce, wanted.amount)
+    if (!behaviour) {
+      const field = wanted.payment_method_nonce === undefined ? 'payment_method_token' : 'payment_method_nonce'
+      return invalid(field === 'payment_method_token' ? '91518' : '91565', field, wanted)
+    }
+    const { fault, slowMs: delayMs, code } = { code: undefined, ...behaviour }
+    if (fault.kind === 'refused') return { status: 429, type: 'text/plain', body: '' }
+    const answered = (charge: LedgerCharge, status = 201) =>
+      xml(status, transactionXml(charge, wanted), { fault, delayMs })
+    if ('charged' in fault && !fault.charged) return { status: 201, type: 'application/xml', body: '', fault }
+    const cents = toCents(wanted.amount) + (fault.kind === 'other-amount' ? 100 : 0)
+    const entry = { reference: wanted.order_id, amount: cents, currency: 'USD' }
+    const reason = rejections[nonce]
+    if (reason !== undefined) rejected.set(wanted.order_id, reason)
+    const declineCode = code ?? (reason === undefined ? undefined : 0)
+    const charge = ledger.charge({ ...entry, id: ledger.nextId(), ...(declineCode !== undefined && { declineCode }) })
+    if (fault.kind === 'doubled') {
+      // The network delivered the request twice: the second is rejected, and its answer is the one that arrives.
+      const second = ledger.charge({ ...entry, id: ledger.nextId(), declineCode: 0 })
+      return declinedAnswer(second, wanted, 'duplicate')
+    }
+    if (declineCode !== undefined) return declinedAnswer(charge, wanted, reason)
+    return answered(charge)
+  }
+
+  function declinedAnswer(charge: LedgerCharge, wanted: Sale, reason?: string): ProcessorAnswer {
+    if (reason !== undefined) rejected.set(charge.id, reason)
+    const message = element('message', 'Declined')
+    const errors = element('errors', element('errors', '', 'array'))
+    return xml(422, element('api-error-response', errors + params(wanted) + message + transactionXml(charge, wanted)))
+  }
+
+  function invalid(code: string, field: string, wanted: object): ProcessorAnswer {
+    const fields =
+      element('code', code) + element('attribute', field, 'symbol') + element('message', 'It is not valid.')
+    const list = element('errors', element('error', fields), 'array')
+    const errors = element('errors', element('errors', '', 'array') + element('transaction', list))
+    return xml(422, element('api-error-response', errors + params(wanted) + element('message', 'It is not valid.')))
+  }
+
+  function search(criteria: { order_id: { is: string }; type: string[] }): ProcessorAnswer {
+    const ids = ledger.charges.filter((item) => item.reference === criteria.order_id.is).map((item) => item.id)
+    const list = element('ids', ids.map((id) => element('item', id)).join(''), 'array')
+    return xml(200, element('search-results', element('page-size', '50', 'integer') + list))
+  }
+
+  function voidCharge(charge: LedgerCharge): ProcessorAnswer {
+    if (charge.settled || charge.voided) return invalid('91504', 'base', {})
+    charge.voided = true
+    return xml(200, transactionXml(charge))
+  }
+
+  function refund(charge: LedgerCharge, { amount, order_id: reference }: { amount: string; order_id: string }) {
+    if (!charge.settled) return invalid('91506', 'base', {})
+    if (ledger.left(charge) === 0) return invalid('91512', 'base', {})
+    if (toCents(amount) > ledger.left(charge)) return invalid('91521', 'amount', {})
+    const made = { id: ledger.nextId(), reference, amount: toCents(amount) }
+    charge.refunds.push(made)
+    return xml(201, refundXml(charge, made))
+  }
+
+  function transactionXml(charge: LedgerCharge, request?: Sale): string {
+    const { id, reference, amount, currency, declineCode, settled, voided, refunds } = charge
+    const reason = rejected.get(id) ?? (declineCode === 0 ? rejected.get(reference) : undefined)
+    const open = request && !request.options.submit_for_settlement ? 'authorized' : 'submitted_for_settlement'
+    const refused = declineCode === 3000 ? 'failed' : 'processor_declined'
+    const status =
+      declineCode === undefined
+        ? voided
+          ? 'voided'
+          : settled
+            ? 'settled'
+            : open
+        : reason !== undefined
+          ? 'gateway_rejected'
+          : refused
+    const fields = {
+      ...{ id, status, type: 'sale', amount: toText(amount), 'currency-iso-code': currency, 'order-id': reference },
+      'gateway-rejection-reason': reason ?? '',
+      'processor-response-code': declineCode === undefined ? '1000' : declineCode === 0 ? '' : String(declineCode),
+    }
+    const backs = element('refund-ids', refunds.map((refund) => element('item', refund.id)).join(''), 'array')
+    const customer = element('customer', elements({ 'first-name': 'Xanthippe', 'last-name': 'Quillfeather' }))
+    return element('transaction', elements(fields) + backs + customer + element('disputes', '', 'array'))
+  }
+}
+
+function refundXml(charge: LedgerCharge, { id, reference, amount }: LedgerCharge['refunds'][number]): string {
+  const fields = {
+    ...{ id, status: 'submitted_for_settlement', type: 'credit', amount: toText(amount), 'order-id': reference },
+    ...{ 'currency-iso-code': charge.currency, 'refunded-transaction-id': charge.id },
+  }
+  return element('transaction', elements(fields))
+}
+
+/** The real answers of refused requests repeat what was asked, nonces and names included. */
+function params(wanted: object): string {
+  return element('params', element('transaction', elements(wanted as Record<string, unknown>)))
+}
+
+function xml(status: number, body: string, more: Partial<ProcessorAnswer> = {}): ProcessorAnswer {
+  return {
+    status,
+    type: 'application/xml; charset=utf-8',
+    body: `<?xml version="1.0" encoding="UTF-8"?>\n${body}`,
+    ...more,
+  }
+}
+
+function elements(fields: Readonly<Record<string, unknown>>): string {
+  return Object.entries(fields)
+    .map(([name, value]) =>
+      element(
+        name.replaceAll('_', '-'),
+        typeof value === 'object' && value !== null
+          ? elements(value as Record<string, unknown>)
+          : String(value).replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
+      ),
+    )
+    .join('')
+}
+
+function element(name: string, content: string, type?: string): string {
+  return `<${name}${type === undefined ? '' : ` type="${type}"`}>${content}</${name}>`
+}

@@ -1,0 +1,198 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Decimal } from '../../src/domain/money.js'
+import type { ProcessorAddress } from '../../src/payments/processor-calls.js'
+import { scenarioOf, slowMs } from '../../src/payments/sandbox-scenarios.js'
+import { selfSigned } from './self-signed.js'
+
+/** A charge as a stand-in of a processor keeps it; amounts in the smallest unit. */
+export type LedgerCharge = {
+  readonly id: string
+  readonly reference: string
+  amount: number
+  readonly currency: string
+  /** Absent: approved. */
+  readonly declineCode?: number
+  settled: boolean
+  voided: boolean
+  readonly refunds: { readonly id: string; readonly reference: string; readonly amount: number }[]
+  readonly at: number
+}
+
+/** What a stand-in does with the answer to a charge, decided by the nonce as in the sandbox. */
+export type Fault =
+  | { readonly kind: 'answer' }
+  | { readonly kind: 'silent' | 'error' | 'cut'; readonly charged: boolean }
+  | { readonly kind: 'half' | 'broken' | 'empty' | 'other-amount' | 'doubled' }
+  | { readonly kind: 'refused' }
+
+const faults: Readonly<Record<string, Fault>> = {
+  'fake-timeout-before-nonce': { kind: 'silent', charged: false },
+  'fake-timeout-after-nonce': { kind: 'silent', charged: true },
+  'fake-error-before-nonce': { kind: 'error', charged: false },
+  'fake-error-after-nonce': { kind: 'error', charged: true },
+  'fake-cut-before-nonce': { kind: 'cut', charged: false },
+  'fake-cut-after-nonce': { kind: 'cut', charged: true },
+  'fake-half-answer-nonce': { kind: 'half' },
+  'fake-broken-answer-nonce': { kind: 'broken' },
+  'fake-empty-answer-nonce': { kind: 'empty' },
+  'fake-other-amount-nonce': { kind: 'other-amount' },
+  'fake-doubled-nonce': { kind: 'doubled' },
+  'fake-down-nonce': { kind: 'refused' },
+}
+
+/** Nonces of the faults after which nobody knows the outcome, and whether they charge. */
+export const unknownNonces: readonly (readonly [nonce: string, charged: boolean])[] = Object.entries(faults).flatMap(
+  ([nonce, fault]) => {
+    if (fault.kind === 'half' || fault.kind === 'broken' || fault.kind === 'empty') return [[nonce, true] as const]
+    return 'charged' in fault ? [[nonce, fault.charged] as const] : []
+  },
+)
+
+/** What the processor does with a nonce: its fault, or undefined for one that nobody gave out; and its decline. */
+export function readNonce(nonce: string, amount: string): { fault: Fault; code?: number; slowMs: number } | undefined {
+  const fault = faults[nonce]
+  if (fault) return { fault, slowMs: 0 }
+  const scenario = scenarioOf(nonce, amount)
+  if (scenario.kind === 'declined') return { fault: { kind: 'answer' }, code: scenario.code, slowMs: 0 }
+  if (scenario.kind === 'unknown') return undefined
+  return { fault: { kind: 'answer' }, slowMs: scenario.kind === 'slow' ? slowMs : 0 }
+}
+
+/** The charges of a stand-in, and what is left of them. */
+export class ProcessorLedger {
+  readonly charges: LedgerCharge[] = []
+  #ids = 0
+
+  nextId(prefix = ''): string {
+    this.#ids += 1
+    return `${prefix}${this.#ids.toString(36).padStart(8, '0')}`
+  }
+
+  charge(given: Pick<LedgerCharge, 'reference' | 'amount' | 'currency'> & { id: string; declineCode?: number }) {
+    const charge: LedgerCharge = { ...given, settled: false, voided: false, refunds: [], at: Date.now() }
+    this.charges.push(charge)
+    return charge
+  }
+
+  approved(reference?: string): LedgerCharge[] {
+    const ours = this.charges.filter((charge) => charge.declineCode === undefined)
+    return reference === undefined ? ours : ours.filter((charge) => charge.reference === reference)
+  }
+
+  left({ amount, voided, refunds }: LedgerCharge): number {
+    return voided ? 0 : refunds.reduce((left, refund) => left - refund.amount, amount)
+  }
+
+  held(reference: string): { charges: number; amount: Decimal } {
+    const charges = this.approved(reference)
+    const cents = charges.reduce((sum, charge) => sum + this.left(charge), 0)
+    return { charges: charges.length, amount: toText(cents) }
+  }
+
+  /** What the suite of all gateways does at a processor. */
+  get controls() {
+    return {
+      held: async (reference: string) => this.held(reference),
+      settle: async (reference: string) => {
+        for (const charge of this.approved(reference)) charge.settled = true
+      },
+      changeAmount: async (reference: string, amount: Decimal) => {
+        for (const charge of this.approved(reference)) charge.amount = toCents(amount)
+      },
+    }
+  }
+}
+
+/** Cents of amounts with two decimals, which all of these tests have. */
+export const toCents = (amount: string): number => Math.round(Number(amount) * 100)
+export const toText = (cents: number): Decimal => (cents / 100).toFixed(2) as Decimal
+
+/** An answer of a stand-in. */
+export type ProcessorAnswer = {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+  readonly fault?: Fault
+  readonly delayMs?: number
+}
+
+export type ProcessorServer = {
+  readonly ledger: ProcessorLedger
+  readonly address: ProcessorAddress & { readonly caFile: string }
+  /** An address where nobody listens. */
+  readonly closedAddress: ProcessorAddress
+  close(): Promise<void>
+}
+
+/** An HTTPS server in place of a processor. */
+export async function startProcessor(
+  ledger: ProcessorLedger,
+  answer: (request: IncomingMessage, body: string) => ProcessorAnswer,
+): Promise<ProcessorServer> {
+  const server = createServer(selfSigned, (request, response) => {
+    void (async () => {
+      const { delayMs = 0, ...given } = answer(request, await text(request))
+      if (delayMs > 0) await sleep(delayMs)
+      send(response, given)
+    })().catch((error: unknown) => response.destroy(error as Error))
+  })
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  const folder = await mkdtemp(path.join(tmpdir(), 'giving-processor-'))
+  const caFile = path.join(folder, 'ca.pem')
+  await writeFile(caFile, selfSigned.cert)
+  return {
+    ledger,
+    address: { host: '127.0.0.1', port: String(port), caFile },
+    // A port that a server has left is free for a while.
+    closedAddress: { host: '127.0.0.1', port: String(await freePort()), caFile },
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+function send(response: ServerResponse, { status, type, body, fault = { kind: 'answer' } }: ProcessorAnswer): void {
+  const head = { 'content-type': type, 'content-length': Buffer.byteLength(body) }
+  switch (fault.kind) {
+    case 'silent':
+      return
+    case 'cut':
+      response.destroy()
+      return
+    case 'half':
+      response.writeHead(status, head)
+      response.write(body.slice(0, body.length / 2), () => response.destroy())
+      return
+    case 'broken':
+      response.writeHead(status, { 'content-type': type }).end(body.slice(0, body.length / 2))
+      return
+    case 'empty':
+      response.writeHead(status, { 'content-type': type }).end()
+      return
+    case 'error':
+      response.writeHead(500, { 'content-type': type }).end()
+      return
+    default:
+      response.writeHead(status, head).end(body)
+  }
+}
