@@ -209,6 +209,8 @@ module.exports = {
     onlyIn('sanitize-html', '^src/domain/', 'HTML from outside is made safe in one function, when it is stored.'),
     onlyIn('pino', '^src/observability/', 'Loggers are made in one place and handed out.'),
     onlyIn('prom-client', '^src/observability/', 'Metrics are made in one place and handed out.'),
+    onlyIn('braintree', '^src/payments/braintree-gateway\\.ts$', 'A processor is known to its adapter only.'),
+    onlyIn('stripe', '^src/payments/stripe-gateway\\.ts$', 'A processor is known to its adapter only.'),
     onlyIn('csv-parse', '^src/import/', 'CSV is read in one place.'),
     onlyIn('@node-rs/argon2|@zxcvbn-ts', '^src/api/', 'Passwords are weighed and hashed where they arrive.'),
   ],

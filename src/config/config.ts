@@ -15,6 +15,14 @@ export type UpstreamConfig = {
   readonly fullSchedule: string
 }
 
+export type BraintreeConfig = {
+  readonly environment: 'sandbox' | 'production'
+  readonly merchantId: string
+  readonly publicKey: string
+  /** The one of the platform's currency. */
+  readonly merchantAccount: string
+}
+
 /** Every field of the configuration, without secrets. Paths are absolute. */
 export type Config = {
   readonly port: number
@@ -60,10 +68,16 @@ export type Config = {
   /** Undefined: what suits the command. */
   readonly shutdownDrainSeconds: number | undefined
   readonly payments: {
-    readonly gateway: 'sandbox'
+    readonly gateway: 'sandbox' | 'braintree' | 'stripe'
     readonly timeoutSeconds: number
     /** The platform's share of each donation, as a percentage. */
     readonly feePercent: Decimal
+    /** A server in place of the processor's. */
+    readonly address: { readonly host: string; readonly port: string; readonly caFile: string | undefined } | undefined
+    /** Defined when it is the gateway. */
+    readonly braintree: BraintreeConfig | undefined
+    /** Defined when it is the gateway. */
+    readonly stripe: { readonly publishableKey: string } | undefined
   }
   readonly donors: {
     readonly keys: 'given' | 'none'
@@ -84,12 +98,15 @@ export class Secrets {
   readonly redisUrl: string | undefined
   readonly upstreamApiKey: string | undefined
   readonly donorKeys: string | undefined
+  /** What the payment processor is called with. */
+  readonly paymentKey: string | undefined
 
-  constructor(found: Partial<Pick<Secrets, 'databaseUrl' | 'redisUrl' | 'upstreamApiKey' | 'donorKeys'>> = {}) {
+  constructor(found: Partial<Omit<Secrets, 'toJSON' | typeof inspect.custom>> = {}) {
     this.databaseUrl = found.databaseUrl
     this.redisUrl = found.redisUrl
     this.upstreamApiKey = found.upstreamApiKey
     this.donorKeys = found.donorKeys
+    this.paymentKey = found.paymentKey
   }
 
   toJSON(): string {
@@ -140,6 +157,7 @@ class VariableReader {
       redisUrl: found('REDIS_URL'),
       upstreamApiKey: found('UPSTREAM_API_KEY'),
       donorKeys: found('DONOR_KEYS'),
+      paymentKey: found('BRAINTREE_PRIVATE_KEY') ?? found('STRIPE_SECRET_KEY'),
     })
   }
 
@@ -221,11 +239,7 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
   tokenTimeoutHours: (variable) => variable.get('TOKEN_TIMEOUT_HOURS'),
   shutdownSeconds: (variable) => variable.get('SHUTDOWN_SECONDS'),
   shutdownDrainSeconds: (variable) => variable.get('SHUTDOWN_DRAIN_SECONDS'),
-  payments: (variable) => ({
-    gateway: variable.get('PAYMENT_GATEWAY'),
-    timeoutSeconds: variable.get('PAYMENT_TIMEOUT_SECONDS'),
-    feePercent: variable.get('PLATFORM_FEE_PERCENT'),
-  }),
+  payments: readPayments,
   donors: (variable) => ({
     keys: variable.get('DONOR_KEYS') === undefined ? 'none' : 'given',
     retentionDays: variable.get('DONOR_RETENTION_DAYS'),
@@ -265,6 +279,61 @@ function readTls(variable: VariableReader): Config['tls'] {
     variable.require(missing, 'a file, since TLS_CERT_FILE and TLS_KEY_FILE need each other')
   }
   return undefined
+}
+
+function readPayments(variable: VariableReader): Config['payments'] {
+  const gateway = variable.get('PAYMENT_GATEWAY')
+  return {
+    gateway,
+    timeoutSeconds: variable.get('PAYMENT_TIMEOUT_SECONDS'),
+    feePercent: variable.get('PLATFORM_FEE_PERCENT'),
+    address: gateway === 'sandbox' ? undefined : readProcessorAddress(variable),
+    braintree: gateway === 'braintree' ? readBraintree(variable) : undefined,
+    stripe: gateway === 'stripe' ? readStripe(variable) : undefined,
+  }
+}
+
+function readProcessorAddress(variable: VariableReader): Config['payments']['address'] {
+  const address = variable.get('PAYMENT_GATEWAY_URL')
+  if (address === undefined) return undefined
+  const { hostname, port } = new URL(address)
+  return { host: hostname, port: port || '443', caFile: toAbsolute(variable.get('PAYMENT_GATEWAY_CA_FILE')) }
+}
+
+function readBraintree(variable: VariableReader): BraintreeConfig {
+  const currency = variable.get('DEFAULT_CURRENCY')
+  const accounts = variable.get('BRAINTREE_MERCHANT_ACCOUNTS') ?? {}
+  variable.get('BRAINTREE_PRIVATE_KEY')
+  const names = ['BRAINTREE_MERCHANT_ID', 'BRAINTREE_PUBLIC_KEY', 'BRAINTREE_PRIVATE_KEY'] as const
+  for (const name of names) variable.require(name, 'that of your account, for PAYMENT_GATEWAY=braintree')
+  const merchantAccount = accounts[currency]
+  if (merchantAccount === undefined) {
+    const [field, expected] = [
+      'BRAINTREE_MERCHANT_ACCOUNTS',
+      `an account for ${currency}, the currency of the platform`,
+    ]
+    if (!variable.problems.some((problem) => problem.field === field)) {
+      variable.problems.push({ field, expected, got: Object.keys(accounts).join(', ') || 'nothing' })
+    }
+  }
+  return {
+    environment: variable.get('BRAINTREE_ENVIRONMENT'),
+    merchantId: variable.get('BRAINTREE_MERCHANT_ID') ?? '',
+    publicKey: variable.get('BRAINTREE_PUBLIC_KEY') ?? '',
+    merchantAccount: merchantAccount ?? '',
+  }
+}
+
+function readStripe(variable: VariableReader): Config['payments']['stripe'] {
+  const [secret = '', publishableKey = ''] = [variable.get('STRIPE_SECRET_KEY'), variable.get('STRIPE_PUBLISHABLE_KEY')]
+  const names = ['STRIPE_SECRET_KEY', 'STRIPE_PUBLISHABLE_KEY'] as const
+  for (const name of names) variable.require(name, 'that of your account, for PAYMENT_GATEWAY=stripe')
+  const mode = secret.includes('_live_') ? 'live' : 'test'
+  if (secret !== '' && publishableKey !== '' && !publishableKey.startsWith(`pk_${mode}_`)) {
+    const expected = `a key that begins with pk_${mode}_, as STRIPE_SECRET_KEY is of that mode`
+    variable.problems.push({ field: 'STRIPE_PUBLISHABLE_KEY', expected, got: publishableKey.slice(0, 8) })
+  }
+  return { publishableKey }
 }
 
 /** A process that mirrors needs a key to read with and an identity to publish under. */

@@ -82,6 +82,13 @@ const currency = (raw: string): { value: CurrencyCode } | { expected: string } =
   return value === undefined ? { expected: 'an ISO 4217 code of three capitals' } : { value }
 }
 
+const accountsByCurrency = (raw: string): { value: Readonly<Record<string, string>> } | { expected: string } => {
+  const pairs = raw.split(',').map((part) => /^([A-Z]{3}):([\w-]{1,64})$/.exec(part.trim()) ?? [])
+  return pairs.every(({ length }) => length === 3)
+    ? { value: Object.fromEntries(pairs.map(([, code = '', account = '']) => [code, account])) }
+    : { expected: 'currencies and accounts such as USD:giving_usd, separated by commas' }
+}
+
 const percent = (raw: string): { value: Decimal } | { expected: string } => {
   const value = /^\d{1,2}(\.\d{1,2})?$/.test(raw) ? parseDecimal(raw) : undefined
   return value === undefined ? { expected: 'a percentage from 0 to 99.99 with at most two decimals' } : { value }
@@ -231,9 +238,47 @@ export const variables = {
     truth,
   ),
   PAYMENT_GATEWAY: variable(
-    'Who charges donors: sandbox moves no money and keeps books of its own (docs/payments.md).',
+    'Who charges donors: sandbox moves no money and keeps books of its own; or a processor (docs/payments.md).',
     'sandbox',
-    oneOf('sandbox'),
+    oneOf('sandbox', 'braintree', 'stripe'),
+  ),
+  PAYMENT_GATEWAY_URL: variable(
+    "Address of a server that stands in for the processor, for trials; unset: the processor's own.",
+    undefined,
+    url('https:'),
+  ),
+  PAYMENT_GATEWAY_CA_FILE: variable(
+    'Certificates (PEM) of who vouches for PAYMENT_GATEWAY_URL; unset: the well-known ones.',
+    undefined,
+    text('a file'),
+  ),
+  BRAINTREE_ENVIRONMENT: variable(
+    'Which Braintree is asked: its sandbox, which moves no money, or production.',
+    'sandbox',
+    oneOf('sandbox', 'production'),
+  ),
+  BRAINTREE_MERCHANT_ID: variable(
+    'Merchant id at Braintree; required with PAYMENT_GATEWAY=braintree, as are both keys and the accounts.',
+    undefined,
+    text('a merchant id', /^\w{1,64}$/),
+  ),
+  BRAINTREE_PUBLIC_KEY: variable('Public key of the Braintree API.', undefined, text('a key', /^\w{1,128}$/)),
+  BRAINTREE_PRIVATE_KEY: variable('Private key of the Braintree API.', undefined, text('a key', /^\S+$/), true),
+  BRAINTREE_MERCHANT_ACCOUNTS: variable(
+    'Merchant accounts at Braintree by currency, such as USD:giving_usd,EUR:giving_eur; one for DEFAULT_CURRENCY.',
+    undefined,
+    accountsByCurrency,
+  ),
+  STRIPE_SECRET_KEY: variable(
+    'Secret key of the Stripe API; required with PAYMENT_GATEWAY=stripe; one that begins with sk_test_ moves no money.',
+    undefined,
+    text('a key such as sk_live_... or rk_live_...', /^[sr]k_(live|test)_\w+$/),
+    true,
+  ),
+  STRIPE_PUBLISHABLE_KEY: variable(
+    'Key that pages make payment methods with at Stripe; required with PAYMENT_GATEWAY=stripe, of the same mode.',
+    undefined,
+    text('a key such as pk_live_...', /^pk_(live|test)_\w+$/),
   ),
   PAYMENT_TIMEOUT_SECONDS: variable('How long the payment gateway may take to answer.', '10', wholeNumber(1, 60)),
   PLATFORM_FEE_PERCENT: variable("The platform's share of each donation, recorded as a fee.", '0', percent),

@@ -13,7 +13,7 @@ import {
   RefundLater,
 } from './gateway.js'
 import { sameAmount } from './payments.js'
-import { callError, type ProcessorAddress, processorAgent } from './processor-calls.js'
+import { callError, type ProcessorAddress, processorAgent, UnclearAnswer } from './processor-calls.js'
 
 export type BraintreeSettings = {
   readonly environment: 'sandbox' | 'production'
@@ -81,7 +81,7 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
   const find = async (reference: string): Promise<FoundCharge | undefined> => {
     const sales = await findSales(reference)
     const taken = sales.filter(({ status }) => !declined.has(status))
-    if (taken.length > 1) throw new Error(`Braintree has ${taken.length} charges with one order id`)
+    if (taken.length > 1) throw new UnclearAnswer(`Braintree has ${taken.length} charges with one order id`)
     const sale = taken[0] ?? sales.find(({ gatewayRejectionReason: reason }) => reason !== 'duplicate')
     return sale && { outcome: outcomeOf(sale), amount: amountOf(sale), currency: sale.currencyIsoCode }
   }
@@ -94,12 +94,14 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
     if (!transaction) return toDecline(codesOf(errors))
     if (transaction.gatewayRejectionReason === 'duplicate') {
       const first = await find(wanted.reference)
-      if (!first) throw new Error('Braintree took a charge for a double one, and has no other with its order id')
+      if (!first)
+        throw new UnclearAnswer('Braintree took a charge for a double one, and has no other with its order id')
       return first.outcome
     }
     const outcome = outcomeOf(transaction)
     const right = sameAmount(amountOf(transaction), wanted.amount) && transaction.currencyIsoCode === wanted.currency
-    if (outcome.kind === 'approved' && !right) throw new Error('Braintree charged another amount than it was asked for')
+    if (outcome.kind === 'approved' && !right)
+      throw new UnclearAnswer('Braintree charged another amount than it was asked for')
     return outcome
   }
 
@@ -129,7 +131,7 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
   }
 
   return {
-    name: environment === 'production' ? 'braintree' : 'braintree-sandbox',
+    name: environment === 'production' && settings.address === undefined ? 'braintree' : 'braintree-sandbox',
     wireNames: ['braintree'],
     // Braintree ends its own work on a request after a minute; its search lags behind by seconds.
     lateSeconds: 90,
@@ -189,7 +191,7 @@ const approved: ReadonlySet<string> = new Set([
 function outcomeOf(transaction: Transaction): ChargeOutcome {
   const { id, status, gatewayRejectionReason: reason } = transaction
   if (approved.has(status)) return { kind: 'approved', chargeId: id }
-  if (!declined.has(status)) throw new Error(`Braintree has not decided on the charge yet: ${status}`)
+  if (!declined.has(status)) throw new UnclearAnswer(`Braintree has not decided on the charge yet: ${status}`)
   if (status === 'gateway_rejected')
     return { kind: 'declined', decline: declineOf(rejectionCodes[reason ?? ''] ?? 2038) }
   const { processorResponseCode, processorSettlementResponseCode } = transaction
@@ -218,13 +220,13 @@ const codesOf = (errors: Answer['errors']): string[] => (errors?.deepErrors() ??
 
 function amountOf({ amount }: Transaction) {
   const read = parseDecimal(amount)
-  if (read === undefined) throw new Error('Braintree sent a transaction without an amount')
+  if (read === undefined) throw new UnclearAnswer('Braintree sent a transaction without an amount')
   return read
 }
 
 function idsOf(answer: unknown): string[] {
   const ids = (answer as { searchResults?: { ids?: unknown } } | undefined)?.searchResults?.ids
-  if (!Array.isArray(ids)) throw new Error('Braintree answered a search with something else')
+  if (!Array.isArray(ids)) throw new UnclearAnswer('Braintree answered a search with something else')
   return ids.map(String)
 }
 

@@ -1,5 +1,5 @@
 import type { CurrencyCode, Decimal } from '../domain/money.js'
-import type { Charge, PaymentMethod } from './gateway.js'
+import type { Charge } from './gateway.js'
 import { sumOf } from './payments.js'
 import type { MaskedCard } from './test-cards.js'
 
@@ -23,7 +23,10 @@ export type DonationRequest = {
   /** Names and address, as they came; only fields that were sent. */
   readonly payer: Readonly<Record<string, string>>
   /** Version 2. */
-  readonly payment?: { readonly gateway: string; readonly gatewayKey: string; readonly method: PaymentMethod }
+  readonly payment?: { readonly gateway: string } & Pick<
+    Charge,
+    'gatewayKey' | 'method' | 'deviceData' | 'threeDSecureAuthenticationId'
+  >
   /** Version 1 with one of the published test cards. */
   readonly card?: MaskedCard
 }
@@ -37,12 +40,15 @@ export function chargedOf({ amount, addon, currency }: DonationRequest): Decimal
 export function chargeOf(request: DonationRequest, reference: string): Charge {
   const { payment, payer, email, ipAddress, userAgent } = request
   if (!payment) throw new TypeError('only a request of version 2 can be charged')
+  const { gatewayKey, method, deviceData, threeDSecureAuthenticationId } = payment
   return {
     reference,
     amount: chargedOf(request),
     currency: request.currency,
-    gatewayKey: payment.gatewayKey,
-    method: payment.method,
+    gatewayKey,
+    method,
+    ...(deviceData !== undefined && { deviceData }),
+    ...(threeDSecureAuthenticationId !== undefined && { threeDSecureAuthenticationId }),
     payer: {
       ...payer,
       email,

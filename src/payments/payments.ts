@@ -1,4 +1,5 @@
 import type { Clock } from '../domain/dates.js'
+import { ServiceError } from '../domain/errors.js'
 import { type CurrencyCode, type Decimal, fromMinorUnits, minorUnitExponent, toMinorUnits } from '../domain/money.js'
 import type { DonorVault } from '../donors/donor-vault.js'
 import type { DonationBooks } from '../store/donations/donation-books.js'
@@ -24,6 +25,12 @@ export type Payments = {
   readonly closedBecause?: string | undefined
   /** Reports what a person must look at, such as amounts that do not agree; never personal data. */
   readonly warn: (details: Readonly<Record<string, string | number>>, message: string) => void
+}
+
+/** Throws `donations-closed` while no donations are taken. */
+export function ensureOpen({ closedBecause }: Payments): void {
+  if (closedBecause === undefined) return
+  throw new ServiceError('donations-closed', `no donations are taken at the moment: ${closedBecause}`)
 }
 
 /** Seconds within which a requested charge may still appear at the gateway. */

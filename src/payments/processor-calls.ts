@@ -16,6 +16,14 @@ export function processorAgent(address: ProcessorAddress | undefined): Agent {
   return new Agent({ keepAlive: true, ...(caFile !== undefined && { ca: readFileSync(caFile) }) })
 }
 
+/** An answer of a processor that decides nothing; its message is our own. */
+export class UnclearAnswer extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'UnclearAnswer'
+  }
+}
+
 const unreachable = /\b(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)\b|AggregateError/
 const causes = /\b(E[A-Z_]{4,}|socket hang up|timed out|aborted)\b/
 
@@ -27,5 +35,5 @@ export function callError(processor: string, kind: string, message: string): Err
   const [, code] = unreachable.exec(message) ?? []
   if (unreachable.test(message)) return new GatewayRefusal(`${processor} cannot be reached: ${code ?? 'no connection'}`)
   const [, cause] = causes.exec(message) ?? []
-  return new Error(`${processor} gave no clear answer: ${kind}${cause === undefined ? '' : ` (${cause})`}`)
+  return new UnclearAnswer(`${processor} gave no clear answer: ${kind}${cause === undefined ? '' : ` (${cause})`}`)
 }

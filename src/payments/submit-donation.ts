@@ -7,7 +7,7 @@ import { type EarlierDonation, findDonationByKey, findDonationTarget } from '../
 import type { Settlement } from '../store/donations/donation-outcomes.js'
 import { awaitEarlierDonation } from './await-donation.js'
 import { chargeOf, type DonationRequest } from './donation-request.js'
-import { feeOf, leaseSecondsOf, type Payments } from './payments.js'
+import { ensureOpen, feeOf, leaseSecondsOf, type Payments } from './payments.js'
 import { type PaymentResult, takePayment } from './take-payment.js'
 
 /** Who submits: the API key, and the request's own id, which stands in for a missing `transactionId`. */
@@ -24,9 +24,7 @@ export async function submitDonation(
   { keyId, requestId }: DonationCaller,
   request: DonationRequest,
 ): Promise<Settlement> {
-  if (payments.closedBecause !== undefined) {
-    throw new ServiceError('donations-closed', `no donations are taken at the moment: ${payments.closedBecause}`)
-  }
+  ensureOpen(payments)
   const { transactionId, projectId } = request
   const idempotencyKey = transactionId === undefined ? `rq:${requestId}` : `tx:${transactionId}`
   const reference = randomUUID()

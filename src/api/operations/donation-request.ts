@@ -140,7 +140,11 @@ function readGatewayFields(detail: FieldReader, gateways: readonly string[]): No
   }
   const method: PaymentMethod =
     token === undefined ? { kind: 'nonce', nonce: nonce ?? '' } : { kind: 'saved-token', token }
-  return { gateway, gatewayKey, method }
+  return {
+    ...{ gateway, gatewayKey, method },
+    ...detail.optional('deviceData', 'deviceData', 10_000),
+    ...detail.optional('threeDSecureAuthenticationId', 'threeDSecureAuthenticationId', 255),
+  }
 }
 
 function readCurrency(root: FieldReader, platform: CurrencyCode): CurrencyCode {

@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../domain/errors.js'
+import { clientToken } from '../../payments/client-token.js'
 import type { Payments } from '../../payments/payments.js'
 import { rehearseDonation, submitDonation } from '../../payments/submit-donation.js'
+import { object, string, wireDocument } from '../../wire/write/wire-value.js'
 import type { ApiDeps } from '../deps.js'
 import { responseFormat } from '../negotiation.js'
 import { type DonationVersion, readDonationRequest } from '../operations/donation-request.js'
@@ -19,12 +21,26 @@ export const donationOperations = [
   { path: '/api/secure/givingservice/donationsclient', version: 2, summary: 'Donate through the client of a gateway' },
 ] as const satisfies readonly DonationOperation[]
 
+export const clientTokenOperation = {
+  path: '/api/secure/givingservice/clienttoken',
+  summary: 'A token for the client of a gateway',
+} as const
+
 /**
  * Donations (wire.md 6.2, 6.3) in the secure area: `donationsclient` is version 2; `donations` is version 1, which
  * takes tests only, since card numbers are not accepted.
  */
 export function donationRoutes(area: FastifyInstance, { payments }: ApiDeps): void {
   for (const operation of donationOperations) donationRoute(area, payments, operation)
+  area.get(clientTokenOperation.path, async (request, reply) => {
+    const { gateway, token } = await clientToken(payments)
+    const format = responseFormat(request)
+    const value = object([
+      ['paymentGateway', string(gateway)],
+      ['token', string(token)],
+    ])
+    return sendDocument(reply, format, wireDocument(format, 'client_token', value))
+  })
 }
 
 function donationRoute(area: FastifyInstance, payments: Payments, { path, version }: DonationOperation): void {

@@ -1,5 +1,6 @@
 import type { ConfigOf } from '../../config/config.js'
-import { type Gateway, isSandbox } from '../../payments/gateway.js'
+import { toServiceError } from '../../domain/errors.js'
+import { type Gateway, isSandbox, withTimeout } from '../../payments/gateway.js'
 import type { Payments } from '../../payments/payments.js'
 import { createSandboxGateway } from '../../payments/sandbox-gateway.js'
 import { createDonationBooks } from '../../store/donations/donation-books.js'
@@ -18,7 +19,7 @@ export async function openPayments(
   const { config, clock, log, store } = runtime
   const { timeoutSeconds, feePercent } = config.payments
   const donors = await openDonorVault(runtime, { makesKey: makesDonorKey })
-  const gateway = createSandboxGateway({ store, clock })
+  const gateway = await openGateway(runtime)
   return {
     store,
     clock,
@@ -31,6 +32,39 @@ export async function openPayments(
     closedBecause: donationsClosedBecause(gateway, config) ?? donors.refusal,
     warn: (details, message) => log.warn(details, message),
   }
+}
+
+/** Only the chosen processor's library is loaded, since they are large. */
+async function openGateway({
+  config,
+  secrets,
+  clock,
+  store,
+}: Runtime<(typeof paymentFields)[number]>): Promise<Gateway> {
+  const { address, braintree, stripe, timeoutSeconds } = config.payments
+  const key = secrets.paymentKey ?? ''
+  const called = { address, currency: config.currency, timeoutMs: timeoutSeconds * 1000 }
+  if (braintree) {
+    const { createBraintreeGateway } = await import('../../payments/braintree-gateway.js')
+    return createBraintreeGateway({ ...braintree, ...called, privateKey: key })
+  }
+  if (stripe) {
+    const { createStripeGateway } = await import('../../payments/stripe-gateway.js')
+    return createStripeGateway({ ...stripe, ...called, secretKey: key })
+  }
+  return createSandboxGateway({ store, clock })
+}
+
+/** Says in the log which account of a processor is charged, or that the processor does not take its settings. */
+export function logAccount({ gateway, timeoutMs }: Payments, { config, log }: Runtime<'payments'>): void {
+  if (config.payments.gateway === 'sandbox') return
+  withTimeout(timeoutMs, (signal) => gateway.describeAccount(signal)).then(
+    (account) => log.info({ gateway: gateway.name, account }, 'donations are charged by a processor'),
+    (error: unknown) => {
+      const details = { gateway: gateway.name, error: toServiceError(error).message }
+      log.error(details, 'the account at the payment processor could not be checked: donations may fail')
+    },
+  )
 }
 
 /** Why no donations are taken; undefined: they are. */

@@ -18,7 +18,7 @@ import { listRuns } from '../../store/runs/runs.js'
 import { baseUrlFields, listeningUrl } from './base-url.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import { toListenError } from './listen-error.js'
-import { openPayments, paymentFields } from './payments.js'
+import { logAccount, openPayments, paymentFields } from './payments.js'
 import { openPool, type Runtime } from './runtime.js'
 
 /** The fields of the configuration that the API uses. */
@@ -81,6 +81,7 @@ export async function serveApi(
   const { config, log, clock, signal, store, searches } = runtime
   let baseUrl = config.baseUrl ?? listeningUrl(config, config.port)
   const payments = await openPayments(runtime)
+  logAccount(payments, runtime)
   if (payments.closedBecause !== undefined) log.warn(`no donations are taken: ${payments.closedBecause}`)
   const api = await createApi({
     store,

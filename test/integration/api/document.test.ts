@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { donationOperations } from '../../../src/api/routes/donations.js'
+import { clientTokenOperation, donationOperations } from '../../../src/api/routes/donations.js'
 import { testApi } from '../../support/api.js'
 import { testDatabase } from '../../support/database.js'
 import { readRequests } from '../../support/read-operations.js'
@@ -25,6 +25,11 @@ function routesOf(drawing: string): string[] {
 
 type Description = { readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly summary: string }>>>> }
 
+const secureOperations = [
+  ...donationOperations.map(({ path, summary }) => ['POST', path, summary] as const),
+  ['GET', clientTokenOperation.path, clientTokenOperation.summary] as const,
+]
+
 /** Method, path and meaning of all operations: the description of the API has them, but for donations. */
 function operationsOf({ paths }: Description): (readonly [method: string, path: string, meaning: string])[] {
   const described = Object.entries(paths).flatMap(([path, methods]) =>
@@ -33,7 +38,7 @@ function operationsOf({ paths }: Description): (readonly [method: string, path: 
         [method.toUpperCase(), path.replace(/\{(\w+)\}/g, ':$1').replace('{*}', '*'), summary] as const,
     ),
   )
-  return [...described, ...donationOperations.map(({ path, summary }) => ['POST', path, summary] as const)]
+  return [...described, ...secureOperations]
 }
 
 describe('docs/api.md', async () => {
@@ -61,7 +66,7 @@ describe('docs/api.md', async () => {
       prefixes.some((prefix) => route.includes(` ${prefix}`)),
     )
     expect(listed).toEqual(registered.sort())
-    const reads = listed.filter((operation) => operation.startsWith('GET '))
+    const reads = listed.filter((operation) => operation.startsWith('GET ') && !operation.includes('/secure/'))
     expect(reads).toEqual(readRequests.map(({ route }) => `GET ${route}`).sort())
   })
 })

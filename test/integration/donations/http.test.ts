@@ -62,6 +62,17 @@ describe('the donation operations', async () => {
     expect(await donations()).toBe(0)
   })
 
+  it('have a token for the page that makes the nonce, in both formats, for granted accounts only', async () => {
+    const path = '/api/secure/givingservice/clienttoken'
+    const url = `${path}?api_key=${api.apiKey}&api_token=${token}`
+    const json = await api.app.inject({ url, headers: { accept: 'application/json' } })
+    expect(json.json()).toEqual({ client_token: { paymentGateway: 'braintree', token: 'sandbox-client-token' } })
+    expect(json.headers['cache-control']).toBe('no-store')
+    const xml = await api.app.inject({ url, headers: { accept: 'application/xml' } })
+    expect(xml.body).toContain('<client_token><paymentGateway>braintree</paymentGateway><token>sandbox-client-token')
+    expect((await api.app.inject({ url: `${path}?api_key=${api.apiKey}` })).statusCode).toBe(401)
+  })
+
   it.each(['1', '0', 'false', 'TRUE'])('take is_test=%s, a boolean of XML Schema, in both formats', async (value) => {
     for (const [type, payload] of [
       ['application/xml', donationXml],

@@ -203,6 +203,48 @@ describe('a field of the configuration', () => {
   })
 })
 
+describe('Braintree', () => {
+  const given = {
+    ...{ PAYMENT_GATEWAY: 'braintree', BRAINTREE_MERCHANT_ID: 'm1', BRAINTREE_PUBLIC_KEY: 'p1' },
+    ...{ BRAINTREE_PRIVATE_KEY: 'hunter2', BRAINTREE_MERCHANT_ACCOUNTS: 'EUR:giving_eur, USD:giving_usd' },
+  }
+
+  it('is charged in the account of the currency of the platform', () => {
+    const { config, secrets } = readConfig({ ...given, PAYMENT_GATEWAY_URL: 'https://127.0.0.1:8443' }, ['payments'])
+    expect(config.payments).toMatchObject({
+      braintree: { environment: 'sandbox', merchantId: 'm1', publicKey: 'p1', merchantAccount: 'giving_usd' },
+      address: { host: '127.0.0.1', port: '8443', caFile: undefined },
+    })
+    expect(secrets.paymentKey).toBe('hunter2')
+    expect(inspect(config)).not.toContain('hunter2')
+  })
+
+  it('needs its keys and an account for that currency, and names all that is missing', () => {
+    expect(refusal({ PAYMENT_GATEWAY: 'braintree' }).problems.map(({ field }) => field)).toEqual([
+      ...['BRAINTREE_MERCHANT_ID', 'BRAINTREE_PUBLIC_KEY', 'BRAINTREE_PRIVATE_KEY', 'BRAINTREE_MERCHANT_ACCOUNTS'],
+    ])
+    const { problems } = refusal({ ...given, DEFAULT_CURRENCY: 'GBP' })
+    expect(problems).toMatchObject([{ field: 'BRAINTREE_MERCHANT_ACCOUNTS', got: 'EUR, USD' }])
+    expect(refusal({ ...given, PAYMENT_GATEWAY_URL: 'http://127.0.0.1' }).problems).toHaveLength(1)
+  })
+
+  it('is not needed by Stripe, whose keys are of one mode', () => {
+    const stripe = { PAYMENT_GATEWAY: 'stripe', STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_PUBLISHABLE_KEY: 'pk_test_1' }
+    const { config, secrets } = readConfig(stripe, ['payments'])
+    expect(config.payments).toMatchObject({ gateway: 'stripe', stripe: { publishableKey: 'pk_test_1' } })
+    expect(secrets.paymentKey).toBe('sk_test_1')
+    const { problems } = refusal({ ...stripe, STRIPE_SECRET_KEY: 'sk_live_1' })
+    expect(problems).toMatchObject([{ field: 'STRIPE_PUBLISHABLE_KEY', got: 'pk_test_' }])
+    expect(refusal({ PAYMENT_GATEWAY: 'stripe' }).problems).toHaveLength(2)
+  })
+
+  it('needs nothing while it is not the gateway', () => {
+    expect(readConfig({ BRAINTREE_MERCHANT_ACCOUNTS: 'nonsense' }, ['payments']).config.payments.gateway).toBe(
+      'sandbox',
+    )
+  })
+})
+
 describe('HTTPS', () => {
   it('needs a certificate and its key, whose paths become absolute', () => {
     const { tls } = readConfig({ TLS_CERT_FILE: 'cert.pem', TLS_KEY_FILE: '/keys/key.pem' }).config

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { methodCodes, rejectionCodes } from '../../../src/payments/braintree-declines.js'
 import { declines } from '../../../src/payments/declines.js'
 import { sandboxNonces, scenarioOf } from '../../../src/payments/sandbox-scenarios.js'
+import { stripeCodes } from '../../../src/payments/stripe-declines.js'
 import { readFirstTable, readProjectFile } from '../../support/markdown-table.js'
 
 const text = readProjectFile('docs/payments.md')
@@ -10,6 +12,18 @@ describe('docs/payments.md', () => {
   it('lists the nonces of the sandbox, and nothing else', () => {
     const expected = Object.entries(sandboxNonces).map(([nonce, { meaning }]) => [nonce, meaning])
     expect(tableAfter('Sandbox gateway'), 'write it again from src/payments/sandbox-scenarios.ts').toEqual(expected)
+  })
+
+  it('lists the codes of payments that Braintree itself rejects, and nothing else', () => {
+    const tableBelow = (words: string) => readFirstTable(text.slice(text.indexOf(words)))
+    const rows = (codes: Readonly<Record<string, number>>) =>
+      Object.entries(codes).map(([key, code]) => [key, `${code}`])
+    expect(tableBelow("| Braintree's gateway rejects for")).toEqual(rows(rejectionCodes))
+    expect(tableBelow("| Braintree's validation code")).toEqual(rows(methodCodes))
+  })
+
+  it('lists the decline codes of Stripe with their numbers, and nothing else', () => {
+    expect(tableAfter('Stripe')).toEqual(Object.entries(stripeCodes).map(([key, code]) => [key, `${code}`]))
   })
 
   it('lists the decline codes, and nothing else', () => {

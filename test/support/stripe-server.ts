@@ -1,0 +1,152 @@
+import type { IncomingMessage } from 'node:http'
+import { stripeCodes } from '../../src/payments/stripe-declines.js'
+import {
+  type LedgerCharge,
+  type ProcessorAnswer,
+  ProcessorLedger,
+  type ProcessorServer,
+  readNonce,
+  startProcessor,
+} from './processor-server.js'
+
+export const stripeKeys = { secretKey: 'sk_test_51giving', publishableKey: 'pk_test_51giving' }
+
+/** Decline codes that the nonce itself names, such as `fake-stripe-lost_card-nonce`. */
+export const stripeDeclineNonces = Object.entries(stripeCodes).map(
+  ([code, number]) => [`fake-stripe-${code}-nonce`, number] as const,
+)
+
+const searchLagMs = 60_000
+
+/**
+ * A server that speaks the part of Stripe's API that charges need, as its public documentation describes it; what happens is
+ * decided by the payment method. Its search does not show what is younger than a minute.
+ */
+export async function startStripe(): Promise<ProcessorServer> {
+  const ledger = new ProcessorLedger()
+  const kept = new Map<string, { status: number; body: string }>()
+  const declineCodes = new Map<string, string>()
+  return await startProcessor(ledger, (request, body) => answer(request, new URLSearchParams(body)))
+
+  function answer(request: IncomingMessage, form: URLSearchParams): ProcessorAnswer {
+    if (request.headers.authorization !== `Bearer ${stripeKeys.secretKey}`)
+      return failure(401, { code: 'api_key_expired' })
+    const url = new URL(request.url ?? '', 'https://127.0.0.1')
+    const key = request.headers['idempotency-key']
+    const saved = typeof key === 'string' && request.method === 'POST' ? kept.get(key) : undefined
+    if (saved) return { ...saved, type: 'application/json' }
+    const made = route(request.method ?? '', url, form)
+    if (typeof key === 'string' && request.method === 'POST' && made.status !== 429 && made.status !== 400) {
+      kept.set(key, { status: made.status, body: made.body })
+    }
+    return made
+  }
+
+  function route(method: string, { pathname, searchParams }: URL, form: URLSearchParams): ProcessorAnswer {
+    const place = `${method} ${pathname}`
+    if (place === 'GET /v1/balance') return json({ object: 'balance', livemode: false, available: [], pending: [] })
+    if (place === 'POST /v1/payment_intents') return create(form)
+    if (place === 'GET /v1/payment_intents/search') return search(searchParams.get('query') ?? '')
+    if (place === 'GET /v1/payment_intents') return list(searchParams)
+    if (place === 'POST /v1/refunds') return refund(form)
+    if (place === 'GET /v1/refunds') return refunds(searchParams.get('payment_intent') ?? '')
+    if (pathname.startsWith('/v1/payment_methods/')) return json({ object: 'payment_method', customer: 'cus_1' })
+    return failure(404, { code: 'resource_missing' })
+  }
+
+  function create(form: URLSearchParams): ProcessorAnswer {
+    const [nonce, cents] = [form.get('payment_method') ?? '', Number(form.get('amount'))]
+    const reference = form.get('metadata[reference]') ?? ''
+    const [, named] = /^fake-stripe-(\w+)-nonce$/.exec(nonce) ?? []
+    const behaviour = named ? { fault: { kind: 'answer' } as const, slowMs: 0 } : readNonce(nonce, String(cents / 100))
+    if (!behaviour)
+      return failure(400, { code: 'resource_missing', param: 'payment_method', message: `No such ${nonce}` })
+    const { fault, slowMs: delayMs, code } = { code: undefined, ...behaviour }
+    if (fault.kind === 'refused') return failure(429, { code: 'rate_limit' })
+    if ('charged' in fault && !fault.charged) return { ...failure(500, {}), fault }
+    const number = named ? 1 : code
+    const amount = cents + (fault.kind === 'other-amount' ? 100 : 0)
+    const declined = number === undefined ? {} : { declineCode: number }
+    const entry = { id: ledger.nextId('pi_'), reference, amount, currency: form.get('currency') ?? '', ...declined }
+    const charge = ledger.charge(entry)
+    if (number === undefined) return { ...json(intent(charge)), fault, delayMs }
+    declineCodes.set(charge.id, named ?? codeOf(number))
+    return failure(402, { ...cardError(charge), payment_intent: intent(charge) })
+  }
+
+  function intent(charge: LedgerCharge) {
+    const { id, amount, currency, reference, declineCode, at } = charge
+    const paid = declineCode === undefined
+    return {
+      ...{ id, object: 'payment_intent', amount, currency, amount_received: paid ? amount : 0 },
+      ...{ status: paid ? 'succeeded' : 'requires_payment_method', livemode: false, metadata: { reference } },
+      ...{ created: Math.floor(at / 1000), last_payment_error: paid ? null : cardError(charge) },
+    }
+  }
+
+  /** The real error repeats the payment method with the name of its owner. */
+  function cardError({ id }: LedgerCharge) {
+    const payment_method = { object: 'payment_method', billing_details: { name: 'Xanthippe Quillfeather' } }
+    const decline_code = declineCodes.get(id)
+    return {
+      type: 'card_error',
+      code: 'card_declined',
+      decline_code,
+      message: 'Your card was declined.',
+      payment_method,
+    }
+  }
+
+  function search(query: string): ProcessorAnswer {
+    const [, reference] = /^metadata\['reference'\]:'([^']*)'$/.exec(query) ?? []
+    const data = ledger.charges.filter((item) => item.reference === reference && item.at < Date.now() - searchLagMs)
+    return json({ object: 'search_result', data: data.map(intent), has_more: false, url: '/v1/payment_intents/search' })
+  }
+
+  function list(params: URLSearchParams): ProcessorAnswer {
+    const [since, limit] = [Number(params.get('created[gte]')), Number(params.get('limit'))]
+    const newestFirst = ledger.charges.filter(({ at }) => at / 1000 >= since).reverse()
+    const start = newestFirst.findIndex(({ id }) => id === params.get('starting_after')) + 1
+    const page = newestFirst.slice(start, start + limit)
+    const has_more = start + limit < newestFirst.length
+    return json({ object: 'list', data: page.map(intent), has_more, url: '/v1/payment_intents' })
+  }
+
+  function refund(form: URLSearchParams): ProcessorAnswer {
+    const charge = ledger.approved().find(({ id }) => id === form.get('payment_intent'))
+    if (!charge) return failure(404, { code: 'resource_missing', param: 'payment_intent' })
+    const amount = Number(form.get('amount'))
+    if (ledger.left(charge) === 0) return failure(400, { code: 'charge_already_refunded' })
+    if (amount > ledger.left(charge)) return failure(400, { code: 'amount_too_large', param: 'amount' })
+    const made = { id: ledger.nextId('re_'), reference: form.get('metadata[reference]') ?? '', amount }
+    charge.refunds.push(made)
+    return json(refundOf(made))
+  }
+
+  function refunds(id: string): ProcessorAnswer {
+    const charge = ledger.approved().find((item) => item.id === id)
+    if (!charge) return failure(404, { code: 'resource_missing', param: 'payment_intent' })
+    return json({ object: 'list', data: charge.refunds.map(refundOf), has_more: false, url: '/v1/refunds' })
+  }
+}
+
+const refundOf = ({ id, amount, reference }: LedgerCharge['refunds'][number]) => {
+  return { id, object: 'refund', amount, status: 'succeeded', metadata: { reference } }
+}
+
+/** Stripe's code for a number of the API, as far as it has one. */
+function codeOf(number: number): string {
+  return Object.entries(stripeCodes).find(([, of]) => of === number)?.[0] ?? 'unheard_of'
+}
+
+function json(value: object): ProcessorAnswer {
+  return { status: 200, type: 'application/json', body: JSON.stringify(value) }
+}
+
+function failure(status: number, error: object): ProcessorAnswer {
+  return {
+    status,
+    type: 'application/json',
+    body: JSON.stringify({ error: { type: 'invalid_request_error', ...error } }),
+  }
+}
