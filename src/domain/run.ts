@@ -61,6 +61,8 @@ export type SyncRun = {
   readonly acceptLoss: boolean
   /** Where the last attempt stopped; undefined at the beginning. */
   readonly checkpoint: unknown
+  /** How many workers in a row were lost there. */
+  readonly losses: number
 }
 
 /** Whether a run has ended, one way or the other. */

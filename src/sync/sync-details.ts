@@ -37,10 +37,15 @@ type Fetched = {
 export async function syncDetails(session: SyncSession): Promise<void> {
   const { store } = session.deps
   let failures = 0
-  for (;;) {
-    const tasks = await listDetailTasks(store.db, session.at.cursor, batchSize)
+  for (let singles = session.careful ? batchSize : 0; ; singles--) {
+    const tasks = await listDetailTasks(store.db, session.at.cursor, singles > 0 ? 1 : batchSize)
     const last = tasks.at(-1)
     if (!last) return
+    const problem = singles > 0 ? await session.workAlone(`project ${last.projectId}`) : undefined
+    if (problem) {
+      await session.move({ ...session.at, cursor: last.projectId }, [problem])
+      continue
+    }
     const fetched = await Promise.all(tasks.map((task) => fetchDetails(session, task)))
     await session.commit({ ...session.at, cursor: last.projectId }, async (db) => ({
       counts: await writeDetails(db, fetched),

@@ -1,6 +1,7 @@
 import type { SyncProblem } from '../store/runs/sync-runs.js'
 import { countPresent, countVanished, deactivateMirrored, listVanished } from '../store/sync/upstream-projects.js'
 import { projectList } from '../wire/names.js'
+import type { ParsedValue } from '../wire/read/parsed-value.js'
 import { idOf, readPage } from '../wire/read/upstream-documents.js'
 import { readBulkFile } from './bulk-files.js'
 import { refuseEndless } from './refuse-endless.js'
@@ -52,13 +53,25 @@ export async function walkProjects(session: SyncSession): Promise<string | undef
       mirroredUntil: at.mirroredUntil ?? mirroredUntil(session),
       ...(page.numberFound !== undefined && at.since === undefined && { found: page.numberFound }),
     }
-    const read = await readProjectRecords(page.records, session)
+    const records = session.careful ? await writeSingly(session, page.records) : page.records
+    session.careful = false
+    const read = await readProjectRecords(records, session)
     if (page.next === undefined) {
       await writePage(session, read, { ...next, phase: afterProjects(at), cursor: 0, walked: 0 })
       return undefined
     }
     await writePage(session, read, next)
   }
+}
+
+/** Writes the records of a page one by one, and returns none; a record over which two workers were lost is refused. */
+async function writeSingly(session: SyncSession, records: readonly ParsedValue[]): Promise<readonly ParsedValue[]> {
+  for (const record of records) {
+    const problem = await session.workAlone(`project ${idOf(record) ?? '(without id)'}`)
+    if (problem) await session.move(session.at, [problem])
+    else await writePage(session, await readProjectRecords([record], session), session.at)
+  }
+  return []
 }
 
 function afterProjects(at: Checkpoint): Checkpoint['phase'] {

@@ -55,6 +55,8 @@ export type Checkpoint = {
   readonly known?: number
   /** Records of the list so far; a limit on them ends an endless list. */
   readonly walked: number
+  /** What is worked on alone, since a worker was lost here. */
+  readonly alone?: string
 }
 
 /** The result of a piece of work. */
@@ -67,10 +69,16 @@ export class SyncSession {
   #counted = 0
   #pages = 0
   #records = 0
+  readonly #lostAt: string | undefined
+  /** Whether a worker was lost where this attempt begins: then what comes first is worked on record by record. */
+  careful: boolean
 
   constructor(deps: SyncDeps, checkpoint: Checkpoint) {
+    const { alone, ...rest } = checkpoint
     this.deps = deps
-    this.#checkpoint = checkpoint
+    this.#checkpoint = rest
+    this.careful = deps.run.losses > 0
+    this.#lostAt = this.careful ? alone : undefined
   }
 
   get runId(): number {
@@ -105,6 +113,18 @@ export class SyncSession {
     const { phase, found } = next
     onProgress?.({ phase, pages: this.#pages, records: this.#records, ...(found !== undefined && { found }) })
     return counts
+  }
+
+  /**
+   * Notes that a record is worked on alone, so that the next attempt knows it when this worker is lost too. Returns what to
+   * refuse it with when that was so before: two workers were lost, the second with nothing else at hand.
+   */
+  async workAlone(subject: string): Promise<SyncProblem | undefined> {
+    if (subject === this.#lostAt) {
+      return { subject, field: 'record', expected: 'one that can be worked on', got: 'two workers were lost over it' }
+    }
+    await this.move({ ...this.at, alone: subject })
+    return undefined
   }
 
   /** Moves on without having written anything but problems. */

@@ -43,7 +43,7 @@ const differences = {
   sync: {
     startTime: '$4',
     claiming: '',
-    claimed: 'kind, upstream, accept_loss as "acceptLoss", checkpoint',
+    claimed: 'kind, upstream, accept_loss as "acceptLoss", checkpoint, losses',
     handingBack: '',
     advance: 'r.requests',
     ending: ', checkpoint = null',

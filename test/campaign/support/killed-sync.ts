@@ -30,7 +30,7 @@ export async function killedSync({ projects, kills }: { projects: number; kills:
     for (let kill = 0; kill <= kills; kill++) {
       const before = list(upstream)
       const known = new Set(before)
-      const child = start(stormy.url, upstream.url, id)
+      const child = startSyncProcess(stormy.url, upstream.url, id)
       const exited = new Promise((resolve) => child.once('exit', resolve))
       if (kill > 0) {
         await until(() => cursors(upstream).size > known.size || child.exitCode !== null)
@@ -73,7 +73,8 @@ function catalogue(projects: number) {
   }
 }
 
-function start(url: string, upstream: string, runId: number): ChildProcess {
+/** A sync in a process of its own. */
+export function startSyncProcess(url: string, upstream: string, runId: number): ChildProcess {
   const register = path.resolve(import.meta.dirname, '../../support/register-typescript.mjs')
   return fork(
     path.join(import.meta.dirname, 'sync-process.ts'),
