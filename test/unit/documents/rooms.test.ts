@@ -87,6 +87,27 @@ describe('the table of imports in docs/architecture.md', () => {
   })
 })
 
+describe('the table of folders inside of publishing', () => {
+  const rows = tableOf('docs/architecture.md', 'Inside `publishing`')
+
+  it('says what the dependency rules say', () => {
+    for (const [folder = '', , imports] of rows) {
+      const own = folder.replace(/\/$/, '')
+      const rule = rules.find(({ name }) => name === `publishing-${own.replace('/', '-')}-imports`)
+      const [, allowed = ''] = /^\^src\/publishing\/\((.+)\)\(/.exec(rule?.to.pathNot ?? '') ?? []
+      const folders = allowed.split('|').filter((name) => !['', own, 'publication'].includes(name))
+      expect([own, rule !== undefined, marked(imports)]).toEqual([own, true, folders.map((name) => `${name}/`).sort()])
+    }
+  })
+
+  it('has a row for every folder', () => {
+    const there = foldersIn('src/publishing').flatMap((name) =>
+      name === 'release' ? foldersIn('src/publishing/release').map((inner) => `release/${inner}/`) : [`${name}/`],
+    )
+    expect(rows.map(([folder]) => folder).sort()).toEqual(there.sort())
+  })
+})
+
 it('every dependency rule says what to do when it fails', () => {
   expect(rules.filter(({ comment }) => comment.length < 20).map(({ name }) => name)).toEqual([])
 })
