@@ -6,6 +6,7 @@ import { readConfig } from '../config/config.js'
 import { variables } from '../config/variables.js'
 import { ServiceError, toServiceError } from '../domain/errors.js'
 import { nextDue } from '../domain/schedule.js'
+import { withTimeout } from '../payments/gateway.js'
 import { isWrong, measureSkew } from '../runs/clock-check.js'
 import { publicationSchedule } from '../runs/publication.js'
 import { readPulledStandard } from '../standard/pulled.js'
@@ -201,8 +202,14 @@ async function inspectUpstream({ environment }: CommandLine): Promise<readonly S
 
 async function inspectPayments({ environment, signal }: CommandLine): Promise<readonly Said[]> {
   await using runtime = await openRuntime(environment, paymentFields, { signal, migrate: false })
-  const { gateway, closedBecause } = await openPayments(runtime, { makesDonorKey: false })
+  const payments = await openPayments(runtime, { makesDonorKey: false })
+  const { gateway, closedBecause, timeoutMs } = payments
   if (closedBecause !== undefined) return [note(`no donations are taken: ${closedBecause}`, 'docs/payments.md')]
+  try {
+    await withTimeout(timeoutMs, (signal) => gateway.describeAccount(signal))
+  } catch (error) {
+    return [mend(`the payment processor: ${toServiceError(error).message}`, 'giving payments check')]
+  }
   return [good(`donations are taken through ${gateway.name}`)]
 }
 

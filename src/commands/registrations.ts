@@ -10,6 +10,7 @@ import { registerKeys } from './keys.js'
 import { registerMaintenance } from './maintenance.js'
 import { registerMigrate } from './migrate.js'
 import { registerOrganizations } from './organizations.js'
+import { registerPayments } from './payments.js'
 import { registerProjects } from './projects.js'
 import { registerPublish } from './publish.js'
 import { registerReleases } from './releases.js'
@@ -41,6 +42,7 @@ export const registrations = [
   registerDonors,
   registerDisbursements,
   registerBooks,
+  registerPayments,
   registerThemes,
   registerStandard,
   registerUsers,

@@ -135,6 +135,7 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
     wireNames: ['braintree'],
     // Braintree ends its own work on a request after a minute; its search lags behind by seconds.
     lateSeconds: 90,
+    testNonce: 'fake-valid-nonce',
     clientToken: async () => {
       const answer = await ask(() => library.clientToken.generate({ merchantAccountId: merchantAccount }))
       if (answer?.clientToken === undefined) throw new GatewayRefusal('Braintree gave no client token')

@@ -12,6 +12,8 @@ export type Gateway = {
   readonly wireNames: readonly string[]
   /** Says which account is charged. Throws `GatewayRefusal` when the keys or the account's currency are wrong. */
   describeAccount(signal: AbortSignal): Promise<string>
+  /** A nonce that is approved as long as no money moves. */
+  readonly testNonce: string
   /** What a page needs to make a nonce with the processor's client library. */
   clientToken(signal: AbortSignal): Promise<string>
   /**

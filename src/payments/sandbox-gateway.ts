@@ -27,6 +27,7 @@ export function createSandboxGateway({ store, clock }: { readonly store: Store; 
     name: 'sandbox',
     wireNames: ['braintree', 'sandbox'],
     lateSeconds: 5,
+    testNonce: 'fake-valid-nonce',
     describeAccount: async () => 'the sandbox of this service, without an account',
     clientToken: async () => 'sandbox-client-token',
     charge: async (charge, signal) => {

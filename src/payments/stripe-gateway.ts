@@ -120,6 +120,7 @@ export function createStripeGateway({ secretKey, publishableKey, timeoutMs, addr
     name: live && address === undefined ? 'stripe' : 'stripe-sandbox',
     wireNames: ['stripe'],
     lateSeconds: 90,
+    testNonce: 'pm_card_visa',
     describeAccount: async () => {
       const { livemode } = await ask(() => stripe.balance.retrieve())
       if (livemode !== live) throw new GatewayRefusal('the key is not of the mode that its name says')
