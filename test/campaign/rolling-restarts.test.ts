@@ -9,13 +9,13 @@ import { duration, record, seeded } from './support/record.js'
 import { scale } from './support/scale.js'
 import { newKey } from './support/shutdowns.js'
 
-// The proxy asks five times a second, and two processes serve while one is replaced.
+// The proxy asks five times a second; the processes drain for as long as they do by default, so that a machine which is
+// too busy for an answer within a second loses no request either.
 const lookMs = 200
-const drainSeconds = 1
 
 test('API processes replaced one after the other under load', async () => {
   const { store, url } = await testDatabase()
-  const fleet = await createFleet({ DATABASE_URL: url, SHUTDOWN_DRAIN_SECONDS: String(drainSeconds) })
+  const fleet = await createFleet({ DATABASE_URL: url })
   onTestFinished(fleet.end)
   await seedProjects(store, 500)
   const apiKey = await newKey(store)
@@ -57,10 +57,10 @@ test('API processes replaced one after the other under load', async () => {
     tried++
   }
   const { answers, faults } = await load.stop()
-  expect(faults).toEqual([])
   expect(proxy.failures).toEqual([])
+  expect(faults).toEqual([])
   record({
-    name: `rolling restarts of API processes behind a proxy that asks for /readyz every ${lookMs} ms, drained for ${drainSeconds} s`,
+    name: `rolling restarts of API processes behind a proxy that asks for /readyz every ${lookMs} ms`,
     engine: 'PostgreSQL',
     tried,
     outcome: `${answers} requests answered, none failed; the slowest stop took ${duration(slowestMs)}`,
