@@ -106,6 +106,7 @@ module.exports = {
     storeFolder('runs'),
     storeFolder('access'),
     storeFolder('audit'),
+    storeFolder('export'),
     storeFolder('donations'),
     storeFolder('sync'),
     storeFolder('seeding', { 'donations/sandbox-charges.ts': 'demo donations take their charges with them.' }),
@@ -169,6 +170,11 @@ module.exports = {
       'Runs are worked on under leases of the ledger, with or without a queue.',
     ),
     room('import', ['domain', 'standard', 'wire', 'store'], 'Import writes records from files into the store.'),
+    room(
+      'export',
+      ['domain', 'donors', 'import', 'store'],
+      'Export writes rows as files and puts them into another store.',
+    ),
     room('sync', ['domain', 'xml', 'wire', 'import', 'store'], 'Sync mirrors an upstream into the store.'),
     room(
       'donors',
@@ -212,6 +218,7 @@ module.exports = {
     onlyIn('braintree', '^src/payments/braintree-gateway\\.ts$', 'A processor is known to its adapter only.'),
     onlyIn('stripe', '^src/payments/stripe-gateway\\.ts$', 'A processor is known to its adapter only.'),
     onlyIn('csv-parse', '^src/import/', 'CSV is read in one place.'),
+    onlyIn('csv-stringify', '^src/export/', 'Tables for spreadsheets are written in one place.'),
     onlyIn('@node-rs/argon2|@zxcvbn-ts', '^src/api/', 'Passwords are weighed and hashed where they arrive.'),
   ],
   options: {

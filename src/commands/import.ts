@@ -4,6 +4,7 @@ import { importFiles } from '../import/import.js'
 import { type ImportSummary, importExitCode } from '../import/import-summary.js'
 import { findKind, kinds } from '../import/kinds.js'
 import { type CommandLine, jsonOption, wholeNumber } from './command-line.js'
+import { importFolder, isExportFolder } from './import-folder.js'
 import type { Output } from './output.js'
 import type { Runtime } from './wiring/runtime.js'
 
@@ -11,13 +12,14 @@ import type { Runtime } from './wiring/runtime.js'
 export function registerImport(program: Command, { action, storeAction }: CommandLine): void {
   const names = kinds.map(({ name }) => name)
   const importing = storeAction(['currency'], importRecords)
+  const importingFolder = storeAction([], importFolder)
   const describing = action(describeKind)
   program
     .command('import')
     .description(
       'import projects, organizations, gifts and more from CSV, NDJSON or the wire format; exit code 1 when some records were refused',
     )
-    .argument('[file...]', 'files, or - for standard input')
+    .argument('[file...]', 'files, - for standard input, or the folder of an export for an empty store')
     .addOption(new Option('--kind <kind>', 'what the files hold, where names and contents do not tell').choices(names))
     .option('--project <id>', 'the project of reports that do not name one', wholeNumber)
     .option('--dry-run', 'tell what would be created, changed and refused, and change nothing', false)
@@ -29,6 +31,7 @@ export function registerImport(program: Command, { action, storeAction }: Comman
     .action(async (files: readonly string[], options: ImportingOptions, command: Command) => {
       if (options.template ?? options.schema) await describing(files, options, command)
       else if (files.length === 0) command.error("error: missing required argument 'file'")
+      else if (await isExportFolder(files)) await importingFolder(files, options, command)
       else await importing(files, options, command)
     })
 }

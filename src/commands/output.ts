@@ -18,6 +18,8 @@ export type Output = {
    * a line for each row. Waits for a slow reader and stops when the reader has gone. Returns how many rows were printed.
    */
   list<Row>(name: string, pages: AsyncIterable<readonly Row[]>, describe: (row: Row) => string): Promise<number>
+  /** Content for a file, on standard output, as it is; in a terminal invisible characters are escaped. */
+  content(texts: AsyncIterable<string>): Promise<void>
   /** A display of long work, on standard error; nothing with `--json`. */
   progress(): ProgressDisplay
   readonly json: boolean
@@ -30,7 +32,9 @@ export type ProgressDisplay = {
 }
 
 /** The streams that a process prints to. */
-export type PrintedStreams = { readonly stdout: Writable; readonly stderr: Writable & { readonly isTTY?: boolean } }
+export type PrintedStreams = { readonly stdout: Terminal; readonly stderr: Terminal }
+
+type Terminal = Writable & { readonly isTTY?: boolean }
 
 /** The output of one command. */
 export function createOutput({ stdout, stderr }: PrintedStreams, json: boolean): Output {
@@ -59,6 +63,12 @@ export function createOutput({ stdout, stderr }: PrintedStreams, json: boolean):
       }
       if (json) await writeAll(stdout, ']}\n')
       return count
+    },
+    content: async (texts) => {
+      for await (const text of texts) {
+        const shown = stdout.isTTY ? text.split('\n').map(escapeInvisible).join('\n') : text
+        if (!(await writeAll(stdout, shown))) return
+      }
     },
     progress: () => (json ? noDisplay : stderr.isTTY ? barDisplay(stderr) : lineDisplay(note)),
   }

@@ -5,6 +5,7 @@ import { registerDisbursements } from './disbursements.js'
 import { registerDoctor } from './doctor.js'
 import { registerDonations } from './donations.js'
 import { registerDonors } from './donors.js'
+import { registerExport } from './export.js'
 import { registerImport } from './import.js'
 import { registerKeys } from './keys.js'
 import { registerMaintenance } from './maintenance.js'
@@ -30,6 +31,7 @@ export const registrations = [
   registerStatus,
   registerDoctor,
   registerImport,
+  registerExport,
   registerDemoData,
   registerPublish,
   registerSync,

@@ -10,8 +10,6 @@ export type Field = {
   readonly required?: boolean
   /** A record that leaves the field out keeps the stored value; other fields become empty. */
   readonly kept?: boolean
-  /** Written by an export and read back; an operator has no use for it. */
-  readonly exportOnly?: boolean
   readonly means: string
   readonly unit?: string
   /** Two values as CSV writes them; empty: the cell stays empty. */
@@ -38,6 +36,9 @@ export type RowOf<F extends KindFields> = {
 /** A row, or everything that is wrong with it. */
 export type RowReading<Row> = { readonly row: Row } | { readonly problems: readonly FieldProblem[] }
 
+/** A member that an export adds to its records, with what only an import of the whole export reads. */
+export const storedMember = 'stored'
+
 /** Reads the values of a record; an unknown member is a problem, since it is usually a slip of the pen. */
 export function readRow<F extends KindFields>(fields: F, value: ParsedValue): RowReading<RowOf<F>> {
   if (!isObject(value)) return { problems: [{ field: 'record', expected: 'a JSON object' }] }
@@ -54,7 +55,8 @@ export function readRow<F extends KindFields>(fields: F, value: ParsedValue): Ro
     else row[name] = read
   }
   for (const name of Object.keys(value)) {
-    if (!Object.hasOwn(fields, name)) problems.push({ field: name.slice(0, 100), expected: 'a field of this kind' })
+    if (!Object.hasOwn(fields, name) && name !== storedMember)
+      problems.push({ field: name.slice(0, 100), expected: 'a field of this kind' })
   }
   return problems.length > 0 ? { problems } : { row: row as RowOf<F> }
 }

@@ -513,7 +513,7 @@ create table rendering (
   valid_until date,
   money jsonb default '{}'::jsonb not null,
   segment integer,
-  run_id bigint not null,
+  run_id bigint,
   constraint rendering_pkey PRIMARY KEY (project_id),
   constraint rendering_segment_check CHECK (segment > 0),
   constraint rendering_verdict_check CHECK (verdict = ANY (ARRAY['valid'::text, 'held'::text]))

@@ -79,6 +79,9 @@ export function toRendered(
   const notices = [...mapped.notices, ...schemaNotices.map((notice) => ({ ...notice, subject: identifier }))]
   const { byCode: noticeCounts, ...counts } = summarizeNotices(notices)
   const hash = sha256(text)
+  const isSame = hash === stale.contentHash
+  // A text that an earlier store published keeps its date.
+  const changedAt = (isSame && stale.lastUpdatedAt) || startedAt
   const rendering: Rendering = {
     projectId: stale.projectId,
     version,
@@ -87,7 +90,7 @@ export function toRendered(
     noticeCounts,
     ...counts,
     validUntil,
-    ...(counts.errors === 0 && hash !== stale.contentHash ? { content: toContent(startedAt, text, hash, totals) } : {}),
+    ...(counts.errors === 0 && !(isSame && stale.hasText) && { content: toContent(changedAt, text, hash, totals) }),
     ...(feed && { feed }),
   }
   endFeeds()
@@ -102,22 +105,22 @@ export function bytesOf({ rendering: { content, feed }, readyTexts }: RenderedPr
 }
 
 function toContent(
-  startedAt: Date,
+  changedAt: Date,
   text: Buffer,
   hash: string,
   totals: MoneyTotals,
 ): NonNullable<Rendering['content']> {
   return {
-    text: withLastUpdated(text, startedAt),
+    text: withLastUpdated(text, changedAt),
     hash,
     money: moneyTexts(totals),
-    lastUpdatedAt: new Date(isoInstantOf(startedAt)),
+    lastUpdatedAt: new Date(isoInstantOf(changedAt)),
   }
 }
 
 const openTag = Buffer.from('<iati-activity ')
 
-/** Adds `last-updated-datetime`, the time of this run, in which the content changed (iati.md 16.1). */
+/** Adds `last-updated-datetime`, the time of the run in which the content changed (iati.md 16.1). */
 function withLastUpdated(text: Buffer, at: Date): Buffer {
   if (!text.subarray(0, openTag.length).equals(openTag)) throw new Error('an activity must begin with its open tag')
   const attribute = Buffer.from(`last-updated-datetime="${isoInstantOf(at)}" `)
@@ -139,7 +142,9 @@ function feedOf(deps: RenderDeps, graph: ProjectGraph, stale: StaleProject): Ren
   if (!feed) return stale.feedHash === undefined ? undefined : 'none'
   const text = Buffer.from(feed.text)
   const hash = sha256(text)
-  return hash === stale.feedHash ? undefined : { text, hash, entries: feed.entries, updatedAt: feed.updatedAt }
+  return hash === stale.feedHash && stale.hasFeed
+    ? undefined
+    : { text, hash, entries: feed.entries, updatedAt: feed.updatedAt }
 }
 
 function sha256(text: Buffer): string {

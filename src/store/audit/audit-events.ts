@@ -22,6 +22,9 @@ export const auditActions = {
   'release-rolled-back': 'an earlier release was put back',
   'project-state-changed': 'an operator decided on the state of a project, or let its records decide again (`stated`)',
   'vetting-changed': 'an operator vouched for an organisation, or no longer',
+  'store-exported': 'the store was written as files; `donors` and `accounts`: with these',
+  'store-imported': 'an export was put into the store',
+  'donations-exported': 'what donors of a project let its organisation know was written as CSV',
   'maintenance-started': 'the API was closed for a while',
   'maintenance-ended': 'the API was opened again',
 } as const

@@ -8,6 +8,8 @@ export type FactName =
   | 'loss-accepted-from'
   /** The address of the API, when none is configured. */
   | 'base-url'
+  /** Hash and date of the publisher's record in the releases of the store that this one was imported from, as JSON. */
+  | 'publisher-record'
   /** The role that may write the operator's columns with plain SQL. */
   | 'writer-role'
 

@@ -18,6 +18,12 @@ export async function removeTestDonations(db: Db): Promise<number> {
   return rows.length
 }
 
+/** How many donations a sandbox took. */
+export async function countTestDonations(db: Db): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(`select count(*) as count from donation d where ${isTest}`)
+  return rows[0]?.count ?? 0
+}
+
 const takeOutOfMonths = `
   with line as (
     select d.project_id, d.currency, d.funder_id, part.kind, d.settled_at::date as day, part.amount, 1 as count

@@ -101,7 +101,8 @@ async function saveFeeds(db: Db, renderings: readonly Rendering[], at: Date): Pr
           as t (project_id, text, content_hash, entries, bytes, updated_at)
       on conflict (project_id) do update set text = excluded.text, content_hash = excluded.content_hash,
         entries = excluded.entries, bytes = excluded.bytes, updated_at = excluded.updated_at,
-        changed_at = excluded.changed_at`,
+        changed_at = case when report_feed.content_hash = excluded.content_hash then report_feed.changed_at
+          else excluded.changed_at end`,
     [
       feeds.map((feed) => feed.projectId),
       textArray(feeds.map((feed) => feed.text)),

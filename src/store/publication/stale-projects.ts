@@ -30,7 +30,11 @@ export type StaleProject = {
   readonly identifier: string | undefined
   readonly contentHash: string | undefined
   readonly lastUpdatedAt: Date | undefined
+  /** False where an import of an export brought hash and date without the text, which is made again from the project. */
+  readonly hasText: boolean
   readonly feedHash: string | undefined
+  /** As `hasText`, for the feed. */
+  readonly hasFeed: boolean
 }
 
 /** Up to `limit` stale projects of the range with ids above `after`, in id order. */
@@ -43,7 +47,8 @@ export async function staleProjects(
 ): Promise<StaleProject[]> {
   const { rows } = await db.query<StaleProject>(
     `select v.project_id as "projectId", i.identifier, r.content_hash as "contentHash",
-        r.last_updated_at as "lastUpdatedAt", f.content_hash as "feedHash"
+        r.last_updated_at as "lastUpdatedAt", r.text is not null as "hasText", f.content_hash as "feedHash",
+        coalesce(f.bytes > 0, false) as "hasFeed"
       from project_version v
         left join rendering r using (project_id)
         left join published_identifier i using (project_id)

@@ -23,6 +23,7 @@ import {
 } from '../../../feeds/iati/organisation.js'
 import { inputKey } from '../../../feeds/input-key.js'
 import type { Connection, Db } from '../../../store/database/connection.js'
+import { findFact } from '../../../store/database/facts.js'
 import {
   type MoneyScope,
   moneyByYear,
@@ -58,7 +59,8 @@ export async function organisationFile(
   const inputs = await hashOfInputs(client, config, day, publisher)
   const first = summaryOfLive(live, inputs) ?? (await summarize(client, config, day, publisher))
   const generated = isoInstantOf(run.startedAt)
-  const same = live?.publisherRecord?.hash === first.publisherHash ? live.publisherRecord : undefined
+  const before = live?.publisherRecord ?? (await importedRecord(db))
+  const same = before?.hash === first.publisherHash ? before : undefined
   const publisherRecord = { hash: first.publisherHash, lastUpdated: same?.lastUpdated ?? generated, inputs }
   return {
     publisherRecord,
@@ -86,6 +88,12 @@ export async function organisationFile(
 }
 
 const openTag = '<iati-organisation '
+
+/** The publisher's record as the store published it that this one was imported from. */
+async function importedRecord(db: Db): Promise<Manifest['publisherRecord']> {
+  const fact = await findFact(db, 'publisher-record')
+  return fact === undefined ? undefined : (JSON.parse(fact) as Manifest['publisherRecord'])
+}
 
 async function figures(db: Db, config: MappingConfig, day: IsoDate): Promise<YearFigures[]> {
   const { first, last } = yearsOfFile(day)
