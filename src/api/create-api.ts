@@ -10,6 +10,7 @@ import { describeApi } from './openapi.js'
 import { createAuthentication } from './operations/authenticate.js'
 import { refusePlainHttp } from './plain-http.js'
 import { accountRoutes } from './routes/accounts.js'
+import { demoRoutes } from './routes/demo.js'
 import { donationRoutes } from './routes/donations.js'
 import { bulkFileRoute, downloadReads } from './routes/downloads.js'
 import { feedRoutes } from './routes/feeds.js'
@@ -70,6 +71,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   statusRoute(app, deps)
   indexRoute(app, deps)
   themeListRoutes(app, deps)
+  demoRoutes(app)
   healthRoutes(app, deps)
   metricsRoute(app, deps.metrics)
   return app

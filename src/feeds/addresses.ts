@@ -21,6 +21,9 @@ export function isReportArchive(path: string): boolean {
   return path.startsWith('/feeds/reports/archive-')
 }
 
+/** Below it is what the links of demo data lead to. */
+export const demoPath = '/demo'
+
 export const projectFeedIndexPath = '/feeds/projects/index.json'
 export const manifestPath = '/feeds/manifest.json'
 

@@ -5,6 +5,7 @@ import type { Publication } from '../../publishing/publication.js'
 import { adoptLiveRun } from '../../publishing/release/operate/restored-database.js'
 import { findFact } from '../../store/database/facts.js'
 import { removeTestDonations } from '../../store/donations/test-donations.js'
+import { moveDemo } from '../../store/seeding/demo.js'
 import { baseUrlFields, resolveBaseUrl } from './base-url.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import { openOfficialSchema, schemaFields } from './official-schema.js'
@@ -26,6 +27,7 @@ export async function openPublication(
     const removed = await store.transaction(removeTestDonations)
     if (removed > 0) log.warn({ removed }, 'donations of a sandbox were removed: they are not published as real ones')
   }
+  await moveDemo(store, mappingConfig.baseUrl)
   const adopted = await adoptLiveRun({ store, feedsDir })
   if (adopted !== undefined)
     log.warn({ runId: adopted }, 'the database is older than the live release: it was restored from a backup')

@@ -34,6 +34,38 @@ export async function seedDemo(store: Store, settings: SeedSettings): Promise<{ 
   })
 }
 
+/** The columns of demo data that hold addresses of this service. */
+const addresses = {
+  project: ['project_link', 'progress_report_link', 'additional_documentation', 'image_link', 'contact_url'],
+  organisation: ['url', 'logo_url'],
+  photo: ['small_url', 'thumbnail_url', 'medium_url', 'large_url', 'extra_large_url', 'original_url'],
+  video: ['url'],
+  progress_report: ['url'],
+  report_image: ['url'],
+} as const
+
+/** Makes the links of demo data lead to this public address; does nothing where they already do. */
+export async function moveDemo(store: Store, baseUrl: string): Promise<void> {
+  await store.transaction(async (db) => {
+    const { rows } = await db.query<{ base: string }>(
+      `select split_part(project_link, '/demo/projects/', 1) as base from project
+        where id >= $1 and source = 'demo' and project_link like '%/demo/projects/%' order by id limit 1`,
+      [firstDemoId],
+    )
+    const before = rows[0]?.base
+    if (before === undefined || before === baseUrl) return
+    for (const [table, columns] of Object.entries(addresses)) {
+      const moved = (column: string) =>
+        `case when starts_with(${column}, $1) then $2 || substr(${column}, length($1) + 1) else ${column} end`
+      await db.query(
+        `update ${table} set ${columns.map((column) => `${column} = ${moved(column)}`).join(', ')}
+          where ${columns.map((column) => `starts_with(${column}, $1)`).join(' or ')}`,
+        [`${before}/demo/`, `${baseUrl}/demo/`],
+      )
+    }
+  })
+}
+
 /** Whether demo data was never seeded and the store has no project: only then may a first start seed it. */
 export async function neverSeeded(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ never: boolean }>(

@@ -26,6 +26,11 @@ export const insertReferences = [
    on conflict (id) do nothing`,
 ] as const
 
+/** SQL: the web site of an organisation. */
+export function organisationPage(id: string): string {
+  return `case when s.odd then 'https://org-' || ${id} || '.example' else s.base_url || '/organizations/' || ${id} || '/' end`
+}
+
 const index = '(s.first_id + g.j)'
 
 /** Organisations $1 (from) to $2 (to), zero-based. A third in the United States has an EIN; no issued EIN begins with 00. */
@@ -44,7 +49,7 @@ export const insertOrganisations = `
     case when ${pick('o.id', 104, 3)} > 0 then o.place || ' Province' end,
     lpad(${pick('o.id', 105, 100000)}::text, 5, '0'),
     c.code, c.name,
-    case when ${pick('o.id', 106, 6)} > 0 then 'https://org-' || o.id || '.example' end,
+    case when ${pick('o.id', 106, 6)} > 0 then ${organisationPage('o.id')} end,
     s.base_url || '/img/org/' || o.id || '.png',
     case when o.j % 13 = 5 then 'Dignity & <em>self-help</em> in ' || o.place || E'.\\nSince 1998.'
       else 'Working with the people of ' || o.place || ' for dignity and self-help.' end,

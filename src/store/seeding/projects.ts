@@ -1,5 +1,5 @@
 import { themeDefaults } from '../../domain/theme-sectors.js'
-import { placeName, themeIds } from './organisations.js'
+import { organisationPage, placeName, themeIds } from './organisations.js'
 import { literal, oneOf, pick, textArrayLiteral } from './sql.js'
 import { arabicPurposes, blankText, hebrewPurposes, markupText, purposes, themeSdgs } from './words.js'
 
@@ -59,25 +59,25 @@ export const insertProjects = `
     modified_date, deadline, location_precision, source, first_seen_on, original_goal, glide_number, location_name)
   select p.id, p.organisation_id, p.status = 'active', p.status, p.status <> 'retired' and ${pick('p.id', 301, 50)} = 7,
     case when ${pick('p.id', 302, 33)} = 1 then 'fund' else 'project' end, p.title,
-    case when p.i % 17 = 2 then ${literal(markupText)}
-      when p.i % 53 <> 17 then 'Together with neighbours in ' || p.place || ' we make this last: ' || p.title || '.' end,
-    case when p.i % 19 = 3 then ${literal(blankText)}
-      when p.i % 37 <> 20 then 'Families in ' || p.place || ' have waited for years. The nearest help is '
+    case when s.odd and p.i % 17 = 2 then ${literal(markupText)}
+      when not s.odd or p.i % 53 <> 17 then 'Together with neighbours in ' || p.place || ' we make this last: ' || p.title || '.' end,
+    case when s.odd and p.i % 19 = 3 then ${literal(blankText)}
+      when not s.odd or p.i % 37 <> 20 then 'Families in ' || p.place || ' have waited for years. The nearest help is '
         || (3 + ${pick('p.id', 303, 40)}) || ' km away, and the road is closed in the rainy season.' end,
-    case when p.i % 31 <> 5 then 'Lasting change for at least ' || (5 + ${pick('p.id', 304, 20)}) || ' years.' end,
-    case when p.i % 23 = 4 then '<p>First, <em>listen</em>.</p><ul><li>Train</li><li>Build &amp; repair</li></ul><br/>'
-      when p.i % 43 <> 6 then 'Train ' || (2 + ${pick('p.id', 305, 12)}) || ' local coordinators, buy material, report every quarter.' end,
+    case when not s.odd or p.i % 31 <> 5 then 'Lasting change for at least ' || (5 + ${pick('p.id', 304, 20)}) || ' years.' end,
+    case when s.odd and p.i % 23 = 4 then '<p>First, <em>listen</em>.</p><ul><li>Train</li><li>Build &amp; repair</li></ul><br/>'
+      when not s.odd or p.i % 43 <> 6 then 'Train ' || (2 + ${pick('p.id', 305, 12)}) || ' local coordinators, buy material, report every quarter.' end,
     case when ${pick('p.id', 306, 40)} = 0 then 'Transfers to this country may take longer than usual.' end,
     case when ${pick('p.id', 307, 3)} = 0 then s.base_url || '/files/' || p.id || '/plan.pdf' end,
     case when ${pick('p.id', 308, 4)} = 0 then 'Programme office' end,
     case when ${pick('p.id', 308, 4)} = 0 then 'Coordinator' end,
     (1 + ${pick('p.id', 309, 300)})::text || ' Market Road', p.place, p.place || ' Province',
     lpad(${pick('p.id', 310, 100000)}::text, 5, '0'), ${chosen('name')},
-    case when p.organisation_id is not null then 'https://org-' || p.organisation_id || '.example' end,
+    case when p.organisation_id is not null then ${organisationPage('p.organisation_id')} end,
     s.base_url || '/projects/' || p.slug || '/', s.base_url || '/projects/' || p.slug || '/updates/',
     (${textArrayLiteral(themeNames)})[p.theme + 1], ${chosen('name')}, ${chosen('code')}, ${chosen('region')},
     g.goal, m.funding, greatest(g.goal - m.funding, 0), m.donations, coalesce(r.reports, 0), r.latest,
-    s.base_url || '/img/' || p.id || '/original.jpg', p.title, ${galleryPhotos('p.id')},
+    s.base_url || '/img/' || p.id || '/original.' || s.picture, p.title, ${galleryPhotos('p.id')},
     case when w.located then round((${chosen('latitude')})::numeric + (${pick('p.id', 311, 20001)} - 10000) / 20000.0, 5) end,
     case when w.located then round((${chosen('longitude')})::numeric + (${pick('p.id', 312, 20001)} - 10000) / 20000.0, 5) end,
     case when w.dated then ${day('p.approved')} + interval '9 hours 30 minutes' end,
@@ -101,8 +101,8 @@ export const insertProjects = `
   left join (select project_id, count(*) as reports, max(published_at) as latest from seed_report group by project_id) r
     on r.project_id = p.id,
   lateral (select case when p.status = 'funded' then greatest(floor(m.funding / 100) * 100, least(50, m.funding))
-    when ${pick('p.id', 317, 97)} > 0 and not (p.theme = ${disasterTheme} and ${pick('p.id', 345, 4)} = 0) then p.target end as goal) g,
-  lateral (select ${pick('p.id', 318, 10)} > 0 as located, p.status <> 'retired' or ${pick('p.id', 319, 8)} > 0 as dated) w`
+    when not s.odd or ${pick('p.id', 317, 97)} > 0 and not (p.theme = ${disasterTheme} and ${pick('p.id', 345, 4)} = 0) then p.target end as goal) g,
+  lateral (select ${pick('p.id', 318, 10)} > 0 as located, not s.odd or p.status <> 'retired' or ${pick('p.id', 319, 8)} > 0 as dated) w`
 
 function galleryPhotos(id: string): string {
   return pick(id, 330, 4)
@@ -111,8 +111,8 @@ function galleryPhotos(id: string): string {
 // Some renditions have a format that IATI does not list.
 const size = (name: string) =>
   name === 'large'
-    ? `a.address || 'large' || case when ${pick('p.id * 10 + k', 331, 12)} = 0 then '.webp' else '.jpg' end`
-    : `a.address || '${name}.jpg'`
+    ? `a.address || 'large' || case when s.odd and ${pick('p.id * 10 + k', 331, 12)} = 0 then '.webp' else '.' || s.picture end`
+    : `a.address || '${name}.' || s.picture`
 
 /** Lists of the planned projects. */
 export const insertProjectParts = [
@@ -139,8 +139,9 @@ export const insertProjectParts = [
    from seed_plan p cross join seed_setting s, generate_series(0, ${galleryPhotos('p.id')}) k,
      lateral (select s.base_url || '/img/' || p.id || '/' || case when k = 0 then '' else k || '-' end as address) a`,
   `insert into video (project_id, position, url)
-   select p.id, k, 'https://video.example/watch?v=' || p.id || '&part=' || k
-   from seed_plan p, generate_series(0, ${pick('p.id', 327, 3)} - 1) k where ${pick('p.id', 328, 5)} = 0`,
+   select p.id, k, case when s.odd then 'https://video.example/watch?v=' || p.id || '&part=' || k
+     else s.base_url || '/videos/' || p.id || '-' || k || '/' end
+   from seed_plan p cross join seed_setting s, generate_series(0, ${pick('p.id', 327, 3)} - 1) k where ${pick('p.id', 328, 5)} = 0`,
   `insert into donation_option (project_id, position, amount, description)
    select p.id, k, (array[10, 25, 100])[k + 1] * (1 + ${pick('p.id', 329, 3)}),
      case when k < 2 then (array['buys tools for a day', 'trains one person'])[k + 1] end

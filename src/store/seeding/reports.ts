@@ -26,6 +26,6 @@ export const insertReports = [
      s.base_url || '/projects/' || p.slug || '/updates/?subid=' || r.id, s.source
    from seed_report r join seed_plan p on p.id = r.project_id cross join seed_setting s order by r.id`,
   `insert into report_image (report_id, position, url, media_type)
-   select r.id, n, s.base_url || '/img/' || r.project_id || '/r' || r.id || '-' || n || '.jpg', 'image/jpeg'
+   select r.id, n, s.base_url || '/img/' || r.project_id || '/r' || r.id || '-' || n || '.' || s.picture, case s.picture when 'png' then 'image/png' else 'image/jpeg' end
    from seed_report r cross join seed_setting s, generate_series(0, ${pick('r.id', 511, 3)} - 1) n order by r.id, n`,
 ] as const

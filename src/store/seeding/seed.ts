@@ -102,13 +102,18 @@ async function refuseTakenIds(db: Db, options: SeedOptions, organisations: numbe
   throw new ServiceError('input-unusable', `expected free ids from ${firstId} on, but ${taken.what} ${taken.id} exists`)
 }
 
-/** Makes the settings that the seeding statements read; they last as long as the transaction. */
+/**
+ * Makes the settings that the seeding statements read; they last as long as the transaction. Odd data that a careless writer
+ * breaks on (missing and marked-up texts, missing goals and dates) is for tests and benches, not for the demo; its links
+ * lead to what the API process serves below /demo.
+ */
 export async function useSettings(db: Db, options: SeedOptions, organisations: number): Promise<void> {
   await db.query(`create temporary table seed_setting (first_id bigint, first_report_id bigint, organisations bigint,
-    today date, currency text, places integer, unit numeric, source text, base_url text, countries jsonb, same_months integer) on commit drop`)
+    today date, currency text, places integer, unit numeric, source text, base_url text, countries jsonb, same_months integer, odd boolean, picture text) on commit drop`)
+  const isDemo = options.source === 'demo'
   const places = Math.min(minorUnitExponent(options.currency), 3)
   await db.query(
-    `insert into seed_setting values ($1, $2, $3, $4, $5, $6::integer, 10 ^ (- $6::integer::numeric), $7, $8, $9, $10)`,
+    `insert into seed_setting values ($1, $2, $3, $4, $5, $6::integer, 10 ^ (- $6::integer::numeric), $7, $8, $9, $10, $11, $12)`,
     [
       options.firstId,
       firstReportId(options),
@@ -117,9 +122,11 @@ export async function useSettings(db: Db, options: SeedOptions, organisations: n
       options.currency,
       places,
       options.source,
-      options.baseUrl,
+      isDemo ? `${options.baseUrl}/demo` : options.baseUrl,
       JSON.stringify(seedCountries.slice(0, options.countries)),
       options.months ?? null,
+      !isDemo,
+      isDemo ? 'png' : 'jpg',
     ],
   )
 }
