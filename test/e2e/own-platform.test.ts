@@ -16,7 +16,6 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
-  await rm(program, { recursive: true, force: true })
 })
 
 /** The commands of the page, without those of the installation, which this test has made itself. */

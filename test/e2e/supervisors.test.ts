@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -34,8 +34,6 @@ describe('a service that loses its supervisor', () => {
 
   beforeAll(async () => {
     program = await transpileProgram()
-    // The scripts of package.json name the built program.
-    await symlink('.', path.join(program, 'dist'))
     dataDir = await mkdtemp(path.join(tmpdir(), 'giving-supervisor-'))
     const server = await openEmbeddedPostgres({ dataDir })
     clusterDir = server.clusterDir
@@ -43,7 +41,7 @@ describe('a service that loses its supervisor', () => {
   }, 120_000)
 
   afterAll(async () => {
-    for (const dir of [clusterDir, dataDir, program]) await rm(dir, { recursive: true, force: true })
+    for (const dir of [clusterDir, dataDir]) await rm(dir, { recursive: true, force: true })
   })
 
   it.each(table)('leaves no process and no PostgreSQL: $name gets $signal', { timeout: 120_000 }, async (row) => {

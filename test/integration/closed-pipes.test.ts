@@ -25,7 +25,6 @@ describe('a command whose reader goes away', async () => {
   }, 60_000)
 
   afterAll(async () => {
-    await rm(program, { recursive: true, force: true })
     await rm(dir, { recursive: true, force: true })
   })
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -8,31 +9,65 @@ import ts from 'typescript'
 
 const project = path.resolve(import.meta.dirname, '../..')
 
+const cache = path.join(project, 'node_modules/.cache')
+
 /**
- * Strips the types of the whole program once, into a folder from which its packages resolve: starting a command then
- * takes half a second, and what runs is what the sources say now, built or not.
+ * Strips the types of the whole program, into a folder from which its packages resolve: starting a command then takes half
+ * a second, and what runs is what the sources say now, built or not. Equal sources share one folder, which stays.
  */
 export async function transpileProgram(): Promise<string> {
-  const target = path.join(project, 'node_modules/.cache', `giving-e2e-${randomBytes(4).toString('hex')}`)
+  const files = await sourceFiles()
+  const hash = createHash('sha256')
+  for (const { relative, text } of files) hash.update(`${relative}\0`).update(text)
+  const target = path.join(cache, `giving-e2e-${hash.digest('hex').slice(0, 16)}`)
+  if (existsSync(target)) return target
+  await removeOldPrograms()
+  const draft = `${target}.${randomBytes(4).toString('hex')}`
+  for (const { relative, text } of files) {
+    const file = path.join(draft, relative)
+    await mkdir(path.dirname(file), { recursive: true })
+    if (!file.endsWith('.ts')) {
+      await writeFile(file, text)
+      continue
+    }
+    const { outputText } = ts.transpileModule(text.toString(), {
+      fileName: relative,
+      compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
+    })
+    await writeFile(file.replace(/\.ts$/, '.js'), outputText)
+  }
+  // The scripts of package.json name the built program.
+  await symlink('.', path.join(draft, 'dist'))
+  try {
+    await rename(draft, target)
+  } catch (error) {
+    // Another process was faster.
+    if (!existsSync(target)) throw error
+    await rm(draft, { recursive: true })
+  }
+  return target
+}
+
+async function sourceFiles() {
+  const names = ['package.json']
   for (const room of ['src', 'jobs']) {
     for (const entry of await readdir(path.join(project, room), { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile()) continue
-      const source = path.join(entry.parentPath, entry.name)
-      const file = path.join(target, path.relative(project, source))
-      await mkdir(path.dirname(file), { recursive: true })
-      if (!entry.name.endsWith('.ts')) {
-        await copyFile(source, file)
-        continue
-      }
-      const { outputText } = ts.transpileModule(await readFile(source, 'utf8'), {
-        fileName: source,
-        compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
-      })
-      await writeFile(file.replace(/\.ts$/, '.js'), outputText)
+      if (entry.isFile()) names.push(path.relative(project, path.join(entry.parentPath, entry.name)))
     }
   }
-  await copyFile(path.join(project, 'package.json'), path.join(target, 'package.json'))
-  return target
+  return await Promise.all(
+    names.sort().map(async (relative) => ({ relative, text: await readFile(path.join(project, relative)) })),
+  )
+}
+
+const keptMs = 6 * 3_600_000
+
+async function removeOldPrograms(): Promise<void> {
+  for (const name of await readdir(cache).catch(() => [])) {
+    const folder = path.join(cache, name)
+    if (!name.startsWith('giving-e2e-') || Date.now() - (await stat(folder)).mtimeMs < keptMs) continue
+    await rm(folder, { recursive: true, force: true })
+  }
 }
 
 /** What a command said and how it ended. */
@@ -119,7 +154,6 @@ export async function newInstallation(
         await rm(cluster, { recursive: true, force: true })
       }
       await rm(dataDir, { recursive: true, force: true })
-      await rm(program, { recursive: true, force: true })
     },
   }
 }

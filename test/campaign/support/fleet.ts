@@ -79,7 +79,6 @@ export async function createFleet(environment: Record<string, string>): Promise<
   }
   afterAll(async () => {
     await end()
-    await rm(program, { recursive: true, force: true })
     await rm(dataDir, { recursive: true, force: true })
   })
   return {
