@@ -6,6 +6,7 @@ import { findKind, kinds } from '../import/kinds.js'
 import { type CommandLine, jsonOption, wholeNumber } from './command-line.js'
 import { importFolder, isExportFolder } from './import-folder.js'
 import type { Output } from './output.js'
+import { boundHeap } from './wiring/bounded-heap.js'
 import type { Runtime } from './wiring/runtime.js'
 
 /** `giving import`. */
@@ -66,6 +67,8 @@ async function importRecords(
   files: readonly string[],
   { kind, project, dryRun, force, photoConsent }: ImportingOptions,
 ): Promise<number> {
+  // A file of any size takes the memory of its largest records, not of what V8 lets grow.
+  boundHeap()
   const progress = output.progress()
   let summary: ImportSummary
   try {

@@ -3,7 +3,7 @@ import { ServiceError } from '../domain/errors.js'
 import { organizationList, projectList } from '../wire/names.js'
 import { atomEntries } from '../wire/read/atom-entries.js'
 import { jsonRecords, parseJson } from '../wire/read/json-reader.js'
-import { isObject, valueLimits } from '../wire/read/parsed-value.js'
+import { isObject, type ParsedObject, valueLimits } from '../wire/read/parsed-value.js'
 import { xmlRecords } from '../wire/read/xml-records.js'
 import { csvRows, encodingOf, readCsvHeader } from './csv-rows.js'
 import { type Door, kindDoor, wireOrganisations, wireProjects } from './door.js'
@@ -30,12 +30,14 @@ export function recogniseFile(file: string, head: Buffer, asked: string | undefi
   const kind = asked ?? kindOfName(file)
   if (first === '<') return xmlFile(head, asked)
   const text = new TextDecoder(encodingOf(head)).decode(head)
-  if (first === '[' || (first === '{' && isWireJson(text))) return wireJson(text, asked)
+  if (first === '[') return wireJson(text, kind)
   if (first === '{') {
-    const line = firstLine(text)
-    const known = kind === undefined && line === undefined ? undefined : kindOf(kind, line ?? [])
-    // Without a kind it may be a wire document behind members that nobody knows.
-    return known ? { door: kindDoor(known), records: jsonLines } : wireJson(text, asked)
+    if (isWireJson(text)) return wireJson(text, asked)
+    const object = firstObject(text)
+    const isLines = /\.(?:ndjson|jsonl)$/i.test(file)
+    // A document that is not one object on each line may be a wire page behind members that nobody knows.
+    if (!isLines && (object === undefined || holdsWireRecords(object))) return wireJson(text, asked)
+    return { door: kindDoor(kindOf(kind, Object.keys(object ?? {}))), records: jsonLines }
   }
   const header = readCsvHeader(text)
   const known = kindOf(kind, header.columns)
@@ -94,16 +96,21 @@ function wireJson(text: string, asked: string | undefined): RecognisedFile {
   throw new ServiceError('input-unusable', `a JSON document: ${kind} come as CSV or as NDJSON, one object on each line`)
 }
 
-/** The members of the first line, when it is a JSON object of its own. */
-function firstLine(text: string): string[] | undefined {
+/** The JSON object that the first line is. */
+function firstObject(text: string): ParsedObject | undefined {
   const line = /^\s*([^\r\n]+)/.exec(text.replace(/^\uFEFF/, ''))?.[1] ?? ''
   try {
     const item = parseJson(Buffer.from(line), valueLimits)
-    return 'value' in item && isObject(item.value) ? Object.keys(item.value) : undefined
+    return 'value' in item && isObject(item.value) ? item.value : undefined
   } catch (error) {
     if (error instanceof ServiceError) return undefined
     throw error
   }
+}
+
+function holdsWireRecords(object: ParsedObject): boolean {
+  const names = [projectList, organizationList].flatMap(({ list, record }) => [list, record])
+  return names.some((name) => typeof object[name] === 'object' && object[name] !== null)
 }
 
 /** The kind that the name of a file begins with. */

@@ -227,6 +227,7 @@ describe('projects', () => {
     ['deadline', '30.06.2027', { deadline: '30.06.2027' }],
     ['sdgs', '18', { sdgs: '18' }],
     ['title', undefined, { title: '' }],
+    ['funding', undefined, { numberOfDonations: '3' }],
   ])('with a wrong %s are refused: %s', async (field, got, fields) => {
     const record = { id: '150', title: 'x', status: 'active', ...fields }
     const text = lines(
@@ -350,6 +351,22 @@ describe('files', () => {
     const summary = await importing('themes.csv', 'id,name\ne,E\nf,"F\n')
     expect(summary).toMatchObject({ created: 1, brokenFiles: 1 })
     expect(summary.problems[0]?.got).toContain('from line 3 on')
+  })
+
+  it('of the wire format are known behind other members, and whatever their names', async () => {
+    const project = { id: 170, title: 'x', active: true, status: 'active', funding: '0' }
+    const page = { hasMore: false, projects: { project: [project] } }
+    expect(await importing('gifts.json', JSON.stringify(page))).toMatchObject({ created: 1, problems: [] })
+    expect(await importing('projects.json', JSON.stringify(page, undefined, 2))).toMatchObject({
+      unchanged: 1,
+      problems: [],
+    })
+  })
+
+  it('of NDJSON are known by their first line, or by the end of their name', async () => {
+    const line = '{"id": "lines", "name": "Lines"}'
+    expect(await importing('themes.txt', `${line}\n`)).toMatchObject({ created: 1, problems: [] })
+    expect(await importing('themes.ndjson', `{"id": \n${line}\n`)).toMatchObject({ unchanged: 1, refused: 1 })
   })
 
   it('of organisations in the wire format go through the same door', async () => {

@@ -295,8 +295,11 @@ export const projects = defineKind({
   save,
 })
 
-function check({ countries = [], payouts = [] }: ProjectRow): FieldProblem[] {
+function check({ countries = [], payouts = [], funding, numberOfDonations }: ProjectRow): FieldProblem[] {
   const problems: FieldProblem[] = []
+  if (funding === undefined && numberOfDonations !== undefined) {
+    problems.push({ field: 'funding', expected: 'the total of these donations, or neither of the two' })
+  }
   const shares = countries.flatMap(({ share }) => share ?? [])
   const sum = shares.reduce((total, share) => total + toMinorUnits(share, 4), 0n)
   if (shares.length > 0 && (shares.length < countries.length || sum !== 1_000_000n)) {
@@ -364,7 +367,7 @@ function unknownReference(
 }
 
 function toHashed(row: ProjectRow, themeIds: ReadonlyMap<string, string>, saving: ImportSaving): HashedRecord {
-  const statesTotal = row.funding !== undefined || row.numberOfDonations !== undefined
+  const statesTotal = row.funding !== undefined
   return {
     ...toHashedRecord(toProjectRecord(row, themeIds), saving, undefined),
     keeps: statesTotal ? 'parts' : 'parts and totals',
