@@ -182,6 +182,11 @@ module.exports = {
       "Donors' data is encrypted, found and encrypted anew here; only SQL is elsewhere.",
     ),
     room(
+      'receipts',
+      ['domain', 'donors', 'store'],
+      'Receipts are written and mailed after the donation is in the books; nothing waits for them.',
+    ),
+    room(
       'payments',
       ['domain', 'donors', 'store'],
       'Payments take money between a gateway and the books of the store; they know neither HTTP nor the queue.',
@@ -214,6 +219,7 @@ module.exports = {
     onlyIn('commander|cli-progress', '^src/(cli\\.ts|commands/)', 'Only the command line talks to a terminal.'),
     onlyIn('sanitize-html', '^src/domain/', 'HTML from outside is made safe in one function, when it is stored.'),
     onlyIn('pino', '^src/observability/', 'Loggers are made in one place and handed out.'),
+    onlyIn('nodemailer', '^src/receipts/', 'Mail is sent in one place.'),
     onlyIn('prom-client', '^src/observability/', 'Metrics are made in one place and handed out.'),
     onlyIn('braintree', '^src/payments/braintree-gateway\\.ts$', 'A processor is known to its adapter only.'),
     onlyIn('stripe', '^src/payments/stripe-gateway\\.ts$', 'A processor is known to its adapter only.'),

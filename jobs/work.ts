@@ -1,12 +1,13 @@
 import { donors } from './donors.js'
 import { pruning } from './pruning.js'
 import { publication } from './publication.js'
+import { receipts } from './receipts.js'
 import { settlement } from './settlement.js'
 import { sync } from './sync.js'
 import type { Work, WorkDeps } from './work-row.js'
 
 /** All scheduled work. Queues, their counts, schedulers, the watchdog and shutdown follow from this table. */
-export const work = [publication, sync, settlement, donors, pruning] as const satisfies readonly Work[]
+export const work = [publication, sync, settlement, donors, receipts, pruning] as const satisfies readonly Work[]
 
 /** The fields of the configuration that the table uses. */
 export type WorkField = (typeof work)[number]['fields'][number]

@@ -12,6 +12,7 @@ import {
 } from '../domain/money.js'
 import { refundDonation } from '../payments/refund-donation.js'
 import { type DonationHistory, findDonationHistory, listDonations } from '../store/donations/donations.js'
+import { requeueReceiptMail } from '../store/donations/receipt-mails.js'
 import { type CommandLine, jsonOption, wholeNumber } from './command-line.js'
 import type { Output } from './output.js'
 import { auditOperator } from './wiring/audit.js'
@@ -46,6 +47,12 @@ export function registerDonations(program: Command, { storeAction }: CommandLine
     .option('--chargeback', 'the processor has taken the money already: only book it', false)
     .option(...jsonOption)
     .action(storeAction(paymentFields, refund))
+  donations
+    .command('receipt')
+    .description('mail the receipt of a donation to its donor, again if it was mailed before')
+    .argument('<id>', 'its number', wholeNumber)
+    .option(...jsonOption)
+    .action(storeAction(['mail'], mailReceipt))
 }
 
 type Filters = {
@@ -117,6 +124,20 @@ async function refund(
     { donation: id, kind, amount, reference },
     () => `${kind} of ${money(donation, amount)} booked for donation ${id}`,
   )
+  return 0
+}
+
+/** Makes a receipt due, which the next minute's job mails. */
+async function mailReceipt(runtime: Runtime<'mail'>, output: Output, id: number): Promise<number> {
+  const { config, store, clock } = runtime
+  if (!config.mail) throw new ServiceError('request-invalid', 'receipts are not mailed: SMTP_URL is not set')
+  await store.transaction(async (db) => {
+    if (!(await requeueReceiptMail(db, id, clock()))) {
+      throw new ServiceError('not-found', `donation ${id} has no receipt, or its receipt is being mailed right now`)
+    }
+    await auditOperator(runtime, db, { action: 'receipt-requeued', subject: `donation ${id}` })
+  })
+  output.result({ donation: id }, () => `the receipt of donation ${id} will be mailed within a minute`)
   return 0
 }
 

@@ -7,6 +7,7 @@ import { nextDue } from '../domain/schedule.js'
 import { donorNeeds } from '../donors/donor-needs.js'
 import { publicationHealth } from '../publishing/health.js'
 import { createReleaseReader } from '../publishing/release/read/release-reader.js'
+import { receiptWarnings } from '../receipts/receipt-warnings.js'
 import { publicationSchedule } from '../runs/publication.js'
 import type { ReleaseEvent } from '../store/publication/releases.js'
 import type { RunSummary } from '../store/runs/runs.js'
@@ -123,6 +124,7 @@ async function gather(runtime: StatusRuntime): Promise<Status> {
     warnings: [
       ...warnings,
       ...(payments.closedBecause === undefined ? [] : [`no donations are taken: ${payments.closedBecause}`]),
+      ...(await receiptWarnings(store.db, payments, clock())),
     ],
     needs: [
       ...(queue.reachable ? [] : [`the queue cannot be reached: ${queue.error}`]),

@@ -84,6 +84,8 @@ export type Config = {
     /** After how many days donors are erased; undefined: never. */
     readonly retentionDays: number | undefined
   }
+  /** How receipts are mailed; undefined: they are not. */
+  readonly mail: { readonly from: string; readonly templatesDir: string | undefined } | undefined
   /** Port of the metrics of a worker process; undefined: they are not served. */
   readonly metricsPort: number | undefined
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
@@ -100,6 +102,7 @@ export class Secrets {
   readonly donorKeys: string | undefined
   /** What the payment processor is called with. */
   readonly paymentKey: string | undefined
+  readonly smtpUrl: string | undefined
 
   constructor(found: Partial<Omit<Secrets, 'toJSON' | typeof inspect.custom>> = {}) {
     this.databaseUrl = found.databaseUrl
@@ -107,6 +110,7 @@ export class Secrets {
     this.upstreamApiKey = found.upstreamApiKey
     this.donorKeys = found.donorKeys
     this.paymentKey = found.paymentKey
+    this.smtpUrl = found.smtpUrl
   }
 
   toJSON(): string {
@@ -158,6 +162,7 @@ class VariableReader {
       upstreamApiKey: found('UPSTREAM_API_KEY'),
       donorKeys: found('DONOR_KEYS'),
       paymentKey: found('BRAINTREE_PRIVATE_KEY') ?? found('STRIPE_SECRET_KEY'),
+      smtpUrl: found('SMTP_URL'),
     })
   }
 
@@ -244,6 +249,7 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
     keys: variable.get('DONOR_KEYS') === undefined ? 'none' : 'given',
     retentionDays: variable.get('DONOR_RETENTION_DAYS'),
   }),
+  mail: readMail,
   metricsPort: (variable) => variable.get('METRICS_PORT'),
   logLevel: (variable) => variable.get('LOG_LEVEL'),
 }
@@ -350,6 +356,12 @@ function readUpstream(variable: VariableReader): UpstreamConfig | undefined {
     schedule: variable.get('SYNC_SCHEDULE'),
     fullSchedule: variable.get('FULL_SYNC_SCHEDULE'),
   }
+}
+
+function readMail(variable: VariableReader): Config['mail'] {
+  if (variable.get('SMTP_URL') === undefined) return undefined
+  variable.require('MAIL_FROM', 'the sender of receipts, which SMTP_URL needs')
+  return { from: variable.get('MAIL_FROM') ?? '', templatesDir: toAbsolute(variable.get('MAIL_TEMPLATES_DIR')) }
 }
 
 function toAbsolute(file: string | undefined): string | undefined {

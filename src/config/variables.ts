@@ -293,6 +293,25 @@ export const variables = {
     undefined,
     wholeNumber(1, 36_500),
   ),
+  SMTP_URL: variable(
+    'Mail server that receipts are sent through, such as smtps://user:password@mail.example.org; unset: none are sent (docs/payments.md).',
+    undefined,
+    url('smtp:', 'smtps:'),
+    true,
+  ),
+  MAIL_FROM: variable(
+    'Sender of receipts, such as Our platform <receipts@example.org>; required with SMTP_URL.',
+    undefined,
+    text(
+      'an e-mail address, or a name with an address in angle brackets',
+      /^(?:[^<>@\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/,
+    ),
+  ),
+  MAIL_TEMPLATES_DIR: variable(
+    'Folder with templates of receipts of your own, receipt.en.txt and so on; unset: the built-in ones.',
+    undefined,
+    text('a folder'),
+  ),
   METRICS_PORT: variable(
     'Port of a worker process for /metrics and /healthz, on HOST; unset: none. The API process has them on PORT.',
     undefined,

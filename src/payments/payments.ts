@@ -21,6 +21,8 @@ export type Payments = {
   readonly feePercent: Decimal
   /** The platform's only currency. */
   readonly currency: CurrencyCode
+  /** Whether receipts are mailed to donors. */
+  readonly mailsReceipts?: boolean
   /** Why donations are refused, for clients; undefined: they are taken. */
   readonly closedBecause?: string | undefined
   /** Reports what a person must look at, such as amounts that do not agree; never personal data. */

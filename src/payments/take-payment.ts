@@ -60,7 +60,13 @@ export async function recordOutcome(
   const { store, books, clock } = payments
   const at = clock()
   if (outcome.kind === 'approved') {
-    const settled = await books.recordSettled({ id, chargeId: outcome.chargeId, at, day: isoDateOf(at) })
+    const settled = await books.recordSettled({
+      id,
+      chargeId: outcome.chargeId,
+      at,
+      day: isoDateOf(at),
+      mailsReceipt: payments.mailsReceipts ?? false,
+    })
     if (settled) return { kind: 'settled', ...settled }
   } else if (await recordDeclined(store.db, id, outcome.decline, at)) {
     return { kind: 'declined', decline: outcome.decline }

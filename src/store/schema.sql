@@ -470,6 +470,18 @@ create table published_identifier (
   constraint published_identifier_segment_check CHECK (segment > 0)
 );
 
+create table receipt_mail (
+  donation_id bigint not null,
+  state text default 'due'::text not null,
+  tries integer default 0 not null,
+  next_at timestamp with time zone not null,
+  sent_at timestamp with time zone,
+  reply integer,
+  constraint receipt_mail_pkey PRIMARY KEY (donation_id),
+  constraint receipt_mail_state_check CHECK (state = ANY (ARRAY['due'::text, 'sending'::text, 'sent'::text, 'refused'::text, 'failed'::text, 'unknown'::text, 'dropped'::text])),
+  constraint receipt_mail_tries_check CHECK (tries >= 0)
+);
+
 create table region (
   name text not null,
   constraint region_pkey PRIMARY KEY (name)
@@ -833,6 +845,8 @@ alter table project_theme add constraint project_theme_theme_id_fkey
   FOREIGN KEY (theme_id) REFERENCES theme(id);
 alter table project_version add constraint project_version_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table receipt_mail add constraint receipt_mail_donation_id_fkey
+  FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
 alter table release add constraint release_run_id_fkey
   FOREIGN KEY (run_id) REFERENCES run(id);
 alter table rendering add constraint rendering_project_id_fkey
@@ -910,6 +924,8 @@ CREATE INDEX project_theme_id ON project_theme USING btree (theme_id, project_id
 CREATE INDEX project_version_changed ON project_version USING btree (changed_at, project_id);
 CREATE INDEX project_version_dirty ON project_version USING btree (project_id) WHERE dirty;
 CREATE INDEX published_identifier_segment ON published_identifier USING btree (segment, project_id);
+CREATE INDEX receipt_mail_due ON receipt_mail USING btree (next_at, donation_id) WHERE state = 'due'::text;
+CREATE INDEX receipt_mail_unsent ON receipt_mail USING btree (state) WHERE state <> 'sent'::text;
 CREATE UNIQUE INDEX release_live ON release USING btree (state) WHERE state = 'live'::text;
 CREATE INDEX release_event_release ON release_event USING btree (release_id, id);
 CREATE INDEX rendering_held ON rendering USING btree (project_id) WHERE verdict = 'held'::text;

@@ -57,6 +57,9 @@ export function readDonationRequest(fields: unknown, rules: DonationRules): Dona
   if (root.child('giftCertificate_detail')?.has('giftCertificateNumber')) {
     root.refuse('giftCertificate_detail', 'no gift certificate: they are not supported')
   }
+  for (const name of root.namesLike(/^(?:tribute|notif|gift_?card|e_?card)/i)) {
+    root.refuse(name, 'nothing: no cards, tributes or notices are sent; the receipt goes to the donor')
+  }
   if (!payerDetail && !root.refused('payment_detail')) root.refuse('payment_detail', 'an object')
   const addon = root.child('addon')
   const request: DonationRequest = {

@@ -43,6 +43,12 @@ export class FieldReader {
     return value !== undefined && !(typeof value === 'string' && value.trim() === '')
   }
 
+  /** The names of fields of this form that ask for something: their value is neither empty nor false. */
+  namesLike(form: RegExp): string[] {
+    const asks = (name: string) => this.has(name) && !/^(?:false|0)$/i.test(String(this.#value(name)).trim())
+    return Object.keys(this.#fields).filter((name) => form.test(name) && asks(name))
+  }
+
   /** A reader of the object in this field; undefined when it is absent or, with a problem, something else. */
   child(name: string): FieldReader | undefined {
     if (!this.has(name)) return undefined

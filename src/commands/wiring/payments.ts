@@ -9,7 +9,7 @@ import { isDemoPublisher } from './publication.js'
 import type { Runtime } from './runtime.js'
 
 /** The fields of the configuration that payments use. */
-export const paymentFields = ['payments', 'currency', ...donorFields] as const
+export const paymentFields = ['payments', 'currency', 'mail', ...donorFields] as const
 
 /** Payments as this runtime is configured. */
 export async function openPayments(
@@ -29,6 +29,7 @@ export async function openPayments(
     timeoutMs: timeoutSeconds * 1000,
     feePercent,
     currency: config.currency,
+    mailsReceipts: config.mail !== undefined,
     closedBecause: donationsClosedBecause(gateway, config) ?? donors.refusal,
     warn: (details, message) => log.warn(details, message),
   }

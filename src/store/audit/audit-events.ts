@@ -15,6 +15,7 @@ export const auditActions = {
   'grant-withdrawn': 'a grant was taken back',
   'donation-refunded': 'a donation was given back, whole or in part',
   'donation-charged-back': 'a chargeback of the processor was booked',
+  'receipt-requeued': 'the receipt of a donation is mailed, again if it was before',
   'donor-erased': 'a person was erased from donations',
   'donor-disclosed': 'what is known of a person was shown or exported',
   'donors-rekeyed': 'donors were encrypted with another key',

@@ -13,7 +13,14 @@ export type Settlement = {
 }
 
 /** A payment that was made, for the books. */
-export type Payment = { readonly id: number; readonly chargeId: string; readonly at: Date; readonly day: IsoDate }
+export type Payment = {
+  readonly id: number
+  readonly chargeId: string
+  readonly at: Date
+  readonly day: IsoDate
+  /** Whether the receipt is to be mailed. */
+  readonly mailsReceipt: boolean
+}
 
 /**
  * Settles open donations: state, receipt, project totals, month, fee and event in one statement, hence in one
@@ -28,6 +35,7 @@ export async function recordSettlements(db: Db, payments: readonly Payment[]): P
       payments.map(({ chargeId }) => chargeId),
       payments.map(({ at }) => at),
       payments.map(({ day }) => day),
+      payments.map(({ mailsReceipt }) => mailsReceipt),
     ],
     'settle-donations',
   )
@@ -40,12 +48,16 @@ const isOpen = `status || '' = 'received'`
 
 const settle = `
   with given as (
-    select * from unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::date[]) as g (id, charge_id, at, day)
+    select * from unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::date[], $5::boolean[])
+      as g (id, charge_id, at, day, mails)
   ), settled as (
     update donation d set status = 'settled', settled_at = g.at, charge_id = g.charge_id,
       receipt_number = 'R' || nextval('receipt_number_seq') || '-GC' || nextval('receipt_contribution_seq') || '-T1'
     from given g where d.id = g.id and d.${isOpen}
-    returning d.id, d.project_id, d.funder_id, d.amount, d.fee, d.currency, d.receipt_number, d.settled_at, g.day
+    returning d.id, d.project_id, d.funder_id, d.amount, d.fee, d.currency, d.receipt_number, d.settled_at, g.day,
+      g.mails
+  ), mail as (
+    insert into receipt_mail (donation_id, next_at) select id, settled_at from settled where mails order by id
   ), sums as (
     select project_id, sum(amount) as amount, count(*)::integer as count, max(settled_at) as at
     from settled group by project_id

@@ -23,6 +23,20 @@ const problemsOf = (fields: unknown, changes: Partial<DonationRules> = {}): stri
   }
 }
 
+describe('a field that asks for mail to somebody', () => {
+  it.each(['tribute', 'tribute_detail', 'notify', 'notificationEmail', 'giftCard_detail', 'eCard'])(
+    '%s is refused',
+    (name) => {
+      expect(problemsOf(donationFields({ [name]: { email: 'kim@example.org' } }))).toEqual([`donation.${name}`])
+      expect(problemsOf(donationFields({ [name]: true }))).toEqual([`donation.${name}`])
+    },
+  )
+
+  it.each([false, 'false', '', null])('asks for nothing as %j', (value) => {
+    expect(problemsOf(donationFields({ notify: value, tribute: value }))).toEqual([])
+  })
+})
+
 describe('a donation request is read leniently', () => {
   it('with numbers as texts, texts as numbers, booleans in any letter case', () => {
     const fields = donationFields(

@@ -157,6 +157,7 @@ describe('a variable', () => {
     ['TOKEN_TIMEOUT_HOURS', ['1', '8760'], ['0', '8761', '10h']],
     ['QUEUE_LOCK_SECONDS', ['2', '600'], ['1', '601']],
     ['SHUTDOWN_SECONDS', ['1', '600'], ['0', '601']],
+    ['SMTP_URL', [], ['mail.example.org', 'http://mail.example.org']],
     ['LOG_LEVEL', ['trace', 'silent'], ['INFO', 'verbose', 'toString']],
   ])('%s takes %j and refuses %j', (name, good, bad) => {
     for (const text of good) expect(() => readConfig({ [name]: text }), text).not.toThrow()
@@ -242,6 +243,20 @@ describe('Braintree', () => {
     expect(readConfig({ BRAINTREE_MERCHANT_ACCOUNTS: 'nonsense' }, ['payments']).config.payments.gateway).toBe(
       'sandbox',
     )
+  })
+})
+
+describe('mail', () => {
+  it('needs a sender', () => {
+    expect(refusal({ SMTP_URL: 'smtp://u:hunter2@h' }).problems).toMatchObject([{ field: 'MAIL_FROM' }])
+    const { config, secrets } = readConfig({ SMTP_URL: 'smtp://u:hunter2@h', MAIL_FROM: 'a@b.example' })
+    expect(config.mail).toEqual({ from: 'a@b.example', templatesDir: undefined })
+    expect([secrets.smtpUrl, `${secrets}`]).toEqual(['smtp://u:hunter2@h', expect.not.stringContaining('hunter2')])
+    expect(defaults.mail).toBeUndefined()
+    for (const from of ['a', 'Our platform', 'a@b.example, c@d.example', '<a@b.example>\nBcc: c@d.example']) {
+      expect(refusal({ SMTP_URL: 'smtp://h', MAIL_FROM: from }).problems).toMatchObject([{ field: 'MAIL_FROM' }])
+    }
+    expect(() => readConfig({ SMTP_URL: 'smtp://h', MAIL_FROM: 'Our platform <a@b.example>' })).not.toThrow()
   })
 })
 

@@ -1,0 +1,34 @@
+import { loadTemplate } from '../src/receipts/load-template.js'
+import { mailDueReceipts } from '../src/receipts/mail-receipts.js'
+import { SmtpSender } from '../src/receipts/smtp.js'
+import type { Work } from './work-row.js'
+
+/**
+ * Mails receipts every minute. Each receipt is claimed by one tick, so ticks that come twice do no harm. It shares the queue
+ * of the settlement, so that a worker needs no further connections.
+ */
+export const receipts: Work<'mail' | 'language' | 'reportingOrg'> = {
+  name: 'receipts',
+  fields: ['mail', 'language', 'reportingOrg'],
+  queues: { settlement: 3 },
+  schedules: ({ mail }) => (mail ? { receipts: { expression: '* * * * *', timezone: 'UTC' } } : {}),
+  open: ({ config, secrets, payments, store, clock, log }) => {
+    const { mail, language, reportingOrg } = config
+    const { smtpUrl } = secrets
+    if (!mail || smtpUrl === undefined || !payments) return undefined
+    const sender = new SmtpSender(smtpUrl, mail.from)
+    const template = () => loadTemplate(language, mail.templatesDir)
+    return {
+      // A template that cannot be used ends the start.
+      begin: async () => void (await template()),
+      tick: async ({ signal }) => {
+        const warn = (details: object, message: string) => log.warn(details, message)
+        const mailing = { store, donors: payments.donors, sender, template: await template(), language, clock, warn }
+        const mailed = await mailDueReceipts({ ...mailing, platform: reportingOrg.name }, signal)
+        const { sent, later, ended } = mailed
+        if (sent + later + ended > 0) log.info({ ...mailed }, 'receipts were mailed')
+        return `${sent} sent, ${later} later, ${ended} not sent`
+      },
+    }
+  },
+}

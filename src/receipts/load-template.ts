@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ServiceError } from '../domain/errors.js'
+import { ReceiptTemplate } from './receipt-template.js'
+
+const builtIn = fileURLToPath(new URL('templates/', import.meta.url))
+
+/**
+ * The template of a language: the operator's, else the built-in one, else the operator's or the built-in one in English.
+ * Throws `configuration-invalid`.
+ */
+export async function loadTemplate(language: string, operatorsDir: string | undefined): Promise<ReceiptTemplate> {
+  for (const wanted of new Set([language, 'en'])) {
+    for (const folder of operatorsDir === undefined ? [builtIn] : [operatorsDir, builtIn]) {
+      const file = path.join(folder, `receipt.${wanted}.txt`)
+      const source = await readIfThere(file)
+      if (source !== undefined) return ReceiptTemplate.parse(source, wanted, file)
+    }
+  }
+  throw new Error('the built-in template is missing')
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    const message = `the mail template ${file} cannot be read: ${error instanceof Error ? error.message : error}`
+    throw new ServiceError('configuration-invalid', message, { cause: error })
+  }
+}

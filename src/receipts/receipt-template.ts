@@ -1,0 +1,87 @@
+import { ServiceError } from '../domain/errors.js'
+
+/** What a template may name; an empty value leaves its line out. */
+export const receiptFields = [
+  'name',
+  'platform',
+  'project',
+  'projectLink',
+  'amount',
+  'tip',
+  'charged',
+  'date',
+  'receiptNumber',
+  'testGateway',
+] as const
+
+export type ReceiptValues = Readonly<Record<(typeof receiptFields)[number], string>>
+
+/** A receipt as it is mailed, in both forms. */
+export type ReceiptText = { readonly subject: string; readonly text: string; readonly html: string }
+
+/** One language's template: a line `Subject: ...`, an empty line, and the body, with `{{field}}` for values. */
+export class ReceiptTemplate {
+  readonly #language: string
+  readonly #subject: string
+  readonly #body: readonly string[]
+
+  constructor(language: string, subject: string, body: readonly string[]) {
+    this.#language = language
+    this.#subject = subject
+    this.#body = body
+  }
+
+  /** Reads a template. Throws `configuration-invalid`, naming the file. */
+  static parse(source: string, language: string, file: string): ReceiptTemplate {
+    const [first = '', blank = '', ...body] = source.replaceAll('\r\n', '\n').trimEnd().split('\n')
+    const subject = /^Subject: (.+)$/.exec(first)?.[1]
+    const unknown = [...source.matchAll(placeholder)].map(([, name = '']) => name).find((name) => !isField(name))
+    if (unknown !== undefined) throw unusable(file, `one of {{${receiptFields.join('}}, {{')}}}, got {{${unknown}}}`)
+    if (subject === undefined || blank !== '' || body.length === 0) {
+      throw unusable(file, 'a line "Subject: ...", an empty line and the text of the message')
+    }
+    return new ReceiptTemplate(language, subject, body)
+  }
+
+  /** Both forms of the message; a value never adds a line, a header or HTML. */
+  render(values: ReceiptValues): ReceiptText {
+    const plain = (line: string) => line.replace(placeholder, (_, name) => oneLine(values[name as keyof ReceiptValues]))
+    const lines = this.#body.filter((line) => !namesEmptyValue(line, values)).map(plain)
+    const text = `${lines.join('\n').replace(/\n{3,}/g, '\n\n')}\n`
+    const paragraphs = text.trim().split(/\n{2,}/)
+    const html = paragraphs.map((one) => `<p>${one.split('\n').map(toHtml).join('<br>\n')}</p>`).join('\n')
+    const subject = plain(this.#subject)
+    const head = `<head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head>`
+    return {
+      subject,
+      text,
+      html: `<!DOCTYPE html>\n<html lang="${this.#language}">${head}<body>\n${html}\n</body></html>\n`,
+    }
+  }
+}
+
+const placeholder = /\{\{(\w+)\}\}/g
+
+function isField(name: string): boolean {
+  return (receiptFields as readonly string[]).includes(name)
+}
+
+function namesEmptyValue(line: string, values: ReceiptValues): boolean {
+  return [...line.matchAll(placeholder)].some(([, name]) => values[name as keyof ReceiptValues].trim() === '')
+}
+
+function oneLine(value: string): string {
+  return value.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
+}
+
+function toHtml(line: string): string {
+  return escapeHtml(line).replace(/https?:\/\/[^\s<>"]+/g, (url) => `<a href="${url}">${url}</a>`)
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}
+
+function unusable(file: string, expected: string): ServiceError {
+  return new ServiceError('configuration-invalid', `the mail template ${file} cannot be used: expected ${expected}`)
+}

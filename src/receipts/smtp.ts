@@ -1,0 +1,109 @@
+import { isIP } from 'node:net'
+import { Readable } from 'node:stream'
+import MailComposer from 'nodemailer/lib/mail-composer'
+import SMTPConnection from 'nodemailer/lib/smtp-connection'
+import type { ReceiptText } from './receipt-template.js'
+
+/** How one message ended; `code` is the server's reply. Nothing else of a reply is kept, since it may name the recipient. */
+export type SendOutcome =
+  | { readonly kind: 'sent' }
+  /** The server takes no message for this recipient. */
+  | { readonly kind: 'refused'; readonly code: number }
+  /** The message was certainly not taken. */
+  | { readonly kind: 'not-sent'; readonly code?: number | undefined }
+  /** The connection broke while the message was being handed over: it may have been taken. */
+  | { readonly kind: 'unknown' }
+
+export type MailMessage = ReceiptText & {
+  readonly to: string
+  /** The same for every try, so that a server that sees a message twice can tell. */
+  readonly id: string
+}
+
+/** Sends messages through the server of an address such as `smtps://user:password@mail.example.org`. */
+export class SmtpSender {
+  readonly #url: URL
+  readonly #from: string
+
+  constructor(url: string, from: string) {
+    this.#url = new URL(url)
+    this.#from = from
+  }
+
+  /** Sends one message on a connection of its own. */
+  async send(message: MailMessage): Promise<SendOutcome> {
+    const connection = new SMTPConnection(connectionOptions(this.#url))
+    const broken = new Promise<never>((_, reject) => connection.once('error', reject))
+    broken.catch(() => undefined)
+    let handedOver = false
+    try {
+      const composed = new MailComposer({
+        from: this.#from,
+        to: { name: '', address: message.to },
+        subject: message.subject,
+        text: message.text,
+        html: message.html,
+        messageId: `<${message.id}@${domainOf(this.#from)}>`,
+        headers: { 'Auto-Submitted': 'auto-generated' },
+        disableFileAccess: true,
+        disableUrlAccess: true,
+      }).compile()
+      const bytes = await composed.build()
+      await Promise.race([broken, called((done) => connection.connect(done))])
+      const { username, password } = this.#url
+      if (username !== '') {
+        const auth = { user: decodeURIComponent(username), pass: decodeURIComponent(password) }
+        await Promise.race([broken, called((done) => connection.login(auth, done))])
+      }
+      // The server has agreed to take the message when this is read.
+      const body = new Readable({
+        read() {
+          handedOver = true
+          this.push(bytes)
+          this.push(null)
+        },
+      })
+      const envelope = { from: composed.getEnvelope().from, to: [message.to] }
+      await Promise.race([broken, called((done) => connection.send(envelope, body, done))])
+      return { kind: 'sent' }
+    } catch (error) {
+      return toOutcome(error, handedOver)
+    } finally {
+      connection.close()
+    }
+  }
+}
+
+function domainOf(from: string): string {
+  return /@([^\s<>@]+)>?$/.exec(from)?.[1] ?? 'localhost'
+}
+
+/** A callback as a promise. */
+function called(call: (done: (error?: Error | null) => void) => void): Promise<void> {
+  return new Promise((resolve, reject) => call((error) => (error ? reject(error) : resolve())))
+}
+
+function connectionOptions(url: URL) {
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const isLoopback = host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+  return {
+    host,
+    ...(url.port !== '' && { port: Number(url.port) }),
+    secure: url.protocol === 'smtps:',
+    // Receipts name donors: other machines get them encrypted only.
+    requireTLS: !isLoopback && url.searchParams.get('requireTLS') !== 'false',
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 30_000,
+  }
+}
+
+type SmtpFailure = { readonly code?: unknown; readonly responseCode?: unknown; readonly command?: unknown }
+
+function toOutcome(error: unknown, handedOver: boolean): SendOutcome {
+  const { responseCode, command } = (error instanceof Error ? error : {}) as SmtpFailure
+  const code = typeof responseCode === 'number' ? responseCode : undefined
+  if (code === undefined) return handedOver ? { kind: 'unknown' } : { kind: 'not-sent' }
+  const ofMessage = command === 'RCPT TO' || (command === 'DATA' && handedOver)
+  return ofMessage && code >= 500 ? { kind: 'refused', code } : { kind: 'not-sent', code }
+}
