@@ -4,10 +4,13 @@ import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { testDatabase } from '../support/database.js'
 import { runCampaign } from './support/donation-faults/campaign.js'
+import { processorNames } from './support/donation-faults/processors.js'
 import { record } from './support/record.js'
 import { scaled } from './support/scale.js'
 
-describe('donations while processes are killed, connections are cut and the gateway fails', async () => {
+const title = 'donations at %s while processes are killed, connections are cut and the gateway fails'
+
+describe.each(processorNames)(title, async (processor) => {
   const { store, url } = await testDatabase()
   const feedsDir = await mkdtemp(path.join(tmpdir(), 'giving-faults-'))
   afterAll(() => rm(feedsDir, { recursive: true, force: true }))
@@ -15,11 +18,11 @@ describe('donations while processes are killed, connections are cut and the gate
   it('are charged at most once, and every book says the same', { timeout: 900_000 }, async () => {
     const seed = Number(process.env.CAMPAIGN_SEED ?? 20261121)
     const donations = scaled(1_000)
-    const result = await runCampaign(store, url, { donations, seconds: 600, seed, feedsDir })
+    const result = await runCampaign(store, url, { donations, seconds: 600, seed, feedsDir, processor })
     console.log(`seed ${seed}:`, JSON.stringify(result))
     const { sent, answered, declined, abandoned, kills, drops, charges } = result
     record({
-      name: 'donations: two API processes killed, connections cut, a gateway that fails',
+      name: `donations at ${processor}: two API processes killed, connections cut, a gateway that fails`,
       engine: '-',
       tried: sent,
       outcome:

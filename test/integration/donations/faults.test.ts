@@ -3,16 +3,19 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { runCampaign } from '../../campaign/support/donation-faults/campaign.js'
+import { processorNames } from '../../campaign/support/donation-faults/processors.js'
 import { testDatabase } from '../../support/database.js'
 
-describe('donations while processes are killed, connections are cut and the gateway fails', async () => {
+const title = 'donations at %s while processes are killed, connections are cut and the gateway fails'
+
+describe.each(processorNames)(title, async (processor) => {
   const { store, url } = await testDatabase()
   const feedsDir = await mkdtemp(path.join(tmpdir(), 'giving-faults-'))
   afterAll(() => rm(feedsDir, { recursive: true, force: true }))
 
   it('are charged at most once, and every book says the same', { timeout: 180_000 }, async () => {
     const seed = Number(process.env.CAMPAIGN_SEED ?? 20261121)
-    const result = await runCampaign(store, url, { donations: 100_000, seconds: 7, seed, feedsDir })
+    const result = await runCampaign(store, url, { donations: 100_000, seconds: 7, seed, feedsDir, processor })
     console.log(`seed ${seed}:`, JSON.stringify(result))
     expect(result).toMatchObject({ lostAnswers: [], chargedTwice: [], open: 0, differences: [] })
     expect(result.settled).toBe(result.charges)

@@ -7,9 +7,15 @@ import { createReleaseReader } from '../../../../src/publishing/release/read/rel
 import { openStore } from '../../../../src/store/store.js'
 import { testConfig } from '../../../support/api-config.js'
 import { testPayments } from '../../../support/donations.js'
+import { campaignGateway, type ProcessorPlace } from './processors.js'
 
 // An API process for fault campaigns: says its port, and never outlives the test that forked it.
-const { url, feedsDir } = JSON.parse(process.argv[2] ?? '') as { url: string; feedsDir: string }
+const { url, feedsDir, place } = JSON.parse(process.argv[2] ?? '') as {
+  url: string
+  feedsDir: string
+  place: ProcessorPlace
+}
+const timeoutMs = 700
 const store = openStore({ url, max: 6, applicationName: 'campaign api' })
 const clock = () => new Date()
 const api = await createApi({
@@ -18,7 +24,7 @@ const api = await createApi({
   clock,
   releases: createReleaseReader(feedsDir),
   bulk: createBulkReader(feedsDir),
-  payments: testPayments(store, { clock, timeoutMs: 700 }),
+  payments: testPayments(store, { clock, timeoutMs, gateway: await campaignGateway(place, store, timeoutMs) }),
   listRuns: async () => [],
   log: createLog('silent'),
   passwords: createPasswordHashing(),

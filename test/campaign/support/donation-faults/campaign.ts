@@ -7,6 +7,7 @@ import { issueToken, secretHash } from '../../../../src/store/access/accounts.js
 import { listDifferences } from '../../../../src/store/donations/books-check.js'
 import type { Store } from '../../../../src/store/store.js'
 import { donationFields, insertDonationTargets, testPayments } from '../../../support/donations.js'
+import { type CampaignProcessor, campaignGateway, type ProcessorName, startCampaignProcessor } from './processors.js'
 
 /** How long and how hard: donations end when `donations` are made or `seconds` are over. */
 export type CampaignPlan = {
@@ -14,6 +15,7 @@ export type CampaignPlan = {
   readonly seconds: number
   readonly seed: number
   readonly feedsDir: string
+  readonly processor: ProcessorName
 }
 
 /** What was seen; everything but the counts of faults must be as it should. */
@@ -46,6 +48,7 @@ const clients = 12
  * has its turn, and the books are compared.
  */
 export async function runCampaign(store: Store, url: string, plan: CampaignPlan): Promise<CampaignResult> {
+  await using processor = await openProcessor(plan, store)
   const random = seeded(plan.seed)
   const keyId = await insertDonationTargets(store.db, projects)
   const apiKey = randomUUID()
@@ -54,7 +57,7 @@ export async function runCampaign(store: Store, url: string, plan: CampaignPlan)
     keyId,
   ])
   const token = await issueToken(store.db, { keyId, timeoutSeconds: 36_000, at: new Date() })
-  const apis = await Promise.all(Array.from({ length: processes }, () => startApi(url, plan.feedsDir)))
+  const apis = await Promise.all(Array.from({ length: processes }, () => startApi(url, plan, processor)))
   const end = performance.now() + plan.seconds * 1000
   const seen = { sent: 0, answered: 0, declined: 0, abandoned: 0, kills: 0, drops: 0 }
   const receipts = new Map<string, string>()
@@ -63,7 +66,7 @@ export async function runCampaign(store: Store, url: string, plan: CampaignPlan)
   const client = async () => {
     while (seen.sent < plan.donations && performance.now() < end) {
       seen.sent++
-      const body = aDonation(random)
+      const body = aDonation(random, processor)
       const transactionId = String(body.transactionId)
       for (let attempt = 1; ; attempt++) {
         const port = apis[Math.floor(random() * apis.length)]?.port ?? 0
@@ -91,7 +94,7 @@ export async function runCampaign(store: Store, url: string, plan: CampaignPlan)
       const index = Math.floor(random() * apis.length)
       await kill(apis[index])
       seen.kills++
-      apis[index] = await startApi(url, plan.feedsDir)
+      apis[index] = await startApi(url, plan, processor)
     }
   }
   const cutter = async () => {
@@ -110,11 +113,17 @@ export async function runCampaign(store: Store, url: string, plan: CampaignPlan)
   running = false
   await Promise.all(faults)
   await Promise.all(apis.map(kill))
-  return { ...seen, ...(await compareBooks(store, receipts)) }
+  return { ...seen, ...(await compareBooks(store, receipts, processor)) }
 }
 
-async function compareBooks(store: Store, receipts: ReadonlyMap<string, string>) {
-  const payments = testPayments(store, { clock: () => new Date() })
+async function openProcessor(plan: CampaignPlan, store: Store): Promise<CampaignProcessor & AsyncDisposable> {
+  const processor = await startCampaignProcessor(plan.processor, store)
+  return { ...processor, [Symbol.asyncDispose]: () => processor.close() }
+}
+
+async function compareBooks(store: Store, receipts: ReadonlyMap<string, string>, processor: CampaignProcessor) {
+  const gateway = await campaignGateway(processor.place, store, 2_000)
+  const payments = testPayments(store, { clock: () => new Date(), timeoutMs: 2_000, gateway })
   const count = async (text: string) => (await store.db.query<{ n: number }>(text)).rows[0]?.n ?? 0
   const open = () => count(`select count(*) as n from donation where status = 'received'`)
   for (let round = 0; round < 100 && (await open()) > 0; round++) {
@@ -125,10 +134,11 @@ async function compareBooks(store: Store, receipts: ReadonlyMap<string, string>)
     `select transaction_id, receipt_number from donation where status = 'settled'`,
   )
   const books = new Map(kept.rows.map((row) => [row.transaction_id, row.receipt_number]))
+  const held = await processor.held()
   const twice = await store.db.query<{ transaction_id: string }>(
-    `select d.transaction_id from donation d join sandbox_charge c on c.reference = d.reference
-      where c.decline_code is null and not exists (select from sandbox_refund r where r.charge_id = c.id)
+    `select d.transaction_id from donation d join unnest($1::text[]) as held (reference) using (reference)
       group by d.transaction_id having count(*) > 1`,
+    [held.references],
   )
   const sum = async (text: string) => (await store.db.query<{ sum: string }>(text)).rows[0]?.sum ?? '0'
   return {
@@ -136,10 +146,7 @@ async function compareBooks(store: Store, receipts: ReadonlyMap<string, string>)
     chargedTwice: twice.rows.map((row) => row.transaction_id),
     open: await open(),
     differences: await store.snapshot((db) => listDifferences(db, 10)),
-    charges: await sum(
-      `select coalesce(sum(c.amount), 0)::numeric(18, 2) as sum from sandbox_charge c
-        where c.decline_code is null and not exists (select from sandbox_refund r where r.charge_id = c.id)`,
-    ),
+    charges: held.sum,
     settled: await sum(
       `select coalesce(sum(amount + addon), 0)::numeric(18, 2) as sum from donation where status = 'settled'`,
     ),
@@ -150,13 +157,7 @@ async function compareBooks(store: Store, receipts: ReadonlyMap<string, string>)
   }
 }
 
-const nonces = [
-  ...Array<string>(12).fill('fake-valid-nonce'),
-  ...['fake-timeout-after-nonce', 'fake-timeout-after-nonce', 'fake-timeout-before-nonce', 'fake-down-nonce'],
-  'fake-declined-2001-nonce',
-] as const
-
-function aDonation(random: () => number): Record<string, unknown> {
+function aDonation(random: () => number, { nonces, wireName }: CampaignProcessor): Record<string, unknown> {
   const nonce = nonces[Math.floor(random() * nonces.length)]
   return donationFields(
     {
@@ -164,7 +165,7 @@ function aDonation(random: () => number): Record<string, unknown> {
       amount: (10 + Math.floor(random() * 5000) / 100).toFixed(2),
       project: { id: projects[Math.floor(random() * projects.length)] },
     },
-    { paymentGatewayNonce: nonce },
+    { paymentGatewayNonce: nonce, paymentGateway: wireName },
   )
 }
 
@@ -190,9 +191,9 @@ async function post(
 
 type Api = { readonly child: ChildProcess; readonly port: number }
 
-async function startApi(url: string, feedsDir: string): Promise<Api> {
+async function startApi(url: string, { feedsDir }: CampaignPlan, { place }: CampaignProcessor): Promise<Api> {
   const register = path.resolve(import.meta.dirname, '../../../support/register-typescript.mjs')
-  const child = fork(path.join(import.meta.dirname, 'api-process.ts'), [JSON.stringify({ url, feedsDir })], {
+  const child = fork(path.join(import.meta.dirname, 'api-process.ts'), [JSON.stringify({ url, feedsDir, place })], {
     execArgv: ['--import', register],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })

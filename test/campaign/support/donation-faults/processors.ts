@@ -1,0 +1,82 @@
+import type { Gateway } from '../../../../src/payments/gateway.js'
+import type { ProcessorAddress } from '../../../../src/payments/processor-calls.js'
+import { createSandboxGateway } from '../../../../src/payments/sandbox-gateway.js'
+import type { Store } from '../../../../src/store/store.js'
+import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
+import { quick } from '../../../support/donations.js'
+import { type ProcessorServer, toText, unknownNonces } from '../../../support/processor-server.js'
+import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
+
+/** Whose charges a campaign makes: those of the sandbox, or of a stand-in for a processor. */
+export const processorNames = ['sandbox', 'braintree', 'stripe'] as const
+export type ProcessorName = (typeof processorNames)[number]
+
+/** How a process reaches the processor of its campaign. */
+export type ProcessorPlace = { readonly name: ProcessorName; readonly address?: ProcessorAddress }
+
+/** The processor of a campaign. */
+export type CampaignProcessor = {
+  readonly place: ProcessorPlace
+  /** The value of `paymentGateway`. */
+  readonly wireName: string
+  readonly nonces: readonly string[]
+  /** References with more than nothing held, one entry for each charge, and the sum of what is held. */
+  held(): Promise<{ readonly references: readonly string[]; readonly sum: string }>
+  close(): Promise<void>
+}
+
+const usual = [
+  ...Array<string>(12).fill('fake-valid-nonce'),
+  ...['fake-timeout-after-nonce', 'fake-timeout-after-nonce', 'fake-timeout-before-nonce', 'fake-down-nonce'],
+  'fake-declined-2001-nonce',
+]
+
+export async function startCampaignProcessor(name: ProcessorName, store: Store): Promise<CampaignProcessor> {
+  if (name === 'sandbox') return sandboxProcessor(store)
+  const server: ProcessorServer = name === 'braintree' ? await startBraintree() : await startStripe()
+  const { ledger, address } = server
+  const faults = [...unknownNonces.map(([nonce]) => nonce), 'fake-doubled-nonce']
+  return {
+    place: { name, address },
+    wireName: name,
+    nonces: [...usual, ...usual, ...faults],
+    held: async () => {
+      const charges = ledger.approved().filter((charge) => ledger.left(charge) > 0)
+      const cents = charges.reduce((sum, charge) => sum + ledger.left(charge), 0)
+      return { references: charges.map(({ reference }) => reference), sum: toText(cents) }
+    },
+    close: () => server.close(),
+  }
+}
+
+function sandboxProcessor(store: Store): CampaignProcessor {
+  return {
+    place: { name: 'sandbox' },
+    wireName: 'braintree',
+    nonces: usual,
+    held: async () => {
+      const { rows } = await store.db.query<{ reference: string; sum: string }>(
+        `select c.reference, (sum(c.amount) over ())::numeric(18, 2)::text as sum from sandbox_charge c
+          where c.decline_code is null and not exists (select from sandbox_refund r where r.charge_id = c.id)`,
+      )
+      return { references: rows.map(({ reference }) => reference), sum: rows[0]?.sum ?? '0.00' }
+    },
+    close: async () => undefined,
+  }
+}
+
+/** The gateway of a process in a campaign, whose charges are never late. */
+export async function campaignGateway(place: ProcessorPlace, store: Store, timeoutMs: number): Promise<Gateway> {
+  const { name, address } = place
+  if (name === 'braintree') {
+    const { createBraintreeGateway } = await import('../../../../src/payments/braintree-gateway.js')
+    return quick(
+      createBraintreeGateway({ environment: 'sandbox', ...braintreeKeys, currency: 'USD', timeoutMs, address }),
+    )
+  }
+  if (name === 'stripe') {
+    const { createStripeGateway } = await import('../../../../src/payments/stripe-gateway.js')
+    return quick(createStripeGateway({ ...stripeKeys, timeoutMs, address }))
+  }
+  return quick(createSandboxGateway({ store, clock: () => new Date() }))
+}
