@@ -221,6 +221,13 @@ module.exports = {
     onlyIn('pino', '^src/observability/', 'Loggers are made in one place and handed out.'),
     onlyIn('nodemailer', '^src/receipts/', 'Mail is sent in one place.'),
     onlyIn('prom-client', '^src/observability/', 'Metrics are made in one place and handed out.'),
+    {
+      name: 'processors-are-loaded-when-chosen',
+      severity: 'error',
+      comment: "A processor's library takes time and memory: import its adapter with import() where it is chosen.",
+      from: { path: '^(src|jobs)/' },
+      to: { path: '^src/payments/(braintree|stripe)-gateway\\.ts$', dynamic: false, dependencyTypesNot: ['type-only'] },
+    },
     onlyIn('braintree', '^src/payments/braintree-gateway\\.ts$', 'A processor is known to its adapter only.'),
     onlyIn('stripe', '^src/payments/stripe-gateway\\.ts$', 'A processor is known to its adapter only.'),
     onlyIn('csv-parse', '^src/import/', 'CSV is read in one place.'),

@@ -1,7 +1,7 @@
-import { isIP } from 'node:net'
 import braintree from 'braintree'
 import { parseDecimal, toMinorUnits } from '../domain/money.js'
 import { methodCodes, rejectionCodes } from './braintree-declines.js'
+import { toBraintreeSale } from './braintree-sale.js'
 import { declineOf } from './declines.js'
 import {
   type Charge,
@@ -68,7 +68,7 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
   /** The sales with our reference, voided and expired ones left out. */
   const findSales = async (reference: string): Promise<Transaction[]> => {
     const search = { orderId: { is: reference }, type: ['sale'] }
-    // The library's own search throws outside of its promises when an answer is not what it expects, which ends the process.
+    // The library's own search never ends when an answer is not what it expects.
     const path = `${library.config.baseMerchantPath()}/transactions/advanced_search_ids`
     const ids = idsOf(await ask(() => library.http.post(path, { search })))
     const sales: Transaction[] = []
@@ -86,11 +86,12 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
     return sale && { outcome: outcomeOf(sale), amount: amountOf(sale), currency: sale.currencyIsoCode }
   }
 
-  const charge = async (wanted: Charge): Promise<ChargeOutcome> => {
+  const charge = async (wanted: Charge, signal: AbortSignal): Promise<ChargeOutcome> => {
     const earlier = wanted.again ? await find(wanted.reference) : undefined
     if (earlier) return earlier.outcome
     if (wanted.currency !== currency) throw new GatewayRefusal(`no merchant account takes ${wanted.currency}`)
-    const { transaction, errors } = await ask(() => library.transaction.sale(saleOf(wanted, merchantAccount)))
+    signal.throwIfAborted()
+    const { transaction, errors } = await ask(() => library.transaction.sale(toBraintreeSale(wanted, merchantAccount)))
     if (!transaction) return toDecline(codesOf(errors))
     if (transaction.gatewayRejectionReason === 'duplicate') {
       const first = await find(wanted.reference)
@@ -106,7 +107,10 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
   }
 
   /** A part cannot be voided, and refunds of this reference are found at the charge itself. */
-  const refund = async ({ reference, chargeId, amount }: Refund): Promise<{ refundId: string }> => {
+  const refund = async (
+    { reference, chargeId, amount }: Refund,
+    signal: AbortSignal,
+  ): Promise<{ refundId: string }> => {
     const sale = await ask(() => library.transaction.find(chargeId))
     for (const id of sale.refundIds ?? []) {
       const { orderId } = await ask(() => library.transaction.find(id))
@@ -119,6 +123,7 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
     if (more || returned.has(sale.status) || declined.has(sale.status)) {
       throw new GatewayRefusal(`the charge is ${sale.status}, of ${sale.amount}`)
     }
+    signal.throwIfAborted()
     if (sale.status === 'settled' || sale.status === 'settling') {
       const answer = await ask(() => library.transaction.refund(chargeId, { amount, orderId: reference }))
       if (answer.success && answer.transaction) return { refundId: answer.transaction.id }
@@ -229,35 +234,6 @@ function idsOf(answer: unknown): string[] {
   const ids = (answer as { searchResults?: { ids?: unknown } } | undefined)?.searchResults?.ids
   if (!Array.isArray(ids)) throw new UnclearAnswer('Braintree answered a search with something else')
   return ids.map(String)
-}
-
-/** Fields for the processor's own checks are left out where it would refuse the whole request for them. */
-function saleOf(charge: Charge, merchantAccountId: string): object {
-  const { reference, amount, method, deviceData, threeDSecureAuthenticationId, payer } = charge
-  const fitting = (name: string, pattern: RegExp) => (pattern.test(payer[name] ?? '') ? payer[name] : undefined)
-  const [firstName, lastName] = [fitting('firstname', /^.{1,255}$/), fitting('lastname', /^.{1,255}$/)]
-  const address = {
-    ...{ firstName, lastName },
-    streetAddress: fitting('address', /^.{1,255}$/),
-    extendedAddress: fitting('address2', /^.{1,255}$/),
-    locality: fitting('city', /^.{1,255}$/),
-    region: fitting('state', /^.{1,255}$/),
-    postalCode: fitting('zip', /^[A-Za-z0-9 -]{1,9}$/),
-    countryCodeAlpha2: fitting('iso3166CountryCode', /^[A-Z]{2}$/),
-  }
-  const { ipAddress, userAgent } = payer
-  return {
-    ...{ amount, orderId: reference, merchantAccountId, options: { submitForSettlement: true } },
-    ...(method.kind === 'nonce' ? { paymentMethodNonce: method.nonce } : { paymentMethodToken: method.token }),
-    ...(deviceData !== undefined && { deviceData }),
-    ...(threeDSecureAuthenticationId !== undefined && { threeDSecureAuthenticationId }),
-    customer: { firstName, lastName, email: fitting('email', /^[^\s@]+@[^\s@]+\.[^\s@]+$/) },
-    billing: address,
-    riskData: {
-      ...(ipAddress !== undefined && isIP(ipAddress) !== 0 && { customerIp: ipAddress }),
-      ...(userAgent !== undefined && { customerBrowser: userAgent.slice(0, 255) }),
-    },
-  }
 }
 
 // With these answers nothing was done: wrong keys, no right, no such record, an old library, too many requests.

@@ -35,6 +35,9 @@ export function ensureOpen({ closedBecause }: Payments): void {
   throw new ServiceError('donations-closed', `no donations are taken at the moment: ${closedBecause}`)
 }
 
+/** A failed donation is looked up once more after this time, in case its charge came later than the processor promised. */
+export const lookAgainSeconds = 600
+
 /** Seconds within which a requested charge may still appear at the gateway. */
 export function leaseSecondsOf({ gateway, timeoutMs }: Payments): number {
   return timeoutMs / 1000 + gateway.lateSeconds

@@ -4,7 +4,7 @@ import { takeOverOpenDonations } from '../store/donations/donation-intents.js'
 import { closeFailedDonation, recordFailed, takeFailedDonations } from '../store/donations/donation-outcomes.js'
 import { takeOverOpenRefunds } from '../store/donations/refunds.js'
 import { withTimeout } from './gateway.js'
-import { leaseSecondsOf, type Payments } from './payments.js'
+import { leaseSecondsOf, lookAgainSeconds, type Payments } from './payments.js'
 import { finishRefund } from './refund-donation.js'
 import { findOutcome, returnLateCharge, wantedCharge } from './take-payment.js'
 
@@ -18,9 +18,6 @@ export type SettlementRound = {
 }
 
 const batch = 50
-
-// A failed donation is looked up once more after this time, in case its charge came later than the processor promised.
-const lookAgainSeconds = 600
 
 /**
  * Finishes what a dead process or a silent gateway left open: each open donation whose lease is over is looked up at

@@ -65,10 +65,11 @@ export function createStripeGateway({ secretKey, publishableKey, timeoutMs, addr
     })
   }
 
-  const charge = async (wanted: Charge): Promise<ChargeOutcome> => {
+  const charge = async (wanted: Charge, signal: AbortSignal): Promise<ChargeOutcome> => {
     const earlier = wanted.again ? await search(wanted.reference) : undefined
     if (earlier) return outcomeOf(earlier)
     const request = await chargeRequest(wanted)
+    signal.throwIfAborted()
     try {
       const intent = await stripe.paymentIntents.create(request, { idempotencyKey: wanted.reference })
       const outcome = outcomeOf(intent)
@@ -106,11 +107,13 @@ export function createStripeGateway({ secretKey, publishableKey, timeoutMs, addr
     }
   }
 
-  const refund = async ({ reference, chargeId, amount, currency }: Refund): Promise<{ refundId: string }> => {
+  const refund = async (wanted: Refund, signal: AbortSignal): Promise<{ refundId: string }> => {
+    const { reference, chargeId, amount, currency } = wanted
     const made = await ask(() => stripe.refunds.list({ payment_intent: chargeId, limit: 100 }))
     const earlier = made.data.find(({ metadata }) => metadata?.reference === reference)
     const request = { payment_intent: chargeId, amount: toStripeAmount(amount, currency), metadata: { reference } }
     const idempotencyKey = `refund-${reference}`
+    signal.throwIfAborted()
     const { id, status } = earlier ?? (await ask(() => stripe.refunds.create(request, { idempotencyKey })))
     if (status === 'failed' || status === 'canceled') throw new GatewayRefusal(`Stripe could not refund: ${status}`)
     return { refundId: id }

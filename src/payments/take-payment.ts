@@ -11,7 +11,7 @@ import {
   type Settlement,
 } from '../store/donations/donation-outcomes.js'
 import { type Charge, type ChargeOutcome, GatewayRefusal, type WantedCharge, withTimeout } from './gateway.js'
-import { type Payments, sameAmount, sumOf } from './payments.js'
+import { lookAgainSeconds, type Payments, sameAmount, sumOf } from './payments.js'
 
 /** How a payment ended. */
 export type PaymentResult =
@@ -30,7 +30,9 @@ export async function takePayment(payments: Payments, id: number, charge: Charge
     outcome = await withTimeout(timeoutMs, (signal) => gateway.charge(charge, signal))
   } catch (cause) {
     if (!(cause instanceof GatewayRefusal)) throw pending(cause)
-    await recordFailed(store.db, id, { reason: 'gateway unavailable', at: clock() }).catch(() => false)
+    // This call did nothing; one before it with the same reference may still turn out to have charged.
+    const again = charge.again && { lookAgainSeconds }
+    await recordFailed(store.db, id, { reason: 'gateway unavailable', at: clock(), ...again }).catch(() => false)
     throw new ServiceError('payment-unavailable', 'the payment gateway cannot be reached; nothing was charged', {
       cause,
     })

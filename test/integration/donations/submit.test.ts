@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../src/domain/errors.js'
-import type { Charge } from '../../../src/payments/gateway.js'
+import { type Charge, GatewayRefusal } from '../../../src/payments/gateway.js'
 import { createSandboxGateway } from '../../../src/payments/sandbox-gateway.js'
 import { settleOpen } from '../../../src/payments/settlement.js'
 import { rehearseDonation, submitDonation } from '../../../src/payments/submit-donation.js'
@@ -188,6 +188,26 @@ describe('a donation', async () => {
     await sleep(150)
     expect((await submit(request, randomUUID(), silent)).totals.funding).toBe('1290.000')
     expect(await charges(request.transactionId ?? '')).toBe(1)
+  })
+
+  it('whose second attempt is refused is looked up once more, since the first may have been charged', async () => {
+    let refusing = false
+    const sandbox = createSandboxGateway(payments)
+    const gateway = quick({
+      ...sandbox,
+      charge: () => (refusing ? Promise.reject(new GatewayRefusal('busy')) : new Promise(() => undefined)),
+    })
+    const silent = testPayments(store, { gateway, timeoutMs: 100 })
+    const request = donationRequest({ project: { id: 2051 } })
+    await failure(submit(request, randomUUID(), silent))
+    refusing = true
+    await sleep(250)
+    expect(await failure(submit(request, randomUUID(), silent))).toMatchObject({ code: 'payment-unavailable' })
+    const failed = await one<{ status: string; looks: boolean }>(
+      'select status, lease_until > clock_timestamp() as looks from donation where transaction_id = $1',
+      [request.transactionId],
+    )
+    expect(failed).toEqual({ status: 'failed', looks: true })
   })
 
   it('whose charge comes after it was given up is given back', async () => {

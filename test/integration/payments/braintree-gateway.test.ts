@@ -96,6 +96,16 @@ describe('the Braintree gateway', async () => {
     expect(await gateway.findByReference({ reference, since: new Date() }, signal)).toMatchObject({ amount: '43.50' })
   })
 
+  it('sends no charge whose time is over', async () => {
+    const reference = randomUUID()
+    const wanted = {
+      ...{ reference, amount: '42.50' as Decimal, currency: usd, gatewayKey: 'k', payer: {}, again: true },
+      method: { kind: 'nonce', nonce: 'fake-valid-nonce' } as const,
+    }
+    await expect(gateway.charge(wanted, AbortSignal.abort())).rejects.toThrow('aborted')
+    expect(processor.ledger.held(reference).charges).toBe(0)
+  })
+
   it('leaves two charges with one reference to a person', async () => {
     const reference = randomUUID()
     await charge('fake-valid-nonce', { reference })

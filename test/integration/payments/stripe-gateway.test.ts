@@ -80,6 +80,16 @@ describe('the Stripe gateway', async () => {
     expect(await gateway.findByReference({ reference: late, since }, signal)).toMatchObject({ amount: '1.00' })
   })
 
+  it('sends no charge whose time is over', async () => {
+    const reference = randomUUID()
+    const wanted = {
+      ...{ reference, amount: '42.50' as Decimal, currency: usd, gatewayKey: 'k', payer: {}, again: true },
+      method: { kind: 'nonce', nonce: 'fake-valid-nonce' } as const,
+    }
+    await expect(gateway.charge(wanted, AbortSignal.abort())).rejects.toThrow('aborted')
+    expect(processor.ledger.held(reference).charges).toBe(0)
+  })
+
   it('leaves two charges with one reference to a person', async () => {
     const reference = randomUUID()
     for (const id of ['pi_a', 'pi_b']) processor.ledger.charge({ id, reference, amount: 4250, currency: 'usd' })
