@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { ServiceError } from '../domain/errors.js'
 import { codeName, isActiveCode } from '../standard/index.js'
-import { listThemesInUse, mapTheme, renameTheme, type ThemeInUse } from '../store/catalogue/reference-lists.js'
+import { listThemesInUse, type ThemeInUse } from '../store/catalogue/reference-lists.js'
+import { changeTheme } from '../store/catalogue/theme-sectors.js'
 import type { Store } from '../store/store.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
@@ -55,7 +56,7 @@ async function map(
   code: string,
   { humanitarian }: { humanitarian?: boolean },
 ): Promise<number> {
-  const theme = await store.transaction((db) => mapTheme(db, id, code, humanitarian))
+  const theme = await store.transaction((db) => changeTheme(db, { id, sector: code, humanitarian }))
   return await report(store, output, id, theme)
 }
 
@@ -63,7 +64,7 @@ async function map(
 async function rename({ store }: Runtime, output: Output, id: string, name: string): Promise<number> {
   const wanted = name.trim()
   if (wanted === '') throw new ServiceError('input-unusable', 'expected a name that is not blank, got ""')
-  return await report(store, output, id, await store.transaction((db) => renameTheme(db, id, wanted)))
+  return await report(store, output, id, await store.transaction((db) => changeTheme(db, { id, name: wanted })))
 }
 
 async function report(store: Store, output: Output, id: string, theme: ThemeInUse | undefined): Promise<number> {

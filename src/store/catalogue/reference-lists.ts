@@ -41,30 +41,6 @@ export async function listThemesInUse(db: Db): Promise<ThemeInUse[]> {
 }
 
 /**
- * Gives a theme its purpose code, and says whether it is about emergencies (undefined: as before). A trigger marks its
- * projects when something changed. Returns the theme, or undefined when no theme has that id.
- */
-export async function mapTheme(
-  db: Db,
-  id: string,
-  sectorCode: string,
-  humanitarian: boolean | undefined,
-): Promise<ThemeInUse | undefined> {
-  await db.query(
-    `update theme set sector_code = $2, humanitarian = coalesce($3, humanitarian)
-      where id = $1 and (sector_code, humanitarian) is distinct from ($2, coalesce($3, humanitarian))`,
-    [id, sectorCode, humanitarian ?? null],
-  )
-  return (await listThemesInUse(db)).find((theme) => theme.id === id)
-}
-
-/** Gives a theme the operator's name, which nothing else changes; the old one stays as an alias. */
-export async function renameTheme(db: Db, id: string, name: string): Promise<ThemeInUse | undefined> {
-  await nameThemes(db, [{ id, name }], 'local')
-  return (await listThemesInUse(db)).find((theme) => theme.id === id)
-}
-
-/**
  * Adds the themes that are new, each with its default sector. A stored theme keeps its name and sector: another spelling
  * becomes an alias, by which records that have only a name find the theme.
  */

@@ -1,7 +1,7 @@
 import { firstThemeName, themeDefault } from '../../domain/theme-sectors.js'
 import type { Db } from '../database/connection.js'
 import { type RowChange, upsertRows } from '../database/upsert.js'
-import { nameThemes } from './reference-lists.js'
+import { listThemesInUse, nameThemes, type ThemeInUse } from './reference-lists.js'
 
 /** A theme and the sector it stands for; what is absent stays as it is. */
 export type ThemeSector = {
@@ -47,6 +47,14 @@ export async function saveThemeSectors(db: Db, themes: readonly ThemeSector[]): 
     const theme = themes[index]
     return change === 'unchanged' && theme && isRenamed(theme) ? 'changed' : change
   })
+}
+
+/** Changes a stored theme; returns it, or undefined when no theme has that id. */
+export async function changeTheme(db: Db, theme: ThemeSector): Promise<ThemeInUse | undefined> {
+  const isThis = ({ id }: ThemeInUse) => id === theme.id
+  if (!(await listThemesInUse(db)).some(isThis)) return undefined
+  await saveThemeSectors(db, [theme])
+  return (await listThemesInUse(db)).find(isThis)
 }
 
 type ThemeRow = {
