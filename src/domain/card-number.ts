@@ -24,7 +24,7 @@ const shortest = 13
 const longest = 19
 
 // Words of digits and hyphens only, with few signs between them.
-const runsOfNumbers = /(?<![\p{L}\p{N}-])\+?[\d-]+(?![\p{L}\p{N}])(?:[^\p{L}\p{N}-]{1,5}[\d-]+(?![\p{L}\p{N}]))*/gu
+const runsOfNumbers = /(?<![\p{L}\p{N}-])\+?[\d-]+(?![\p{L}\p{N}-])(?:[^\p{L}\p{N}-]{1,5}[\d-]+(?![\p{L}\p{N}-]))*/gu
 
 // Visa 13, 16 and 19; Mastercard; American Express; Discover; Diners; JCB; UnionPay; Maestro (16 to 19).
 const issued =

@@ -53,6 +53,7 @@ describe('the number of a payment card', () => {
     '2026/11/21 10:20:30.000',
     '3f2504e0-4f89-11d3-9a0c-0305e82c3301',
     '41111111-1111-1111-1111-111111111111',
+    '41111111-1111-1111-8abc-0305e82c3301',
     '',
   ])('is not found in %s', (text) => {
     expect(holdsCardNumber(text)).toBe(false)
