@@ -1,4 +1,5 @@
 import type { Clock } from '../domain/dates.js'
+import { toServiceError } from '../domain/errors.js'
 import {
   type CurrencyCode,
   type Decimal,
@@ -44,7 +45,11 @@ export async function mailDueReceipts(mailing: ReceiptMailing, signal: AbortSign
   while (!signal.aborted) {
     const due = await claimReceiptMail(store.db, clock())
     if (!due) break
-    const outcome = await mailOne(mailing, due)
+    const outcome = await mailOne(mailing, due, signal).catch((error: unknown): SendOutcome => {
+      const { code } = toServiceError(error)
+      mailing.warn({ donationId: due.donationId, code }, 'a receipt could not be written')
+      return { kind: 'not-sent' }
+    })
     const at = clock()
     if (outcome.kind === 'sent') {
       mailed.sent += 1
@@ -72,6 +77,7 @@ export async function mailDueReceipts(mailing: ReceiptMailing, signal: AbortSign
 async function mailOne(
   { store, donors, sender, template, language, platform }: ReceiptMailing,
   due: DueReceipt,
+  signal: AbortSignal,
 ): Promise<SendOutcome | { readonly kind: 'dropped' }> {
   const donor = (await listDonors(store.db, [due.donationId])).get(due.donationId)
   if (!donor || !due.wanted) return { kind: 'dropped' }
@@ -79,11 +85,8 @@ async function mailOne(
   const { email, details } = donor.sealed ? donors.open(donor.sealed, donor.reference) : donor.clear
   const name = [details.firstname, details.lastname].filter((part) => part !== undefined).join(' ')
   const values = receiptValues(due, { name, platform, language })
-  return await sender.send({
-    ...template.render(values),
-    to: email,
-    id: `${due.receiptNumber}.${due.reference}`,
-  })
+  const id = `${due.receiptNumber}.${due.reference}`
+  return await sender.send({ ...template.render(values), to: email, id }, signal)
 }
 
 function receiptValues(

@@ -30,12 +30,17 @@ export class SmtpSender {
     this.#from = from
   }
 
-  /** Sends one message on a connection of its own. */
-  async send(message: MailMessage): Promise<SendOutcome> {
+  /** Sends one message on a connection of its own. The signal ends it until the message is handed over. */
+  async send(message: MailMessage, signal: AbortSignal): Promise<SendOutcome> {
     const connection = new SMTPConnection(connectionOptions(this.#url))
-    const broken = new Promise<never>((_, reject) => connection.once('error', reject))
-    broken.catch(() => undefined)
     let handedOver = false
+    const broken = new Promise<never>((_, reject) => {
+      connection.once('error', reject)
+      const stop = () => void (handedOver || reject(new Error('stopped')))
+      signal.addEventListener('abort', stop, { once: true })
+      connection.once('end', () => signal.removeEventListener('abort', stop))
+    })
+    broken.catch(() => undefined)
     try {
       const composed = new MailComposer({
         from: this.#from,

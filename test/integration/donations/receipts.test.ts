@@ -4,7 +4,12 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import pino from 'pino'
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { JobCall } from '../../../jobs/queue-worker.js'
+import { receipts } from '../../../jobs/receipts.js'
+import type { WorkTableDeps } from '../../../jobs/work.js'
+import { readConfig } from '../../../src/config/config.js'
 import { submitDonation } from '../../../src/payments/submit-donation.js'
 import { loadTemplate } from '../../../src/receipts/load-template.js'
 import { mailDueReceipts, type ReceiptMailing } from '../../../src/receipts/mail-receipts.js'
@@ -196,16 +201,65 @@ describe('receipts by mail', async () => {
     for (const { to } of server.taken) expect(to).toEqual(['victim,eve@example.org'])
   })
 
-  it('are dropped for donors who were erased, and wait for a key that is missing', async () => {
+  it('are dropped for donors who were erased, and wait for a key that is missing or data that was changed', async () => {
     const server = await startMailServer()
     await donate()
     await store.db.query('update donor set key_id = $1', ['another'])
     expect(await mail(server.url)).toEqual({ sent: 0, later: 1, ended: 0 })
-    await store.db.query('delete from donor')
     later(2)
+    await store.db.query(`update donor set key_id = 'test', sealed = set_byte(sealed, 20, 1 # get_byte(sealed, 20))`)
+    expect(await mail(server.url)).toEqual({ sent: 0, later: 1, ended: 0 })
+    expect(warnings.join()).toContain('donor-data-changed')
+    await store.db.query('delete from donor')
+    later(4)
     expect(await mail(server.url)).toEqual({ sent: 0, later: 0, ended: 1 })
     expect(await state()).toMatchObject([{ state: 'dropped' }])
     expect(server.taken).toEqual([])
+  })
+
+  it('go unencrypted to this machine only, unless the address says so, and with the password of the address', async () => {
+    let signedIn = ''
+    const server = await startMailServer({
+      ...{ disabledCommands: ['STARTTLS'], allowInsecureAuth: true },
+      onAuth: ({ username, password }, _session, done) => {
+        signedIn = `${username} ${password}`
+        done(null, { user: username })
+      },
+    })
+    await donate()
+    expect(await mail(`smtp://0.0.0.0:${server.port}`)).toEqual({ sent: 0, later: 1, ended: 0 })
+    expect(server.taken).toEqual([])
+    later(2)
+    const address = `smtp://giving%40example:p%2Fw@0.0.0.0:${server.port}?requireTLS=false`
+    expect(await mail(address)).toEqual({ sent: 1, later: 0, ended: 0 })
+    expect(signedIn).toBe('giving@example p/w')
+  })
+
+  it('are due again when the process is stopped before the server takes them', async () => {
+    const stopping = new AbortController()
+    const server = await startMailServer({ onMailFrom: () => stopping.abort() })
+    await donate()
+    expect(await mailDueReceipts(await mailing(server.url), stopping.signal)).toEqual({ sent: 0, later: 1, ended: 0 })
+    expect(await state()).toEqual([{ state: 'due', tries: 1, reply: null }])
+  })
+
+  it('are mailed by a job, which is not there without SMTP_URL, and does not start with a bad template', async () => {
+    const server = await startMailServer()
+    await donate()
+    const folder = await mkdtemp(path.join(tmpdir(), 'giving-templates-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const open = (environment: Record<string, string>) => {
+      const { config, secrets } = readConfig(environment)
+      const deps = { store, config, secrets, payments, clock, log: pino({ level: 'silent' }) }
+      expect(Object.keys(receipts.schedules(config))).toEqual(environment.SMTP_URL ? ['receipts'] : [])
+      return receipts.open(deps as unknown as WorkTableDeps)
+    }
+    expect(open({})).toBeUndefined()
+    const mailed = { SMTP_URL: server.url, MAIL_FROM: 'receipts@giving.example', MAIL_TEMPLATES_DIR: folder }
+    expect(await open(mailed)?.tick?.({ signal: never } as JobCall)).toBe('1 sent, 0 later, 0 not sent')
+    expect(server.taken).toHaveLength(1)
+    await writeFile(path.join(folder, 'receipt.en.txt'), 'Hello')
+    await expect(open(mailed)?.begin?.()).rejects.toMatchObject({ code: 'configuration-invalid' })
   })
 
   it('are sent once each by workers at the same time', async () => {
