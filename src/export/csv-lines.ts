@@ -15,12 +15,19 @@ export function csvHeader(members: readonly string[]): string {
   return stringify([[...members]], { record_delimiter: 'windows' })
 }
 
-/** Texts with | between them; the parts of an object with : between them. */
+/**
+ * Texts with | between them; the parts of an object with : between them. A list with a part that these signs would cut, such
+ * as the address of a picture before its media type, is left out.
+ */
 function cellOf(value: unknown): string {
   if (value === undefined || value === null) return ''
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (!Array.isArray(value)) return String(value)
-  return value
-    .map((item) => (typeof item === 'object' && item !== null ? Object.values(item).join(':') : String(item)))
-    .join('|')
+  const items = value.map((item) =>
+    (typeof item === 'object' && item !== null ? Object.values(item) : [item]).map(String),
+  )
+  const isCut = items.some((parts) =>
+    parts.some((part, index) => part.includes('|') || (index < parts.length - 1 && part.includes(':'))),
+  )
+  return isCut ? '' : items.map((parts) => parts.join(':')).join('|')
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { open, rename } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { ServiceError } from '../domain/errors.js'
 
 const blockBytes = 256 * 1024
@@ -44,6 +44,7 @@ export async function writeWhole(
     }
     await rename(temporary, path)
   } catch (error) {
+    await rm(temporary, { force: true })
     if (!(error instanceof Error && 'syscall' in error)) throw error
     throw new ServiceError('storage-failed', `cannot write ${path}: ${error.message}`, { cause: error })
   }

@@ -5,6 +5,7 @@ const heading = `# Importing files
 
 \`giving import FILE...\` reads what a platform has into the store. All doors end in the same code: these files, plain SQL
 ([store.md](store.md)) and the sync ([sync.md](sync.md)). [how-to/own-platform.md](how-to/own-platform.md) is a walk with five files.
+\`giving import DIR\` puts a whole export back ([export.md](export.md)).
 
 This page is written from the table of kinds (\`src/import/kinds.ts\`) by \`npm run docs:import\`; a test compares both.
 

@@ -41,4 +41,6 @@ export const scale = {
   plainReaders: 50,
   /** Activities that a mapping bug makes invalid, with some 50 notices each: a million. */
   invalidActivities: scaled(20_000),
+  /** Projects that are exported and imported, in bounded memory. */
+  exportedProjects: scaled(100_000),
 } as const
