@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { importExport } from '../export/import-export.js'
 import type { Output } from './output.js'
 import { auditOperator } from './wiring/audit.js'
+import { boundHeap } from './wiring/bounded-heap.js'
 import type { Runtime } from './wiring/runtime.js'
 
 /** Whether the only file that was named is a folder. */
@@ -16,6 +17,7 @@ export async function importFolder(
   output: Output,
   [folder = '']: readonly string[],
 ): Promise<number> {
+  boundHeap()
   const { store, clock, signal } = runtime
   const progress = output.progress()
   try {

@@ -115,8 +115,8 @@ async function refuseUnfit(db: Db, { giving }: DataPackage): Promise<void> {
   )
 }
 
-const batchRecords = 500
-const batchCharacters = 2_000_000
+const batchRecords = 2000
+const batchCharacters = 250_000
 
 /** Writes the records of a file batch by batch and returns how many there were. */
 async function writeRecords(
@@ -133,7 +133,8 @@ async function writeRecords(
     if (signal.aborted) throw new ServiceError('aborted', 'the import was interrupted; nothing was written')
     if (batch.length === 0) return
     try {
-      for (const statement of sql.write) await db.query(statement, [`[${batch.join(',')}]`])
+      const records = `[${batch.join(',')}]`
+      for (const statement of sql.write) await db.query(statement, [records])
     } catch (error) {
       if (!isDataError(error)) throw error
       const message = error instanceof Error ? error.message : String(error)
