@@ -231,6 +231,11 @@ describe('donors', async () => {
     const { config, secrets } = readConfig({ REPORTING_ORG_REF: 'US-EIN-123456789', GIVING_DATA_DIR: dataDir })
     const { refusal } = await openDonorVault({ config, secrets })
     expect(refusal).toBe("DONOR_KEYS is not set, so donors' data cannot be encrypted")
+    const stripe = { PAYMENT_GATEWAY: 'stripe', STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_PUBLISHABLE_KEY: 'pk_live_1' }
+    expect((await give('status', stripe)).stdout).toContain(`note: no donations are taken: ${refusal}`)
+    const withKeys = (await give('status', { ...stripe, DONOR_KEYS: inVariable(one) })).stdout
+    expect(withKeys).not.toContain('no donations are taken')
+    expect(withKeys).toContain('note: receipts are not mailed: SMTP_URL is not set')
     expect(await give('donors rekey')).toMatchObject({ code: 2, stderr: expect.stringContaining('DONOR_KEYS') })
   })
 
