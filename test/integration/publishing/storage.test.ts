@@ -33,11 +33,14 @@ afterAll(async () => {
 
 const change = (title: string) => database.store.db.query('update project set title = $1 where id = 1', [title])
 
-/** The run fails with one sentence, the live release stays whole, no draft remains. */
-async function expectFailure(publisher: Publisher, sentence: RegExp): Promise<void> {
+/** The run, as this user or another, fails with one sentence; the live release stays whole, and no draft remains. */
+async function expectFailure(publisher: Publisher, sentence: RegExp, user?: number): Promise<void> {
   const before = await publisher.live()
   const text = await publisher.read('/iati/activities.xml')
+  if (user !== undefined) process.seteuid?.(user)
   const run = await publisher.publish()
+  // Drafts can be read by their owner only.
+  if (user !== undefined) process.seteuid?.(0)
   expect(run).toMatchObject({
     state: 'failed',
     error: { code: 'storage-failed', message: expect.stringMatching(sentence) },
@@ -98,10 +101,8 @@ describe('a folder', () => {
     await change('Written by somebody else')
     if (root) {
       if (!process.seteuid) return context.skip('this system knows no users')
-      process.seteuid(65_534)
       onTestFinished(() => process.seteuid?.(0))
-      await expectFailure(publisher, /^cannot write to .*: this user may not write there$/)
-      process.seteuid(0)
+      await expectFailure(publisher, /^cannot write to .*: this user may not write there$/, 65_534)
     } else {
       const { drafts } = releaseFolder(feedsDir)
       await chmod(drafts, 0o500)
