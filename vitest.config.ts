@@ -1,12 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
-// Two forks at most: the machines this runs on have two cores, and the embedded database needs some of them.
+// Three forks at most: the machines this runs on have two cores, and many tests wait for other processes.
 export default defineConfig({
   test: {
     include: ['test/{unit,golden,integration,e2e}/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // A test that hangs is a failure, not a wait: these are guards, never measurements.

@@ -6,7 +6,7 @@ import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/embedded-
 import { migrate } from '../../src/store/schema/migrate.js'
 import { seed } from '../../src/store/seeding/seed.js'
 import { openStore, type Store } from '../../src/store/store.js'
-import { allowNewDatabases } from '../../test/support/administrator.js'
+import { allowEverything } from '../../test/support/administrator.js'
 import { officialFiles } from '../../test/support/borrowed-files.js'
 import { transpileProgram } from './program.js'
 import { baseUrl, currency, firstRunAt, seededDay } from './settings.js'
@@ -144,7 +144,7 @@ export class Workshop implements AsyncDisposable {
   #open(): Promise<EmbeddedPostgres> {
     this.#server ??= this.folder('postgres').then(async (dataDir) => {
       const server = await openEmbeddedPostgres({ dataDir })
-      await allowNewDatabases(dataDir, server.url)
+      await allowEverything(dataDir, server.url)
       return server
     })
     return this.#server

@@ -8,12 +8,21 @@ export async function administratorUrl(dataDir: string, url: string): Promise<st
   return Object.assign(new URL(url), { username: 'giving_admin', password: record.adminPassword }).href
 }
 
-/** Lets the service's role of an embedded server make databases and roles, as tests and benches need. */
+/** Lets the service's role of an embedded server make databases and roles, as tests need. */
 export async function allowNewDatabases(dataDir: string, url: string): Promise<void> {
+  await administrate(dataDir, url, 'alter role giving createdb createrole')
+}
+
+/** Makes the service's role a superuser, as benches need that copy to files of the server and drop databases in use. */
+export async function allowEverything(dataDir: string, url: string): Promise<void> {
+  await administrate(dataDir, url, 'alter role giving superuser')
+}
+
+async function administrate(dataDir: string, url: string, statement: string): Promise<void> {
   const admin = new pg.Client({ connectionString: await administratorUrl(dataDir, url) })
   await admin.connect()
   try {
-    await admin.query('alter role giving createdb createrole')
+    await admin.query(statement)
   } finally {
     await admin.end()
   }

@@ -31,7 +31,8 @@ async function createDatabase(settings: string): Promise<TestDatabase> {
     if (dropped) return
     dropped = true
     await store.close()
-    await withAdmin(adminUrl, (admin) => admin.query(`drop database ${name} with (force)`))
+    // Also while the server's own processes work in it, which only a superuser may end.
+    await withAdmin(inject('administratorUrl'), (admin) => admin.query(`drop database ${name} with (force)`))
   }
   afterAll(drop)
   return { store, url: url.href, drop }

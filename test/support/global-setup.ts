@@ -6,11 +6,13 @@ import type { TestProject } from 'vitest/node'
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js'
 import { migrate } from '../../src/store/schema/migrate.js'
 import { openStore } from '../../src/store/store.js'
-import { allowNewDatabases } from './administrator.js'
+import { administratorUrl, allowNewDatabases } from './administrator.js'
 
 declare module 'vitest' {
   export interface ProvidedContext {
     databaseUrl: string
+    /** The same server for its administrator. */
+    administratorUrl: string
   }
 }
 
@@ -31,6 +33,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await using store = openStore({ url: template.href, max: 1, applicationName: 'giving test template' })
   await migrate(store)
   project.provide('databaseUrl', server.url)
+  project.provide('administratorUrl', await administratorUrl(dataDir, server.url))
   return async () => {
     await server.release()
     await rm(server.clusterDir, { recursive: true, force: true })
