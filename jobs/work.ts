@@ -7,7 +7,15 @@ import { sync } from './sync.js'
 import type { Work, WorkDeps } from './work-row.js'
 
 /** All scheduled work. Queues, their counts, schedulers, the watchdog and shutdown follow from this table. */
-export const work = [publication, sync, settlement, donors, receipts, pruning] as const satisfies readonly Work[]
+export const work = [
+  // In this order they are started and shown.
+  publication,
+  sync,
+  settlement,
+  donors,
+  receipts,
+  pruning,
+] as const satisfies readonly Work[]
 
 /** The fields of the configuration that the table uses. */
 export type WorkField = (typeof work)[number]['fields'][number]
