@@ -70,7 +70,7 @@ export async function createFleet(environment: Record<string, string>): Promise<
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const started = follow(child, command)
+    const started = follow(child, command, { ...environment, ...more }.LOG_LEVEL !== 'warn')
     processes.push(started.process)
     return { child, ready: started.ready, ended: started.ended }
   }
@@ -91,7 +91,12 @@ export async function createFleet(environment: Record<string, string>): Promise<
   }
 }
 
-function follow(child: ChildProcess, command: string): Omit<Launched, 'child'> & { readonly process: FleetProcess } {
+/** Follows a process; the address of an API is in its log, where that `tells` it. */
+function follow(
+  child: ChildProcess,
+  command: string,
+  tells: boolean,
+): Omit<Launched, 'child'> & { readonly process: FleetProcess } {
   let output = ''
   let baseUrl = ''
   let look = () => {}
@@ -134,7 +139,7 @@ function follow(child: ChildProcess, command: string): Omit<Launched, 'child'> &
   }
   const wanted = readyText[command as keyof typeof readyText] ?? '\n'
   // Its address comes on another stream, maybe later.
-  const serves = command === 'api' || command === 'start'
+  const serves = tells && (command === 'api' || command === 'start')
   const ready = new Promise<FleetProcess>((resolve, reject) => {
     look = () => {
       if (output.includes(wanted) && (baseUrl !== '' || !serves)) resolve(one)
