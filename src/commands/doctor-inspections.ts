@@ -107,7 +107,8 @@ async function inspectDataDirectory({ environment }: CommandLine): Promise<reado
   const { bavail, blocks, bsize } = await statfs(dataDir)
   const percent = Math.floor((100 * bavail) / blocks)
   const room = `${Math.floor((bavail * bsize) / mebibyte)} MB (${percent}%) of its disk are free`
-  if (percent < lowDiskPercent) return [mend(`${dataDir}: only ${room}`, 'giving releases prune, or a larger disk')]
+  if (percent < lowDiskPercent)
+    return [mend(`${dataDir}: only ${room}`, 'a smaller PUBLISH_KEEP_RELEASES, or a larger disk')]
   return [good(`${dataDir} can be written; ${room}`)]
 }
 

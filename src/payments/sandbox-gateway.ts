@@ -15,7 +15,7 @@ import { scenarioOf, slowMs } from './sandbox-scenarios.js'
 
 /**
  * A gateway without a network: the nonce and the amount alone decide what happens (docs/payments.md). Its charges are in
- * its own tables, which only this file's functions and `giving ledger check` read.
+ * its own tables, which only this file's functions and `giving books check` read.
  */
 export function createSandboxGateway({ store, clock }: { readonly store: Store; readonly clock: Clock }): Gateway {
   const entries = together((charges: readonly ChargeEntry[]) => enterCharges(store.db, charges))
