@@ -25,11 +25,14 @@ export const accountAllowance: Allowance = { free: 20, longestSeconds: 60 }
 /** New accounts from one address. */
 export const newAccountAllowance: Allowance = { free: 10, longestSeconds: 900 }
 
-/** When the next one after this count may come; an instant in the past: now. */
-export function openAgainAt({ count, lastAt }: Omit<ThrottleCount, 'subject'>, allowance: Allowance): Date {
-  const excess = count - allowance.free
-  const seconds = excess < 0 ? 0 : Math.min(allowance.longestSeconds, 2 ** Math.min(excess, 30))
-  return new Date(lastAt.getTime() + seconds * 1000)
+/** Seconds until the next one after this count may come; 0: now. */
+export function waitSeconds(count: Omit<ThrottleCount, 'subject'> | undefined, allowance: Allowance, at: Date): number {
+  const excess = (count?.count ?? 0) - allowance.free
+  // A free one never waits: of requests at the same moment, another may have been counted at an instant after `at`.
+  if (!count || excess < 0) return 0
+  const seconds = Math.min(allowance.longestSeconds, 2 ** Math.min(excess, 30))
+  const left = Math.ceil((count.lastAt.getTime() - at.getTime()) / 1000 + seconds)
+  return Math.max(0, Math.min(forgottenAfterSeconds, left))
 }
 
 /** Whom a sign-in is counted for. */
@@ -110,12 +113,6 @@ export async function countNewAccount(store: Store, address: string, at: Date): 
     if (wait > 0) throw throttled('new accounts from this address', wait)
     await addThrottleCounts(db, [subject], at)
   })
-}
-
-function waitSeconds(count: ThrottleCount | undefined, allowance: Allowance, at: Date): number {
-  if (!count) return 0
-  const seconds = Math.ceil((openAgainAt(count, allowance).getTime() - at.getTime()) / 1000)
-  return Math.max(0, Math.min(forgottenAfterSeconds, seconds))
 }
 
 /** The error of a sign-in that must wait. */

@@ -146,6 +146,13 @@ describe('failed sign-ins', async () => {
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200))
   })
 
+  it('of processes whose clocks differ do not make a right one wait', async () => {
+    one.now = new Date(two.now.getTime() + 1)
+    expect((await signIn(one, '192.0.2.97', owner, 'wrong')).status).toBe(401)
+    expect((await signIn(two, '192.0.2.97', owner, password)).status).toBe(200)
+    two.now = one.now
+  })
+
   it('take nothing away when they succeed', async () => {
     const address = '192.0.2.90'
     for (let attempt = 0; attempt < 19; attempt++) await signIn(one, address, `other${attempt}@example.org`, 'wrong')

@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { openAgainAt, pairAllowance, signInOf } from '../../../src/api/operations/throttle.js'
+import { pairAllowance, signInOf, waitSeconds } from '../../../src/api/operations/throttle.js'
 
 const lastAt = new Date('2026-11-21T09:00:00Z')
-const waitAfter = (count: number) => (openAgainAt({ count, lastAt }, pairAllowance).getTime() - lastAt.getTime()) / 1000
+const waitAfter = (count: number, at = lastAt) => waitSeconds({ count, lastAt }, pairAllowance, at)
 
 describe('the wait after failed sign-ins', () => {
   it('is nothing for a few, then doubles, up to a quarter of an hour and never for ever', () => {
-    expect([1, 4, 5, 6, 7, 8].map(waitAfter)).toEqual([0, 0, 1, 2, 4, 8])
-    expect([14, 15, 16, 1_000_000].map(waitAfter)).toEqual([512, 900, 900, 900])
+    expect([1, 4, 5, 6, 7, 8].map((count) => waitAfter(count))).toEqual([0, 0, 1, 2, 4, 8])
+    expect([14, 15, 16, 1_000_000].map((count) => waitAfter(count))).toEqual([512, 900, 900, 900])
+  })
+
+  it('is nothing for a free one that was counted after another at a later instant', () => {
+    const before = new Date(lastAt.getTime() - 1)
+    expect([1, 4, 5].map((count) => waitAfter(count, before))).toEqual([0, 0, 2])
   })
 })
 
