@@ -9,6 +9,7 @@ export type Pruned = {
   readonly shards: number
   readonly syncs: number
   readonly releases: number
+  readonly searchChanges: number
   readonly donors: number
 }
 
@@ -25,6 +26,7 @@ const rules = {
   tokens: day,
   auditEvents: 400 * day,
   wrongClocks: day,
+  searchChanges: day,
   shards: 7 * day,
   runs: 90 * day,
   syncs: 90 * day,
@@ -77,6 +79,8 @@ export async function pruneDatabase(
         and id < coalesce((select max(id) from sync_run where state = 'done'), 0)`,
       before(rules.syncs),
     ),
+    // No process remembers a list of hits for as long.
+    searchChanges: await remove('delete from search_change where marked_at < $1', before(rules.searchChanges)),
     // A repeated request is compared with the donor's row while its donation is open.
     donors:
       donorRetentionDays === undefined

@@ -645,6 +645,12 @@ create table schema_migration (
   constraint schema_migration_pkey PRIMARY KEY (version)
 );
 
+create table search_change (
+  xid xid8 default pg_current_xact_id() not null,
+  marked_at timestamp with time zone default clock_timestamp() not null,
+  constraint search_change_pkey PRIMARY KEY (xid)
+);
+
 create table sign_in_place (
   account_id bigint not null,
   place bytea not null,
@@ -1093,6 +1099,23 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.mark_search_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO '$user', 'public'
+AS $function$
+begin
+  if tg_op <> 'TRUNCATE' then
+    -- Most writes to a project run statements on these tables that change no row.
+    if not exists (select from changed_rows) then
+      return null;
+    end if;
+  end if;
+  insert into search_change default values on conflict do nothing;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.move_organisation_of_part()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1412,6 +1435,14 @@ CREATE TRIGGER mark_delete AFTER DELETE ON project_country REFERENCING OLD TABLE
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_insert AFTER INSERT ON project_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_search_delete AFTER DELETE ON project_country REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_search_change();
+CREATE TRIGGER mark_search_insert AFTER INSERT ON project_country REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_search_change();
+CREATE TRIGGER mark_search_truncate AFTER TRUNCATE ON project_country FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_search_change();
+CREATE TRIGGER mark_search_update AFTER UPDATE ON project_country REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_search_change();
 CREATE TRIGGER mark_update AFTER UPDATE ON project_country REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER search_delete AFTER DELETE ON project_country REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
@@ -1424,10 +1455,26 @@ CREATE TRIGGER mark_insert AFTER INSERT ON project_sdg REFERENCING NEW TABLE AS 
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_update AFTER UPDATE ON project_sdg REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_search_delete AFTER DELETE ON project_search REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_search_change();
+CREATE TRIGGER mark_search_insert AFTER INSERT ON project_search REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_search_change();
+CREATE TRIGGER mark_search_truncate AFTER TRUNCATE ON project_search FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_search_change();
+CREATE TRIGGER mark_search_update AFTER UPDATE ON project_search REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_search_change();
 CREATE TRIGGER mark_delete AFTER DELETE ON project_theme REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_insert AFTER INSERT ON project_theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_search_delete AFTER DELETE ON project_theme REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_search_change();
+CREATE TRIGGER mark_search_insert AFTER INSERT ON project_theme REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_search_change();
+CREATE TRIGGER mark_search_truncate AFTER TRUNCATE ON project_theme FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_search_change();
+CREATE TRIGGER mark_search_update AFTER UPDATE ON project_theme REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_search_change();
 CREATE TRIGGER mark_update AFTER UPDATE ON project_theme REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_delete AFTER DELETE ON report_image REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT

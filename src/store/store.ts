@@ -29,6 +29,11 @@ export class Store implements AsyncDisposable {
     this.db = toDb(pool, answerMs)
   }
 
+  /** The most connections at a time. */
+  get connections(): number {
+    return this.#pool.options.max
+  }
+
   /**
    * The same store, but a statement without an answer after `answerMs` fails as `database-unavailable`: nothing else
    * detects a connection that stalls. COPY has no such limit.

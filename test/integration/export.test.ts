@@ -67,6 +67,7 @@ const leftBehind = [
     'run',
     'run_shard',
     'schedule',
+    'search_change',
   ],
   ...['schema_migration', 'sign_in_place', 'store_fact', 'sync_notice', 'sync_run', 'upstream_trait', 'wire_record'],
   'wrong_clock',

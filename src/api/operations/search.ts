@@ -1,12 +1,15 @@
 import { ServiceError } from '../../domain/errors.js'
 import { isTimedOut } from '../../store/database/connection.js'
-import { searchProjects } from '../../store/ready-texts/project-search.js'
-import type { ProjectView, WireFormat } from '../../store/ready-texts/ready-texts.js'
+import { findProjectRows } from '../../store/ready-texts/project-pages.js'
+import { hitsFrom, numberOfHits, selectHits } from '../../store/ready-texts/project-search.js'
+import type { ProjectView, WantedText, WireFormat } from '../../store/ready-texts/ready-texts.js'
+import type { Store } from '../../store/store.js'
 import { joinRecords } from '../../wire/write/list.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
 import type { ApiDeps } from '../deps.js'
 import { invalidParameter, missingParameter } from '../query.js'
 import type { SearchResult } from '../representations/search.js'
+import { createHitLists } from './hit-lists.js'
 import { projectTextsOf } from './ready-texts.js'
 
 export type SearchFilter = { readonly name: 'theme' | 'country'; readonly value: string }
@@ -37,34 +40,50 @@ export type SearchInput = {
 const mostWords = 32
 const mostCharacters = 500
 
+export type Search = (client: string, signal: AbortSignal, input: SearchInput) => Promise<SearchResult>
+
 /**
- * Active projects that have the words, best first; the work ends when `signal` is aborted. Throws `request-invalid` when
- * `q` is missing or too long, and `server-busy` when the search takes too long.
+ * Searches active projects that have the words, best first; the work ends when `signal` is aborted. The hits of a search
+ * are found once and remembered while nothing changes that decides on them; every page is read together with whether that
+ * is so. Throws `request-invalid` when `q` is missing or too long, and `server-busy` when the search takes too long.
  */
-export async function search(
-  { store, searches }: ApiDeps,
-  signal: AbortSignal,
-  input: SearchInput,
-): Promise<SearchResult> {
-  const { filters, start, limit, view, format } = input
-  const q = searchableText(input.q)
-  const valuesOf = (name: SearchFilter['name']) =>
-    filters.filter((filter) => filter.name === name).map((filter) => filter.value)
-  const text = { view, format, recordVersion: projectRecordVersion }
-  const wanted = {
-    ...{ start, limit, text },
-    words: q === '*' ? undefined : q,
-    themeIds: valuesOf('theme'),
-    countryCodes: valuesOf('country').map((code) => code.toUpperCase()),
+export function createSearch({ store, searches, clock }: Pick<ApiDeps, 'store' | 'searches' | 'clock'>): Search {
+  const lists = createHitLists(searches, clock)
+  return async (client, signal, input) => {
+    const { filters, start, limit, view, format } = input
+    const q = searchableText(input.q)
+    const valuesOf = (name: SearchFilter['name']) =>
+      filters.filter((filter) => filter.name === name).map((filter) => filter.value)
+    const wanted = {
+      words: q === '*' ? undefined : q,
+      themeIds: valuesOf('theme'),
+      countryCodes: valuesOf('country').map((code) => code.toUpperCase()),
+    }
+    const text = { view, format, recordVersion: projectRecordVersion }
+    const read = async () => {
+      const hits = await lists.find(client, signal, wanted)
+      const ids = hitsFrom(hits, start, limit)
+      return { hits, ids, ...(await selectHits(store.db, ids, hits.snapshot, text)) }
+    }
+    let page = await read().catch(throwBusy)
+    if (page.changed) {
+      lists.forget(wanted, page.hits)
+      page = await read().catch(throwBusy)
+    }
+    const records = page.body ?? (await renderedRecords(store, page.ids, text))
+    return { filters, q, start, summary: view === 'summary', records, numberFound: numberOfHits(page.hits) }
   }
-  const { rows, numberFound } = await searches
-    .abortable(signal, (db) => searchProjects(db, wanted))
-    .catch((cause: unknown) => {
-      if (!isTimedOut(cause)) throw cause
-      throw new ServiceError('server-busy', 'this search takes too long: search for fewer or rarer words', { cause })
-    })
-  const records = joinRecords(format, await projectTextsOf(store, text, rows))
-  return { filters, q, start, summary: view === 'summary', records, numberFound }
+}
+
+function throwBusy(cause: unknown): never {
+  if (!isTimedOut(cause)) throw cause
+  throw new ServiceError('server-busy', 'this search takes too long: search for fewer or rarer words', { cause })
+}
+
+async function renderedRecords(store: Store, ids: readonly number[], text: WantedText): Promise<string> {
+  const rows = await findProjectRows(store.db, ids, text)
+  const inOrder = ids.flatMap((id) => rows.get(id) ?? [])
+  return joinRecords(text.format, await projectTextsOf(store, text, inOrder))
 }
 
 function searchableText(q: string | undefined): string {

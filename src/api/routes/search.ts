@@ -1,18 +1,19 @@
 import type { ApiDeps } from '../deps.js'
-import { parseFilters, search } from '../operations/search.js'
+import { createSearch, parseFilters } from '../operations/search.js'
 import { limitOf, queryValue, wholeNumberOf } from '../query.js'
 import { searchDocument } from '../representations/search.js'
 import type { Read } from './read-route.js'
 
 /** Search of active projects (wire.md 5). */
 export function searchReads(deps: ApiDeps): Read[] {
+  const search = createSearch(deps)
   return (['full', 'summary'] as const).map((view) => ({
     path: `/api/public/services/search/projects${view === 'full' ? '' : '/summary'}`,
     summary: view === 'full' ? 'Search active projects' : 'Search active projects, in short',
     tag: 'Search',
     parameters: ['q', 'start', 'filter', 'limit'],
     answer: async (request, format) => {
-      const result = await search(deps, request.signal, {
+      const result = await search(queryValue(request, 'api_key') ?? '', request.signal, {
         q: queryValue(request, 'q'),
         filters: parseFilters(queryValue(request, 'filter')),
         start: wholeNumberOf(request, 'start'),

@@ -1,34 +1,36 @@
 import type { Db } from '../database/connection.js'
-import { withoutNulls } from '../database/without-nulls.js'
-import { currentProjectText, type TextRow, usualLimit, type WantedText } from './ready-texts.js'
+import { currentProjectRecord, type WantedText } from './ready-texts.js'
 
-/** A search among active projects; without `words` it finds all that the filters let through. */
+/** What is searched for among active projects; without `words` everything that the filters let through. */
 export type ProjectSearch = {
   readonly words?: string | undefined
   /** One of these themes and one of these countries; an empty list lets all through. */
   readonly themeIds: readonly string[]
   readonly countryCodes: readonly string[]
-  readonly start: number
-  readonly limit: number
-  readonly text: WantedText
 }
 
+/** All hits of a search, as one statement saw them. */
+export type ProjectHits = {
+  /** The ids, best first, eight bytes each: many small numbers, which the driver would read one by one. */
+  readonly ids: Buffer
+  /** What the statement saw; `selectHits` tells whether the hits are still these. */
+  readonly snapshot: string
+}
+
+const idBytes = 8
+
 /**
- * One page of hits, best first and ties by id, with the number of all hits, in one round trip. Words are read as people
- * type them into search engines (`"exact phrase"`, `or`, `-not`); nothing in them is an error.
+ * All hits, best first and ties by id. Words are read as people type them into search engines (`"exact phrase"`, `or`,
+ * `-not`); nothing in them is an error.
  */
-export async function searchProjects(
-  db: Db,
-  search: ProjectSearch,
-): Promise<{ readonly rows: readonly TextRow[]; readonly numberFound: number }> {
-  const { words, themeIds, countryCodes, start, text } = search
-  const values: unknown[] = [text.recordVersion, start]
+export async function findProjectHits(db: Db, { words, themeIds, countryCodes }: ProjectSearch): Promise<ProjectHits> {
+  const values: unknown[] = []
   const bind = (value: unknown) => `$${values.push(value)}`
-  const limit = Math.trunc(search.limit)
-  const ranked = words !== undefined
-  const from = ranked
-    ? `websearch_to_tsquery('english', ${bind(words)}) query join project_search s on s.document @@ query`
-    : '(select id as project_id from project where active) s'
+  // Only active projects have a row.
+  const from =
+    words === undefined
+      ? 'project_search s'
+      : `websearch_to_tsquery('english', ${bind(words)}) query join project_search s on s.document @@ query`
   const filters = [
     ...(themeIds.length === 0
       ? []
@@ -40,27 +42,55 @@ export async function searchProjects(
             select project_id from project_country where country_code = any (${bind(countryCodes)}::text[]))`,
         ]),
   ]
-  // The left join gives the number also for an empty page: one row without an id.
-  const { rows } = await db.query<Partial<TextRow> & { readonly numberFound: number }>(
-    `with hit as ${ranked ? 'materialized' : 'not materialized'} (
-        select s.project_id as id, ${ranked ? 'ts_rank(s.document, query)' : '0'} as rank
+  const { rows } = await db.query<ProjectHits>(
+    `select coalesce(string_agg(int8send(id), ''), '') as ids, pg_current_snapshot()::text as snapshot
+      from (
+        select s.project_id as id
         from ${from}
         where ${filters.length === 0 ? 'true' : filters.join(' and ')}
-      )
-      select c."numberFound", p.id, ${currentProjectText(text, '$1')} as text
-      from (select count(*) as "numberFound" from hit) c
-        left join (
-          select id, row_number() over () as position
-          from (select id from hit order by ${ranked ? 'rank desc, id' : 'id'} limit ${limit} offset $2) page
-        ) p on true
-      order by p.position`,
+        order by ${words === undefined ? '' : 'ts_rank(s.document, query) desc,'} s.project_id
+      ) hit`,
     values,
-    limit === usualLimit
-      ? `search-${ranked ? 'words' : 'all'}-${themeIds.length > 0}-${countryCodes.length > 0}-${text.view}-${text.format}`
-      : undefined,
   )
-  return {
-    numberFound: rows[0]?.numberFound ?? 0,
-    rows: rows.map(withoutNulls).flatMap(({ id, text }) => (id === undefined ? [] : { id, text })),
-  }
+  return rows[0] ?? { ids: Buffer.alloc(0), snapshot: '' }
+}
+
+/** The number of all hits. */
+export function numberOfHits({ ids }: ProjectHits): number {
+  return ids.length / idBytes
+}
+
+/** The ids of `limit` hits from number `start` on. */
+export function hitsFrom({ ids }: ProjectHits, start: number, limit: number): number[] {
+  const end = Math.min(start + limit, ids.length / idBytes)
+  return Array.from({ length: Math.max(0, end - start) }, (_, index) =>
+    Number(ids.readBigInt64BE((start + index) * idBytes)),
+  )
+}
+
+/** Records of hits, in the order of their ids. */
+export type HitRows = {
+  /** Whether something changed since `snapshot` that decides who is found and in which order. */
+  readonly changed: boolean
+  /** The records one after another, joined by commas in JSON; undefined when one is missing or stale. */
+  readonly body: string | undefined
+}
+
+/** The records with these ids, and whether the list that they are from still holds, in one round trip. */
+export async function selectHits(db: Db, ids: readonly number[], snapshot: string, text: WantedText): Promise<HitRows> {
+  const { rows } = await db.query<{ changed: boolean; body: string | null }>(
+    `select
+        exists (
+          select from search_change
+          where xid >= pg_snapshot_xmin($3::pg_snapshot) and not pg_visible_in_snapshot(xid, $3::pg_snapshot)
+        ) as changed,
+        case when coalesce(bool_and(r.text is not null), true)
+          then coalesce(string_agg(r.text, '${text.format === 'json' ? ',' : ''}' order by p.position), '') end as body
+      from unnest((select $1::bigint[])) with ordinality p (id, position)
+        left join lateral ${currentProjectRecord(text, '$2')} r on true`,
+    [ids, text.recordVersion, snapshot],
+    `hits-${text.view}-${text.format}`,
+  )
+  const [row] = rows
+  return { changed: row?.changed ?? true, body: row?.body ?? undefined }
 }

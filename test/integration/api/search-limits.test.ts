@@ -68,7 +68,7 @@ describe('searches', async () => {
 
   it('keep no other read waiting', async () => {
     await whileSearchesWait(async () => {
-      const searches = Array.from({ length: 8 }, () => search(hastyApi, 'water'))
+      const searches = Array.from({ length: 8 }, (_, index) => search(hastyApi, `water ${index}`))
       const list = await hastyApi.app.inject(`/api/public/projectservice/all/projects.json?api_key=${api.apiKey}`)
       expect(list.statusCode).toBe(200)
       for (const answer of await Promise.all(searches)) expect(answer.statusCode).toBe(503)

@@ -40,6 +40,7 @@ describe('pruning', () => {
       runs: 0,
       syncs: 0,
       releases: 0,
+      searchChanges: expect.any(Number),
       donors: 0,
     })
     expect(await listRuns(database.store.db, 100)).toHaveLength(before.length)
