@@ -43,7 +43,8 @@ export type Decline = { readonly code: number; readonly text: string }
 
 /** One row of a donation's life. */
 export type DonationEvent = {
-  readonly kind: DonationStatus
+  /** `confirmed`: the processor has settled the charge; `disputed`: the state of a dispute changed. */
+  readonly kind: DonationStatus | 'confirmed' | 'disputed'
   readonly at: Date
   readonly details: Readonly<Record<string, unknown>>
 }

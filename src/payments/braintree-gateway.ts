@@ -1,5 +1,13 @@
 import braintree from 'braintree'
-import { parseDecimal, toMinorUnits } from '../domain/money.js'
+import { toMinorUnits } from '../domain/money.js'
+import {
+  approved,
+  declined,
+  readBraintreeCharge,
+  returned,
+  type Transaction,
+  transactionAmount,
+} from './braintree-charge-state.js'
 import { methodCodes, rejectionCodes } from './braintree-declines.js'
 import { toBraintreeSale } from './braintree-sale.js'
 import { declineOf } from './declines.js'
@@ -26,15 +34,6 @@ export type BraintreeSettings = {
   readonly timeoutMs: number
   /** A server in place of Braintree's. */
   readonly address?: ProcessorAddress | undefined
-}
-
-/** What this file reads of a transaction; the types of the library lack some of it. */
-type Transaction = Pick<braintree.Transaction, 'id' | 'amount' | 'status' | 'orderId' | 'currencyIsoCode'> & {
-  readonly type: string
-  readonly processorResponseCode?: string
-  readonly processorSettlementResponseCode?: string
-  readonly gatewayRejectionReason?: string | null
-  readonly refundIds?: readonly string[]
 }
 
 type Answer = {
@@ -83,7 +82,7 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
     const taken = sales.filter(({ status }) => !declined.has(status))
     if (taken.length > 1) throw new UnclearAnswer(`Braintree has ${taken.length} charges with one order id`)
     const sale = taken[0] ?? sales.find(({ gatewayRejectionReason: reason }) => reason !== 'duplicate')
-    return sale && { outcome: outcomeOf(sale), amount: amountOf(sale), currency: sale.currencyIsoCode }
+    return sale && { outcome: outcomeOf(sale), amount: transactionAmount(sale), currency: sale.currencyIsoCode }
   }
 
   const charge = async (wanted: Charge, signal: AbortSignal): Promise<ChargeOutcome> => {
@@ -100,7 +99,8 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
       return first.outcome
     }
     const outcome = outcomeOf(transaction)
-    const right = sameAmount(amountOf(transaction), wanted.amount) && transaction.currencyIsoCode === wanted.currency
+    const right =
+      sameAmount(transactionAmount(transaction), wanted.amount) && transaction.currencyIsoCode === wanted.currency
     if (outcome.kind === 'approved' && !right)
       throw new UnclearAnswer('Braintree charged another amount than it was asked for')
     return outcome
@@ -116,10 +116,10 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
       const { orderId } = await ask(() => library.transaction.find(id))
       if (orderId === reference) return { refundId: id }
     }
-    const whole = sameAmount(amountOf(sale), amount)
+    const whole = sameAmount(transactionAmount(sale), amount)
     const voided = { refundId: `${sale.id}-void` }
     if (sale.status === 'voided' && whole) return voided
-    const more = toMinorUnits(amount, 4) > toMinorUnits(amountOf(sale), 4)
+    const more = toMinorUnits(amount, 4) > toMinorUnits(transactionAmount(sale), 4)
     if (more || returned.has(sale.status) || declined.has(sale.status)) {
       throw new GatewayRefusal(`the charge is ${sale.status}, of ${sale.amount}`)
     }
@@ -159,6 +159,16 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
     charge,
     findByReference: ({ reference }) => find(reference),
     refund,
+    readCharge: (chargeId) => readBraintreeCharge(findTransaction, chargeId),
+  }
+
+  async function findTransaction(id: string): Promise<Transaction | undefined> {
+    try {
+      return await library.transaction.find(id)
+    } catch (error) {
+      if ((error as { type?: string }).type === 'notFoundError') return undefined
+      throw toCallError(error)
+    }
   }
 
   async function ask<T>(call: () => Promise<T>): Promise<T> {
@@ -181,18 +191,6 @@ function openLibrary(settings: BraintreeSettings): Library {
   library.config.timeout = timeoutMs
   return library
 }
-
-/** States in which no money is held, and none will be. */
-const returned: ReadonlySet<string> = new Set(['voided', 'authorization_expired'])
-const declined: ReadonlySet<string> = new Set([
-  'processor_declined',
-  'gateway_rejected',
-  'failed',
-  'settlement_declined',
-])
-const approved: ReadonlySet<string> = new Set([
-  ...['submitted_for_settlement', 'settlement_pending', 'settlement_confirmed', 'settling', 'settled'],
-])
 
 function outcomeOf(transaction: Transaction): ChargeOutcome {
   const { id, status, gatewayRejectionReason: reason } = transaction
@@ -223,12 +221,6 @@ function refundError({ errors, transaction }: Answer): Error {
 }
 
 const codesOf = (errors: Answer['errors']): string[] => (errors?.deepErrors() ?? []).map(({ code }) => code)
-
-function amountOf({ amount }: Transaction) {
-  const read = parseDecimal(amount)
-  if (read === undefined) throw new UnclearAnswer('Braintree sent a transaction without an amount')
-  return read
-}
 
 function idsOf(answer: unknown): string[] {
   const ids = (answer as { searchResults?: { ids?: unknown } } | undefined)?.searchResults?.ids

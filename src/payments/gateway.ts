@@ -30,6 +30,8 @@ export type Gateway = {
    * that. Throws `RefundLater` when it can be done only after the settlement.
    */
   refund(refund: Refund, signal: AbortSignal): Promise<{ readonly refundId: string }>
+  /** What the processor has of one charge at this moment; undefined: no charge has this id. */
+  readCharge(chargeId: string, signal: AbortSignal): Promise<ChargeState | undefined>
 }
 
 /** Whether no money moves at this gateway. */
@@ -73,6 +75,29 @@ export type ChargeOutcome =
 
 /** An outcome that the gateway has stored, and what was charged. */
 export type FoundCharge = { readonly outcome: ChargeOutcome; readonly amount: Decimal; readonly currency: string }
+
+/** `failed`: approved at first, without money in the end, or declined; `voided`: ended before money moved. */
+export type ChargeProgress = 'pending' | 'settled' | 'failed' | 'voided'
+
+/** One charge as its processor has it, whoever changed it there. */
+export type ChargeState = {
+  readonly chargeId: string
+  /** Absent: it was not charged by this service. */
+  readonly reference?: string | undefined
+  readonly amount: Decimal
+  readonly currency: string
+  readonly progress: ChargeProgress
+  /** Refunds that were made, or are being made; without those that failed. */
+  readonly refunds: readonly GivenBack[]
+  readonly disputes: readonly Dispute[]
+}
+
+/** Money that the processor gave back; `reference` is ours, where the refund has one. */
+export type GivenBack = { readonly id: string; readonly reference?: string | undefined; readonly amount: Decimal }
+
+/** A donor's complaint to the card's bank; `lost`: the bank has taken the money back for good. */
+export type Dispute = { readonly id: string; readonly amount: Decimal; readonly status: DisputeStatus }
+export type DisputeStatus = 'open' | 'won' | 'lost'
 
 export type Refund = {
   /** Our name for this refund, unique for ever. */

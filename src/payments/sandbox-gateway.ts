@@ -6,6 +6,7 @@ import {
   enterCharges,
   enterRefund,
   findCharge,
+  findChargeById,
   type SandboxCharge,
 } from '../store/donations/sandbox-charges.js'
 import type { Store } from '../store/store.js'
@@ -64,6 +65,13 @@ export function createSandboxGateway({ store, clock }: { readonly store: Store; 
       const id = await enterRefund(store.db, { reference, chargeReference, amount, at: clock() })
       if (id === undefined) throw new GatewayRefusal(`nothing of this amount is left of the charge ${chargeReference}`)
       return { refundId: `sandbox-refund-${id}` }
+    },
+    readCharge: async (chargeId) => {
+      const charge = await findChargeById(store.db, Number(/^sandbox-(\d{1,15})$/.exec(chargeId)?.[1] ?? 0))
+      if (!charge) return undefined
+      const { reference, amount, currency, declineCode, refunds } = charge
+      const progress = declineCode === undefined ? 'settled' : 'failed'
+      return { chargeId, reference, amount, currency, progress, refunds, disputes: [] }
     },
   }
 }

@@ -1,5 +1,4 @@
 import Stripe from 'stripe'
-import { type CurrencyCode, type Decimal, fromMinorUnits, minorUnitExponent, toMinorUnits } from '../domain/money.js'
 import { declineOf } from './declines.js'
 import {
   type Charge,
@@ -11,6 +10,8 @@ import {
   type WantedCharge,
 } from './gateway.js'
 import { callError, type ProcessorAddress, processorAgent, UnclearAnswer } from './processor-calls.js'
+import { fromStripeAmount, toStripeAmount } from './stripe-amounts.js'
+import { readStripeCharge } from './stripe-charge-state.js'
 import { methodSpent, methodUnknown, stripeCodes } from './stripe-declines.js'
 
 export type StripeSettings = {
@@ -47,7 +48,7 @@ export function createStripeGateway({ secretKey, publishableKey, timeoutMs, addr
   /** The search lags behind by a minute or more, the list does not. */
   const find = async ({ reference, since }: WantedCharge): Promise<FoundCharge | undefined> => {
     const found = (await search(reference)) ?? (await findInList(reference, since))
-    return found && { outcome: outcomeOf(found), ...amountOf(found) }
+    return found && { outcome: outcomeOf(found), ...fromStripeAmount(found) }
   }
 
   const findInList = async (reference: string, since: Date): Promise<Intent | undefined> => {
@@ -133,6 +134,7 @@ export function createStripeGateway({ secretKey, publishableKey, timeoutMs, addr
     charge,
     findByReference: find,
     refund,
+    readCharge: (chargeId) => ask(() => readStripeCharge(stripe, chargeId)),
   }
 }
 
@@ -170,24 +172,6 @@ function declineOfError(error: unknown): number | undefined {
     return error.code === 'resource_missing' ? methodUnknown : methodSpent
   }
   return undefined
-}
-
-// Currencies that Stripe counts in other units than ISO 4217 does.
-const stripePlaces: Readonly<Record<string, number>> = { ISK: 2, MGA: 0, UGX: 2 }
-
-/** Stripe's whole number of an amount. Throws `GatewayRefusal` for one that Stripe cannot charge. */
-export function toStripeAmount(amount: Decimal, currency: CurrencyCode): number {
-  const places = stripePlaces[currency] ?? minorUnitExponent(currency)
-  const units = toMinorUnits(amount, places)
-  const exact = toMinorUnits(amount, places + 3) === units * 1000n
-  if (!exact || (places === 3 && units % 10n !== 0n))
-    throw new GatewayRefusal(`Stripe charges no ${amount} ${currency}`)
-  return Number(units)
-}
-
-function amountOf({ amount, currency: code }: Intent): Pick<FoundCharge, 'amount' | 'currency'> {
-  const currency = code.toUpperCase() as CurrencyCode
-  return { amount: fromMinorUnits(BigInt(amount), stripePlaces[currency] ?? minorUnitExponent(currency)), currency }
 }
 
 /** Errors of ours pass; with these of Stripe nothing was done: wrong keys, no right, a wrong field, too many requests. */

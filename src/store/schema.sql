@@ -75,6 +75,18 @@ create table audit_event (
   constraint audit_event_pkey PRIMARY KEY (id)
 );
 
+create table charge_state (
+  donation_id bigint not null,
+  progress text not null,
+  dispute text,
+  difference text,
+  accepted text,
+  read_at timestamp with time zone not null,
+  constraint charge_state_pkey PRIMARY KEY (donation_id),
+  constraint charge_state_dispute_check CHECK (dispute = ANY (ARRAY['open'::text, 'won'::text, 'lost'::text])),
+  constraint charge_state_progress_check CHECK (progress = ANY (ARRAY['pending'::text, 'settled'::text, 'failed'::text, 'voided'::text]))
+);
+
 create table country (
   code text not null,
   name text not null,
@@ -145,7 +157,7 @@ create table donation_event (
   at timestamp with time zone not null,
   details jsonb default '{}'::jsonb not null,
   constraint donation_event_pkey PRIMARY KEY (id),
-  constraint donation_event_kind_check CHECK (kind = ANY (ARRAY['received'::text, 'settled'::text, 'declined'::text, 'failed'::text, 'refunded'::text]))
+  constraint donation_event_kind_check CHECK (kind = ANY (ARRAY['received'::text, 'settled'::text, 'declined'::text, 'failed'::text, 'refunded'::text, 'confirmed'::text, 'disputed'::text]))
 );
 
 create table donation_month (
@@ -189,8 +201,8 @@ create table donation_refund (
   constraint donation_refund_pkey PRIMARY KEY (id),
   constraint donation_refund_reference_key UNIQUE (reference),
   constraint donation_refund_addon_check CHECK (addon >= 0::numeric),
-  constraint donation_refund_amount_check CHECK (amount > 0::numeric),
-  constraint donation_refund_kind_check CHECK (kind = ANY (ARRAY['refund'::text, 'chargeback'::text]))
+  constraint donation_refund_amount_check CHECK (amount >= 0::numeric AND (amount + addon) > 0::numeric),
+  constraint donation_refund_kind_check CHECK (kind = ANY (ARRAY['refund'::text, 'chargeback'::text, 'failure'::text]))
 );
 
 create table donor (
@@ -789,6 +801,8 @@ alter table account_grant add constraint account_grant_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE;
 alter table api_key add constraint api_key_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES account(id);
+alter table charge_state add constraint charge_state_donation_id_fkey
+  FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
 alter table country add constraint country_region_name_fkey
   FOREIGN KEY (region_name) REFERENCES region(name);
 alter table disbursement add constraint disbursement_project_id_fkey
@@ -902,6 +916,7 @@ CREATE UNIQUE INDEX account_email ON account USING btree (lower(email));
 CREATE INDEX api_key_account ON api_key USING btree (account_id);
 CREATE INDEX attempt_count_age ON attempt_count USING btree (last_at);
 CREATE INDEX audit_event_time ON audit_event USING btree (at);
+CREATE INDEX charge_state_attention ON charge_state USING btree (donation_id) WHERE difference IS NOT NULL OR dispute = 'open'::text;
 CREATE INDEX disbursement_day ON disbursement USING btree (disbursed_on) INCLUDE (amount, currency);
 CREATE INDEX disbursement_project ON disbursement USING btree (project_id, disbursed_on, id);
 CREATE INDEX donation_failed ON donation USING btree (lease_until) WHERE status = 'failed'::text AND lease_until IS NOT NULL;

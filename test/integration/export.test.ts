@@ -56,7 +56,8 @@ function exportedTables(): Map<string, string[]> {
 
 // Made again from what is exported, or of no use to another store.
 const leftBehind = [
-  ...['access_token', 'attempt_count', 'audit_event', 'featured_hour', 'organisation_record', 'organisation_version'],
+  ...['access_token', 'attempt_count', 'audit_event', 'charge_state', 'featured_hour', 'organisation_record'],
+  'organisation_version',
   ...[
     'project_search',
     'project_version',

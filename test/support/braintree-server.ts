@@ -139,14 +139,16 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
   }
 
   function transactionXml(charge: LedgerCharge, request?: Sale): string {
-    const { id, reference, amount, currency, declineCode, settled, voided, refunds } = charge
+    const { id, reference, amount, currency, declineCode, settled, voided, failed, refunds, disputes } = charge
     const reason = rejected.get(id) ?? (declineCode === 0 ? rejected.get(reference) : undefined)
     const open = request && !request.options.submit_for_settlement ? 'authorized' : 'submitted_for_settlement'
     const refused = declineCode === 3000 ? 'failed' : 'processor_declined'
     const status =
       declineCode === undefined
-        ? voided
-          ? 'voided'
+        ? voided || failed
+          ? voided
+            ? 'voided'
+            : 'settlement_declined'
           : settled
             ? 'settled'
             : open
@@ -160,13 +162,26 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
     }
     const backs = element('refund-ids', refunds.map((refund) => element('item', refund.id)).join(''), 'array')
     const customer = element('customer', elements({ 'first-name': 'Xanthippe', 'last-name': 'Quillfeather' }))
-    return element('transaction', elements(fields) + backs + customer + element('disputes', '', 'array'))
+    const complaints = disputes.map((dispute) => {
+      const money = { amount: toText(dispute.amount), 'amount-disputed': toText(dispute.amount) }
+      return element('dispute', elements({ id: dispute.id, kind: 'chargeback', status: dispute.status, ...money }))
+    })
+    return element(
+      'transaction',
+      elements(fields) + backs + customer + element('disputes', complaints.join(''), 'array'),
+    )
   }
 }
 
-function refundXml(charge: LedgerCharge, { id, reference, amount }: LedgerCharge['refunds'][number]): string {
+function refundXml(charge: LedgerCharge, { id, reference, amount, failed }: LedgerCharge['refunds'][number]): string {
   const fields = {
-    ...{ id, status: 'submitted_for_settlement', type: 'credit', amount: toText(amount), 'order-id': reference },
+    ...{
+      id,
+      status: failed ? 'settlement_declined' : 'submitted_for_settlement',
+      type: 'credit',
+      amount: toText(amount),
+      'order-id': reference,
+    },
     ...{ 'currency-iso-code': charge.currency, 'refunded-transaction-id': charge.id },
   }
   return element('transaction', elements(fields))

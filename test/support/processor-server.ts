@@ -21,7 +21,10 @@ export type LedgerCharge = {
   readonly declineCode?: number
   settled: boolean
   voided: boolean
-  readonly refunds: { readonly id: string; readonly reference: string; readonly amount: number }[]
+  /** Approved, but the money never came. */
+  failed: boolean
+  readonly refunds: { readonly id: string; readonly reference: string; readonly amount: number; failed?: boolean }[]
+  readonly disputes: { readonly id: string; readonly amount: number; status: 'open' | 'won' | 'lost' }[]
   readonly at: number
 }
 
@@ -76,7 +79,15 @@ export class ProcessorLedger {
   }
 
   charge(given: Pick<LedgerCharge, 'reference' | 'amount' | 'currency'> & { id: string; declineCode?: number }) {
-    const charge: LedgerCharge = { ...given, settled: false, voided: false, refunds: [], at: Date.now() }
+    const charge: LedgerCharge = {
+      ...given,
+      settled: false,
+      voided: false,
+      failed: false,
+      refunds: [],
+      disputes: [],
+      at: Date.now(),
+    }
     this.charges.push(charge)
     return charge
   }
@@ -87,7 +98,29 @@ export class ProcessorLedger {
   }
 
   left({ amount, voided, refunds }: LedgerCharge): number {
-    return voided ? 0 : refunds.reduce((left, refund) => left - refund.amount, amount)
+    return voided ? 0 : refunds.reduce((left, refund) => (refund.failed ? left : left - refund.amount), amount)
+  }
+
+  /** The one approved charge with this reference. */
+  only(reference: string): LedgerCharge {
+    const [charge, second] = this.approved(reference)
+    if (!charge || second) throw new Error(`expected one charge with the reference ${reference}`)
+    return charge
+  }
+
+  /** A refund that somebody makes in the processor's console. */
+  refundInConsole(reference: string, amount: string): { readonly id: string; failed?: boolean } {
+    const refund = { id: this.nextId('re_'), reference: '', amount: toCents(amount) }
+    this.only(reference).refunds.push(refund)
+    return refund
+  }
+
+  /** A dispute of the whole charge, whose status the caller changes. */
+  dispute(reference: string): { readonly id: string; status: 'open' | 'won' | 'lost' } {
+    const charge = this.only(reference)
+    const dispute = { id: this.nextId('dp_'), amount: charge.amount, status: 'open' as const }
+    charge.disputes.push(dispute)
+    return dispute
   }
 
   held(reference: string): { charges: number; amount: Decimal } {

@@ -48,6 +48,9 @@ export async function startStripe(): Promise<ProcessorServer> {
     if (place === 'POST /v1/payment_intents') return create(form)
     if (place === 'GET /v1/payment_intents/search') return search(searchParams.get('query') ?? '')
     if (place === 'GET /v1/payment_intents') return list(searchParams)
+    const [, intentId] = /^GET \/v1\/payment_intents\/(\w+)$/.exec(place) ?? []
+    if (intentId !== undefined) return retrieve(intentId)
+    if (place === 'GET /v1/disputes') return disputes(searchParams.get('payment_intent') ?? '')
     if (place === 'POST /v1/refunds') return refund(form)
     if (place === 'GET /v1/refunds') return refunds(searchParams.get('payment_intent') ?? '')
     if (pathname.startsWith('/v1/payment_methods/')) return json({ object: 'payment_method', customer: 'cus_1' })
@@ -78,11 +81,15 @@ export async function startStripe(): Promise<ProcessorServer> {
   }
 
   function intent(charge: LedgerCharge) {
-    const { id, amount, currency, reference, declineCode, at } = charge
-    const paid = declineCode === undefined
+    const { id, amount, currency, reference, declineCode, failed, voided, at } = charge
+    const paid = declineCode === undefined && !failed && !voided
     return {
       ...{ id, object: 'payment_intent', amount, currency, amount_received: paid ? amount : 0 },
-      ...{ status: paid ? 'succeeded' : 'requires_payment_method', livemode: false, metadata: { reference } },
+      ...{
+        status: paid ? 'succeeded' : voided ? 'canceled' : 'requires_payment_method',
+        livemode: false,
+        metadata: { reference },
+      },
       ...{ created: Math.floor(at / 1000), last_payment_error: paid ? null : cardError(charge) },
     }
   }
@@ -127,14 +134,29 @@ export async function startStripe(): Promise<ProcessorServer> {
   }
 
   function refunds(id: string): ProcessorAnswer {
-    const charge = ledger.approved().find((item) => item.id === id)
+    const charge = ledger.charges.find((item) => item.id === id)
     if (!charge) return failure(404, { code: 'resource_missing', param: 'payment_intent' })
     return json({ object: 'list', data: charge.refunds.map(refundOf), has_more: false, url: '/v1/refunds' })
   }
+
+  function retrieve(id: string): ProcessorAnswer {
+    const charge = ledger.charges.find((item) => item.id === id)
+    return charge ? json(intent(charge)) : failure(404, { code: 'resource_missing', param: 'intent' })
+  }
+
+  function disputes(id: string): ProcessorAnswer {
+    const found = ledger.charges.find((item) => item.id === id)?.disputes ?? []
+    const data = found.map(({ status, ...dispute }) => {
+      const named = status === 'open' ? 'needs_response' : status
+      return { ...dispute, object: 'dispute', currency: 'usd', status: named, payment_intent: id }
+    })
+    return json({ object: 'list', data, has_more: false, url: '/v1/disputes' })
+  }
 }
 
-const refundOf = ({ id, amount, reference }: LedgerCharge['refunds'][number]) => {
-  return { id, object: 'refund', amount, status: 'succeeded', metadata: { reference } }
+const refundOf = ({ id, amount, reference, failed }: LedgerCharge['refunds'][number]) => {
+  const metadata = reference === '' ? {} : { reference }
+  return { id, object: 'refund', amount, currency: 'usd', status: failed ? 'failed' : 'succeeded', metadata }
 }
 
 /** Stripe's code for a number of the API, as far as it has one. */

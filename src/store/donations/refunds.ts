@@ -6,7 +6,8 @@ import type { Db } from '../database/connection.js'
 import { withoutNulls } from '../database/without-nulls.js'
 import { donationColumns } from './donation-columns.js'
 
-export type RefundKind = 'refund' | 'chargeback'
+/** `chargeback`: the processor took the money back; `failure`: it never got the money that it had approved. */
+export type RefundKind = 'refund' | 'chargeback' | 'failure'
 
 /** A refund in the books, done or not. */
 export type RefundIntent = {
@@ -39,16 +40,23 @@ export type RefundRequest = {
 export async function recordRefundIntent(db: Db, request: RefundRequest): Promise<RefundIntent> {
   const { donationId } = request
   const { rows } = await db.query<
-    Donation & { readonly chargeId?: string; readonly left: Decimal; readonly enough: boolean; readonly open: boolean }
+    Donation & {
+      readonly chargeId?: string
+      readonly left: Decimal
+      readonly leftOfAddon: Decimal
+      readonly enough: boolean
+      readonly open: boolean
+    }
   >(
-    `select ${donationColumns}, d.charge_id as "chargeId", d.amount - d.refunded as left,
+    `select ${donationColumns}, d.charge_id as "chargeId", d.amount - d.refunded as left, d.addon - coalesce(
+          (select sum(r.addon) from donation_refund r where r.donation_id = d.id), 0) as "leftOfAddon",
         coalesce($2::numeric, d.amount - d.refunded) <= d.amount - d.refunded and d.amount > d.refunded as enough,
         exists (select from donation_refund r where r.donation_id = d.id and r.done_at is null) as open
       from donation d where d.id = $1 for update`,
     [donationId, request.amount],
   )
   if (!rows[0]) throw new ServiceError('not-found', `there is no donation ${donationId}`)
-  const { chargeId, left, enough, open, ...donation } = withoutNulls(rows[0])
+  const { chargeId, left, leftOfAddon, enough, open, ...donation } = withoutNulls(rows[0])
   if (donation.reference === undefined) {
     throw refuse('a donation that was paid here', `donation ${donationId} is a record of the past`)
   }
@@ -58,7 +66,7 @@ export async function recordRefundIntent(db: Db, request: RefundRequest): Promis
   if (open) throw refuse('no other refund under way', `a refund of donation ${donationId} is not finished yet`)
   if (!enough) throw refuse(`at most ${left}, which is left of donation ${donationId}`, request.amount ?? 'everything')
   const amount = request.amount ?? left
-  const addon = request.amount === undefined ? donation.addon : ('0' as Decimal)
+  const addon = request.amount === undefined ? leftOfAddon : ('0' as Decimal)
   const inserted = await db.query<{ id: number }>(
     `insert into donation_refund (donation_id, reference, kind, amount, addon, requested_at, lease_until)
       values ($1, $2, $3, $4, $5, $6, clock_timestamp() + make_interval(secs => $7)) returning id`,
@@ -103,7 +111,7 @@ const enterRefundDone = `
     update donation d set status = 'refunded', refunded = d.refunded + r.amount
     from done r where d.id = r.donation_id
     returning d.id, d.project_id, d.funder_id, d.currency, r.amount, r.kind, r.reference,
-      case when d.refunded = d.amount then 1 else 0 end as whole,
+      case when d.refunded = d.amount and r.amount > 0 then 1 else 0 end as whole,
       round(d.fee * d.refunded / d.amount, $4) - round(d.fee * (d.refunded - r.amount) / d.amount, $4) as fee
   ), totals as (
     update project p set funding = p.funding - g.amount,
@@ -128,6 +136,30 @@ const enterRefundDone = `
       'reference', reference) from totals
   )
   select id from totals`
+
+/** Money that went back at the processor, for the books. */
+export type OutsideRefund = {
+  readonly donationId: number
+  /** The processor's id of it. */
+  readonly reference: string
+  readonly kind: RefundKind
+  readonly amount: Decimal
+  readonly addon: Decimal
+  readonly at: Date
+  readonly day: IsoDate
+  readonly places: number
+}
+
+/** Enters money that went back without a request of ours, like a refund that has been made; call it in a transaction. */
+export async function recordOutsideRefund(db: Db, refund: OutsideRefund): Promise<void> {
+  const { donationId, reference, kind, amount, addon, at } = refund
+  const { rows } = await db.query<{ id: number }>(
+    `insert into donation_refund (donation_id, reference, kind, amount, addon, requested_at, lease_until)
+      values ($1, $2, $3, $4, $5, $6, clock_timestamp()) returning id`,
+    [donationId, reference, kind, amount, addon, at],
+  )
+  await recordRefundDone(db, { ...refund, id: rows[0]?.id ?? 0 })
+}
 
 /** Removes a refund that the gateway refused; false: it is done already. */
 export async function cancelRefund(db: Db, id: number): Promise<boolean> {

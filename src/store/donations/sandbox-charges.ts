@@ -11,6 +11,12 @@ export type SandboxCharge = {
   readonly declineCode?: number | undefined
 }
 
+/** A charge with its reference and what was given back of it. */
+export type SandboxChargeState = SandboxCharge & {
+  readonly reference: string
+  readonly refunds: readonly { readonly id: string; readonly reference: string; readonly amount: Decimal }[]
+}
+
 /** A charge as the gateway is asked for it. */
 export type ChargeEntry = {
   readonly reference: string
@@ -61,6 +67,18 @@ export async function findCharge(db: Db, reference: string): Promise<SandboxChar
   const { rows } = await db.query<SandboxCharge>(
     'select id, amount, currency, decline_code as "declineCode" from sandbox_charge where reference = $1',
     [reference],
+  )
+  return rows[0] && withoutNulls(rows[0])
+}
+
+/** The charge with this id. */
+export async function findChargeById(db: Db, id: number): Promise<SandboxChargeState | undefined> {
+  const { rows } = await db.query<SandboxChargeState>(
+    `select c.id, c.reference, c.amount, c.currency, c.decline_code as "declineCode",
+        coalesce((select json_agg(json_build_object('id', 'sandbox-refund-' || r.id, 'reference', r.reference,
+          'amount', r.amount::text) order by r.id) from sandbox_refund r where r.charge_id = c.id), '[]') as refunds
+      from sandbox_charge c where c.id = $1`,
+    [id],
   )
   return rows[0] && withoutNulls(rows[0])
 }

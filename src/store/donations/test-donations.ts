@@ -33,7 +33,7 @@ const takeOutOfMonths = `
     select d.project_id, d.currency, d.funder_id, 'refund', r.done_at::date, -r.amount,
         case when d.refunded = d.amount and r.done_at = max(r.done_at) over (partition by d.id) then 1 else 0 end
       from donation_refund r join donation d on d.id = r.donation_id
-      where ${isTest} and r.done_at is not null
+      where ${isTest} and r.done_at is not null and r.amount > 0
     union all
     select d.project_id, d.currency, d.funder_id, 'fee', e.at::date, -(e.details ->> 'fee')::numeric, 0
       from donation_event e join donation d on d.id = e.donation_id

@@ -183,6 +183,26 @@ export function describeGateway({ name, timeoutMs, open, ...given }: GatewayCase
       }
     })
 
+    it('reads one charge: how far it is, and what went back of it under our references', async () => {
+      const paid = await approved()
+      const read = () => call((to, signal) => to.readCharge(paid.chargeId, signal))
+      const { chargeId, reference } = paid
+      expect(await read()).toMatchObject({ chargeId, reference, currency: 'USD', refunds: [], disputes: [] })
+      await opened.settle(reference)
+      const given = randomUUID()
+      await giveBack(paid, '12.50', given)
+      const after = await read()
+      expect(after).toMatchObject({ progress: 'settled', refunds: [{ reference: given }] })
+      const amounts = [after?.amount, after?.refunds[0]?.amount].map((text) => Number(text))
+      expect(amounts).toEqual([42.5, 12.5])
+    })
+
+    it('knows no charge that it has not made', async () => {
+      for (const id of ['nothing0', 'sandbox-999999', '../nothing', '']) {
+        expect(await call((to, signal) => to.readCharge(id, signal)).catch(() => undefined), id).toBeUndefined()
+      }
+    })
+
     it('finds another amount when the processor says so', async () => {
       const paid = await approved()
       await opened.changeAmount(paid.reference, amount('41.50'))
