@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { createIndexReader } from '../publishing/release/read/activity-index.js'
 import { logRequests } from './access-log.js'
 import { allowAllOrigins } from './cors.js'
 import type { ApiDeps } from './deps.js'
@@ -10,6 +11,7 @@ import { describeApi } from './openapi.js'
 import { createAuthentication } from './operations/authenticate.js'
 import { refusePlainHttp } from './plain-http.js'
 import { accountRoutes } from './routes/accounts.js'
+import { activityRoute } from './routes/activities.js'
 import { demoRoutes } from './routes/demo.js'
 import { donationRoutes } from './routes/donations.js'
 import { bulkFileRoute, downloadReads } from './routes/downloads.js'
@@ -67,6 +69,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     { authenticate, countKey },
   )
   bulkFileRoute(app, { ...deps, downloads })
+  activityRoute(app, { ...deps, readIndex: createIndexReader() })
   feedRoutes(app, { ...deps, downloads })
   statusRoute(app, deps)
   indexRoute(app, deps)

@@ -69,7 +69,14 @@ export function limitRate(app: FastifyInstance, limits: ApiLimits, log: Log): Co
 }
 
 // Health is always answered; published files have limits of their own (downloads.ts).
-const uncounted = new Set(['/healthz', '/iati/*', '/feeds/*', '/feeds/releases/*', '/feeds/bulk/:token/:file'])
+const uncounted = new Set([
+  '/healthz',
+  '/iati/*',
+  '/iati/activities/:identifier',
+  '/feeds/*',
+  '/feeds/releases/*',
+  '/feeds/bulk/:token/:file',
+])
 
 function tooMany(most: number, whose: string, retryAfterSeconds: number): ServiceError {
   return new ServiceError('rate-limited', `more than ${most} requests ${whose} in a minute`, { retryAfterSeconds })

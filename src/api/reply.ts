@@ -29,6 +29,8 @@ export type ReadAnswer = {
   readonly mediaType?: string | undefined
   /** The address of the published file that says the same, where there is one (RFC 6596). */
   readonly canonical?: string | undefined
+  /** Whether caches that many people share may keep the answer: it needs no key. */
+  readonly isPublic?: boolean
   /** Of a list: the `modifiedSince` of the client's next round; undefined when it is not known. */
   readonly modifiedUntil?: Date | undefined
 }
@@ -45,7 +47,7 @@ export function sendRead(
   request: FastifyRequest,
   reply: FastifyReply,
   format: Format,
-  { document, version, mediaType = mediaTypes[format], canonical, modifiedUntil }: ReadAnswer,
+  { document, version, mediaType = mediaTypes[format], canonical, isPublic = false, modifiedUntil }: ReadAnswer,
 ): FastifyReply | Promise<FastifyReply> {
   const body = typeof document === 'string' ? Buffer.from(document) : toBytes(document)
   const name = hash('sha1', version === undefined ? body : `${format} ${version}`, 'base64url')
@@ -53,7 +55,7 @@ export function sendRead(
     body.length >= compressedFromBytes && preferredEncoding(request.headers['accept-encoding']) === 'gzip'
   reply
     .header('vary', 'Accept, Accept-Encoding')
-    .header('cache-control', 'private, no-cache')
+    .header('cache-control', isPublic ? 'public, no-cache' : 'private, no-cache')
     .header('etag', `"${name}${compressed ? '-gz' : ''}"`)
   if (canonical !== undefined) reply.header('link', `<${canonical}>; rel="canonical"`)
   if (modifiedUntil) reply.header('x-modified-until', modifiedUntil.toISOString())

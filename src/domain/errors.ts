@@ -84,6 +84,12 @@ export const errorCatalogue = {
     remedy: 'stop',
     public: true,
   },
+  'activity-withdrawn': {
+    meaning: 'The activity was published once, but is not part of the live release.',
+    status: 410,
+    remedy: 'stop',
+    public: true,
+  },
   'release-missing': {
     meaning: 'Nothing has been published yet; the first release is being built.',
     status: 503,

@@ -8,6 +8,9 @@ export function activitiesPath(segment: number): string {
 /** Every activity in one file, whatever its size: for analysts, not for registration (iati.md 1.4). */
 export const bulkActivitiesPath = '/iati/bulk/activities.xml'
 
+/** Where each activity lies in its file, and what lists of activities show (iati.md 1.5). */
+export const activityIndexPath = '/iati/index.json'
+
 export const organisationsPath = '/iati/organisations.xml'
 export const reportsFeedPath = '/feeds/reports.atom'
 

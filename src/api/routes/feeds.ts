@@ -78,6 +78,7 @@ export function noRelease(): ServiceError {
   return new ServiceError('release-missing', 'nothing has been published yet: the first release is being built')
 }
 
-function isMissingFile(error: unknown): boolean {
+/** Whether a file of a release is gone, because the release was removed. */
+export function isMissingFile(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

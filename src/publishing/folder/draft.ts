@@ -123,6 +123,11 @@ export class Draft implements AsyncDisposable {
     return { written }
   }
 
+  /** Waits until all bytes of these files can be read. */
+  async written(addresses: readonly string[]): Promise<void> {
+    await Promise.all(addresses.map((address) => this.#written.get(address)))
+  }
+
   /** Waits until every file is on disk. */
   async synced(): Promise<void> {
     while (this.#unsynced.length > 0) await this.#syncOldest()

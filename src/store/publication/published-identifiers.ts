@@ -33,6 +33,12 @@ export async function recordPublishableIdentifiers(db: Db, releaseId: string, at
   )
 }
 
+/** Whether an activity with this identifier was ever published. */
+export async function isPublishedIdentifier(db: Db, identifier: string): Promise<boolean> {
+  const { rowCount } = await db.query('select from published_identifier where identifier = $1', [identifier])
+  return rowCount === 1
+}
+
 /** An identifier in a release. */
 export type CarriedIdentifier = { readonly identifier: string; readonly projectId: number; readonly segment: number }
 

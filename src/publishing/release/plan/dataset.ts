@@ -17,10 +17,11 @@ export type Dataset = {
 }
 
 /**
- * The content of a file: texts from the run's snapshot of the store, the bytes of an earlier dataset of this release, or the
- * records of earlier datasets one after the other.
+ * The content of a file: texts from the run's snapshot of the store, the bytes of an earlier dataset of this release, the
+ * records of earlier datasets one after the other, or the index of their activities.
  */
 export type DatasetContent =
   | { readonly kind: 'texts'; readonly envelope?: FileEnvelope; readonly texts: (client: Connection) => Texts }
   | { readonly kind: 'same'; readonly as: string }
   | { readonly kind: 'joined'; readonly envelope: FileEnvelope; readonly parts: readonly string[] }
+  | { readonly kind: 'index'; readonly parts: readonly string[] }

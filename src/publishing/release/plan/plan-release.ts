@@ -17,6 +17,7 @@ import {
 import type { Texts } from '../../files/texts.js'
 import type { Manifest, Sample } from '../read/manifest.js'
 import type { ReadableRelease } from '../read/release-reader.js'
+import { activityIndex } from './activity-index.js'
 import { bulkActivities } from './bulk-activities.js'
 import type { Dataset, Snapshot } from './dataset.js'
 import { organisationFile } from './organisation-file.js'
@@ -95,6 +96,7 @@ export async function planRelease(
   const datasets: Dataset[] = [
     ...activityFiles,
     bulkActivities(activityFiles, generated),
+    activityIndex(activityFiles),
     organisations.dataset,
     ...(await reportDatasets(config, db)),
   ]

@@ -4,8 +4,16 @@ import { ServiceError } from '../../../domain/errors.js'
 import type { CarriedIdentifier } from '../../../store/publication/published-identifiers.js'
 import type { ReadableRelease } from './release-reader.js'
 
-/** One activity of a published file: its identifier, and a hash of everything but `last-updated-datetime`. */
-export type PublishedActivity = { readonly identifier: string; readonly projectId: number; readonly hash: string }
+/** One activity of a published file; `hash` leaves out `last-updated-datetime`. */
+export type PublishedActivity = {
+  readonly identifier: string
+  readonly projectId: number
+  readonly hash: string
+  /** The place of `text` in the file, in bytes. */
+  readonly offset: number
+  readonly length: number
+  readonly text: string
+}
 
 const openTag = Buffer.from('<iati-activity ')
 const closeTag = Buffer.from('</iati-activity>')
@@ -17,35 +25,44 @@ export function activityFiles(release: ReadableRelease): string[] {
   return release.manifest.files.map(({ path }) => path).filter((path) => /^\/iati\/activities(-\d+)?\.xml$/.test(path))
 }
 
+/** The activities of a file of a release, none when it has no such file; as `activitiesInFile`. */
+export async function* activitiesOf(release: ReadableRelease, address: string): AsyncGenerator<PublishedActivity> {
+  const file = await release.find(address)
+  if (file) yield* activitiesInFile(file.identity.path)
+}
+
 /**
  * The activities of one of our own files in project order, one in memory at a time. Our writer escapes every angle bracket
  * in text, so the tags can be searched for. Throws `release-corrupt`.
  */
-export async function* activitiesOf(release: ReadableRelease, address: string): AsyncGenerator<PublishedActivity> {
-  const file = await release.find(address)
-  if (!file) return
+export async function* activitiesInFile(path: string): AsyncGenerator<PublishedActivity> {
   let pending: Buffer = Buffer.alloc(0)
-  for await (const chunk of createReadStream(file.identity.path, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
+  let pendingOffset = 0
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
     pending = Buffer.concat([pending, chunk])
     let from = 0
     for (;;) {
       const start = pending.indexOf(openTag, from)
-      const end = start < 0 ? -1 : pending.indexOf(closeTag, start)
-      if (end < 0) break
-      yield toActivity(pending.subarray(start, end).toString('utf8'), file.identity.path)
-      from = end + closeTag.length
+      const tagAt = start < 0 ? -1 : pending.indexOf(closeTag, start)
+      if (tagAt < 0) break
+      const end = tagAt + closeTag.length
+      yield toActivity(pending.subarray(start, end), pendingOffset + start, path)
+      from = end
     }
     pending = pending.subarray(from)
-    if (pending.length > maxActivityBytes) throw corrupt(file.identity.path, 'an activity has no end')
+    pendingOffset += from
+    if (pending.length > maxActivityBytes) throw corrupt(path, 'an activity has no end')
   }
 }
 
-function toActivity(text: string, path: string): PublishedActivity {
+function toActivity(bytes: Buffer, offset: number, path: string): PublishedActivity {
+  const text = bytes.toString('utf8')
   const [, identifier] = /<iati-identifier>([^<]+)<\/iati-identifier>/.exec(text) ?? []
   const [, projectId] = /(\d+)$/.exec(identifier ?? '') ?? []
   if (identifier === undefined || projectId === undefined) throw corrupt(path, 'an activity has no identifier')
   const undated = text.replace(/ last-updated-datetime="[^"]*"/, '')
-  return { identifier, projectId: Number(projectId), hash: createHash('sha256').update(undated).digest('base64') }
+  const hash = createHash('sha256').update(undated).digest('base64url')
+  return { identifier, projectId: Number(projectId), hash, offset, length: bytes.length, text }
 }
 
 function corrupt(path: string, reason: string): ServiceError {

@@ -14,6 +14,7 @@ import type { ReleasePlan } from '../plan/plan-release.js'
 import { listPackedFeeds, packAddress, packFeeds, packIndexAddress } from '../read/feed-pack.js'
 import type { Manifest, ManifestFile } from '../read/manifest.js'
 import type { ReadableRelease } from '../read/release-reader.js'
+import { indexTexts } from './write-index.js'
 
 const jsonMediaType = 'application/json; charset=utf-8'
 
@@ -51,7 +52,9 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
       await draft.alias(content.as, path)
       entries.set(path, async () => ({ ...(await same()), path, immutablePath }))
     } else {
-      const { written } = await writeContent(build, path, content)
+      const isCarried = (part: string) =>
+        liveFiles.get(part)?.fingerprint === plan.datasets.find((one) => one.path === part)?.fingerprint
+      const { written } = await writeContent(build, path, content, isCarried)
       const known = { path, immutablePath, mediaType, records }
       entries.set(path, async () => ({
         ...known,
@@ -84,10 +87,17 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
 }
 
 async function writeContent(
-  { draft, client, signal }: Build,
+  { draft, live, client, signal }: Build,
   path: string,
   content: Exclude<DatasetContent, { kind: 'same' }>,
+  isCarried: (path: string) => boolean,
 ): Promise<Writing> {
+  if (content.kind === 'index') {
+    const parts = content.parts.map((part) => ({ path: part, isCarried: isCarried(part) }))
+    // The index is made from files, whose last bytes may still be in memory.
+    await draft.written(content.parts)
+    return await draft.write(path, indexTexts(draft, live, parts), signal)
+  }
   if (content.kind === 'joined') return await draft.join(path, content.parts, signal, content.envelope)
   const { envelope } = content
   return await draft.write(path, content.texts(client), signal, envelope && { envelope })
