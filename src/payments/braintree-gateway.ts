@@ -9,6 +9,7 @@ import {
   transactionAmount,
 } from './braintree-charge-state.js'
 import { methodCodes, rejectionCodes } from './braintree-declines.js'
+import { listBraintreeEntries } from './braintree-entries.js'
 import { toBraintreeSale } from './braintree-sale.js'
 import { declineOf } from './declines.js'
 import {
@@ -64,12 +65,21 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
   const { environment, merchantAccount, currency } = settings
   const library = openLibrary(settings)
 
+  // The library's own search never ends when an answer is not what it expects.
+  const searchIds = async (search: object): Promise<string[]> =>
+    idsOf(
+      await ask(() =>
+        library.http.post(`${library.config.baseMerchantPath()}/transactions/advanced_search_ids`, { search }),
+      ),
+    )
+  const fetchAll = async (ids: readonly string[]): Promise<unknown[]> => {
+    const path = `${library.config.baseMerchantPath()}/transactions/advanced_search`
+    return transactionsOf(await ask(() => library.http.post(path, { search: { ids } })), ids.length)
+  }
+
   /** The sales with our reference, voided and expired ones left out. */
   const findSales = async (reference: string): Promise<Transaction[]> => {
-    const search = { orderId: { is: reference }, type: ['sale'] }
-    // The library's own search never ends when an answer is not what it expects.
-    const path = `${library.config.baseMerchantPath()}/transactions/advanced_search_ids`
-    const ids = idsOf(await ask(() => library.http.post(path, { search })))
+    const ids = await searchIds({ orderId: { is: reference }, type: ['sale'] })
     const sales: Transaction[] = []
     for (const id of ids) sales.push(await ask(() => library.transaction.find(id)))
     return sales.filter(({ orderId, type, status }) => {
@@ -159,6 +169,11 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
     charge,
     findByReference: ({ reference }) => find(reference),
     refund,
+    settledBetween: (from, until, signal) => {
+      const search = (criteria: object) => searchIds({ ...criteria, merchantAccountId: [merchantAccount] })
+      return listBraintreeEntries({ search, fetch: fetchAll }, { from, until }, signal)
+    },
+    settlesWithinDays: 5,
     readCharge: (chargeId) => readBraintreeCharge(findTransaction, chargeId),
   }
 
@@ -226,6 +241,14 @@ function idsOf(answer: unknown): string[] {
   const ids = (answer as { searchResults?: { ids?: unknown } } | undefined)?.searchResults?.ids
   if (!Array.isArray(ids)) throw new UnclearAnswer('Braintree answered a search with something else')
   return ids.map(String)
+}
+
+/** A list of one is no array. */
+function transactionsOf(answer: unknown, expected: number): unknown[] {
+  const list = (answer as { creditCardTransactions?: { transaction?: unknown } } | undefined)?.creditCardTransactions
+  const found = [list?.transaction ?? []].flat()
+  if (found.length !== expected) throw new UnclearAnswer(`Braintree sent ${found.length} of ${expected} transactions`)
+  return found
 }
 
 // With these answers nothing was done: wrong keys, no right, no such record, an old library, too many requests.

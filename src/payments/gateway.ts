@@ -32,6 +32,13 @@ export type Gateway = {
   refund(refund: Refund, signal: AbortSignal): Promise<{ readonly refundId: string }>
   /** What the processor has of one charge at this moment; undefined: no charge has this id. */
   readCharge(chargeId: string, signal: AbortSignal): Promise<ChargeState | undefined>
+  /**
+   * All that the processor settled from one instant until before another, in any order, and charges to which something
+   * else happened then. Throws when the answer may be incomplete.
+   */
+  settledBetween(from: Date, until: Date, signal: AbortSignal): AsyncIterable<ProcessorEntry>
+  /** How many days after an approval a charge has settled at the latest. */
+  readonly settlesWithinDays: number
 }
 
 /** Whether no money moves at this gateway. */
@@ -107,6 +114,22 @@ export type Refund = {
   readonly amount: Decimal
   readonly currency: CurrencyCode
 }
+
+/** What a processor's list says: money of a charge or a refund has moved, or a charge is not what it was (`changed`). */
+export type ProcessorEntry =
+  | {
+      readonly kind: 'charge' | 'refund'
+      /** The processor's name for it. */
+      readonly id: string
+      /** The charge's name at the processor; of a refund: of the charge that it gives back. */
+      readonly chargeId: string
+      /** Our name for it; undefined: it was not made by us. */
+      readonly reference: string | undefined
+      readonly amount: Decimal
+      readonly currency: string
+      readonly settledAt: Date
+    }
+  | { readonly kind: 'changed'; readonly chargeId: string }
 
 /** The gateway certainly did nothing: it could not be reached, or it refused the request as such. */
 export class GatewayRefusal extends Error {

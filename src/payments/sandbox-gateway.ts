@@ -7,6 +7,7 @@ import {
   enterRefund,
   findCharge,
   findChargeById,
+  listSandboxEntries,
   type SandboxCharge,
 } from '../store/donations/sandbox-charges.js'
 import type { Store } from '../store/store.js'
@@ -73,6 +74,8 @@ export function createSandboxGateway({ store, clock }: { readonly store: Store; 
       const progress = declineCode === undefined ? 'settled' : 'failed'
       return { chargeId, reference, amount, currency, progress, refunds, disputes: [] }
     },
+    settledBetween: (from, until) => listSandboxEntries(store.db, from, until),
+    settlesWithinDays: 0,
   }
 }
 

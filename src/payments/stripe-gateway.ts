@@ -13,6 +13,7 @@ import { callError, type ProcessorAddress, processorAgent, UnclearAnswer } from 
 import { fromStripeAmount, toStripeAmount } from './stripe-amounts.js'
 import { readStripeCharge } from './stripe-charge-state.js'
 import { methodSpent, methodUnknown, stripeCodes } from './stripe-declines.js'
+import { listStripeEntries } from './stripe-entries.js'
 
 export type StripeSettings = {
   readonly secretKey: string
@@ -135,12 +136,22 @@ export function createStripeGateway({ secretKey, publishableKey, timeoutMs, addr
     findByReference: find,
     refund,
     readCharge: (chargeId) => ask(() => readStripeCharge(stripe, chargeId)),
+    settledBetween: (from, until, signal) => asked(listStripeEntries(stripe, { from, until }, signal)),
+    settlesWithinDays: 1,
   }
 }
 
 async function ask<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()
+  } catch (error) {
+    throw toCallError(error)
+  }
+}
+
+async function* asked<T>(list: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* list
   } catch (error) {
     throw toCallError(error)
   }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import {
   type LedgerCharge,
+  type LedgerRefund,
   type ProcessorAnswer,
   ProcessorLedger,
   type ProcessorServer,
@@ -24,6 +25,11 @@ type Sale = {
   readonly payment_method_nonce?: string
   readonly payment_method_token?: string
   readonly options: { readonly submit_for_settlement: boolean }
+}
+
+type Criteria = {
+  readonly order_id?: { readonly is: string }
+  readonly settled_at?: { readonly min: string; readonly max: string }
 }
 
 /** Answers of the gateway itself in place of a code of the card's issuer. */
@@ -64,6 +70,7 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
     }
     if (kind === 'transactions' && id === '' && method === 'POST') return sale(given.transaction as Sale)
     if (kind === 'transactions' && id === 'advanced_search_ids') return search(given.search)
+    if (kind === 'transactions' && id === 'advanced_search') return listed(given.search.ids)
     const charge = ledger.charges.find((item) => item.id === id)
     const credit = ledger.charges.flatMap((item) => item.refunds.map((refund) => ({ refund, of: item })))
     const back = credit.find(({ refund }) => refund.id === id)
@@ -117,10 +124,34 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
     return xml(422, element('api-error-response', errors + params(wanted) + element('message', 'It is not valid.')))
   }
 
-  function search(criteria: { order_id: { is: string }; type: string[] }): ProcessorAnswer {
-    const ids = ledger.charges.filter((item) => item.reference === criteria.order_id.is).map((item) => item.id)
-    const list = element('ids', ids.map((id) => element('item', id)).join(''), 'array')
+  function search(criteria: Criteria): ProcessorAnswer {
+    const list = element(
+      'ids',
+      idsOf(criteria)
+        .map((id) => element('item', id))
+        .join(''),
+      'array',
+    )
     return xml(200, element('search-results', element('page-size', '50', 'integer') + list))
+  }
+
+  function idsOf({ order_id, settled_at }: Criteria): string[] {
+    if (order_id) return ledger.charges.filter((item) => item.reference === order_id.is).map((item) => item.id)
+    if (!settled_at) return []
+    const [min, max] = [Date.parse(settled_at.min), Date.parse(settled_at.max)]
+    const within = (at: number) => at >= min && at <= max
+    return ledger.charges.flatMap((charge) => [
+      ...(charge.settled && within(charge.settledAt) ? [charge.id] : []),
+      ...charge.refunds.filter(({ at }) => within(at)).map(({ id }) => id),
+    ])
+  }
+
+  function listed(ids: readonly string[]): ProcessorAnswer {
+    const found = ledger.charges.flatMap((charge) => [
+      ...(ids.includes(charge.id) ? [transactionXml(charge)] : []),
+      ...charge.refunds.filter(({ id }) => ids.includes(id)).map((refund) => refundXml(charge, refund)),
+    ])
+    return xml(200, element('credit-card-transactions', found.join(''), 'collection'))
   }
 
   function voidCharge(charge: LedgerCharge): ProcessorAnswer {
@@ -133,9 +164,10 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
     if (!charge.settled) return invalid('91506', 'base', {})
     if (ledger.left(charge) === 0) return invalid('91512', 'base', {})
     if (toCents(amount) > ledger.left(charge)) return invalid('91521', 'amount', {})
-    const made = { id: ledger.nextId(), reference, amount: toCents(amount) }
-    charge.refunds.push(made)
-    return xml(201, refundXml(charge, made))
+    return xml(
+      201,
+      refundXml(charge, ledger.refund(charge, { id: ledger.nextId(), reference, amount: toCents(amount) })),
+    )
   }
 
   function transactionXml(charge: LedgerCharge, request?: Sale): string {
@@ -166,25 +198,27 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
       const money = { amount: toText(dispute.amount), 'amount-disputed': toText(dispute.amount) }
       return element('dispute', elements({ id: dispute.id, kind: 'chargeback', status: dispute.status, ...money }))
     })
-    return element(
-      'transaction',
-      elements(fields) + backs + customer + element('disputes', complaints.join(''), 'array'),
-    )
+    const history = settled ? statusHistory(charge.settledAt) : ''
+    const lists = backs + history + element('disputes', complaints.join(''), 'array')
+    return element('transaction', elements(fields) + lists + customer)
   }
 }
 
-function refundXml(charge: LedgerCharge, { id, reference, amount, failed }: LedgerCharge['refunds'][number]): string {
+/** A refund, which settles at once. */
+function refundXml(charge: LedgerCharge, { id, reference, amount, at, failed }: LedgerRefund): string {
   const fields = {
-    ...{
-      id,
-      status: failed ? 'settlement_declined' : 'submitted_for_settlement',
-      type: 'credit',
-      amount: toText(amount),
-      'order-id': reference,
-    },
+    ...{ id, status: failed ? 'settlement_declined' : 'settled', type: 'credit' },
+    ...{ amount: toText(amount), 'order-id': reference },
     ...{ 'currency-iso-code': charge.currency, 'refunded-transaction-id': charge.id },
   }
-  return element('transaction', elements(fields))
+  return element('transaction', elements(fields) + statusHistory(at))
+}
+
+function statusHistory(settledAt: number): string {
+  const event = (status: string, timestamp: string) =>
+    element('status-event', elements({ status }) + element('timestamp', timestamp, 'datetime'))
+  const time = `${new Date(settledAt).toISOString().slice(0, 19)}Z`
+  return element('status-history', event('submitted_for_settlement', time) + event('settled', time), 'array')
 }
 
 /** The real answers of refused requests repeat what was asked, nonces and names included. */

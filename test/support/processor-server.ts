@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -20,12 +21,23 @@ export type LedgerCharge = {
   /** Absent: approved. */
   readonly declineCode?: number
   settled: boolean
+  /** When the processor settled it, as far as it has. */
+  settledAt: number
   voided: boolean
   /** Approved, but the money never came. */
   failed: boolean
-  readonly refunds: { readonly id: string; readonly reference: string; readonly amount: number; failed?: boolean }[]
+  readonly refunds: LedgerRefund[]
   readonly disputes: { readonly id: string; readonly amount: number; status: 'open' | 'won' | 'lost' }[]
   readonly at: number
+}
+
+/** A refund; its reference is empty when it was made in the processor's own console. */
+export type LedgerRefund = {
+  readonly id: string
+  readonly reference: string
+  readonly amount: number
+  failed?: boolean
+  at: number
 }
 
 /** What a stand-in does with the answer to a charge, decided by the nonce as in the sandbox. */
@@ -82,6 +94,7 @@ export class ProcessorLedger {
     const charge: LedgerCharge = {
       ...given,
       settled: false,
+      settledAt: 0,
       voided: false,
       failed: false,
       refunds: [],
@@ -97,6 +110,18 @@ export class ProcessorLedger {
     return reference === undefined ? ours : ours.filter((charge) => charge.reference === reference)
   }
 
+  refund(charge: LedgerCharge, refund: Omit<LedgerRefund, 'at'>): LedgerRefund {
+    const made = { ...refund, at: Date.now() }
+    charge.refunds.push(made)
+    return made
+  }
+
+  /** Lets the processor settle a charge, as it does once a day. */
+  settle(charge: LedgerCharge, at = Date.now()): void {
+    charge.settled = true
+    charge.settledAt = at
+  }
+
   left({ amount, voided, refunds }: LedgerCharge): number {
     return voided ? 0 : refunds.reduce((left, refund) => (refund.failed ? left : left - refund.amount), amount)
   }
@@ -109,10 +134,8 @@ export class ProcessorLedger {
   }
 
   /** A refund that somebody makes in the processor's console. */
-  refundInConsole(reference: string, amount: string): { readonly id: string; failed?: boolean } {
-    const refund = { id: this.nextId('re_'), reference: '', amount: toCents(amount) }
-    this.only(reference).refunds.push(refund)
-    return refund
+  refundInConsole(reference: string, amount: string): LedgerRefund {
+    return this.refund(this.only(reference), { id: this.nextId('re_'), reference: '', amount: toCents(amount) })
   }
 
   /** A dispute of the whole charge, whose status the caller changes. */
@@ -134,8 +157,14 @@ export class ProcessorLedger {
     return {
       held: async (reference: string) => this.held(reference),
       settle: async (reference: string) => {
-        for (const charge of this.approved(reference)) charge.settled = true
+        for (const charge of this.approved(reference)) this.settle(charge)
       },
+      chargeMany: async (count: number) =>
+        Array.from({ length: count }, () => {
+          const reference = randomUUID()
+          this.settle(this.charge({ id: this.nextId('many_'), reference, amount: 4250, currency: 'USD' }))
+          return reference
+        }),
       changeAmount: async (reference: string, amount: Decimal) => {
         for (const charge of this.approved(reference)) charge.amount = toCents(amount)
       },

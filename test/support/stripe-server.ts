@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { stripeCodes } from '../../src/payments/stripe-declines.js'
 import {
   type LedgerCharge,
+  type LedgerRefund,
   type ProcessorAnswer,
   ProcessorLedger,
   type ProcessorServer,
@@ -51,6 +52,7 @@ export async function startStripe(): Promise<ProcessorServer> {
     const [, intentId] = /^GET \/v1\/payment_intents\/(\w+)$/.exec(place) ?? []
     if (intentId !== undefined) return retrieve(intentId)
     if (place === 'GET /v1/disputes') return disputes(searchParams.get('payment_intent') ?? '')
+    if (place === 'GET /v1/balance_transactions') return balanceTransactions(searchParams)
     if (place === 'POST /v1/refunds') return refund(form)
     if (place === 'GET /v1/refunds') return refunds(searchParams.get('payment_intent') ?? '')
     if (pathname.startsWith('/v1/payment_methods/')) return json({ object: 'payment_method', customer: 'cus_1' })
@@ -114,12 +116,32 @@ export async function startStripe(): Promise<ProcessorServer> {
   }
 
   function list(params: URLSearchParams): ProcessorAnswer {
-    const [since, limit] = [Number(params.get('created[gte]')), Number(params.get('limit'))]
+    const since = Number(params.get('created[gte]'))
     const newestFirst = ledger.charges.filter(({ at }) => at / 1000 >= since).reverse()
-    const start = newestFirst.findIndex(({ id }) => id === params.get('starting_after')) + 1
-    const page = newestFirst.slice(start, start + limit)
-    const has_more = start + limit < newestFirst.length
-    return json({ object: 'list', data: page.map(intent), has_more, url: '/v1/payment_intents' })
+    return json({ ...pageOf(newestFirst.map(intent), params), url: '/v1/payment_intents' })
+  }
+
+  /** Money of a charge and of a refund moves when it is made. */
+  function balanceTransactions(params: URLSearchParams): ProcessorAnswer {
+    const [since, before] = [Number(params.get('created[gte]')), Number(params.get('created[lt]'))]
+    const lines = ledger.approved().flatMap((charge) => {
+      const { currency, reference } = charge
+      const about = (id: string, amount: number, name: string) => {
+        const metadata = name === '' ? {} : { reference: name }
+        return { id, amount, currency, metadata, payment_intent: charge.id }
+      }
+      return [
+        { at: charge.at, type: 'charge', source: about(`ch_${charge.id}`, charge.amount, reference) },
+        ...charge.refunds.map(({ id, amount, at, ...refund }) => {
+          return { at, type: 'refund', source: about(id, amount, refund.reference) }
+        }),
+      ]
+    })
+    const payout = { at: Date.now(), type: 'payout', source: { id: 'po_1', object: 'payout' } }
+    const data = [...lines, payout]
+      .map(({ at, type, source }) => ({ id: `txn_${source.id}`, type, source, created: Math.floor(at / 1000) }))
+      .filter(({ created }) => created >= since && created < before)
+    return json({ ...pageOf(data, params), url: '/v1/balance_transactions' })
   }
 
   function refund(form: URLSearchParams): ProcessorAnswer {
@@ -128,9 +150,8 @@ export async function startStripe(): Promise<ProcessorServer> {
     const amount = Number(form.get('amount'))
     if (ledger.left(charge) === 0) return failure(400, { code: 'charge_already_refunded' })
     if (amount > ledger.left(charge)) return failure(400, { code: 'amount_too_large', param: 'amount' })
-    const made = { id: ledger.nextId('re_'), reference: form.get('metadata[reference]') ?? '', amount }
-    charge.refunds.push(made)
-    return json(refundOf(made))
+    const reference = form.get('metadata[reference]') ?? ''
+    return json(refundOf(ledger.refund(charge, { id: ledger.nextId('re_'), reference, amount })))
   }
 
   function refunds(id: string): ProcessorAnswer {
@@ -154,7 +175,14 @@ export async function startStripe(): Promise<ProcessorServer> {
   }
 }
 
-const refundOf = ({ id, amount, reference, failed }: LedgerCharge['refunds'][number]) => {
+/** The part of a list that these parameters ask for. */
+function pageOf<T extends { readonly id: string }>(items: readonly T[], params: URLSearchParams) {
+  const limit = Number(params.get('limit'))
+  const start = items.findIndex(({ id }) => id === params.get('starting_after')) + 1
+  return { object: 'list', data: items.slice(start, start + limit), has_more: start + limit < items.length }
+}
+
+const refundOf = ({ id, amount, reference, failed }: LedgerRefund) => {
   const metadata = reference === '' ? {} : { reference }
   return { id, object: 'refund', amount, currency: 'usd', status: failed ? 'failed' : 'succeeded', metadata }
 }

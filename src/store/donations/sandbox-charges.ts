@@ -107,6 +107,45 @@ export async function enterRefund(
   return rows[0]?.id
 }
 
+/** An approved charge or a refund of the sandbox. */
+export type SandboxEntry = {
+  readonly kind: 'charge' | 'refund'
+  readonly id: string
+  readonly chargeId: string
+  readonly reference: string
+  readonly amount: Decimal
+  readonly currency: string
+  readonly settledAt: Date
+}
+
+const listed = 1_000
+
+/** All approved charges and refunds of this time, a thousand at a time. */
+export async function* listSandboxEntries(db: Db, from: Date, until: Date): AsyncGenerator<SandboxEntry> {
+  for (const sql of [selectCharges, selectRefunds]) {
+    for (let after = 0, more = true; more; ) {
+      const { rows } = await db.query<SandboxEntry & { number: number }>(sql, [from, until, after, listed])
+      for (const { number, ...entry } of rows) {
+        yield entry
+        after = number
+      }
+      more = rows.length === listed
+    }
+  }
+}
+
+const selectCharges = `
+  select id as number, 'charge' as kind, 'sandbox-' || id as id, 'sandbox-' || id as "chargeId", reference, amount,
+    currency, charged_at as "settledAt"
+  from sandbox_charge
+  where decline_code is null and charged_at >= $1 and charged_at < $2 and id > $3 order by number limit $4`
+
+const selectRefunds = `
+  select r.id as number, 'refund' as kind, 'sandbox-refund-' || r.id as id, 'sandbox-' || c.id as "chargeId",
+    r.reference, r.amount, c.currency, r.refunded_at as "settledAt"
+  from sandbox_refund r join sandbox_charge c on c.id = r.charge_id
+  where r.refunded_at >= $1 and r.refunded_at < $2 and r.id > $3 order by number limit $4`
+
 /** Removes the charges whose references `query` selects, and their refunds. */
 export async function forgetSandboxCharges(db: Db, query: string): Promise<void> {
   await db.query(

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Decimal } from '../../../src/domain/money.js'
+import { listBraintreeEntries } from '../../../src/payments/braintree-entries.js'
 import { type BraintreeSettings, createBraintreeGateway } from '../../../src/payments/braintree-gateway.js'
 import { declines } from '../../../src/payments/declines.js'
 import type { Charge } from '../../../src/payments/gateway.js'
@@ -117,5 +118,34 @@ describe('the Braintree gateway', async () => {
     expect(await gateway.describeAccount(signal)).toBe('merchant account giving_usd of the sandbox, USD, active')
     const euros = createBraintreeGateway({ ...settings, currency: 'EUR', address: processor.address })
     await expect(euros.describeAccount(signal)).rejects.toThrow('expected an active merchant account in EUR')
+  })
+
+  it('lists more than one search shows, by searching for parts of the time', async () => {
+    const from = new Date('2026-11-20T00:00:00Z')
+    const settled = Array.from({ length: 10_050 }, (_, n) => ({
+      ...{ id: `t${n}`, type: 'sale', amount: '10.00', currencyIsoCode: 'USD', orderId: `r${n}` },
+      statusHistory: [{ status: 'settled', timestamp: new Date(from.getTime() + (n % 4) * 1_000).toISOString() }],
+    }))
+    const timeOf = (id: string) => from.getTime() + (Number(id.slice(1)) % 4) * 1_000
+    const searches = {
+      search: async ({ settledAt }: { settledAt?: { min: string; max: string } }) => {
+        if (!settledAt) return []
+        const [min, max] = [Date.parse(settledAt.min), Date.parse(settledAt.max)]
+        return settled.map(({ id }) => id).filter((id) => timeOf(id) >= min && timeOf(id) <= max)
+      },
+      fetch: async (ids: readonly string[]) => {
+        expect(ids.length).toBeLessThanOrEqual(50)
+        return ids.flatMap((id) => settled[Number(id.slice(1))] ?? [])
+      },
+    }
+    const listed = new Set<string>()
+    const list = async (until: Date) => {
+      for await (const { chargeId } of listBraintreeEntries(searches, { from, until }, signal)) listed.add(chargeId)
+    }
+    await list(new Date(from.getTime() + 4_000))
+    expect(listed.size).toBe(settled.length)
+    for (const { statusHistory } of settled) Object.assign(statusHistory[0] ?? {}, { timestamp: from.toISOString() })
+    searches.search = async () => settled.map(({ id }) => id)
+    await expect(list(new Date(from.getTime() + 4_000))).rejects.toThrow('in one second')
   })
 })

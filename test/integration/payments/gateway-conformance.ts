@@ -3,7 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Decimal } from '../../../src/domain/money.js'
-import { type Charge, type Gateway, GatewayRefusal, withTimeout } from '../../../src/payments/gateway.js'
+import {
+  type Charge,
+  type Gateway,
+  GatewayRefusal,
+  type ProcessorEntry,
+  withTimeout,
+} from '../../../src/payments/gateway.js'
 import { sameAmount } from '../../../src/payments/payments.js'
 import { usd } from '../../support/donations.js'
 
@@ -18,6 +24,8 @@ export type OpenGateway = {
   held(reference: string): Promise<Held>
   /** Lets the processor settle the charge, as it does once a day. */
   settle(reference: string): Promise<void>
+  /** Lets the processor charge and settle this often; gives the references. */
+  chargeMany(count: number): Promise<readonly string[]>
   /** Changes what the processor says it charged. */
   changeAmount(reference: string, amount: Decimal): Promise<void>
   /** Keys and the like, which may stand in no error and no line of output. */
@@ -245,6 +253,50 @@ export function describeGateway({ name, timeoutMs, open, ...given }: GatewayCase
       const invented = { ...aCharge(), chargeId: 'nothing0' }
       expect(await failure(giveBack(invented, '10'))).toBeInstanceOf(GatewayRefusal)
       await expectHeld(paid.reference, 1, '42.50')
+    })
+
+    it('lists each charge and refund that was settled in a time, with our references', async () => {
+      const from = new Date(Math.floor(Date.now() / 1000) * 1000)
+      const [paid, partly, reference] = [await approved(), await approved(), randomUUID()]
+      const declined = aCharge(given.declines[0]?.[0])
+      await charge(declined)
+      for (const one of [paid, partly]) await opened.settle(one.reference)
+      const { refundId } = await giveBack(partly, '12.50', reference)
+      const list = async (since: Date, until: Date) => {
+        const entries: ProcessorEntry[] = []
+        const { signal } = new AbortController()
+        for await (const entry of opened.gateway.settledBetween(since, until, signal)) entries.push(entry)
+        return entries
+      }
+      const entries = await list(from, new Date(Date.now() + 1_000))
+      const ofReference = (wanted: string) =>
+        entries.filter((entry) => 'reference' in entry && entry.reference === wanted)
+      for (const { chargeId, ...one } of [paid, partly]) {
+        const expected = { kind: 'charge', id: chargeId, chargeId, currency: 'USD', reference: one.reference }
+        expect(ofReference(one.reference)).toMatchObject([expected])
+      }
+      const back = { kind: 'refund', id: refundId, chargeId: partly.chargeId, currency: 'USD' }
+      expect(ofReference(reference)).toMatchObject([back])
+      expect(ofReference(declined.reference)).toEqual([])
+      for (const entry of [...ofReference(paid.reference), ...ofReference(reference)]) {
+        if (entry.kind === 'changed') expect.unreachable('a charge that settled is not changed')
+        expect(sameAmount(entry.amount, amount(entry.kind === 'charge' ? '42.50' : '12.50'))).toBe(true)
+        expect(entry.settledAt.getTime()).toBeGreaterThanOrEqual(from.getTime())
+      }
+      const before = await list(new Date(0), from)
+      expect(before.filter((entry) => 'reference' in entry && entry.reference === paid.reference)).toEqual([])
+      expect(await list(new Date(Date.now() + 60_000), new Date(Date.now() + 120_000))).toEqual([])
+    })
+
+    it('lists all of many charges, each once', async () => {
+      const from = new Date(Math.floor(Date.now() / 1000) * 1000)
+      const references = await opened.chargeMany(230)
+      const seen = new Map<string, number>()
+      const { signal } = new AbortController()
+      for await (const entry of opened.gateway.settledBetween(from, new Date(Date.now() + 1_000), signal)) {
+        if (entry.kind === 'charge' && entry.reference) seen.set(entry.reference, (seen.get(entry.reference) ?? 0) + 1)
+      }
+      expect(references.map((reference) => seen.get(reference))).toEqual(references.map(() => 1))
     })
 
     it('repeats no nonce, no key and nothing of the donor in errors or output', () => {

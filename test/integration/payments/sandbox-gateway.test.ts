@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import type { Decimal } from '../../../src/domain/money.js'
 import { declines } from '../../../src/payments/declines.js'
 import { createSandboxGateway } from '../../../src/payments/sandbox-gateway.js'
+import { enterCharges } from '../../../src/store/donations/sandbox-charges.js'
 import { testDatabase } from '../../support/database.js'
 import { describeGateway } from './gateway-conformance.js'
 
@@ -34,6 +36,14 @@ describeGateway({
         return rows[0] ?? { charges: 0, amount: '0' as Decimal }
       },
       settle: async () => undefined,
+      chargeMany: async (count) => {
+        const charged = Array.from({ length: count }, () => {
+          const money = { amount: '42.50' as Decimal, currency: 'USD', declineCode: undefined }
+          return { ...money, reference: randomUUID(), at: new Date() }
+        })
+        await enterCharges(store.db, charged)
+        return charged.map(({ reference }) => reference)
+      },
       changeAmount: async (reference, amount) => {
         await store.db.query('update sandbox_charge set amount = $2 where reference = $1', [reference, amount])
       },
