@@ -1,5 +1,7 @@
 import cors from '@fastify/cors'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../domain/errors.js'
+import type { KeyLimits } from '../store/access/accounts.js'
 
 /** Response headers that a browser app may read. */
 export const exposedHeaders = [
@@ -27,4 +29,27 @@ export async function allowAllOrigins(app: FastifyInstance): Promise<void> {
     exposedHeaders,
     strictPreflight: false,
   })
+}
+
+/**
+ * Lets only pages of its origins use a key that is bound to some, and read the answer (wire.md 1.2). Throws
+ * `key-restricted`, whose answer no page can read.
+ */
+export function requireOrigin(
+  { origins }: Pick<KeyLimits, 'origins'>,
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  if (origins === undefined) return
+  const { origin } = headers
+  reply.removeHeader('access-control-allow-origin').header('vary', 'Origin')
+  if (origin === undefined || !origins.split(' ').includes(origin)) {
+    throw new ServiceError('key-restricted', 'this api_key may be used by pages of its web origins only')
+  }
+  reply.header('access-control-allow-origin', origin)
+}
+
+/** Names what an answer depends on, besides the origin where a key is bound to some. */
+export function setVary(reply: FastifyReply, names: string): FastifyReply {
+  return reply.header('vary', reply.getHeader('vary') === 'Origin' ? `${names}, Origin` : names)
 }

@@ -58,7 +58,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   app.setErrorHandler(sendError)
   app.setNotFoundHandler((request, reply) => sendError(nothingHere(request), request, reply))
 
-  const authenticate = createAuthentication(deps.store)
+  const authenticate = createAuthentication(deps)
   const downloads = new Downloads(config.limits)
   await describeApi(app, config)
   accountRoutes(app, { ...deps, authenticate, countKey })

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, errorCatalogue, type FieldProblem, problemText, ServiceError } from '../domain/errors.js'
 import type { Log } from '../observability/log.js'
-import { exposedHeaders } from './cors.js'
+import { exposedHeaders, setVary } from './cors.js'
 import { addLogFields } from './log-fields.js'
 import { mediaTypes, responseFormat } from './negotiation.js'
 import { type ErrorResponse, errorDocument } from './representations/error-response.js'
@@ -21,10 +21,9 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   if (failure.status >= 500 && !errorCatalogue[failure.code].public)
     request.log.error({ requestId: request.id, code: failure.code, err: error }, 'request failed')
   const format = responseFormat(request)
-  reply
+  setVary(reply, 'Accept')
     .code(failure.status)
     .header('content-type', mediaTypes[format])
-    .header('vary', 'Accept')
     .header('cache-control', 'no-store')
     .header('x-request-id', request.id)
   if (failure.status === 503) reply.header('retry-after', String(failure.retryAfterSeconds ?? retryAfterSeconds))

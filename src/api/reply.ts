@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
 import type { Pieces } from '../wire/write/list.js'
 import type { Format } from '../wire/write/wire-value.js'
+import { setVary } from './cors.js'
 import { preferredEncoding } from './encoding.js'
 import { mediaTypes } from './negotiation.js'
 
@@ -53,8 +54,7 @@ export function sendRead(
   const name = hash('sha1', version === undefined ? body : `${format} ${version}`, 'base64url')
   const compressed =
     body.length >= compressedFromBytes && preferredEncoding(request.headers['accept-encoding']) === 'gzip'
-  reply
-    .header('vary', 'Accept, Accept-Encoding')
+  setVary(reply, 'Accept, Accept-Encoding')
     .header('cache-control', isPublic ? 'public, no-cache' : 'private, no-cache')
     .header('etag', `"${name}${compressed ? '-gz' : ''}"`)
   if (canonical !== undefined) reply.header('link', `<${canonical}>; rel="canonical"`)

@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
+import { toKeyLimits } from '../api/operations/key-limits.js'
 import { isoInstantOf } from '../domain/dates.js'
 import { getAccountId } from '../store/access/account-administration.js'
-import { issueKey, secretHash } from '../store/access/accounts.js'
+import { issueKey, noLimits, secretHash } from '../store/access/accounts.js'
 import { type KeyChoice, listKeys, revokeKey } from '../store/access/api-keys.js'
-import { type CommandLine, jsonOption, wholeNumber } from './command-line.js'
+import { type CommandLine, durationSeconds, jsonOption, wholeNumber } from './command-line.js'
 import { describeEmail } from './e-mail.js'
 import type { Output } from './output.js'
 import { auditOperator } from './wiring/audit.js'
@@ -19,6 +20,9 @@ export function registerKeys(program: Command, { storeAction, readSecret }: Comm
       .option(...jsonOption)
   add('issue', 'issue one more key, which is shown once')
     .requiredOption('--email <email>', 'e-mail address')
+    .option('--scope <scope>', 'read or donate: what it may be used for; both unless given')
+    .option('--origin <origin...>', 'web origins such as https://www.example.org whose pages alone may read with it')
+    .option('--expires <duration>', 'how long it is valid, such as 90d', durationSeconds)
     .action(storeAction([], issue))
   add('list', 'the keys by number').option('--email <email>', 'e-mail address').action(storeAction([], list))
   add('revoke', 'end a key and its tokens; exit code 1 when there is no such key')
@@ -35,10 +39,22 @@ export function registerKeys(program: Command, { storeAction, readSecret }: Comm
     )
 }
 
-async function issue(runtime: Runtime, output: Output, { email }: { email: string }): Promise<number> {
+type NewKey = {
+  readonly email: string
+  readonly scope?: string
+  readonly origin?: readonly string[]
+  readonly expires?: number
+}
+
+async function issue(runtime: Runtime, output: Output, { email, scope, origin, expires }: NewKey): Promise<number> {
+  const now = runtime.clock()
+  const limits = {
+    ...toKeyLimits({ scope, origins: origin?.join(' ') }, now),
+    expiresAt: expires === undefined ? undefined : new Date(now.getTime() + expires * 1000),
+  }
   const { text: apiKey } = await runtime.store.transaction(async (db) => {
     const account = await getAccountId(db, email)
-    const key = await issueKey(db, account, runtime.clock())
+    const key = await issueKey(db, account, now, limits)
     await auditOperator(runtime, db, { action: 'key-issued', subject: `key ${key.id}`, details: { account } })
     return key
   })
@@ -48,15 +64,27 @@ async function issue(runtime: Runtime, output: Output, { email }: { email: strin
 
 /** The keys of all accounts or of one, by number; their texts are not stored. */
 async function list({ store }: Runtime, output: Output, { email }: { email?: string }): Promise<number> {
-  const keys = (await listKeys(store.db, email)).map(({ createdAt, revokedAt, ...key }) => ({
-    ...key,
-    createdAt: isoInstantOf(createdAt),
-    ...(revokedAt && { revokedAt: isoInstantOf(revokedAt) }),
-  }))
+  const keys = (await listKeys(store.db, email)).map(
+    ({ createdAt, revokedAt, expiresAt, lastUsedAt, origins, ...key }) => ({
+      ...key,
+      ...(origins !== undefined && { origins }),
+      createdAt: isoInstantOf(createdAt),
+      ...(expiresAt && { expiresAt: isoInstantOf(expiresAt) }),
+      ...(lastUsedAt && { lastUsedAt: isoInstantOf(lastUsedAt) }),
+      ...(revokedAt && { revokedAt: isoInstantOf(revokedAt) }),
+    }),
+  )
   output.result({ keys }, () =>
-    keys.map(({ id, email, createdAt, revokedAt }) => {
-      const revoked = revokedAt === undefined ? '' : `; revoked ${revokedAt}`
-      return `${String(id).padStart(6)} ${describeEmail(email).padEnd(40)} since ${createdAt}${revoked}`
+    keys.map(({ id, email, scope, origins, createdAt, expiresAt, lastUsedAt, revokedAt }) => {
+      const facts = [
+        `since ${createdAt}`,
+        lastUsedAt === undefined ? 'never used' : `used ${lastUsedAt}`,
+        ...(scope === noLimits.scope ? [] : [`for ${scope} only`]),
+        ...(origins === undefined ? [] : [`for pages of ${origins}`]),
+        ...(expiresAt === undefined ? [] : [`ends ${expiresAt}`]),
+        ...(revokedAt === undefined ? [] : [`revoked ${revokedAt}`]),
+      ]
+      return `${String(id).padStart(6)} ${describeEmail(email).padEnd(40)} ${facts.join('; ')}`
     }),
   )
   if (!output.json && keys.length === 0) output.note('there is no key')

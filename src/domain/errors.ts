@@ -47,6 +47,12 @@ export const errorCatalogue = {
     remedy: 'stop',
     public: true,
   },
+  'key-restricted': {
+    meaning: 'The api_key was issued for other operations, or for pages of other web origins.',
+    status: 401,
+    remedy: 'stop',
+    public: true,
+  },
   'credentials-wrong': {
     meaning: 'E-mail, password and api_key do not belong together.',
     status: 401,

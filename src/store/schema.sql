@@ -50,9 +50,15 @@ create table api_key (
   key_hash bytea not null,
   created_at timestamp with time zone not null,
   revoked_at timestamp with time zone,
+  scope text default 'read donate'::text not null,
+  origins text,
+  expires_at timestamp with time zone,
+  last_used_at timestamp with time zone,
   constraint api_key_pkey PRIMARY KEY (id),
   constraint api_key_key_hash_key UNIQUE (key_hash),
-  constraint api_key_key_hash_check CHECK (length(key_hash) = 32)
+  constraint api_key_check CHECK (origins IS NULL OR origins <> ''::text AND scope = 'read'::text),
+  constraint api_key_key_hash_check CHECK (length(key_hash) = 32),
+  constraint api_key_scope_check CHECK (scope = ANY (ARRAY['read'::text, 'donate'::text, 'read donate'::text]))
 );
 
 create table attempt_count (

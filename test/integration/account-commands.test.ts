@@ -24,7 +24,7 @@ describe('the operator’s commands for API users', async () => {
   }
   /** What the API says of this key right now, without what it remembers. */
   const isValid = (key: string) =>
-    createAuthentication(store)(key).then(
+    createAuthentication({ store, clock: () => new Date() })(key).then(
       () => true,
       () => false,
     )
@@ -71,7 +71,7 @@ describe('the operator’s commands for API users', async () => {
 
   it('end the tokens of an account with its old password, and when it is disabled, also once it is enabled again', async () => {
     const key = String((await run(`keys issue --email ${email}`)).said?.apiKey)
-    const keyId = (await findKey(store.db, secretHash(key)))?.id ?? 0
+    const keyId = (await findKey(store.db, secretHash(key), new Date()))?.id ?? 0
     const at = new Date()
     for (const change of ['password --password-stdin', 'disable']) {
       const token = await issueToken(store.db, { keyId, timeoutSeconds: 60, at })
@@ -80,6 +80,16 @@ describe('the operator’s commands for API users', async () => {
       await run(`users enable --email ${email}`)
       expect(await isTokenValid(store.db, { token, keyId, at })).toBe(false)
     }
+  })
+
+  it('bound a key to reads, to web pages and to a time', async () => {
+    const issue = `keys issue --email ${email}`
+    await run(`${issue} --origin https://a.example --origin https://b.example --expires 90d`)
+    const { origins, scope, createdAt, expiresAt } =
+      ((await run('keys list')).said?.keys as Record<string, string>[]).at(-1) ?? {}
+    expect([origins, scope]).toEqual(['https://a.example https://b.example', 'read'])
+    expect(Date.parse(String(expiresAt)) - Date.parse(String(createdAt))).toBe(90 * 86_400_000)
+    expect(await run(`${issue} --scope write`)).toMatchObject({ code: 2, stderr: expect.stringContaining('scope') })
   })
 
   it('issue, list and revoke keys, by number or by the key itself', async () => {

@@ -1,5 +1,5 @@
-import { type IssuedKey, secretHash } from '../../store/access/accounts.js'
-import { issueKeyUpTo, revokeKey } from '../../store/access/api-keys.js'
+import { type IssuedKey, type KeyLimits, secretHash } from '../../store/access/accounts.js'
+import { issueKeyUpTo, type KeySummary, listKeys, revokeKey } from '../../store/access/api-keys.js'
 import { audit } from '../audit.js'
 import { unknownKey } from './authenticate.js'
 import { type CredentialDeps, type Credentials, verifyCredentials } from './verify-credentials.js'
@@ -14,10 +14,11 @@ export const mostKeys = 20
 export async function issueKeyTo(
   deps: CredentialDeps,
   credentials: Credentials,
+  limits: KeyLimits,
 ): Promise<{ readonly accountId: number; readonly key: IssuedKey }> {
   const { id: accountId } = await verifyCredentials(deps, credentials)
   const key = await deps.store.transaction(async (db) => {
-    const issued = await issueKeyUpTo(db, accountId, mostKeys, deps.clock())
+    const issued = await issueKeyUpTo(db, accountId, mostKeys, deps.clock(), limits)
     const who = { actor: `account ${accountId}`, origin: credentials.address }
     await audit(deps, db, { action: 'key-issued', ...who, subject: `key ${issued.id}` })
     return issued
@@ -25,8 +26,18 @@ export async function issueKeyTo(
   return { accountId, key }
 }
 
+/** The keys of the account that are not revoked. Throws `credentials-wrong`, `login-throttled` or `server-busy`. */
+export async function listKeysOf(
+  deps: CredentialDeps,
+  credentials: Credentials,
+): Promise<{ readonly accountId: number; readonly keys: readonly KeySummary[] }> {
+  const { id: accountId, email } = await verifyCredentials(deps, credentials)
+  const keys = await listKeys(deps.store.db, email)
+  return { accountId, keys: keys.filter(({ revokedAt }) => revokedAt === undefined) }
+}
+
 /**
- * Revokes a key of the account and ends its tokens; a revoked key is not an error. Throws like `issueKeyTo`, and
+ * Revokes a key of the account, given as its text or its number, and ends its tokens; a revoked key is not an error. Throws like `issueKeyTo`, and
  * `key-unknown` when the account has no such key.
  */
 export async function revokeKeyOf(
@@ -34,8 +45,10 @@ export async function revokeKeyOf(
   { apiKey, ...credentials }: Credentials & { readonly apiKey: string },
 ): Promise<{ readonly accountId: number; readonly keyId: number }> {
   const { id: accountId } = await verifyCredentials(deps, credentials)
+  // The text of a key is a UUID, never a number.
+  const choice = /^\d{1,15}$/.test(apiKey.trim()) ? { id: Number(apiKey) } : { hash: secretHash(apiKey) }
   const keyId = await deps.store.transaction(async (db) => {
-    const revoked = await revokeKey(db, { hash: secretHash(apiKey), accountId }, deps.clock())
+    const revoked = await revokeKey(db, { ...choice, accountId }, deps.clock())
     if (revoked === undefined) throw unknownKey(apiKey)
     const who = { actor: `account ${accountId}`, origin: credentials.address }
     await audit(deps, db, { action: 'key-revoked', ...who, subject: `key ${revoked}` })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { secretText, userFields } from '../request-body.js'
+import { secretText, textUpTo, userFields } from '../request-body.js'
 
 /** An operation on accounts, keys or tokens: the roots of its body and answer, and the fields of the body. */
 export type AccountOperation<Body extends z.ZodType = z.ZodType> = {
@@ -9,8 +9,13 @@ export type AccountOperation<Body extends z.ZodType = z.ZodType> = {
   readonly root: string
   readonly body: Body
   readonly answerRoot: string
-  /** Name and meaning of the answer's one field. */
-  readonly answer: { readonly field: string; readonly type: 'string' | 'boolean'; readonly meaning: string }
+  /** Name, JSON Schema type and meaning of the answer's one field. */
+  readonly answer: {
+    readonly field: string
+    readonly type: string
+    readonly meaning: string
+    readonly properties?: object
+  }
 }
 
 function operation<Body extends z.ZodType>(one: AccountOperation<Body>): AccountOperation<Body> {
@@ -52,17 +57,54 @@ export const makeAccount = operation({
 export const requestKey = operation({
   path: '/api/userservice/keys',
   summary: 'Get an API key',
-  description: 'Issues a key, which is shown only in this answer. An account has at most 20 keys.',
+  description:
+    'Issues a key, which is shown only in this answer. An account has at most 20 keys. A key can be for reads or donations only, end at an instant, and be bound to the web origins whose pages use it.',
   root: 'key_request',
-  body: z.object({ user: userFields }),
+  body: z.object({
+    user: userFields,
+    scope: textUpTo(64).optional(),
+    origins: textUpTo(2_000).optional(),
+    expires_at: textUpTo(64).optional(),
+  }),
   answerRoot: 'key_response',
   answer: { field: 'api_key', type: 'string', meaning: 'A UUID.' },
+})
+
+export const listOwnKeys = operation({
+  path: '/api/userservice/keys/list',
+  summary: 'List the keys of an account',
+  description: 'The keys that are not revoked: what each is for, and when it was used last, to five minutes.',
+  root: 'key_list_request',
+  body: z.object({ user: userFields }),
+  answerRoot: 'key_list_response',
+  answer: {
+    field: 'keys',
+    type: 'object',
+    meaning: 'Each key with its id, scope, created_at and, where there is one, expires_at, last_used_at and origins.',
+    properties: {
+      key: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['id', 'scope', 'created_at'],
+          properties: {
+            id: { type: 'integer' },
+            scope: { type: 'string', enum: ['read', 'donate', 'read donate'] },
+            ...Object.fromEntries(
+              ['created_at', 'expires_at', 'last_used_at', 'origins'].map((name) => [name, { type: 'string' }]),
+            ),
+          },
+        },
+      },
+    },
+  },
 })
 
 export const giveUpKey = operation({
   path: '/api/userservice/keys/revoke',
   summary: 'Revoke an API key',
-  description: 'Ends a key of the account and all its tokens, everywhere within 5 seconds.',
+  description:
+    'Ends a key of the account and all its tokens, everywhere within 5 seconds. The api_key is the key or its id in the list.',
   root: 'key_revocation_request',
   body: z.object({ user: userFields, api_key: secretText }),
   answerRoot: 'revocation_response',

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Format, object, type WireScalar, wireDocument } from '../../wire/write/wire-value.js'
+import { type Format, object, type WireValue, wireDocument } from '../../wire/write/wire-value.js'
 import { responseFormat } from '../negotiation.js'
 import { inBothFormats, type Success } from '../openapi.js'
 import { sendDocument } from '../reply.js'
@@ -11,7 +11,7 @@ import type { AccountOperation } from './account-operations.js'
 export type AccountHandler<Body extends z.ZodType> = (
   fields: z.output<Body>,
   request: FastifyRequest,
-) => Promise<WireScalar>
+) => Promise<WireValue>
 
 /** Registers an operation on accounts, keys or tokens; its body may be XML or JSON, and its answer is not cached. */
 export function addAccountOperation<Body extends z.ZodType>(
@@ -27,7 +27,7 @@ export function addAccountOperation<Body extends z.ZodType>(
 }
 
 /** The answer of an operation: its root with its one field. */
-export function answerDocument(format: Format, { answerRoot, answer }: AccountOperation, value: WireScalar): string {
+export function answerDocument(format: Format, { answerRoot, answer }: AccountOperation, value: WireValue): string {
   return wireDocument(format, answerRoot, object([[answer.field, value]]))
 }
 
@@ -44,7 +44,12 @@ function schemaOf({ summary, description, root, body, answerRoot, answer }: Acco
         fields: {
           type: 'object',
           required: [answer.field],
-          properties: { [answer.field]: { type: answer.type, description: answer.meaning } },
+          properties: {
+            [answer.field]: {
+              ...{ type: answer.type, description: answer.meaning },
+              ...(answer.properties && { properties: answer.properties }),
+            },
+          },
         },
       } satisfies Success,
     },

@@ -5,12 +5,14 @@ import { audit } from '../audit.js'
 import type { ApiDeps } from '../deps.js'
 import type { CountKey } from '../limits.js'
 import { addLogFields } from '../log-fields.js'
-import { issueKeyTo, revokeKeyOf } from '../operations/account-keys.js'
+import { issueKeyTo, listKeysOf, revokeKeyOf } from '../operations/account-keys.js'
 import type { Authenticate } from '../operations/authenticate.js'
 import { registerAccount } from '../operations/create-api-user.js'
 import { issueAccessToken } from '../operations/issue-access-token.js'
+import { toKeyLimits } from '../operations/key-limits.js'
 import { countNewAccount } from '../operations/throttle.js'
-import { getToken, giveUpKey, makeAccount, requestKey, signOut } from './account-operations.js'
+import { toKeyList } from '../representations/key-list.js'
+import { getToken, giveUpKey, listOwnKeys, makeAccount, requestKey, signOut } from './account-operations.js'
 import { addAccountOperation } from './account-route.js'
 
 /** Accounts, keys and tokens (wire.md 6.1, 10.1); where an operation needs a key, the body has it. */
@@ -46,10 +48,17 @@ export function accountRoutes(
     return string(email)
   })
 
-  addAccountOperation(app, requestKey, async ({ user }, request) => {
-    const { accountId, key } = await issueKeyTo(deps, { ...user, address: request.ip })
+  addAccountOperation(app, requestKey, async ({ user, ...asked }, request) => {
+    const limits = toKeyLimits(asked, deps.clock(), 'key_request.')
+    const { accountId, key } = await issueKeyTo(deps, { ...user, address: request.ip }, limits)
     addLogFields(request, { account: accountId, key: key.id })
     return string(key.text)
+  })
+
+  addAccountOperation(app, listOwnKeys, async ({ user }, request) => {
+    const { accountId, keys } = await listKeysOf(deps, { ...user, address: request.ip })
+    addLogFields(request, { account: accountId })
+    return toKeyList(keys)
   })
 
   addAccountOperation(app, giveUpKey, async ({ user, api_key: apiKey }, request) => {

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Format } from '../../wire/write/wire-value.js'
+import { requireOrigin } from '../cors.js'
 import type { CountKey } from '../limits.js'
 import { addLogFields } from '../log-fields.js'
 import { responseFormat } from '../negotiation.js'
-import type { Authenticate } from '../operations/authenticate.js'
+import { type Authenticate, requireScope } from '../operations/authenticate.js'
 import { queryValue } from '../query.js'
 import { type ReadAnswer, sendRead } from '../reply.js'
 
@@ -43,9 +44,11 @@ export function readRoutes(
       path,
       { schema: { summary, tags: [tag], querystring: querySchema(parameters) } },
       async (request, reply) => {
-        const { id: key, accountId: account } = await authenticate(queryValue(request, 'api_key'))
-        addLogFields(request, { account, key })
-        countKey(key)
+        const key = await authenticate(queryValue(request, 'api_key'))
+        addLogFields(request, { account: key.accountId, key: key.id })
+        countKey(key.id)
+        requireScope(key, 'read')
+        requireOrigin(key, request, reply)
         const format = responseFormat(request, alsoXml)
         return sendRead(request, reply, format, await answer(request, format))
       },

@@ -1,6 +1,7 @@
 import { hash, randomInt, randomUUID } from 'node:crypto'
 import { ServiceError } from '../../domain/errors.js'
-import { type Db, sqlState } from '../database/connection.js'
+import { type Db, sqlState, unlessReadOnly } from '../database/connection.js'
+import { withoutNulls } from '../database/without-nulls.js'
 
 /** An API user. The password is kept as an argon2id hash only. */
 export type Account = {
@@ -11,8 +12,26 @@ export type Account = {
   readonly disabled: boolean
 }
 
-/** A registered key and the account it was issued to. */
-export type ApiKey = { readonly id: number; readonly accountId: number }
+/** What a key may be used for: reads, donations (tokens and secure operations), or both. */
+export type Scope = 'read' | 'donate' | 'read donate'
+
+/** What bounds a key. */
+export type KeyLimits = {
+  readonly scope: Scope
+  /** The web origins whose pages may use it, separated by blanks; undefined: any caller. Only a key for reads has them. */
+  readonly origins: string | undefined
+  readonly expiresAt: Date | undefined
+}
+
+/** The limits of a key that does everything that its account may do, until it is revoked. */
+export const noLimits: KeyLimits = { scope: 'read donate', origins: undefined, expiresAt: undefined }
+
+/** A registered key, the account it was issued to, and its limits. */
+export type ApiKey = KeyLimits & {
+  readonly id: number
+  readonly accountId: number
+  readonly lastUsedAt: Date | undefined
+}
 
 /** SHA-256 of a key or token: the only form in which the database has it. Letter case and blanks around do not count. */
 export function secretHash(secret: string): Buffer {
@@ -69,24 +88,48 @@ export async function findAccount(
 export type IssuedKey = { readonly id: number; readonly text: string }
 
 /** Issues a key of an account. */
-export async function issueKey(db: Db, accountId: number, at: Date): Promise<IssuedKey> {
+export async function issueKey(
+  db: Db,
+  accountId: number,
+  at: Date,
+  { scope, origins, expiresAt }: KeyLimits = noLimits,
+): Promise<IssuedKey> {
   const text = randomUUID()
   const { rows } = await db.query<{ id: number }>(
-    'insert into api_key (account_id, key_hash, created_at) values ($1, $2, $3) returning id',
-    [accountId, secretHash(text), at],
+    `insert into api_key (account_id, key_hash, created_at, scope, origins, expires_at)
+      values ($1, $2, $3, $4, $5, $6) returning id`,
+    [accountId, secretHash(text), at, scope, origins ?? null, expiresAt ?? null],
   )
   return { id: rows[0]?.id ?? 0, text }
 }
 
-/** The key with this hash, unless it was revoked or its account is disabled. */
-export async function findKey(db: Db, hash: Buffer): Promise<ApiKey | undefined> {
+/** The key with this hash, unless it was revoked, has expired by `at`, or its account is disabled. */
+export async function findKey(db: Db, hash: Buffer, at: Date): Promise<ApiKey | undefined> {
   const { rows } = await db.query<ApiKey>(
-    `select k.id, k.account_id as "accountId" from api_key k join account a on a.id = k.account_id
-      where k.key_hash = $1 and k.revoked_at is null and a.disabled_at is null`,
-    [hash],
+    `select k.id, k.account_id as "accountId", k.scope, k.origins, k.expires_at as "expiresAt",
+        k.last_used_at as "lastUsedAt"
+      from api_key k join account a on a.id = k.account_id
+      where k.key_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > $2)
+        and a.disabled_at is null`,
+    [hash, at],
     'find-api-key',
   )
-  return rows[0]
+  return rows[0] && withoutNulls(rows[0])
+}
+
+const useWrittenAfterMs = 5 * 60_000
+
+/** Records that a key was used, unless that was recorded within the last five minutes: reads seldom write. */
+export async function recordKeyUse(db: Db, { id, lastUsedAt }: Pick<ApiKey, 'id' | 'lastUsedAt'>, at: Date) {
+  const before = new Date(at.getTime() - useWrittenAfterMs)
+  if (lastUsedAt && lastUsedAt > before) return
+  await unlessReadOnly(() =>
+    db.query(
+      'update api_key set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at <= $3)',
+      [id, at, before],
+      'record-key-use',
+    ),
+  )
 }
 
 const tokenAlphabet = '0123456789abcdefghijklmnopqrstuvwxyz'

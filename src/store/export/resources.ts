@@ -220,7 +220,10 @@ export const resources = {
         },
         keys: {
           ...{ table: 'api_key', owner: 'account_id', order: ['id'] },
-          columns: { id: 'id', keyHash: 'key_hash', createdAt: 'created_at', revokedAt: 'revoked_at' },
+          columns: {
+            ...{ id: 'id', keyHash: 'key_hash', createdAt: 'created_at', revokedAt: 'revoked_at' },
+            ...{ scope: 'scope', origins: 'origins', expiresAt: 'expires_at', lastUsedAt: 'last_used_at' },
+          },
         },
       },
     },

@@ -125,15 +125,16 @@ async function readList(
   member: string,
   { table, owner, columns, order, stored = false }: ListMember,
 ): Promise<ListSql> {
-  const types = new Map((await columnsOf(db, table)).map(({ name, type }) => [name, type]))
+  const known = new Map((await columnsOf(db, table)).map((column) => [column.name, column]))
   const listed = [owner, 'position', ...(typeof columns === 'string' ? [columns] : Object.values(columns))]
-  const forgotten = [...types.keys()].filter((name) => !listed.includes(name))
+  const forgotten = [...known.keys()].filter((name) => !listed.includes(name))
   if (forgotten.length > 0) throw new Error(`the list ${member} of ${table} leaves out ${forgotten.join(', ')}`)
-  const typeOf = (column: string) => {
-    const type = types.get(column)
-    if (type === undefined) throw new Error(`the table ${table} has no column ${column}`)
-    return type
+  const columnOf = (name: string) => {
+    const column = known.get(name)
+    if (column === undefined) throw new Error(`the table ${table} has no column ${name}`)
+    return column
   }
+  const typeOf = (column: string) => columnOf(column).type
   const entries = typeof columns === 'string' ? [] : Object.entries(columns)
   const value =
     typeof columns === 'string'
@@ -152,7 +153,7 @@ async function readList(
     ...(isPlaced ? ['e.place - 1'] : []),
     ...(typeof columns === 'string'
       ? [inward("(e.value #>> '{}')", typeOf(columns))]
-      : entries.map(([name, column]) => inward(`(e.value ->> '${name}')`, typeOf(column)))),
+      : entries.map(([name, column]) => filled(`(e.value ->> '${name}')`, columnOf(column)))),
   ]
   const list = stored ? `(r.stored -> '${member}')` : `r.${quoted(member)}`
   return {

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { giveUpKey, makeAccount, requestKey } from '../../../src/api/routes/account-operations.js'
+import { toKeyList } from '../../../src/api/representations/key-list.js'
+import { giveUpKey, listOwnKeys, makeAccount, requestKey } from '../../../src/api/routes/account-operations.js'
 import { answerDocument } from '../../../src/api/routes/account-route.js'
 import { boolean, string } from '../../../src/wire/write/wire-value.js'
+
+const at = (day: string) => new Date(`${day}T09:30:00Z`)
 
 describe('answers about accounts and keys, byte for byte', () => {
   for (const format of ['xml', 'json'] as const) {
@@ -10,6 +13,18 @@ describe('answers about accounts and keys, byte for byte', () => {
       await expect(account).toMatchFileSnapshot(`account.${format}`)
       const key = answerDocument(format, requestKey, string('5a0c1d2e-0000-4000-8000-000000000001'))
       await expect(key).toMatchFileSnapshot(`key.${format}`)
+      const keys = toKeyList([
+        {
+          ...{ id: 7, email: 'ops@example.org', scope: 'read', origins: 'https://www.example.org' },
+          ...{ createdAt: at('2026-11-01'), expiresAt: at('2027-11-01'), lastUsedAt: at('2026-11-20') },
+          revokedAt: undefined,
+        },
+        {
+          ...{ id: 9, email: 'ops@example.org', scope: 'read donate', origins: undefined, createdAt: at('2026-11-02') },
+          ...{ expiresAt: undefined, lastUsedAt: undefined, revokedAt: undefined },
+        },
+      ])
+      await expect(answerDocument(format, listOwnKeys, keys)).toMatchFileSnapshot(`keys.${format}`)
       await expect(answerDocument(format, giveUpKey, boolean(true))).toMatchFileSnapshot(`revocation.${format}`)
     })
   }

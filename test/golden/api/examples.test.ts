@@ -7,6 +7,7 @@ const shown: Readonly<Record<string, string>> = {
   ...Object.fromEntries(readRequests.map(({ route, golden }) => [`GET ${route}`, `reads/${golden}`])),
   'POST /api/userservice/accounts': 'account',
   'POST /api/userservice/keys': 'key',
+  'POST /api/userservice/keys/list': 'keys',
   'POST /api/userservice/keys/revoke': 'revocation',
   'POST /api/userservice/tokens': 'token',
   'POST /api/userservice/tokens/revoke': 'revocation',

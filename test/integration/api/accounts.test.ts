@@ -191,7 +191,7 @@ describe('the keys of an account', async () => {
     const apiKey = await call.newKey('cached@example.org')
     const id = await getAccountId(store.db, 'cached@example.org')
     let now = 0
-    const authenticate = createAuthentication(store, () => now)
+    const authenticate = createAuthentication(api.deps, () => now)
     await authenticate(apiKey)
     await disableAccount(store.db, id, api.now)
     now = 4_999

@@ -93,6 +93,11 @@ const posts: Readonly<Record<string, Post>> = {
     good: () => json('key_request', { user }),
     unauthorized: () => json('key_request', { user: stranger }),
   },
+  '/api/userservice/keys/list': {
+    root: 'key_list_request',
+    good: () => json('key_list_request', { user }),
+    unauthorized: () => json('key_list_request', { user: stranger }),
+  },
   '/api/userservice/keys/revoke': {
     root: 'key_revocation_request',
     good: () => json('key_revocation_request', { user, api_key: spareKey }),

@@ -62,7 +62,7 @@ describe('the token operation', async () => {
       email: 'short@example.org',
       tokenTimeoutSeconds: 60,
     })
-    const keyId = (await findKey(store.db, secretHash(apiKey)))?.id ?? 0
+    const keyId = (await findKey(store.db, secretHash(apiKey), api.now))?.id ?? 0
     const body = { auth_request: { api_key: apiKey, user: { email: 'SHORT@example.org', password } } }
     const tokens = [await json(body), await json(body)].map((answer) => answer.json().auth_response.access_token)
     const later = (seconds: number) => new Date(api.now.getTime() + seconds * 1000)
@@ -75,7 +75,7 @@ describe('the token operation', async () => {
 
   it('leaves a key its newest hundred tokens', async () => {
     const { apiKey } = await createApiUser(api.deps, { ...testUser, email: 'many@example.org' })
-    const keyId = (await findKey(store.db, secretHash(apiKey)))?.id ?? 0
+    const keyId = (await findKey(store.db, secretHash(apiKey), api.now))?.id ?? 0
     const at = (second: number) => new Date(api.now.getTime() + second * 1000)
     const tokens: string[] = []
     for (let second = 0; second < mostTokens + 3; second++) {
