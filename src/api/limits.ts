@@ -71,6 +71,7 @@ export function limitRate(app: FastifyInstance, limits: ApiLimits, log: Log): Co
 // Health is always answered; published files have limits of their own (downloads.ts).
 const uncounted = new Set([
   '/healthz',
+  '/readyz',
   '/iati/*',
   '/iati/activities/:identifier',
   '/feeds/*',

@@ -85,10 +85,10 @@ describe('the operator’s commands for API users', async () => {
   it('bound a key to reads, to web pages and to a time', async () => {
     const issue = `keys issue --email ${email}`
     await run(`${issue} --origin https://a.example --origin https://b.example --expires 90d`)
-    const { origins, scope, createdAt, expiresAt } =
-      ((await run('keys list')).said?.keys as Record<string, string>[]).at(-1) ?? {}
-    expect([origins, scope]).toEqual(['https://a.example https://b.example', 'read'])
-    expect(Date.parse(String(expiresAt)) - Date.parse(String(createdAt))).toBe(90 * 86_400_000)
+    const keys = (await run('keys list')).said?.keys as Record<string, string>[] | undefined
+    const issued = keys?.at(-1)
+    expect(issued).toMatchObject({ origins: 'https://a.example https://b.example', scope: 'read' })
+    expect(Date.parse(String(issued?.expiresAt)) - Date.parse(String(issued?.createdAt))).toBe(90 * 86_400_000)
     expect(await run(`${issue} --scope write`)).toMatchObject({ code: 2, stderr: expect.stringContaining('scope') })
   })
 

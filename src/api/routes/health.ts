@@ -12,12 +12,21 @@ import { retryAfterSeconds } from '../errors.js'
 export function healthRoutes(app: FastifyInstance, deps: ApiDeps): void {
   app.get('/healthz', async (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'alive' }))
 
+  // Requests at the same moment share one look, since they are not counted towards any limit.
+  let looking: Promise<State> | undefined
+  const look = () => {
+    looking ??= lookAt(deps).finally(() => {
+      looking = undefined
+    })
+    return looking
+  }
+
   app.get('/readyz', async (_request, reply) => {
     if (deps.stopping.aborted) {
       reply.header('cache-control', 'no-store').header('retry-after', String(retryAfterSeconds)).code(503)
       return reply.send({ ready: false, stopping: true })
     }
-    const state = await lookAt(deps)
+    const state = await look()
     const ready = state.database === 'reachable' && state.release !== undefined
     reply.header('cache-control', 'no-store').code(ready ? 200 : 503)
     if (!ready) reply.header('retry-after', String(retryAfterSeconds))
