@@ -135,11 +135,16 @@ module.exports = {
       ['files'],
       'The folder of published files: layout, drafts, lock. It knows no release content.',
     ),
-    inPublishing('render', ['publication'], 'Rendering stores texts of projects; it knows no release.'),
+    inPublishing(
+      'tables',
+      ['folder'],
+      'The rows of tables, and what their files are joined from; it knows no release.',
+    ),
+    inPublishing('render', ['publication', 'tables'], 'Rendering stores texts of projects; it knows no release.'),
     inPublishing('release/read', ['publication', 'folder'], 'Reading takes a release from disk and changes nothing.'),
     inPublishing(
       'release/plan',
-      ['publication', 'release/read', 'files'],
+      ['publication', 'release/read', 'files', 'tables'],
       'Planning decides what a release would hold and writes nothing.',
     ),
     inPublishing(
@@ -149,7 +154,7 @@ module.exports = {
     ),
     inPublishing(
       'release/operate',
-      ['publication', 'release', 'folder'],
+      ['publication', 'release', 'folder', 'tables'],
       'Operating makes releases live, holds, approves and removes them; bytes are written in release/write.',
     ),
     inPublishing(
@@ -216,6 +221,7 @@ module.exports = {
     onlyIn('htmlparser2', '^src/(feeds|domain)/', 'HTML is read as text in src/feeds and measured in src/domain.'),
     onlyIn('@streamparser', '^src/wire/', 'JSON is taken apart in src/wire only.'),
     onlyIn('libxml2-wasm', '^src/validation/', 'The official schema is a check.'),
+    onlyIn('hyparquet-writer', '^src/publishing/', 'Parquet files are made where the tables are.'),
     onlyIn('commander|cli-progress', '^src/(cli\\.ts|commands/)', 'Only the command line talks to a terminal.'),
     onlyIn('sanitize-html', '^src/domain/', 'HTML from outside is made safe in one function, when it is stored.'),
     onlyIn('pino', '^src/observability/', 'Loggers are made in one place and handed out.'),

@@ -74,6 +74,7 @@ const uncounted = new Set([
   '/readyz',
   '/iati/*',
   '/iati/activities/:identifier',
+  '/data/*',
   '/feeds/*',
   '/feeds/releases/*',
   '/feeds/bulk/:token/:file',

@@ -11,6 +11,14 @@ export const bulkActivitiesPath = '/iati/bulk/activities.xml'
 /** Where each activity lies in its file, and what lists of activities show (iati.md 1.5). */
 export const activityIndexPath = '/iati/index.json'
 
+export const tableFormats = ['csv', 'parquet'] as const
+export type TableFormat = (typeof tableFormats)[number]
+
+/** A file of a table: part 1 is `/data/transactions.csv` for ever, further parts have their number. */
+export function tablePath(table: string, part: number, format: TableFormat): string {
+  return `/data/${table}${part === 1 ? '' : `-${part}`}.${format}`
+}
+
 export const organisationsPath = '/iati/organisations.xml'
 export const reportsFeedPath = '/feeds/reports.atom'
 

@@ -44,6 +44,19 @@ create table account_grant (
   constraint account_grant_operation_check CHECK (operation = ANY (ARRAY['donations'::text, 'donation-notes'::text, 'partner-codes'::text]))
 );
 
+create table activity_rows (
+  project_id bigint not null,
+  content_hash text not null,
+  version integer not null,
+  counts integer[] not null,
+  hashes bytea not null,
+  csv bytea not null,
+  parquet bytea not null,
+  constraint activity_rows_pkey PRIMARY KEY (project_id)
+);
+alter table activity_rows alter column csv set storage external;
+alter table activity_rows alter column parquet set storage external;
+
 create table api_key (
   id bigint generated always as identity not null,
   account_id bigint not null,
@@ -805,6 +818,8 @@ alter table access_token add constraint access_token_api_key_id_fkey
   FOREIGN KEY (api_key_id) REFERENCES api_key(id);
 alter table account_grant add constraint account_grant_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE;
+alter table activity_rows add constraint activity_rows_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES rendering(project_id) ON DELETE CASCADE;
 alter table api_key add constraint api_key_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES account(id);
 alter table charge_state add constraint charge_state_donation_id_fkey

@@ -56,7 +56,15 @@ function exportedTables(): Map<string, string[]> {
 
 // Made again from what is exported, or of no use to another store.
 const leftBehind = [
-  ...['access_token', 'attempt_count', 'audit_event', 'charge_state', 'featured_hour', 'organisation_record'],
+  ...[
+    'access_token',
+    'activity_rows',
+    'attempt_count',
+    'audit_event',
+    'charge_state',
+    'featured_hour',
+    'organisation_record',
+  ],
   'organisation_version',
   ...[
     'project_search',

@@ -7,7 +7,7 @@ import { nothingHere } from '../errors.js'
 import { serveFile } from '../serve-file.js'
 
 /**
- * The published files. `/iati/...` and `/feeds/...` serve the live release; `/feeds/releases/{id}/...` serve the same paths of
+ * The published files. `/iati/...`, `/data/...` and `/feeds/...` serve the live release; `/feeds/releases/{id}/...` serve the same paths of
  * one release.
  */
 export function feedRoutes(
@@ -67,6 +67,7 @@ export function feedRoutes(
   }
 
   route('/iati/', serveLive)
+  route('/data/', serveLive)
   route('/feeds/', serveLive)
   route(keptPrefix, serveKept)
 }

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 import { gzipHead, gzipTail, storedBlock } from './gzip.js'
 import type { Piece, PiecePool } from './pieces.js'
 
-/** What was written: identity size and hash, size of the gzip twin. */
+/** What was written: identity size and hash, size of the gzip twin, 0 where there is none. */
 export type WrittenFile = {
   readonly bytes: number
   readonly gzipBytes: number

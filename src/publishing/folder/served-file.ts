@@ -11,7 +11,7 @@ export type ServedFile = {
   readonly sha256: string
   readonly lastModified: Date
   readonly identity: ByteRange
-  /** Absent where the file is small enough to be compressed while it is sent. */
+  /** Absent where the file is small enough to be compressed while it is sent, or is compressed itself. */
   readonly gzip?: ByteRange
 }
 
@@ -25,6 +25,6 @@ export function toServedFile(
   return {
     ...{ mediaType, sha256, lastModified: new Date(lastModified) },
     identity: { path: place, offset: 0, length: bytes },
-    gzip: { path: `${place}.gz`, offset: 0, length: gzipBytes },
+    ...(gzipBytes > 0 && { gzip: { path: `${place}.gz`, offset: 0, length: gzipBytes } }),
   }
 }

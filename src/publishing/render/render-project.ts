@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto'
 import { type IsoDate, isoDateOf, isoInstantOf } from '../../domain/dates.js'
 import { fromMinorUnits, minorUnitExponent, parseCurrencyCode } from '../../domain/money.js'
-import { type Notice, summarizeNotices } from '../../domain/notice.js'
+import { hasError, type Notice, summarizeNotices } from '../../domain/notice.js'
 import type { ProjectGraph } from '../../domain/project.js'
 import { projectReportFeed, toFeedConfig } from '../../feeds/atom/report-feed.js'
 import { newIdentifier, toActivity } from '../../feeds/iati/activity.js'
 import type { MoneyTotals } from '../../feeds/iati/transactions.js'
+import { tablesVersion } from '../../feeds/tables/tables.js'
 import type { Rendering } from '../../store/publication/save-renderings.js'
 import type { StaleProject } from '../../store/publication/stale-projects.js'
 import type { ProjectTexts } from '../../store/ready-texts/ready-texts.js'
 import { validateActivity } from '../../validation/index.js'
 import { projectTexts } from '../../wire/write/project.js'
+import type { Element } from '../../xml/element.js'
 import { writeElement } from '../../xml/writer.js'
 import type { RenderDeps } from '../publication.js'
+import { type ActivityRows, toActivityRows } from '../tables/table-pieces.js'
 import { startStage } from './stages.js'
 
 // Notices stored with a rendering; the counts stay exact.
@@ -34,6 +37,12 @@ export type MappedProject = {
   readonly totals: MoneyTotals
   readonly feed: Rendering['feed']
   readonly readyTexts: ProjectTexts
+  /** SHA-256 of the text. */
+  readonly hash: string
+  /** When the content was first seen. */
+  readonly changedAt: Date
+  /** What the tables say of it; undefined when the content is the stored one or must not be stored. */
+  readonly rows: ActivityRows | undefined
 }
 
 /** What is stored of a project: its rendering and the API's texts. */
@@ -54,6 +63,10 @@ export function mapProject(
   const activity = toActivity(graph, deps.mappingConfig, today, identifier)
   const text = Buffer.from(writeElement(activity.element))
   endMap()
+  const hash = sha256(text)
+  const isSame = hash === stale.contentHash
+  // A text that an earlier store published keeps its date.
+  const changedAt = (isSame && stale.lastUpdatedAt) || startedAt
   const endCheck = startStage(deps.onStageMs, 'check')
   const found = check(activity.element, { today, reportingOrgRef: deps.mappingConfig.reportingOrg.ref })
   endCheck()
@@ -61,27 +74,23 @@ export function mapProject(
   const feed = feedOf(deps, { ...graph, reports }, stale)
   const readyTexts = projectTexts(graph)
   endFeeds()
+  const notices = [...activity.notices, ...found]
+  const endTables = startStage(deps.onStageMs, 'tables')
+  const isStored = (isSame && stale.hasText) || hasError(notices)
+  const rows = isStored ? undefined : toActivityRows(dated(activity.element, changedAt))
+  endTables()
   return {
-    ...{ stale, version: graph.version, identifier, text, notices: [...activity.notices, ...found] },
+    ...{ stale, version: graph.version, identifier, text, notices, hash, changedAt, rows },
     ...{ validUntil: activity.validUntil, totals: activity.totals, feed, readyTexts },
   }
 }
 
 /** The mapped project as it is stored, with the notices of the official schema. */
-export function toRendered(
-  deps: RenderDeps,
-  startedAt: Date,
-  mapped: MappedProject,
-  schemaNotices: readonly Notice[],
-): RenderedProject {
+export function toRendered(deps: RenderDeps, mapped: MappedProject, schemaNotices: readonly Notice[]): RenderedProject {
   const endFeeds = startStage(deps.onStageMs, 'feeds')
-  const { stale, version, identifier, text, validUntil, totals, feed, readyTexts } = mapped
+  const { stale, version, identifier, validUntil, feed, readyTexts } = mapped
   const notices = [...mapped.notices, ...schemaNotices.map((notice) => ({ ...notice, subject: identifier }))]
   const { byCode: noticeCounts, ...counts } = summarizeNotices(notices)
-  const hash = sha256(text)
-  const isSame = hash === stale.contentHash
-  // A text that an earlier store published keeps its date.
-  const changedAt = (isSame && stale.lastUpdatedAt) || startedAt
   const rendering: Rendering = {
     projectId: stale.projectId,
     version,
@@ -90,7 +99,7 @@ export function toRendered(
     noticeCounts,
     ...counts,
     validUntil,
-    ...(counts.errors === 0 && !(isSame && stale.hasText) && { content: toContent(changedAt, text, hash, totals) }),
+    ...(counts.errors === 0 && mapped.rows && { content: toContent(mapped, mapped.rows) }),
     ...(feed && { feed }),
   }
   endFeeds()
@@ -100,22 +109,27 @@ export function toRendered(
 /** The approximate size of the texts; those of the API are counted in characters. */
 export function bytesOf({ rendering: { content, feed }, readyTexts }: RenderedProject): number {
   const { xml, json, summaryXml, summaryJson } = readyTexts
-  const published = (content?.text.length ?? 0) + (typeof feed === 'object' ? feed.text.length : 0)
+  const tables = content ? content.rows.csv.length + content.rows.parquet.length : 0
+  const published = tables + (content?.text.length ?? 0) + (typeof feed === 'object' ? feed.text.length : 0)
   return published + xml.length + json.length + summaryXml.length + summaryJson.length
 }
 
 function toContent(
-  changedAt: Date,
-  text: Buffer,
-  hash: string,
-  totals: MoneyTotals,
+  { changedAt, text, hash, totals }: MappedProject,
+  rows: ActivityRows,
 ): NonNullable<Rendering['content']> {
   return {
     text: withLastUpdated(text, changedAt),
     hash,
     money: moneyTexts(totals),
     lastUpdatedAt: new Date(isoInstantOf(changedAt)),
+    rows: { version: tablesVersion, ...rows },
   }
+}
+
+/** The element with its `last-updated-datetime`, as its text is published. */
+function dated(activity: Element, at: Date): Element {
+  return { ...activity, attributes: { 'last-updated-datetime': isoInstantOf(at), ...activity.attributes } }
 }
 
 const openTag = Buffer.from('<iati-activity ')

@@ -136,7 +136,7 @@ async function renderBatch(deps: RenderDeps, run: Run, projects: readonly Render
   )
   endXsd()
   await nextTurn()
-  return mapped.map((one, index) => toRendered(deps, run.startedAt, one, verdicts?.[index] ?? []))
+  return mapped.map((one, index) => toRendered(deps, one, verdicts?.[index] ?? []))
 }
 
 async function storeBatch(

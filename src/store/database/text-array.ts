@@ -1,4 +1,5 @@
 const textOid = 25
+const byteaOid = 17
 // Dimensions, whether there are nulls, type of the elements; size and first index of the one dimension.
 const headerBytes = 20
 
@@ -8,11 +9,20 @@ const headerBytes = 20
  * UTF-8.
  */
 export function textArray(texts: readonly (string | Buffer | null)[]): Buffer {
+  return binaryArray(texts, textOid)
+}
+
+/** As `textArray`, of type `bytea[]`. */
+export function byteaArray(values: readonly Buffer[]): Buffer {
+  return binaryArray(values, byteaOid)
+}
+
+function binaryArray(texts: readonly (string | Buffer | null)[], elementOid: number): Buffer {
   const lengths = texts.map((text) => (text === null ? 0 : Buffer.byteLength(text)))
   const array = Buffer.allocUnsafe(headerBytes + lengths.reduce((sum, length) => sum + 4 + length, 0))
   array.writeInt32BE(1, 0)
   array.writeInt32BE(texts.includes(null) ? 1 : 0, 4)
-  array.writeInt32BE(textOid, 8)
+  array.writeInt32BE(elementOid, 8)
   array.writeInt32BE(texts.length, 12)
   array.writeInt32BE(1, 16)
   let at = headerBytes

@@ -2,6 +2,7 @@ import type { IsoDate } from '../../domain/dates.js'
 import type { Notice } from '../../domain/notice.js'
 import type { Db } from '../database/connection.js'
 import { textArray } from '../database/text-array.js'
+import { type ActivityRowsRecord, saveActivityRows } from './activity-rows.js'
 
 /** One mapped project as it is stored. */
 export type Rendering = {
@@ -22,6 +23,8 @@ export type Rendering = {
     readonly hash: string
     readonly money: Readonly<Record<string, { readonly in: string; readonly out: string }>>
     readonly lastUpdatedAt: Date
+    /** What the tables say of it. */
+    readonly rows: Omit<ActivityRowsRecord, 'projectId' | 'contentHash'>
   }
   /** The project's Atom feed: `none` deletes it; when absent, the stored one stays. */
   readonly feed?: 'none' | { text: Buffer; hash: string; entries: number; updatedAt: Date }
@@ -80,6 +83,12 @@ export async function saveRenderings(
     run.id,
     column((r) => (r.content ? JSON.stringify(r.content.money) : null)),
   ])
+  await saveActivityRows(
+    db,
+    renderings.flatMap(({ projectId, content }) =>
+      content ? [{ projectId, contentHash: content.hash, ...content.rows }] : [],
+    ),
+  )
   await saveFeeds(db, renderings, run.startedAt)
   await db.query(
     `update project_version v set dirty = false

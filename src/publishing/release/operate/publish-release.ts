@@ -17,6 +17,7 @@ import {
   switchLiveRelease,
 } from '../../folder/release-folder.js'
 import type { PublicationDeps, WorkOptions } from '../../publication.js'
+import { completeRows } from '../../tables/complete-rows.js'
 import { isSameContent, type PlanResult, planRelease, type ReleasePlan } from '../plan/plan-release.js'
 import { type Manifest, releaseRow } from '../read/manifest.js'
 import { createReleaseReader, findHeldRelease, type ReadableRelease } from '../read/release-reader.js'
@@ -52,6 +53,7 @@ export async function publishRelease(
     await pruneReleases(deps, state.rolledBackFrom)
     await deps.store.transaction(assignSegments)
     await deps.store.transaction(assignReportPlaces)
+    await completeRows(deps.store, signal)
     await using draft = await Draft.begin(folder, newReleaseId(run))
     deps.onStep?.('begun')
     const assembled = await deps.store.snapshot(async (db, client) => {

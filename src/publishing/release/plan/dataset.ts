@@ -18,10 +18,21 @@ export type Dataset = {
 
 /**
  * The content of a file: texts from the run's snapshot of the store, the bytes of an earlier dataset of this release, the
- * records of earlier datasets one after the other, or the index of their activities.
+ * records of earlier datasets one after the other, the index of their activities, or one of several files that are made in
+ * one pass.
  */
 export type DatasetContent =
   | { readonly kind: 'texts'; readonly envelope?: FileEnvelope; readonly texts: (client: Connection) => Texts }
   | { readonly kind: 'same'; readonly as: string }
   | { readonly kind: 'joined'; readonly envelope: FileEnvelope; readonly parts: readonly string[] }
   | { readonly kind: 'index'; readonly parts: readonly string[] }
+  | { readonly kind: 'together'; readonly source: FilesSource; readonly twin: boolean }
+
+/**
+ * Makes the texts of several files in one pass; each batch has those of each file at `paths`. Datasets that follow each other
+ * and have the same source are written together.
+ */
+export type FilesSource = (
+  client: Connection,
+  paths: readonly string[],
+) => AsyncIterable<readonly (readonly Buffer[])[]>

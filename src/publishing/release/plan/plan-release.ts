@@ -23,6 +23,7 @@ import type { Dataset, Snapshot } from './dataset.js'
 import { organisationFile } from './organisation-file.js'
 import { reportDatasets } from './report-datasets.js'
 import { stampedEnvelope } from './stamped-envelope.js'
+import { tableDatasets } from './table-datasets.js'
 
 const xmlMediaType = 'application/xml; charset=utf-8'
 // Listed in the manifest; the count is exact.
@@ -99,6 +100,7 @@ export async function planRelease(
     activityIndex(activityFiles),
     organisations.dataset,
     ...(await reportDatasets(config, db)),
+    ...(await tableDatasets(db)),
   ]
   const plan: ReleasePlan = {
     verdict: 'build',

@@ -8,11 +8,11 @@ export type ManifestFile = {
   /** Its immutable address, `/feeds/releases/{release}{path}`. */
   readonly immutablePath: string
   readonly mediaType: string
-  /** What it holds: activities, organisations or feed entries. */
+  /** What it holds: activities, organisations, feed entries or rows. */
   readonly records: number
   /** Size of the identity encoding, in bytes. */
   readonly bytes: number
-  /** Size of the gzip twin, in bytes. */
+  /** Size of the gzip twin, in bytes; 0 where the file has none, since it is compressed itself. */
   readonly gzipBytes: number
   /** SHA-256 of the identity bytes, hex. */
   readonly sha256: string

@@ -9,7 +9,7 @@ import { copyReportFeedsSql } from '../../../store/publication/renderings.js'
 import { inOneBatch } from '../../files/texts.js'
 import type { Draft, Writing } from '../../folder/draft.js'
 import type { Progress } from '../../publication.js'
-import type { DatasetContent } from '../plan/dataset.js'
+import type { Dataset, DatasetContent, FilesSource } from '../plan/dataset.js'
 import type { ReleasePlan } from '../plan/plan-release.js'
 import { listPackedFeeds, packAddress, packFeeds, packIndexAddress } from '../read/feed-pack.js'
 import type { Manifest, ManifestFile } from '../read/manifest.js'
@@ -38,12 +38,29 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
   // Entries of the manifest, read once all files are being finished.
   const entries = new Map<string, () => Promise<ManifestFile>>()
   const steps = plan.datasets.length + 1
+  const isCarried = ({ path, fingerprint }: Dataset) => liveFiles.get(path)?.fingerprint === fingerprint
+  // Files that were written together, until their turn.
+  const together = new Map<string, Writing>()
+  const writingOf = async ({ path }: Dataset, content: WrittenContent): Promise<Writing> => {
+    if (content.kind !== 'together') {
+      return await writeContent(build, path, content, (part) =>
+        plan.datasets.some((one) => one.path === part && isCarried(one)),
+      )
+    }
+    if (!together.has(path)) {
+      const changed = plan.datasets.filter((one) => isOfSource(one, content.source) && !isCarried(one))
+      for (const [address, writing] of await writeTogether(build, changed, content)) together.set(address, writing)
+    }
+    const writing = together.get(path)
+    if (!writing) throw new Error(`${path} was not written with the files of its source`)
+    return writing
+  }
   for (const dataset of plan.datasets) {
     onProgress('assemble', entries.size, steps)
     const before = liveFiles.get(dataset.path)
     const immutablePath = `/feeds/releases/${draft.id}${dataset.path}`
     const { path, mediaType, records, fingerprint, notices, content } = dataset
-    if (live && before?.fingerprint === fingerprint) {
+    if (live && before && isCarried(dataset)) {
       await draft.carry(path, live.id)
       entries.set(path, async () => ({ ...before, immutablePath, notices }))
     } else if (content.kind === 'same') {
@@ -52,9 +69,7 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
       await draft.alias(content.as, path)
       entries.set(path, async () => ({ ...(await same()), path, immutablePath }))
     } else {
-      const isCarried = (part: string) =>
-        liveFiles.get(part)?.fingerprint === plan.datasets.find((one) => one.path === part)?.fingerprint
-      const { written } = await writeContent(build, path, content, isCarried)
+      const { written } = await writingOf(dataset, content)
       const known = { path, immutablePath, mediaType, records }
       entries.set(path, async () => ({
         ...known,
@@ -86,10 +101,28 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
   return manifest
 }
 
+type WrittenContent = Exclude<DatasetContent, { kind: 'same' }>
+type Together = Extract<DatasetContent, { kind: 'together' }>
+
+function isOfSource({ content }: Dataset, source: FilesSource): boolean {
+  return content.kind === 'together' && content.source === source
+}
+
+async function writeTogether(
+  { draft, client, signal }: Build,
+  datasets: readonly Dataset[],
+  { source, twin }: Together,
+): Promise<[string, Writing][]> {
+  const paths = datasets.map(({ path }) => path)
+  const files = paths.map((address) => ({ address, twin }))
+  const writings = await draft.writeTogether(files, source(client, paths), signal)
+  return paths.flatMap((path, index): [string, Writing][] => (writings[index] ? [[path, writings[index]]] : []))
+}
+
 async function writeContent(
   { draft, live, client, signal }: Build,
   path: string,
-  content: Exclude<DatasetContent, { kind: 'same' }>,
+  content: Exclude<WrittenContent, Together>,
   isCarried: (path: string) => boolean,
 ): Promise<Writing> {
   if (content.kind === 'index') {

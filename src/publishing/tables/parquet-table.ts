@@ -1,0 +1,208 @@
+import { promisify } from 'node:util'
+import { constants, gzip } from 'node:zlib'
+import { ByteWriter } from 'hyparquet-writer'
+import { writePageHeader } from 'hyparquet-writer/src/datapage.js'
+import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
+import type { Column } from '../../feeds/tables/columns.js'
+import type { Table } from '../../feeds/tables/tables.js'
+import { presence } from './table-pieces.js'
+
+type FileMetaData = Parameters<typeof writeMetadata>[1]
+type SchemaElement = FileMetaData['schema'][number]
+type RowGroup = FileMetaData['row_groups'][number]
+type ColumnChunk = RowGroup['columns'][number]
+
+const compress = promisify(gzip)
+
+const mark = Buffer.from('PAR1')
+
+/**
+ * A Parquet file being joined from the values of activities, in row groups of one page a column. Metadata and page headers are
+ * hyparquet-writer's; its way from values to pages would take longer than writing all of the XML.
+ */
+export class ParquetTable {
+  readonly #schema: SchemaElement[]
+  readonly #columns: readonly ColumnValues[]
+  readonly #isWritten: boolean
+  readonly #groups: RowGroup[] = []
+  #rows = 0
+  #offset = 0
+
+  /** With `isWritten` false, rows are passed over. */
+  constructor({ columns }: Table, { isWritten = true }: { readonly isWritten?: boolean } = {}) {
+    this.#isWritten = isWritten
+    this.#columns = columns.map((column) => new ColumnValues(column))
+    this.#schema = [{ name: 'root', num_children: columns.length }, ...columns.map(schemaElement)]
+  }
+
+  /** Bytes of values that wait for their row group. */
+  get waiting(): number {
+    return this.#columns.reduce((sum, { length }) => sum + length, 0)
+  }
+
+  /** Appends the rows of one activity, as `toActivityRows` wrote them, and returns where those of the next table begin. */
+  add(piece: Buffer, start: number): number {
+    const rows = piece.readUInt32LE(start)
+    let at = start + 4
+    if (rows === 0) return at
+    if (this.#isWritten) this.#rows += rows
+    for (const column of this.#columns) {
+      const end = at + 4 + piece.readUInt32LE(at)
+      if (this.#isWritten) column.add(piece, at + 4, end, rows)
+      at = end
+    }
+    return at
+  }
+
+  /** The bytes of the row group that the waiting rows make; the file's first bytes come with the first. */
+  async group(): Promise<Buffer[]> {
+    const parts: Buffer[] = this.#offset === 0 ? [mark] : []
+    this.#offset += parts.length * mark.length
+    if (this.#rows === 0) return parts
+    const columns: ColumnChunk[] = []
+    const before = this.#offset
+    let bytes = 0n
+    for (const column of this.#columns) {
+      const { page, chunk } = await column.page(this.#rows, this.#offset)
+      parts.push(...page)
+      this.#offset += page.reduce((sum, part) => sum + part.length, 0)
+      bytes += chunk.meta_data?.total_uncompressed_size ?? 0n
+      columns.push(chunk)
+    }
+    const num_rows = BigInt(this.#rows)
+    this.#groups.push({
+      ...{ columns, total_byte_size: bytes, num_rows },
+      total_compressed_size: BigInt(this.#offset - before),
+    })
+    this.#rows = 0
+    return parts
+  }
+
+  /** The last row group and the end of the file. */
+  async end(): Promise<Buffer[]> {
+    const last = await this.group()
+    const writer = new ByteWriter()
+    const metadata: Omit<FileMetaData, 'metadata_length'> = {
+      version: 2,
+      created_by: 'giving-iati',
+      schema: this.#schema,
+      num_rows: this.#groups.reduce((sum, { num_rows }) => sum + num_rows, 0n),
+      row_groups: this.#groups,
+    }
+    // The length is written after the metadata, not in it.
+    writeMetadata(writer, metadata as FileMetaData)
+    return [...last, Buffer.from(writer.getBytes()), mark]
+  }
+}
+
+const gzipOptions = { level: constants.Z_BEST_SPEED }
+const firstSize = 4_096
+
+/** The values of a column that wait for their row group. The buffer is used again for the next. */
+class ColumnValues {
+  readonly #column: Column
+  /** How often the same presence follows itself, beginning with absent. */
+  #runs: number[] = [0]
+  #values = Buffer.allocUnsafe(firstSize)
+  length = 0
+
+  constructor(column: Column) {
+    this.#column = column
+  }
+
+  add(piece: Buffer, start: number, end: number, rows: number): void {
+    const kind = piece[start]
+    let at = start + 1
+    if (kind !== presence.mixed) this.#run(kind === presence.all, rows)
+    else for (const last = at + rows; at < last; at++) this.#run(piece[at] === 1, 1)
+    this.#reserve(end - at)
+    this.length += piece.copy(this.#values, this.length, at, end)
+  }
+
+  #run(isPresent: boolean, rows: number): void {
+    const { length } = this.#runs
+    // Runs at even places are absent, those at odd places present.
+    if ((length % 2 === 0) === isPresent) this.#runs[length - 1] = (this.#runs[length - 1] ?? 0) + rows
+    else this.#runs.push(rows)
+  }
+
+  #reserve(bytes: number): void {
+    if (this.length + bytes <= this.#values.length) return
+    const larger = Buffer.allocUnsafe(Math.max(2 * this.#values.length, this.length + bytes))
+    this.#values.copy(larger, 0, 0, this.length)
+    this.#values = larger
+  }
+
+  /** The page of the waiting values, for the place `offset` in the file. */
+  async page(rows: number, offset: number): Promise<{ page: Buffer[]; chunk: ColumnChunk }> {
+    const { type } = schemaElement(this.#column)
+    if (!type) throw new Error(`the column ${this.#column.name} has no type`)
+    const levels = this.#column.required ? [] : [this.#definitionLevels()]
+    const content = [...levels, this.#values.subarray(0, this.length)]
+    const size = content.reduce((sum, part) => sum + part.length, 0)
+    const compressed = await compress(Buffer.concat(content), gzipOptions)
+    this.length = 0
+    this.#runs = [0]
+    const header = new ByteWriter()
+    writePageHeader(header, {
+      ...{ type: 'DATA_PAGE', uncompressed_page_size: size, compressed_page_size: compressed.length },
+      data_page_header: {
+        ...{ num_values: rows, encoding: 'PLAIN' },
+        ...{ definition_level_encoding: 'RLE', repetition_level_encoding: 'RLE' },
+      },
+    })
+    const head = Buffer.from(header.getBytes())
+    return {
+      page: [head, compressed],
+      chunk: {
+        file_offset: BigInt(offset),
+        meta_data: {
+          ...{ type, encodings: ['PLAIN', 'RLE'], path_in_schema: [this.#column.name], codec: 'GZIP' },
+          num_values: BigInt(rows),
+          total_uncompressed_size: BigInt(head.length + size),
+          total_compressed_size: BigInt(head.length + compressed.length),
+          data_page_offset: BigInt(offset),
+        },
+      },
+    }
+  }
+
+  /** Which rows have a value: runs of the hybrid encoding of one bit, after their length. */
+  #definitionLevels(): Buffer {
+    const writer = new ByteWriter()
+    this.#runs.forEach((rows, index) => {
+      if (rows === 0) return
+      writer.appendVarInt(rows << 1)
+      writer.appendUint8(index % 2)
+    })
+    const length = Buffer.alloc(4)
+    length.writeUInt32LE(writer.index)
+    return Buffer.concat([length, writer.getBytes()])
+  }
+}
+
+/** The column in Parquet's schema. */
+function schemaElement({ name, type, scale = 0, required }: Column): SchemaElement {
+  const repetition_type = required ? 'REQUIRED' : 'OPTIONAL'
+  switch (type) {
+    case 'string':
+      return {
+        ...{ name, repetition_type, type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+        logical_type: { type: 'STRING' },
+      }
+    case 'date':
+      return { name, repetition_type, type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } }
+    case 'instant':
+      return { name, repetition_type, type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' }
+    case 'integer':
+      return { name, repetition_type, type: 'INT32' }
+    case 'decimal':
+      return {
+        ...{ name, repetition_type, type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16 },
+        ...{ converted_type: 'DECIMAL', precision: 38, scale },
+        logical_type: { type: 'DECIMAL', precision: 38, scale },
+      }
+    default:
+      return type satisfies never
+  }
+}

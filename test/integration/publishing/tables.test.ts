@@ -1,0 +1,224 @@
+import { readFile } from 'node:fs/promises'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { parse } from 'csv-parse/sync'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Decimal, fromMinorUnits, toMinorUnits } from '../../../src/domain/money.js'
+import { importFiles } from '../../../src/import/import.js'
+import { seedDemo } from '../../../src/store/seeding/demo.js'
+import { seed } from '../../../src/store/seeding/seed.js'
+import type { Store } from '../../../src/store/store.js'
+import { realRecords } from '../../support/borrowed-files.js'
+import { day, mappingConfig } from '../../support/builders.js'
+import { testDatabase } from '../../support/database.js'
+import { readProjectFile } from '../../support/markdown-table.js'
+import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { filesOf, openTables, rowsOf, selectAll } from '../../support/table-reader.js'
+
+const samples = realRecords('the tables of real records')
+
+/** What a row of each table is, said again in the words of the standard. */
+const rowPaths = {
+  activities: '/iati-activities/iati-activity',
+  transactions: '/iati-activities/iati-activity/transaction',
+  budgets: '/iati-activities/iati-activity/budget',
+  planned_disbursements: '/iati-activities/iati-activity/planned-disbursement',
+  locations: '/iati-activities/iati-activity/location',
+  sectors: '/iati-activities/iati-activity/sector',
+  participating_orgs: '/iati-activities/iati-activity/participating-org',
+  documents: '/iati-activities/iati-activity/document-link',
+  results: '/iati-activities/iati-activity/result/indicator/period',
+  reports: '/iati-activities/iati-activity/result/indicator/period/actual/document-link',
+} as const
+
+const hostile = `=cmd|' /C calc'!A1, "quoted"\r\nsecond line`
+
+let store: Store
+let publisher: Publisher
+let duck: DuckDBConnection
+
+beforeAll(async () => {
+  ;({ store } = await testDatabase())
+  publisher = await testPublisher(store)
+  const { currency, baseUrl } = mappingConfig
+  const today = day('2026-11-20')
+  await seedDemo(store, { today, currency, baseUrl })
+  await seed(store, { projects: 60, source: 'local', firstId: 1, today, currency, baseUrl })
+  if (samples) await importFiles(store, [samples], { source: 'import', clock: () => publisher.now, currency })
+  await store.db.query('update project set title = $1 where id = 7', [hostile])
+  expect((await publisher.publish()).state).toBe('published')
+  duck = await openTables()
+}, 60_000)
+
+afterAll(() => duck.closeSync())
+
+/** Sums of exact decimals by key. */
+function sumsOf(rows: readonly (readonly [key: string, amount: string])[]): Record<string, string> {
+  const sums = new Map<string, bigint>()
+  for (const [key, amount] of rows) sums.set(key, (sums.get(key) ?? 0n) + toMinorUnits(amount as Decimal, 4))
+  return Object.fromEntries([...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => [k, fromMinorUnits(v, 4)]))
+}
+
+describe('the tables of a release', () => {
+  it.each(Object.entries(rowPaths))('%s: as many rows as the XML has elements', async (table, path) => {
+    const elements = (await selectAll(publisher, path, () => 1)).length
+    const { csv, parquet } = await filesOf(publisher, table)
+    const counted = await rowsOf(
+      duck,
+      `select (select count(*) from ${csv}) as csv, (select count(*) from ${parquet}) as parquet`,
+    )
+    expect(counted).toEqual([{ csv: String(elements), parquet: String(elements) }])
+    const { files } = await publisher.manifest()
+    expect(files.find((file) => file.path === `/data/${table}.csv`)?.records).toBe(elements)
+    expect(elements).toBeGreaterThan(0)
+  })
+
+  it.each(Object.keys(rowPaths))('%s: CSV and Parquet hold the same', async (table) => {
+    const { csv, parquet } = await filesOf(publisher, table)
+    expect(
+      await rowsOf(duck, `(from ${csv} except all from ${parquet}) union all (from ${parquet} except all from ${csv})`),
+    ).toEqual([])
+  })
+
+  it('have the sums by month, type and currency that the XML has', async () => {
+    const { csv, parquet } = await filesOf(publisher, 'transactions')
+    const expected = sumsOf(
+      await selectAll(publisher, rowPaths.transactions, (find) => [
+        `${find('transaction-date/@iso-date').slice(0, 7)} ${find('transaction-type/@code')} ${find('value/@currency')}`,
+        find('value'),
+      ]),
+    )
+    expect(Object.keys(expected).length).toBeGreaterThan(20)
+    for (const from of [csv, parquet]) {
+      const rows = await rowsOf(
+        duck,
+        `select strftime(transactiondate_isodate, '%Y-%m') || ' ' || transactiontype_code || ' ' || value_currency as key,
+          sum(value)::decimal(38, 4)::varchar as amount from ${from} group by 1 order by 1`,
+      )
+      expect(Object.fromEntries(rows.map(({ key, amount }) => [key, amount]))).toEqual(expected)
+    }
+  })
+
+  it('give the sums by month that the example of docs/data.md asks for', async () => {
+    const [, example = ''] = /```sql\n([\s\S]*?)```/.exec(readProjectFile('docs/data.md')) ?? []
+    const { parquet } = await filesOf(publisher, 'transactions')
+    const rows = await rowsOf(duck, example.replace(/read_parquet\(.*\)/, parquet))
+    const expected = sumsOf(
+      await selectAll(publisher, `${rowPaths.transactions}[transaction-type/@code='1']`, (find) => [
+        `${find('transaction-date/@iso-date').slice(0, 7)} ${find('value/@currency')}`,
+        find('value'),
+      ]),
+    )
+    expect(Object.fromEntries(rows.map((row) => [`${row.month} ${row.value_currency}`, row.incoming]))).toEqual(
+      expected,
+    )
+  })
+
+  it('say of every activity and transaction what the XML says', async () => {
+    const { parquet } = await filesOf(publisher, 'transactions')
+    const inXml = await selectAll(publisher, rowPaths.transactions, (find) => [
+      find('../iati-identifier'),
+      find('@ref'),
+      find('transaction-date/@iso-date'),
+      sumsOf([['', find('value')]])[''],
+      find('description/narrative'),
+      find('provider-org/narrative'),
+      find('receiver-org/@ref'),
+    ])
+    const inTable = await rowsOf(
+      duck,
+      `select iatiidentifier, ref, transactiondate_isodate::varchar, value::decimal(38, 4)::varchar,
+        coalesce(description_narrative, ''), coalesce(providerorg_narrative, ''), coalesce(receiverorg_ref, '') from ${parquet}`,
+    )
+    expect(inTable.map((row) => Object.values(row))).toEqual(inXml)
+    const activities = (await filesOf(publisher, 'activities')).parquet
+    expect(
+      (
+        await rowsOf(
+          duck,
+          `select iatiidentifier, title_narrative, activitystatus_code, plannedstart::varchar,
+            strftime(lastupdateddatetime at time zone 'UTC', '%Y-%m-%dT%H:%M:%SZ') from ${activities}`,
+        )
+      ).map((row) => Object.values(row)),
+    ).toEqual(
+      await selectAll(publisher, rowPaths.activities, (find) => [
+        find('iati-identifier'),
+        find('title/narrative'),
+        find('activity-status/@code'),
+        find("activity-date[@type='1']/@iso-date"),
+        find('@last-updated-datetime'),
+      ]),
+    )
+  })
+
+  it('have the English name beside each code', async () => {
+    const { parquet } = await filesOf(publisher, 'transactions')
+    expect(
+      await rowsOf(
+        duck,
+        `select distinct transactiontype_code as code, transactiontype_codename as name from ${parquet} order by 1`,
+      ),
+    ).toEqual([
+      { code: '1', name: 'Incoming Funds' },
+      { code: '3', name: 'Disbursement' },
+      { code: '4', name: 'Expenditure' },
+    ])
+  })
+
+  it('cannot be taken for formulas by a spreadsheet, and are CSV for any reader', async () => {
+    const text = await publisher.read('/data/activities.csv')
+    const rows: Record<string, string>[] = parse(text, { columns: true, record_delimiter: '\r\n' })
+    const [row] = rows.filter(({ iatiidentifier }) => iatiidentifier?.endsWith('-7'))
+    expect(row?.title_narrative).toMatch(/^'=cmd\|' \/C calc'!A1, "quoted"/)
+    expect(rows.flatMap((one) => Object.values(one)).filter((cell) => /^[=+@\t\r]/.test(cell))).toEqual([])
+  })
+})
+
+describe('a later release', () => {
+  it('is not made when nothing changed, and carries over the tables that hold nothing that changed', async () => {
+    publisher.now = new Date('2026-11-21T03:00:00Z')
+    expect((await publisher.publish({ force: true })).state).toBe('unchanged')
+    const before = await publisher.manifest()
+    await store.db.query(`update project set summary = 'Another summary.' where id = 7`)
+    expect((await publisher.publish()).state).toBe('published')
+    const after = await publisher.manifest()
+    const changed = after.files.filter(
+      ({ path, lastModified }) => before.files.find((file) => file.path === path)?.lastModified !== lastModified,
+    )
+    expect(changed.map(({ path }) => path)).toEqual([
+      ...[
+        '/iati/activities.xml',
+        '/iati/bulk/activities.xml',
+        '/iati/index.json',
+        '/data/activities.csv',
+        '/data/activities.parquet',
+      ],
+    ])
+  })
+
+  it('makes rows that are missing or of another content from the published texts, byte for byte', async () => {
+    const rows = async () =>
+      (
+        await store.db.query(`select project_id, version, content_hash, counts, hashes, md5(csv), md5(parquet)
+        from activity_rows where project_id <> 7 order by 1`)
+      ).rows
+    const before = await rows()
+    await store.db.query(`delete from activity_rows where project_id % 2 = 0`)
+    await store.db.query(`update activity_rows set csv = '', version = 0 where project_id % 3 = 0`)
+    await store.db.query(`update activity_rows set parquet = '', content_hash = 'older' where project_id % 5 = 0`)
+    await store.db.query(`update project set summary = 'A third summary.' where id = 7`)
+    publisher.now = new Date('2026-11-21T04:00:00Z')
+    expect((await publisher.publish()).state).toBe('published')
+    expect(await rows()).toEqual(before)
+  })
+})
+
+describe('a file of a table', () => {
+  it('begins with the names of its columns, and its twin decompresses to it', async () => {
+    const file = await (await publisher.live()).find('/data/budgets.csv')
+    expect((await readFile(file?.identity.path ?? '', 'utf8')).split('\r\n')[0]).toBe(
+      'iatiidentifier,number,type,typename,status,statusname,periodstart_isodate,periodend_isodate,value,value_currency,value_currencyname,value_valuedate',
+    )
+    expect(file?.gzip?.length).toBeGreaterThan(0)
+    expect((await (await publisher.live()).find('/data/budgets.parquet'))?.gzip).toBeUndefined()
+  })
+})
