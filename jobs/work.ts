@@ -4,6 +4,7 @@ import { publication } from './publication.js'
 import { receipts } from './receipts.js'
 import { settlement } from './settlement.js'
 import { sync } from './sync.js'
+import { webhooks } from './webhooks.js'
 import type { Work, WorkDeps } from './work-row.js'
 
 /** All scheduled work. Queues, their counts, schedulers, the watchdog and shutdown follow from this table. */
@@ -12,6 +13,7 @@ export const work = [
   publication,
   sync,
   settlement,
+  webhooks,
   donors,
   receipts,
   pruning,

@@ -28,6 +28,7 @@ import { secureArea } from './routes/secure.js'
 import { statusRoute } from './routes/status.js'
 import { themeListRoutes } from './routes/theme-list.js'
 import { themeAndRegionReads } from './routes/themes-and-regions.js'
+import { webhookRoute } from './routes/webhooks.js'
 import { secureHeaders } from './security-headers.js'
 import { createServer } from './server.js'
 
@@ -63,6 +64,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   await describeApi(app, config)
   accountRoutes(app, { ...deps, authenticate, countKey })
   await secureArea(app, { ...deps, countKey }, (area) => donationRoutes(area, deps))
+  webhookRoute(app, deps)
   readRoutes(
     app,
     reads.flatMap((group) => group(deps)),

@@ -2,9 +2,9 @@ import { BlockList, isIPv6 } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../domain/errors.js'
 
-/** Whether a route takes passwords, tokens or donations. */
+/** Whether a route takes passwords, tokens, donations or what a payment processor says of them. */
 export function needsHttps(route: string): boolean {
-  return /^\/api\/(secure|userservice)(\/|$)/.test(route)
+  return /^\/api\/(secure|userservice|public\/payments)(\/|$)/.test(route)
 }
 
 const loopback = new BlockList()
@@ -12,7 +12,7 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
 /**
- * Refuses accounts, tokens and the secure area over plain HTTP with `https-required`, unless the client is on this machine
+ * Refuses accounts, tokens, the secure area and webhooks over plain HTTP with `https-required`, unless the client is on this machine
  * (wire.md 1.9). `X-Forwarded-Proto` of a trusted proxy says what the client used.
  */
 export function refusePlainHttp(app: FastifyInstance): void {

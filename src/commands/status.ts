@@ -5,6 +5,7 @@ import { toServiceError } from '../domain/errors.js'
 import { isFinished } from '../domain/run.js'
 import { nextDue } from '../domain/schedule.js'
 import { donorNeeds } from '../donors/donor-needs.js'
+import { paymentNeeds, paymentWarnings } from '../payments/payment-needs.js'
 import { publicationHealth } from '../publishing/health.js'
 import { createReleaseReader } from '../publishing/release/read/release-reader.js'
 import { receiptWarnings } from '../receipts/receipt-warnings.js'
@@ -125,12 +126,14 @@ async function gather(runtime: StatusRuntime): Promise<Status> {
       ...warnings,
       ...(payments.closedBecause === undefined ? [] : [`no donations are taken: ${payments.closedBecause}`]),
       ...(await receiptWarnings(store.db, payments, clock())),
+      ...(await paymentWarnings(store.db, payments.gateway)),
     ],
     needs: [
       ...(queue.reachable ? [] : [`the queue cannot be reached: ${queue.error}`]),
       ...needs.map(({ message }) => message),
       ...(await syncNeeds(runtime)),
       ...(await donorNeeds(store.db, payments.donors)),
+      ...(await paymentNeeds(store.db)),
     ],
   }
 }

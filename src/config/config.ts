@@ -102,6 +102,8 @@ export class Secrets {
   readonly donorKeys: string | undefined
   /** What the payment processor is called with. */
   readonly paymentKey: string | undefined
+  /** What a processor signs its webhooks with, where that is no key of its API. */
+  readonly webhookSecret: string | undefined
   readonly smtpUrl: string | undefined
 
   constructor(found: Partial<Omit<Secrets, 'toJSON' | typeof inspect.custom>> = {}) {
@@ -110,6 +112,7 @@ export class Secrets {
     this.upstreamApiKey = found.upstreamApiKey
     this.donorKeys = found.donorKeys
     this.paymentKey = found.paymentKey
+    this.webhookSecret = found.webhookSecret
     this.smtpUrl = found.smtpUrl
   }
 
@@ -162,6 +165,7 @@ class VariableReader {
       upstreamApiKey: found('UPSTREAM_API_KEY'),
       donorKeys: found('DONOR_KEYS'),
       paymentKey: found('BRAINTREE_PRIVATE_KEY') ?? found('STRIPE_SECRET_KEY'),
+      webhookSecret: found('STRIPE_WEBHOOK_SECRET'),
       smtpUrl: found('SMTP_URL'),
     })
   }
@@ -332,6 +336,7 @@ function readBraintree(variable: VariableReader): BraintreeConfig {
 
 function readStripe(variable: VariableReader): Config['payments']['stripe'] {
   const [secret = '', publishableKey = ''] = [variable.get('STRIPE_SECRET_KEY'), variable.get('STRIPE_PUBLISHABLE_KEY')]
+  variable.get('STRIPE_WEBHOOK_SECRET')
   const names = ['STRIPE_SECRET_KEY', 'STRIPE_PUBLISHABLE_KEY'] as const
   for (const name of names) variable.require(name, 'that of your account, for PAYMENT_GATEWAY=stripe')
   const mode = secret.includes('_live_') ? 'live' : 'test'

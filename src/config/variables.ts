@@ -280,6 +280,12 @@ export const variables = {
     undefined,
     text('a key such as pk_live_...', /^pk_(live|test)_\w+$/),
   ),
+  STRIPE_WEBHOOK_SECRET: variable(
+    'Secret that the webhooks of Stripe are signed with; unset: none are received (docs/payments.md).',
+    undefined,
+    text('a secret such as whsec_...', /^whsec_\S+$/),
+    true,
+  ),
   PAYMENT_TIMEOUT_SECONDS: variable('How long the payment gateway may take to answer.', '10', wholeNumber(1, 60)),
   PLATFORM_FEE_PERCENT: variable("The platform's share of each donation, recorded as a fee.", '0', percent),
   DONOR_KEYS: variable(

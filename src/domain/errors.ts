@@ -40,6 +40,12 @@ export const errorCatalogue = {
     remedy: 'stop',
     public: true,
   },
+  'webhook-refused': {
+    meaning: "A payment processor's webhook has no signature, a wrong one, or one that is too old.",
+    status: 400,
+    remedy: 'stop',
+    public: true,
+  },
   'key-missing': { meaning: 'The api_key parameter is missing.', status: 401, remedy: 'stop', public: true },
   'key-unknown': {
     meaning: 'The api_key is not registered, was revoked, or its account is disabled.',

@@ -24,6 +24,8 @@ export type QueueNumbers = Readonly<Record<string, Readonly<Record<string, numbe
 /** The metrics of one process, in the format of Prometheus. */
 export type Metrics = {
   observeRequest(request: { method: string; route: string; status: number; seconds: number }): void
+  /** A webhook of the payment processor that this process was sent. */
+  countWebhook(outcome: string): void
   /** A stage of a publication that ended in this process. */
   observeStage(stage: string, seconds: number): void
   /** Sets the function that reads the queue's depth. */
@@ -76,6 +78,7 @@ export function createMetrics({ shared, live, onError }: Sources): Metrics {
     buckets: stageBuckets,
     registers,
   })
+  const webhooks = counter('giving_webhooks_total', 'Webhooks of the payment processor by outcome', ['outcome'])
   const database = gauge('giving_database_up', 'Whether the ledger could be read for these metrics')
   const queueUp = gauge('giving_queue_up', 'Whether the queue could be read for these metrics')
   const finished = counter('giving_runs_total', 'Publication runs by outcome, of all processes', ['outcome'])
@@ -145,6 +148,7 @@ export function createMetrics({ shared, live, onError }: Sources): Metrics {
     observeRequest: ({ method, route, status, seconds }) =>
       requests.observe({ method, route, status: String(status) }, seconds),
     observeStage: (stage, seconds) => stages.observe({ stage }, seconds),
+    countWebhook: (outcome) => webhooks.inc({ outcome }),
     watchQueue: (read) => {
       readQueue = read
     },

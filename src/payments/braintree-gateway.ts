@@ -11,6 +11,7 @@ import {
 import { methodCodes, rejectionCodes } from './braintree-declines.js'
 import { listBraintreeEntries } from './braintree-entries.js'
 import { toBraintreeSale } from './braintree-sale.js'
+import { braintreeWebhooks, type Notifications } from './braintree-webhooks.js'
 import { declineOf } from './declines.js'
 import {
   type Charge,
@@ -53,6 +54,7 @@ type Library = {
     void(id: string): Promise<Answer>
     refund(id: string, options: object): Promise<Answer>
   }
+  readonly webhookNotification: Notifications
   readonly clientToken: { generate(request: object): Promise<{ readonly clientToken?: string } | undefined> }
   readonly merchantAccount: { find(id: string): Promise<{ readonly currencyIsoCode: string; readonly status: string }> }
 }
@@ -175,6 +177,10 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
     },
     settlesWithinDays: 5,
     readCharge: (chargeId) => readBraintreeCharge(findTransaction, chargeId),
+    webhooks: braintreeWebhooks(
+      library.webhookNotification,
+      environment === 'sandbox' || settings.address !== undefined,
+    ),
   }
 
   async function findTransaction(id: string): Promise<Transaction | undefined> {

@@ -39,6 +39,33 @@ export type Gateway = {
   settledBetween(from: Date, until: Date, signal: AbortSignal): AsyncIterable<ProcessorEntry>
   /** How many days after an approval a charge has settled at the latest. */
   readonly settlesWithinDays: number
+  /** What the processor sends by itself; absent: nothing, or the secret to check it with is missing. */
+  readonly webhooks?: Webhooks | undefined
+}
+
+export type Webhooks = {
+  /** The last part of the address that the processor sends to. */
+  readonly name: string
+  /**
+   * Checks the signature and reads what was sent. Throws `webhook-refused` when the signature does not fit or is too old at
+   * `now`, `request-malformed` when what was signed cannot be read.
+   */
+  read(delivery: WebhookDelivery, now: Date): Promise<WebhookEvent>
+}
+
+export type WebhookDelivery = { readonly body: Buffer; readonly header: (name: string) => string | undefined }
+
+/** What a processor says has happened to one charge; the charge itself is read before anything is done. */
+export type WebhookEvent = {
+  /** The processor's id; the same event has the same id in every delivery. */
+  readonly id: string
+  readonly kind: string
+  readonly at: Date
+  /** Whether no money moves at its side of the processor. */
+  readonly test: boolean
+  /** Absent: an event that this service has no use for. */
+  readonly chargeId?: string | undefined
+  readonly reference?: string | undefined
 }
 
 /** Whether no money moves at this gateway. */

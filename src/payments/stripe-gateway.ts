@@ -14,10 +14,13 @@ import { fromStripeAmount, toStripeAmount } from './stripe-amounts.js'
 import { readStripeCharge } from './stripe-charge-state.js'
 import { methodSpent, methodUnknown, stripeCodes } from './stripe-declines.js'
 import { listStripeEntries } from './stripe-entries.js'
+import { stripeWebhooks } from './stripe-webhooks.js'
 
 export type StripeSettings = {
   readonly secretKey: string
   readonly publishableKey: string
+  /** Undefined: no webhooks are received. */
+  readonly webhookSecret?: string | undefined
   readonly timeoutMs: number
   /** A server in place of Stripe's. */
   readonly address?: ProcessorAddress | undefined
@@ -29,7 +32,8 @@ type Intent = Stripe.PaymentIntent
 const mostListed = 2_000
 
 /** Stripe, through its own library: a charge is a PaymentIntent with our reference as idempotency key and in its metadata. */
-export function createStripeGateway({ secretKey, publishableKey, timeoutMs, address }: StripeSettings): Gateway {
+export function createStripeGateway(settings: StripeSettings): Gateway {
+  const { secretKey, publishableKey, webhookSecret, timeoutMs, address } = settings
   const live = /^[rs]k_live_/.test(secretKey)
   const stripe = new Stripe(secretKey, {
     ...(address && { host: address.host, port: address.port }),
@@ -138,6 +142,7 @@ export function createStripeGateway({ secretKey, publishableKey, timeoutMs, addr
     readCharge: (chargeId) => ask(() => readStripeCharge(stripe, chargeId)),
     settledBetween: (from, until, signal) => asked(listStripeEntries(stripe, { from, until }, signal)),
     settlesWithinDays: 1,
+    webhooks: webhookSecret === undefined ? undefined : stripeWebhooks(webhookSecret),
   }
 }
 

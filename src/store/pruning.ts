@@ -11,6 +11,7 @@ export type Pruned = {
   readonly releases: number
   readonly searchChanges: number
   readonly donors: number
+  readonly webhookEvents: number
 }
 
 /** What the configuration decides. */
@@ -31,6 +32,7 @@ const rules = {
   runs: 90 * day,
   syncs: 90 * day,
   releases: 400 * day,
+  webhookEvents: 90 * day,
 }
 
 /**
@@ -81,6 +83,11 @@ export async function pruneDatabase(
     ),
     // No process remembers a list of hits for as long.
     searchChanges: await remove('delete from search_change where marked_at < $1', before(rules.searchChanges)),
+    // Those that could not be handled stay until a person has looked.
+    webhookEvents: await remove(
+      `delete from webhook_event where received_at < $1 and state in ('done', 'ignored')`,
+      before(rules.webhookEvents),
+    ),
     // A repeated request is compared with the donor's row while its donation is open.
     donors:
       donorRetentionDays === undefined

@@ -790,6 +790,26 @@ create table video (
   constraint video_pkey PRIMARY KEY (project_id, "position")
 );
 
+create table webhook_event (
+  id bigint generated always as identity not null,
+  gateway text not null,
+  event_id text not null,
+  kind text not null,
+  charge_id text,
+  reference text,
+  occurred_at timestamp with time zone not null,
+  received_at timestamp with time zone not null,
+  state text not null,
+  outcome text,
+  tries integer default 0 not null,
+  next_at timestamp with time zone not null,
+  constraint webhook_event_pkey PRIMARY KEY (id),
+  constraint webhook_event_gateway_event_id_key UNIQUE (gateway, event_id),
+  constraint webhook_event_has_charge CHECK (state = 'ignored'::text OR charge_id IS NOT NULL),
+  constraint webhook_event_state_check CHECK (state = ANY (ARRAY['due'::text, 'done'::text, 'ignored'::text, 'failed'::text])),
+  constraint webhook_event_tries_check CHECK (tries >= 0)
+);
+
 create table wire_record (
   project_id bigint not null,
   version bigint not null,
@@ -980,6 +1000,9 @@ CREATE UNIQUE INDEX sync_run_running ON sync_run USING btree (state) WHERE state
 CREATE INDEX sync_run_unfinished ON sync_run USING btree (id) WHERE state = ANY (ARRAY['queued'::text, 'running'::text]);
 CREATE UNIQUE INDEX theme_alias_any_case ON theme_alias USING btree (lower(name));
 CREATE INDEX theme_alias_theme ON theme_alias USING btree (theme_id);
+CREATE INDEX webhook_event_charge ON webhook_event USING btree (gateway, charge_id);
+CREATE INDEX webhook_event_due ON webhook_event USING btree (next_at, id) WHERE state = 'due'::text;
+CREATE INDEX webhook_event_failed ON webhook_event USING btree (id) WHERE state = 'failed'::text;
 
 -- Functions
 

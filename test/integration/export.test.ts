@@ -79,7 +79,7 @@ const leftBehind = [
     'search_change',
   ],
   ...['schema_migration', 'sign_in_place', 'store_fact', 'sync_notice', 'sync_run', 'upstream_trait', 'wire_record'],
-  'wrong_clock',
+  ...['webhook_event', 'wrong_clock'],
 ]
 // Written by the resource `activities`.
 const published = ['published_identifier', 'rendering', 'report_feed']

@@ -82,6 +82,8 @@ export function readNonce(nonce: string, amount: string): { fault: Fault; code?:
 
 /** The charges of a stand-in, and what is left of them. */
 export class ProcessorLedger {
+  /** Done before each answer. */
+  beforeAnswer: () => Promise<void> = async () => undefined
   readonly charges: LedgerCharge[] = []
   #ids = 0
 
@@ -200,7 +202,9 @@ export async function startProcessor(
 ): Promise<ProcessorServer> {
   const server = createServer(selfSigned, (request, response) => {
     void (async () => {
-      const { delayMs = 0, ...given } = answer(request, await text(request))
+      const body = await text(request)
+      await ledger.beforeAnswer()
+      const { delayMs = 0, ...given } = answer(request, body)
       if (delayMs > 0) await sleep(delayMs)
       send(response, given)
     })().catch((error: unknown) => response.destroy(error as Error))

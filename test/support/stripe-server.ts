@@ -10,7 +10,11 @@ import {
   startProcessor,
 } from './processor-server.js'
 
-export const stripeKeys = { secretKey: 'sk_test_51giving', publishableKey: 'pk_test_51giving' }
+export const stripeKeys = {
+  secretKey: 'sk_test_51giving',
+  publishableKey: 'pk_test_51giving',
+  webhookSecret: 'whsec_51giving',
+}
 
 /** Decline codes that the nonce itself names, such as `fake-stripe-lost_card-nonce`. */
 export const stripeDeclineNonces = Object.entries(stripeCodes).map(

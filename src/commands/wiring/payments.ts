@@ -51,7 +51,7 @@ async function openGateway({
   }
   if (stripe) {
     const { createStripeGateway } = await import('../../payments/stripe-gateway.js')
-    return createStripeGateway({ ...stripe, ...called, secretKey: key })
+    return createStripeGateway({ ...stripe, ...called, secretKey: key, webhookSecret: secrets.webhookSecret })
   }
   return createSandboxGateway({ store, clock })
 }

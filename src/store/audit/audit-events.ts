@@ -13,6 +13,7 @@ export const auditActions = {
   'key-revoked': 'a key and its tokens were ended',
   'grant-given': 'an account may do more than read',
   'grant-withdrawn': 'a grant was taken back',
+  'difference-accepted': 'a difference between a donation and its charge at the processor was taken as dealt with',
   'donation-refunded': 'a donation was given back, whole or in part',
   'donation-charged-back': 'a chargeback of the processor was booked',
   'receipt-requeued': 'the receipt of a donation is mailed, again if it was before',

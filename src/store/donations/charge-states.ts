@@ -88,3 +88,44 @@ export async function reopenFailedDonation(db: Db, id: number): Promise<void> {
     [id],
   )
 }
+
+/** What a person has to look at: an open dispute, or a difference that no operator has dealt with. */
+export type ChargeAttention = {
+  readonly donationId: number
+  readonly disputed: boolean
+  readonly difference?: string | undefined
+}
+
+export async function listChargeAttention(db: Db, limit: number): Promise<ChargeAttention[]> {
+  const { rows } = await db.query<ChargeAttention>(
+    `select donation_id as "donationId", coalesce(dispute = 'open', false) as disputed,
+        case when difference is distinct from accepted then difference end as difference
+      from charge_state
+      where (difference is not null or dispute = 'open')
+        and (difference is distinct from accepted or dispute = 'open')
+      order by donation_id limit $1`,
+    [limit],
+  )
+  return rows.map(withoutNulls)
+}
+
+/** Takes the difference of a charge as dealt with, until it is another; gives it. */
+export async function acceptDifference(db: Db, donationId: number): Promise<string | undefined> {
+  const { rows } = await db.query<{ difference: string }>(
+    `update charge_state set accepted = difference where donation_id = $1 and difference is not null returning difference`,
+    [donationId],
+  )
+  return rows[0]?.difference
+}
+
+/** The charge of a donation and the gateway that made it. */
+export async function findChargeOf(
+  db: Db,
+  donationId: number,
+): Promise<{ readonly gateway?: string | undefined; readonly chargeId?: string | undefined } | undefined> {
+  const { rows } = await db.query<{ gateway?: string; chargeId?: string }>(
+    `select gateway, charge_id as "chargeId" from donation where id = $1`,
+    [donationId],
+  )
+  return rows[0] && withoutNulls(rows[0])
+}

@@ -1,0 +1,57 @@
+import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
+import { ServiceError } from '../../domain/errors.js'
+import { storeWebhook } from '../../payments/handle-webhooks.js'
+import { object, string, wireDocument } from '../../wire/write/wire-value.js'
+import type { ApiDeps } from '../deps.js'
+import { sendError } from '../errors.js'
+import { responseFormat } from '../negotiation.js'
+import { sendDocument } from '../reply.js'
+
+// Events carry the whole object that they are about.
+const webhookLimit = 262_144
+
+/**
+ * The address that the chosen payment processor sends its events to; its signature stands in place of a key. An event is
+ * stored before it is answered, and handled by a worker.
+ */
+export function webhookRoute(app: FastifyInstance, { payments, clock, metrics }: ApiDeps): void {
+  const { webhooks } = payments.gateway
+  if (!webhooks) return
+  const schema = {
+    tags: ['Payments'],
+    summary: 'Receive an event of the payment processor',
+    description:
+      'For the payment processor only: its signature is checked. An event that came before is answered like the first time, without an effect.',
+    response: {
+      200: {
+        root: 'webhook_response',
+        fields: {
+          type: 'object',
+          required: ['outcome'],
+          properties: { outcome: { type: 'string', enum: ['stored', 'known', 'ignored'] } },
+        },
+      },
+    },
+  }
+  const options: RouteShorthandOptions = {
+    ...{ bodyLimit: webhookLimit, schema },
+    errorHandler: (error, request, reply) => {
+      if (error instanceof ServiceError && error.code === 'webhook-refused') metrics?.countWebhook('refused')
+      const large = error.code === 'FST_ERR_CTP_BODY_TOO_LARGE'
+      const failure = large ? new ServiceError('request-too-large', 'the webhook is larger than 256 KB') : error
+      return sendError(failure, request, reply)
+    },
+  }
+  app.post(`/api/public/payments/${webhooks.name}`, options, async (request, reply) => {
+    const { body, headers } = request
+    const header = (name: string) => {
+      const value = headers[name]
+      return typeof value === 'string' ? value : undefined
+    }
+    const event = await webhooks.read({ body: Buffer.isBuffer(body) ? body : Buffer.alloc(0), header }, clock())
+    const outcome = await storeWebhook(payments, event)
+    metrics?.countWebhook(outcome)
+    const format = responseFormat(request)
+    return sendDocument(reply, format, wireDocument(format, 'webhook_response', object([['outcome', string(outcome)]])))
+  })
+}

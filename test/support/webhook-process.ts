@@ -1,0 +1,11 @@
+import { handleDueWebhooks } from '../../src/payments/handle-webhooks.js'
+import { createStripeGateway } from '../../src/payments/stripe-gateway.js'
+import { openStore } from '../../src/store/store.js'
+import { testPayments } from './donations.js'
+import { stripeKeys } from './stripe-server.js'
+
+// Handles the webhooks that are due, until it is killed: DATABASE HOST PORT CA_FILE.
+const [url = '', host = '', port = '', caFile] = process.argv.slice(2)
+await using store = openStore({ url, max: 2, applicationName: 'webhook process' })
+const gateway = createStripeGateway({ ...stripeKeys, timeoutMs: 20_000, address: { host, port, caFile } })
+await handleDueWebhooks(testPayments(store, { gateway, timeoutMs: 20_000, clock: () => new Date() }))
