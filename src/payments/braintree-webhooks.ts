@@ -22,6 +22,7 @@ const clocksDifferMs = 300_000
 export function braintreeWebhooks(notifications: Notifications, test: boolean): Webhooks {
   return {
     name: 'braintree',
+    mediaType: 'application/x-www-form-urlencoded',
     read: async ({ body }, now) => {
       const form = new URLSearchParams(body.toString('latin1'))
       const [signature, payload] = [form.get('bt_signature'), form.get('bt_payload')]

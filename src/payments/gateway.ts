@@ -46,6 +46,8 @@ export type Gateway = {
 export type Webhooks = {
   /** The last part of the address that the processor sends to. */
   readonly name: string
+  /** Content-Type of what it sends. */
+  readonly mediaType: string
   /**
    * Checks the signature and reads what was sent. Throws `webhook-refused` when the signature does not fit or is too old at
    * `now`, `request-malformed` when what was signed cannot be read.

@@ -21,7 +21,9 @@ export async function readStripeCharge(stripe: Stripe, chargeId: string): Promis
         amount: fromStripeAmount(refund).amount,
       })),
     disputes: disputes.data.map((dispute) => {
-      return { id: dispute.id, amount: fromStripeAmount(dispute).amount, status: disputeStatus(dispute.status) }
+      // A bank may dispute in a currency of its own.
+      const { amount } = fromStripeAmount(dispute.currency === intent.currency ? dispute : intent)
+      return { id: dispute.id, amount, status: disputeStatus(dispute.status) }
     }),
   }
 }

@@ -24,6 +24,7 @@ const followed: ReadonlySet<string> = new Set([
 export function stripeWebhooks(secret: string): Webhooks {
   return {
     name: 'stripe',
+    mediaType: 'application/json',
     read: async ({ body, header }, now) => {
       const signature = header('stripe-signature')
       if (signature === undefined) throw refused('it has no Stripe-Signature')

@@ -22,6 +22,8 @@ export function webhookRoute(app: FastifyInstance, { payments, clock, metrics }:
     summary: 'Receive an event of the payment processor',
     description:
       'For the payment processor only: its signature is checked. An event that came before is answered like the first time, without an effect.',
+    consumes: [webhooks.mediaType],
+    body: { type: 'object', description: 'What the processor sends, as its own documentation describes it.' },
     response: {
       200: {
         root: 'webhook_response',

@@ -40,23 +40,16 @@ export type RefundRequest = {
 export async function recordRefundIntent(db: Db, request: RefundRequest): Promise<RefundIntent> {
   const { donationId } = request
   const { rows } = await db.query<
-    Donation & {
-      readonly chargeId?: string
-      readonly left: Decimal
-      readonly leftOfAddon: Decimal
-      readonly enough: boolean
-      readonly open: boolean
-    }
+    Donation & { readonly chargeId?: string; readonly left: Decimal; readonly enough: boolean; readonly open: boolean }
   >(
-    `select ${donationColumns}, d.charge_id as "chargeId", d.amount - d.refunded as left, d.addon - coalesce(
-          (select sum(r.addon) from donation_refund r where r.donation_id = d.id), 0) as "leftOfAddon",
+    `select ${donationColumns}, d.charge_id as "chargeId", d.amount - d.refunded as left,
         coalesce($2::numeric, d.amount - d.refunded) <= d.amount - d.refunded and d.amount > d.refunded as enough,
         exists (select from donation_refund r where r.donation_id = d.id and r.done_at is null) as open
       from donation d where d.id = $1 for update`,
     [donationId, request.amount],
   )
   if (!rows[0]) throw new ServiceError('not-found', `there is no donation ${donationId}`)
-  const { chargeId, left, leftOfAddon, enough, open, ...donation } = withoutNulls(rows[0])
+  const { chargeId, left, enough, open, ...donation } = withoutNulls(rows[0])
   if (donation.reference === undefined) {
     throw refuse('a donation that was paid here', `donation ${donationId} is a record of the past`)
   }
@@ -66,7 +59,7 @@ export async function recordRefundIntent(db: Db, request: RefundRequest): Promis
   if (open) throw refuse('no other refund under way', `a refund of donation ${donationId} is not finished yet`)
   if (!enough) throw refuse(`at most ${left}, which is left of donation ${donationId}`, request.amount ?? 'everything')
   const amount = request.amount ?? left
-  const addon = request.amount === undefined ? leftOfAddon : ('0' as Decimal)
+  const addon = request.amount === undefined ? donation.addon : ('0' as Decimal)
   const inserted = await db.query<{ id: number }>(
     `insert into donation_refund (donation_id, reference, kind, amount, addon, requested_at, lease_until)
       values ($1, $2, $3, $4, $5, $6, clock_timestamp() + make_interval(secs => $7)) returning id`,

@@ -288,8 +288,10 @@ describe.each(Object.entries(processors))('webhooks of %s', async (name, start) 
     const { app: sandboxed } = await testApi(store, { store })
     const none = await sandboxed.inject({ method: 'POST', url: address, payload, headers })
     expect(none.statusCode).toBe(404)
-    const described = (await app.inject('/api/openapi.json')).json()
-    expect(described.paths[address].post.summary).toBe('Receive an event of the payment processor')
+    const { post: described } = (await app.inject('/api/openapi.json')).json().paths[address]
+    expect(described.summary).toBe('Receive an event of the payment processor')
+    expect(Object.keys(described.requestBody.content)).toEqual([headers['content-type']])
+    expect(Object.keys(described.responses)).toEqual(expect.arrayContaining(['200', '400', '403', '503']))
     expect((await sandboxed.inject('/api/openapi.json')).json().paths[address]).toBeUndefined()
   })
 
