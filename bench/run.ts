@@ -8,6 +8,7 @@ import { bench as mapping } from './mapping/bench.js'
 import { bench as peer } from './peer/bench.js'
 import { bench as render } from './render/bench.js'
 import { bench as scale } from './scale/bench.js'
+import { bench as search } from './search/bench.js'
 import { type Bench, type BenchSetting, isHeld } from './suite/bench.js'
 import { type Request, readCommandLine, UsageError, usage } from './suite/command-line.js'
 import { type Display, openDisplay } from './suite/display.js'
@@ -28,6 +29,7 @@ const benches: readonly Bench[] = [
   downloads,
   scale,
   api,
+  search,
   donations,
   sync,
 ]

@@ -1,17 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
-import path from 'node:path'
+import { availableParallelism, cpus, loadavg } from 'node:os'
 import autocannon from 'autocannon'
-import { createApiUser } from '../../src/api/operations/create-api-user.js'
-import { createPasswordHashing } from '../../src/api/passwords.js'
-import type { IsoDate } from '../../src/domain/dates.js'
-import type { CurrencyCode } from '../../src/domain/money.js'
-import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js'
-import { renderProjectTexts } from '../../src/publishing/render/ready-texts.js'
-import { issueKey } from '../../src/store/access/accounts.js'
-import { migrate } from '../../src/store/schema/migrate.js'
-import { seed } from '../../src/store/seeding/seed.js'
-import { openStore, type Store } from '../../src/store/store.js'
 import {
   atLeast,
   atMost,
@@ -22,12 +10,11 @@ import {
   isHeld,
   median,
 } from '../suite/bench.js'
-import { startFloor, startGiving } from '../suite/servers.js'
-import { apiLimits, describedLimits } from '../suite/settings.js'
+import { startFloor } from '../suite/servers.js'
+import { describedLimits } from '../suite/settings.js'
+import { apiPoolSize, apiUser, withFilledApi } from './filled-api.js'
 
 const connections = 64
-const poolSize = 10
-const user = { email: 'bench@example.org', password: 'seven grey herons wade', tokenTimeoutSeconds: 36_000 }
 
 /** Requests to one server, divided among the connections; measured `rounds` times, beside its floors. */
 type Target = {
@@ -50,64 +37,14 @@ export const bench: Bench = {
   run,
 }
 
-async function run({ quick, only = '', data: kept, workshop, say }: BenchSetting): Promise<BenchResult> {
-  const projects = quick ? 5_000 : 100_000
+async function run(setting: BenchSetting): Promise<BenchResult> {
+  const { quick, only = '', workshop, say } = setting
   const plan = { only, ...(quick ? { rounds: 3, seconds: 2 } : { rounds: 5, seconds: 4 }) }
-  const dataDir = kept ? path.resolve(kept) : await mkdtemp(path.join(tmpdir(), 'giving-bench-'))
-  const server = await openEmbeddedPostgres({ dataDir })
-  try {
-    await using store = openStore({ url: server.url, max: 4, applicationName: 'bench' })
-    const apiKey = await fill(store, projects)
-    const program = await workshop.program()
-    const pool = String(poolSize)
-    await using floors = await startFloor<FloorPorts>(program, 'bench/api/floors.js', server.url, pool)
-    const environment = {
-      DATABASE_URL: server.url,
-      DATABASE_POOL_SIZE: pool,
-      GIVING_DATA_DIR: path.join(dataDir, 'api'),
-      LOG_LEVEL: 'info',
-      ...apiLimits,
-    }
-    await using api = await startGiving(program, 'api', environment, '/healthz')
-    const ports = { api: Number(new URL(api.value).port), ...floors.value }
-    return await measure({ projects, apiKey, ports, ...plan }, say)
-  } finally {
-    await server.release()
-    if (kept === undefined) {
-      await rm(server.clusterDir, { recursive: true, force: true })
-      await rm(dataDir, { recursive: true, force: true })
-    }
-  }
-}
-
-async function fill(store: Store, projects: number): Promise<string> {
-  const say = (text: string) => process.stderr.write(`${text}\n`)
-  await migrate(store)
-  const deps = { store, passwords: createPasswordHashing(), clock: () => new Date() }
-  const { rows } = await store.db.query<{ filled: boolean }>('select exists (select from project) as filled')
-  if (rows[0]?.filled) {
-    const { rows: accounts } = await store.db.query<{ id: number }>('select id from account where email = $1', [
-      user.email,
-    ])
-    return (await issueKey(store.db, accounts[0]?.id ?? 0, deps.clock())).text
-  }
-  say(`seeding ${projects} projects ...`)
-  const settings = {
-    today: '2026-11-20' as IsoDate,
-    currency: 'USD' as CurrencyCode,
-    baseUrl: 'https://giving.example',
-  }
-  await seed(store, { ...settings, projects, source: 'local', firstId: 1 })
-  say('rendering their records ...')
-  const batch = 500
-  for (let from = 1; from <= projects; from += batch) {
-    await renderProjectTexts(
-      store,
-      Array.from({ length: batch }, (_, index) => from + index),
-    )
-  }
-  await store.db.query('vacuum analyze')
-  return (await createApiUser(deps, user)).apiKey
+  return await withFilledApi(setting, async ({ projects, url, apiKey, port }) => {
+    const pool = String(apiPoolSize)
+    await using floors = await startFloor<FloorPorts>(await workshop.program(), 'bench/api/floors.js', url, pool)
+    return await measure({ projects, apiKey, ports: { api: port, ...floors.value }, ...plan }, say)
+  })
 }
 
 type FloorPorts = { readonly fastify: number; readonly http: number }
@@ -142,7 +79,6 @@ async function measure(setting: Setting, print: (line: string) => void): Promise
     bar: 0,
     targets: [{ name, requests, port: ports.api, connections: own }],
   })
-  const words = ['families', 'water', 'road closed', 'roof', 'listen', 'coordinators']
   const collection = (id: number) => Array.from({ length: 10 }, (_, index) => id + index).join(',')
   const groups = [
     group('list page, JSON', lists('json'), 'list.json', 0.7),
@@ -161,7 +97,6 @@ async function measure(setting: Setting, print: (line: string) => void): Promise
         get(ids.map((id) => apiPath(`projectservice/projects/collection/ids.json?projectIds=${collection(id)}`))),
       ),
     ),
-    alone('search, JSON', get(words.map((q) => apiPath(`services/search/projects.json?q=${encodeURIComponent(q)}`)))),
     // Few at a time: concurrent password checks are capped, and more would get 503.
     alone(
       'token',
@@ -170,9 +105,7 @@ async function measure(setting: Setting, print: (line: string) => void): Promise
           method: 'POST',
           path: '/api/userservice/tokens',
           headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({
-            auth_request: { user: { email: user.email, password: user.password }, api_key: apiKey },
-          }),
+          body: JSON.stringify({ auth_request: { user: apiUser, api_key: apiKey } }),
         },
       ],
       4,

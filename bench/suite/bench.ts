@@ -19,7 +19,7 @@ export type BenchSetting = {
   readonly million: boolean
   /** `api` only: measure targets whose name has this text. */
   readonly only?: string
-  /** `api` only: a folder in which the seeded database is kept. */
+  /** `api` and `search` only: a folder in which the seeded database is kept. */
   readonly data?: string
   /** Databases and folders. */
   readonly workshop: Workshop

@@ -96,7 +96,7 @@ Options:
   --projects N     N projects in each bench instead of its own number: to try it out
   --million        scale only: up to 1,000,000 projects
   --only TEXT      api only: targets whose name has the text
-  --data FOLDER    api only: the seeded database stays there for the next time
+  --data FOLDER    api and search only: the seeded database stays there for the next time
   --json FILE      writes the results as JSON
   --markdown FILE  writes the results as Markdown
   -h, --help       shows this

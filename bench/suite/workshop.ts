@@ -35,6 +35,8 @@ export class Workshop implements AsyncDisposable {
   #folder: Promise<string> | undefined
   #server: Promise<EmbeddedPostgres> | undefined
   #program: Promise<string> | undefined
+  readonly #shared = new Map<string, Promise<string>>()
+  readonly #atEnd: (() => Promise<void>)[] = []
   /** Seeded databases that others are cloned from, by what is in them. */
   readonly #templates = new Map<string, Promise<string>>()
 
@@ -48,6 +50,18 @@ export class Workshop implements AsyncDisposable {
     const folder = path.join(await this.#folder, `${name}-${randomBytes(4).toString('hex')}`)
     await mkdir(folder)
     return folder
+  }
+
+  /** The folder of this name that benches share. */
+  sharedFolder(name: string): Promise<string> {
+    const folder = this.#shared.get(name) ?? this.folder(name)
+    this.#shared.set(name, folder)
+    return folder
+  }
+
+  /** Removes something when the suite ends. */
+  atEnd(remove: () => Promise<void>): void {
+    this.#atEnd.push(remove)
   }
 
   /** The folder of the transpiled program; processes of their own start from it. */
@@ -73,6 +87,7 @@ export class Workshop implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    for (const remove of this.#atEnd) await remove()
     const server = await this.#server?.catch(() => undefined)
     await server?.release()
     if (server) await rm(server.clusterDir, { recursive: true, force: true })

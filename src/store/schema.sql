@@ -679,7 +679,7 @@ create table schema_migration (
 create table search_change (
   xid xid8 default pg_current_xact_id() not null,
   marked_at timestamp with time zone default clock_timestamp() not null,
-  constraint search_change_pkey PRIMARY KEY (xid)
+  project_id bigint
 );
 
 create table sign_in_place (
@@ -995,6 +995,7 @@ CREATE INDEX rendering_segment ON rendering USING btree (segment, project_id);
 CREATE INDEX rendering_valid_until ON rendering USING btree (valid_until, project_id) WHERE valid_until IS NOT NULL;
 CREATE UNIQUE INDEX run_running ON run USING btree (state) WHERE state = 'running'::text;
 CREATE INDEX run_unfinished ON run USING btree (id) WHERE state = ANY (ARRAY['queued'::text, 'running'::text]);
+CREATE UNIQUE INDEX search_change_of_project ON search_change USING btree (xid, project_id) NULLS NOT DISTINCT;
 CREATE INDEX sync_notice_run ON sync_notice USING btree (run_id, id);
 CREATE UNIQUE INDEX sync_run_running ON sync_run USING btree (state) WHERE state = 'running'::text;
 CREATE INDEX sync_run_unfinished ON sync_run USING btree (id) WHERE state = ANY (ARRAY['queued'::text, 'running'::text]);
@@ -1164,14 +1165,26 @@ CREATE OR REPLACE FUNCTION public.mark_search_change()
  SECURITY DEFINER
  SET search_path TO '$user', 'public'
 AS $function$
+declare
+  most constant integer := 1000;
+  touched bigint[];
 begin
-  if tg_op <> 'TRUNCATE' then
-    -- Most writes to a project run statements on these tables that change no row.
-    if not exists (select from changed_rows) then
-      return null;
-    end if;
+  if tg_op = 'INSERT' then
+    touched := array(select distinct project_id from new_rows limit most + 1);
+  elsif tg_op = 'UPDATE' then
+    touched := array(select project_id from new_rows union select project_id from old_rows limit most + 1);
+  elsif tg_op = 'DELETE' then
+    touched := array(select distinct project_id from old_rows limit most + 1);
+  else
+    touched := array[null];
   end if;
-  insert into search_change default values on conflict do nothing;
+  if cardinality(touched) > most then
+    touched := array[null];
+  end if;
+  -- Most writes to a project run statements on these tables that change no row.
+  if cardinality(touched) > 0 then
+    insert into search_change (project_id) select unnest(touched) on conflict do nothing;
+  end if;
   return null;
 end $function$;
 
@@ -1494,13 +1507,13 @@ CREATE TRIGGER mark_delete AFTER DELETE ON project_country REFERENCING OLD TABLE
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_insert AFTER INSERT ON project_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_search_delete AFTER DELETE ON project_country REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT
+CREATE TRIGGER mark_search_delete AFTER DELETE ON project_country REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_search_change();
-CREATE TRIGGER mark_search_insert AFTER INSERT ON project_country REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT
+CREATE TRIGGER mark_search_insert AFTER INSERT ON project_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_search_change();
 CREATE TRIGGER mark_search_truncate AFTER TRUNCATE ON project_country FOR EACH STATEMENT
   EXECUTE FUNCTION mark_search_change();
-CREATE TRIGGER mark_search_update AFTER UPDATE ON project_country REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT
+CREATE TRIGGER mark_search_update AFTER UPDATE ON project_country REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_search_change();
 CREATE TRIGGER mark_update AFTER UPDATE ON project_country REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
@@ -1514,25 +1527,25 @@ CREATE TRIGGER mark_insert AFTER INSERT ON project_sdg REFERENCING NEW TABLE AS 
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_update AFTER UPDATE ON project_sdg REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_search_delete AFTER DELETE ON project_search REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT
+CREATE TRIGGER mark_search_delete AFTER DELETE ON project_search REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_search_change();
-CREATE TRIGGER mark_search_insert AFTER INSERT ON project_search REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT
+CREATE TRIGGER mark_search_insert AFTER INSERT ON project_search REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_search_change();
 CREATE TRIGGER mark_search_truncate AFTER TRUNCATE ON project_search FOR EACH STATEMENT
   EXECUTE FUNCTION mark_search_change();
-CREATE TRIGGER mark_search_update AFTER UPDATE ON project_search REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT
+CREATE TRIGGER mark_search_update AFTER UPDATE ON project_search REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_search_change();
 CREATE TRIGGER mark_delete AFTER DELETE ON project_theme REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_insert AFTER INSERT ON project_theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_search_delete AFTER DELETE ON project_theme REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT
+CREATE TRIGGER mark_search_delete AFTER DELETE ON project_theme REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_search_change();
-CREATE TRIGGER mark_search_insert AFTER INSERT ON project_theme REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT
+CREATE TRIGGER mark_search_insert AFTER INSERT ON project_theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_search_change();
 CREATE TRIGGER mark_search_truncate AFTER TRUNCATE ON project_theme FOR EACH STATEMENT
   EXECUTE FUNCTION mark_search_change();
-CREATE TRIGGER mark_search_update AFTER UPDATE ON project_theme REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT
+CREATE TRIGGER mark_search_update AFTER UPDATE ON project_theme REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_search_change();
 CREATE TRIGGER mark_update AFTER UPDATE ON project_theme REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();

@@ -1,17 +1,25 @@
 import type { Clock } from '../../domain/dates.js'
-import { findProjectHits, type ProjectHits, type ProjectSearch } from '../../store/ready-texts/project-search.js'
+import type { ProjectHits } from '../../store/ready-texts/project-hits.js'
+import { findProjectHits, mendProjectHits, type ProjectSearch } from '../../store/ready-texts/project-search.js'
 import type { Store } from '../../store/store.js'
 import { createFairTurns } from './fair-turns.js'
 
-/** Lists of hits of earlier searches. Whoever reads one checks that it still holds, and forgets it if not. */
-export type HitLists = {
-  /** The hits of this search, found anew where they are not remembered; ends when every `signal` that waits is aborted. */
-  find(client: string, signal: AbortSignal, search: ProjectSearch): Promise<ProjectHits>
-  forget(search: ProjectSearch, hits: ProjectHits): void
-}
+/** Where and when hits are found: `searches` has separate connections, so that slow searches delay no other read. */
+export type HitListDeps = { readonly store: Store; readonly searches: Store; readonly clock: Clock }
 
-// A list of 100,000 hits has 800 KB; a short one costs what surrounds it.
-const rememberedBytes = 32_000_000
+/**
+ * The hits of a search, found where they are not remembered, and mended where they are `outdated`. Whoever reads them
+ * checks that they still hold. The work ends when every `signal` that waits for it is aborted.
+ */
+export type FindHits = (
+  client: string,
+  signal: AbortSignal,
+  search: ProjectSearch,
+  outdated?: ProjectHits,
+) => Promise<ProjectHits>
+
+// A list of 100,000 hits has 1.2 MB; a short one costs what surrounds it.
+const rememberedBytes = 48_000_000
 const bytesOfEach = 1_000
 // Marks of changes are kept for longer (src/store/pruning.ts).
 const rememberedMs = 3_600_000
@@ -29,7 +37,7 @@ type HitList = {
  * Remembers lists of hits in memory, those used last longest. Equal searches at the same time are done once. One client
  * leaves a connection of `searches` to the others.
  */
-export function createHitLists(searches: Store, clock: Clock): HitLists {
+export function createHitLists({ store, searches, clock }: HitListDeps, mostBytes = rememberedBytes): FindHits {
   // Those used last are last.
   const lists = new Map<string, HitList>()
   const most = searches.connections
@@ -45,37 +53,33 @@ export function createHitLists(searches: Store, clock: Clock): HitLists {
     list.found = found
     bytes += bytesOf(found)
     for (const [oldest, one] of lists) {
-      if (bytes <= rememberedBytes) return
+      if (bytes <= mostBytes) return
       if (one.found) remove(oldest, one)
     }
   }
-  const start = (key: string, client: string, search: ProjectSearch) => {
-    const work = (signal: AbortSignal) =>
-      inTurn(client, () => searches.abortable(signal, (db) => findProjectHits(db, search)))
-    const forgetIt = () => remove(key, list)
-    const { result, share } = shareWork(work, forgetIt)
+  const start = (key: string, client: string, search: ProjectSearch, outdated: ProjectHits | undefined) => {
+    const work = async (signal: AbortSignal) =>
+      (outdated && (await mendProjectHits(store.db, search, outdated))) ??
+      (await inTurn(client, () => searches.abortable(signal, (db) => findProjectHits(db, search))))
+    const forget = () => remove(key, list)
+    const { result, share } = shareWork(work, forget)
     const list: HitList = { hits: share, until: clock().getTime() + rememberedMs }
     lists.set(key, list)
-    result.then((found) => keep(key, list, found), forgetIt)
+    result.then((found) => keep(key, list, found), forget)
     return list
   }
-  return {
-    async find(client, signal, search) {
-      const key = keyOf(search)
-      const known = lists.get(key)
-      if (known === undefined || known.until <= clock().getTime()) {
-        if (known) remove(key, known)
-        return await start(key, client, search).hits(signal)
-      }
-      lists.delete(key)
-      lists.set(key, known)
-      return known.found ?? (await known.hits(signal))
-    },
-    forget(search, hits) {
-      const key = keyOf(search)
-      const list = lists.get(key)
-      if (list?.found === hits) remove(key, list)
-    },
+  return async (client, signal, search, outdated) => {
+    const key = keyOf(search)
+    const known = lists.get(key)
+    const holds = known && known.until > clock().getTime() && (outdated === undefined || known.found !== outdated)
+    if (!holds) {
+      if (known) remove(key, known)
+      return await start(key, client, search, outdated).hits(signal)
+    }
+    // To the end: used last.
+    lists.delete(key)
+    lists.set(key, known)
+    return known.found ?? (await known.hits(signal))
   }
 }
 
@@ -83,8 +87,8 @@ function keyOf({ words, themeIds, countryCodes }: ProjectSearch): string {
   return JSON.stringify([words, themeIds, countryCodes])
 }
 
-function bytesOf({ ids }: ProjectHits): number {
-  return ids.length + bytesOfEach
+function bytesOf({ ids, ranks }: ProjectHits): number {
+  return ids.byteLength + ranks.byteLength + bytesOfEach
 }
 
 /** Starts work that several may wait for; when all of them have gone it is aborted, and `onAbort` is called before. */

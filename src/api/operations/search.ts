@@ -1,15 +1,15 @@
 import { ServiceError } from '../../domain/errors.js'
 import { isTimedOut } from '../../store/database/connection.js'
+import { hitsFrom, type ProjectHits } from '../../store/ready-texts/project-hits.js'
 import { findProjectRows } from '../../store/ready-texts/project-pages.js'
-import { hitsFrom, numberOfHits, selectHits } from '../../store/ready-texts/project-search.js'
+import { selectHits } from '../../store/ready-texts/project-search.js'
 import type { ProjectView, WantedText, WireFormat } from '../../store/ready-texts/ready-texts.js'
 import type { Store } from '../../store/store.js'
 import { joinRecords } from '../../wire/write/list.js'
 import { projectRecordVersion } from '../../wire/write/project.js'
-import type { ApiDeps } from '../deps.js'
 import { invalidParameter, missingParameter } from '../query.js'
 import type { SearchResult } from '../representations/search.js'
-import { createHitLists } from './hit-lists.js'
+import { createHitLists, type HitListDeps } from './hit-lists.js'
 import { projectTextsOf } from './ready-texts.js'
 
 export type SearchFilter = { readonly name: 'theme' | 'country'; readonly value: string }
@@ -47,8 +47,9 @@ export type Search = (client: string, signal: AbortSignal, input: SearchInput) =
  * are found once and remembered while nothing changes that decides on them; every page is read together with whether that
  * is so. Throws `request-invalid` when `q` is missing or too long, and `server-busy` when the search takes too long.
  */
-export function createSearch({ store, searches, clock }: Pick<ApiDeps, 'store' | 'searches' | 'clock'>): Search {
-  const lists = createHitLists(searches, clock)
+export function createSearch(deps: HitListDeps): Search {
+  const findHits = createHitLists(deps)
+  const { store } = deps
   return async (client, signal, input) => {
     const { filters, start, limit, view, format } = input
     const q = searchableText(input.q)
@@ -60,18 +61,15 @@ export function createSearch({ store, searches, clock }: Pick<ApiDeps, 'store' |
       countryCodes: valuesOf('country').map((code) => code.toUpperCase()),
     }
     const text = { view, format, recordVersion: projectRecordVersion }
-    const read = async () => {
-      const hits = await lists.find(client, signal, wanted)
+    const read = async (outdated?: ProjectHits) => {
+      const hits = await findHits(client, signal, wanted, outdated).catch(throwBusy)
       const ids = hitsFrom(hits, start, limit)
       return { hits, ids, ...(await selectHits(store.db, ids, hits.snapshot, text)) }
     }
-    let page = await read().catch(throwBusy)
-    if (page.changed) {
-      lists.forget(wanted, page.hits)
-      page = await read().catch(throwBusy)
-    }
+    let page = await read()
+    if (page.changed) page = await read(page.hits)
     const records = page.body ?? (await renderedRecords(store, page.ids, text))
-    return { filters, q, start, summary: view === 'summary', records, numberFound: numberOfHits(page.hits) }
+    return { filters, q, start, summary: view === 'summary', records, numberFound: page.hits.ids.length }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Db } from '../database/connection.js'
+import { type ProjectHits, readIds, readRanks, replaceHits } from './project-hits.js'
 import { currentProjectRecord, type WantedText } from './ready-texts.js'
 
 /** What is searched for among active projects; without `words` everything that the filters let through. */
@@ -9,29 +10,67 @@ export type ProjectSearch = {
   readonly countryCodes: readonly string[]
 }
 
-/** All hits of a search, as one statement saw them. */
-export type ProjectHits = {
-  /** The ids, best first, eight bytes each: many small numbers, which the driver would read one by one. */
-  readonly ids: Buffer
-  /** What the statement saw; `selectHits` tells whether the hits are still these. */
-  readonly snapshot: string
-}
-
-const idBytes = 8
-
 /**
  * All hits, best first and ties by id. Words are read as people type them into search engines (`"exact phrase"`, `or`,
  * `-not`); nothing in them is an error.
  */
-export async function findProjectHits(db: Db, { words, themeIds, countryCodes }: ProjectSearch): Promise<ProjectHits> {
+export async function findProjectHits(db: Db, search: ProjectSearch): Promise<ProjectHits> {
+  return toHits(await selectProjectHits(db, search))
+}
+
+// Beyond it the hits are found anew.
+const mostMended = 1_000
+
+/**
+ * The hits as they are now, made of the hits as they were by looking at the projects that changed since; undefined when
+ * those are too many.
+ */
+export async function mendProjectHits(
+  db: Db,
+  search: ProjectSearch,
+  hits: ProjectHits,
+): Promise<ProjectHits | undefined> {
+  const row = await selectProjectHits(db, search, hits.snapshot)
+  if (row?.changed == null) return undefined
+  return replaceHits(hits, new Set(readIds(row.changed)), toHits(row))
+}
+
+type HitsRow = {
+  readonly ids: Buffer
+  readonly ranks: Buffer
+  readonly snapshot: string
+  /** With `since`: ids of what changed; null when those are too many. */
+  readonly changed?: Buffer | null
+}
+
+function toHits(row: HitsRow | undefined): ProjectHits {
+  if (!row) throw new Error('a statement without a condition has no row')
+  return { ids: readIds(row.ids), ranks: readRanks(row.ranks), snapshot: row.snapshot }
+}
+
+/** The hits; with `since` those among the projects that changed since that snapshot. */
+async function selectProjectHits(
+  db: Db,
+  { words, themeIds, countryCodes }: ProjectSearch,
+  since?: string,
+): Promise<HitsRow | undefined> {
   const values: unknown[] = []
   const bind = (value: unknown) => `$${values.push(value)}`
+  const changed =
+    since === undefined
+      ? { with: '', column: '', from: '' }
+      : {
+          with: `with changed as materialized (
+            select distinct project_id from search_change where ${isMarkedSince(bind(since))} limit ${mostMended + 1})`,
+          column: `,
+        (select case when bool_and(project_id is not null) and count(*) <= ${mostMended}
+          then string_agg(int8send(project_id), '') end from changed) as changed`,
+          from: 'changed join ',
+        }
   // Only active projects have a row.
-  const from =
-    words === undefined
-      ? 'project_search s'
-      : `websearch_to_tsquery('english', ${bind(words)}) query join project_search s on s.document @@ query`
+  const from = `${changed.from}project_search s${changed.from && ' using (project_id)'}`
   const filters = [
+    ...(words === undefined ? [] : ['s.document @@ query']),
     ...(themeIds.length === 0
       ? []
       : [`s.project_id in (select project_id from project_theme where theme_id = any (${bind(themeIds)}::text[]))`]),
@@ -42,30 +81,25 @@ export async function findProjectHits(db: Db, { words, themeIds, countryCodes }:
             select project_id from project_country where country_code = any (${bind(countryCodes)}::text[]))`,
         ]),
   ]
-  const { rows } = await db.query<ProjectHits>(
-    `select coalesce(string_agg(int8send(id), ''), '') as ids, pg_current_snapshot()::text as snapshot
+  const ranked = words !== undefined
+  const { rows } = await db.query<HitsRow>(
+    `${changed.with}
+      select coalesce(string_agg(int8send(id), ''), '') as ids, coalesce(string_agg(float4send(rank), ''), '') as ranks,
+        pg_current_snapshot()::text as snapshot${changed.column}
       from (
-        select s.project_id as id
-        from ${from}
+        select s.project_id as id, ${ranked ? 'ts_rank(s.document, query)' : '0::real'} as rank
+        from ${from}${ranked ? ` cross join websearch_to_tsquery('english', ${bind(words)}) query` : ''}
         where ${filters.length === 0 ? 'true' : filters.join(' and ')}
-        order by ${words === undefined ? '' : 'ts_rank(s.document, query) desc,'} s.project_id
+        order by ${ranked ? 'rank desc,' : ''} s.project_id
       ) hit`,
     values,
   )
-  return rows[0] ?? { ids: Buffer.alloc(0), snapshot: '' }
+  return rows[0]
 }
 
-/** The number of all hits. */
-export function numberOfHits({ ids }: ProjectHits): number {
-  return ids.length / idBytes
-}
-
-/** The ids of `limit` hits from number `start` on. */
-export function hitsFrom({ ids }: ProjectHits, start: number, limit: number): number[] {
-  const end = Math.min(start + limit, ids.length / idBytes)
-  return Array.from({ length: Math.max(0, end - start) }, (_, index) =>
-    Number(ids.readBigInt64BE((start + index) * idBytes)),
-  )
+/** SQL: whether a row of `search_change` became visible after this snapshot. */
+function isMarkedSince(snapshot: string): string {
+  return `xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot) and not pg_visible_in_snapshot(xid, ${snapshot}::pg_snapshot)`
 }
 
 /** Records of hits, in the order of their ids. */
@@ -80,10 +114,7 @@ export type HitRows = {
 export async function selectHits(db: Db, ids: readonly number[], snapshot: string, text: WantedText): Promise<HitRows> {
   const { rows } = await db.query<{ changed: boolean; body: string | null }>(
     `select
-        exists (
-          select from search_change
-          where xid >= pg_snapshot_xmin($3::pg_snapshot) and not pg_visible_in_snapshot(xid, $3::pg_snapshot)
-        ) as changed,
+        exists (select from search_change where ${isMarkedSince('$3')}) as changed,
         case when coalesce(bool_and(r.text is not null), true)
           then coalesce(string_agg(r.text, '${text.format === 'json' ? ',' : ''}' order by p.position), '') end as body
       from unnest((select $1::bigint[])) with ordinality p (id, position)

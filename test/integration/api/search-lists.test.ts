@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { createHitLists } from '../../../src/api/operations/hit-lists.js'
 import { openStore } from '../../../src/store/store.js'
 import { type TestApi, testApi } from '../../support/api.js'
 import { insertProjects, loseProjects } from '../../support/catalogue.js'
@@ -106,6 +107,89 @@ describe('remembered searches', async () => {
     })
     expect(await search('q=sedge')).toEqual({ found: 2, ids: [5010, 5011] })
     await writer.close()
+  })
+
+  it('are mended where projects changed, without searching among the others', async () => {
+    const searches = openStore({ url, max: 2, applicationName: 'searches' })
+    const mending = await testApi(store, { store, searches })
+    const found = async (q: string) => {
+      const answer = await mending.app.inject(
+        `/api/public/services/search/projects/summary.json?api_key=${api.apiKey}&q=${q}&limit=100`,
+      )
+      return answer.json().search?.response.projects.project.map(({ id }: { id: number }) => id)
+    }
+    await sql(`update project set title = 'Heather' where id between 5020 and 5024`)
+    await sql(`update project set need = 'Heather' where id = 5030`)
+    expect(await found('heather')).toEqual([5020, 5021, 5022, 5023, 5024, 5030])
+    expect(await found('*')).toHaveLength(42)
+    await searches.close()
+    expect(await found('gorse')).toBeUndefined()
+    await sql(`update project set title = 'Heather' where id in (5019, 5030)`)
+    await sql(`update project set title = 'Gorse', need = 'Heather' where id = 5021`)
+    await sql(`update project set active = false where id = 5022`)
+    expect(await found('heather')).toEqual([5030, 5019, 5020, 5023, 5024, 5021])
+    await sql(`update project set active = true where id = 5022`)
+    expect(await found('heather')).toEqual([5030, 5019, 5020, 5022, 5023, 5024, 5021])
+    expect(await found('*')).toHaveLength(42)
+  })
+
+  it('are found anew where very many projects changed', async () => {
+    expect(await search('q=bracken')).toEqual({ found: 0, ids: [] })
+    const many = Array.from({ length: 1_001 }, (_, index) => ({ id: 6_500 + index, title: 'Bracken' }))
+    await insertProjects(store.db, many)
+    const { rows } = await store.db.query(`select project_id from search_change order by xid desc limit 1`)
+    expect(rows).toEqual([{ project_id: null }])
+    expect((await search('q=bracken')).found).toBe(1_001)
+    for (const id of [8001, 8002]) await insertProjects(store.db, [{ id, title: 'Bracken' }])
+    expect(await search('q=bracken&start=1001')).toEqual({ found: 1_003, ids: [8001, 8002] })
+  })
+
+  describe('in memory', () => {
+    const wanted = (words: string) => ({ words, themeIds: [], countryCodes: [] })
+    const open = (mostBytes?: number) => {
+      const searches = openStore({ url, max: 2, applicationName: 'searches' })
+      const find = createHitLists({ store, searches, clock: () => api.now }, mostBytes)
+      return { searches, find: (words: string, signal = AbortSignal.any([])) => find('a', signal, wanted(words)) }
+    }
+
+    it('are forgotten where others were used later and there is no room', async () => {
+      // Room for two short lists.
+      const { searches, find } = open(2_500)
+      for (const words of ['ferns zz1', 'ferns zz2', 'ferns zz1', 'ferns zz3']) await find(words)
+      await searches.close()
+      await expect(find('ferns zz1')).resolves.toMatchObject({ ids: new Float64Array() })
+      await expect(find('ferns zz3')).resolves.toBeDefined()
+      await expect(find('ferns zz2')).rejects.toThrow()
+    })
+
+    it('are found for those who wait when another who asked for the same has gone', async () => {
+      const { searches, find } = open()
+      const gone = new AbortController()
+      const answers: Promise<unknown>[] = []
+      await withoutSearching(async () => {
+        answers.push(
+          find('ferns', gone.signal).catch(() => 'gone'),
+          find('ferns'),
+        )
+        gone.abort()
+      })
+      expect(await answers[1]).toMatchObject({ ids: { length: 30 } })
+      await searches.close()
+    })
+
+    it('are found anew for who asks after all who waited have gone', async () => {
+      const { searches, find } = open()
+      const gone = new AbortController()
+      let again: Promise<unknown> = Promise.resolve()
+      await withoutSearching(async () => {
+        const first = find('ferns', gone.signal)
+        gone.abort()
+        again = find('ferns')
+        await expect(first).rejects.toThrow()
+      })
+      expect(await again).toMatchObject({ ids: { length: 30 } })
+      await searches.close()
+    })
   })
 
   it('are found again after an hour', async () => {
