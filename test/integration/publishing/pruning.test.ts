@@ -41,6 +41,7 @@ describe('pruning', () => {
       syncs: 0,
       releases: 0,
       searchChanges: expect.any(Number),
+      webhookEvents: 0,
       donors: 0,
     })
     expect(await listRuns(database.store.db, 100)).toHaveLength(before.length)
