@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { readProjectFile } from '../../support/markdown-table.js'
+
+type Locked = {
+  readonly version: string
+  readonly resolved?: string
+  readonly integrity?: string
+  readonly license?: string
+  readonly dev?: boolean
+  readonly optional?: boolean
+  readonly os?: readonly string[]
+  readonly libc?: readonly string[]
+  readonly cpu?: readonly string[]
+  readonly hasInstallScript?: boolean
+}
+
+const locked = Object.entries(
+  (JSON.parse(readProjectFile('package-lock.json')) as { readonly packages: Record<string, Locked> }).packages,
+)
+  .filter(([path]) => path !== '')
+  .map(([path, entry]) => ({ name: path.replace(/^.*node_modules\//, ''), ...entry }))
+const inProduction = locked.filter(({ dev }) => !dev)
+
+const allowedLicences = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'ISC',
+  'MIT',
+  'MIT-0',
+  'Python-2.0',
+])
+
+// More of them is a decision: each is code that others can change.
+const mostInProduction = 240
+
+describe('package-lock.json', () => {
+  it('has a SHA-512 of each package, and no place but the registry', () => {
+    expect(
+      locked.filter(
+        ({ resolved = 'https://registry.npmjs.org/' }) => !resolved.startsWith('https://registry.npmjs.org/'),
+      ),
+    ).toEqual([])
+    const unproven = locked.filter(({ integrity = '' }) => !/^sha512-[\w+/]{86}==$/.test(integrity))
+    // Builds for other platforms, which the registry that wrote the file did not have: they are never installed on Linux
+    // with glibc on x64, where this is tested and the image is built.
+    const elsewhere = ({ optional, os = [], cpu = [], libc = [], name }: (typeof locked)[number]) =>
+      optional && (!os.includes('linux') || !cpu.includes('x64') || libc.includes('musl') || name.endsWith('-musl'))
+    expect(unproven.filter((entry) => !elsewhere(entry)).map(({ name }) => name)).toEqual([])
+    expect(unproven.length).toBeLessThanOrEqual(12)
+  })
+
+  it('names the packages with an install script, each allowed or refused', () => {
+    const { allowScripts } = JSON.parse(readProjectFile('package.json')) as { allowScripts: Record<string, boolean> }
+    expect(Object.keys(allowScripts).sort()).toEqual(
+      locked
+        .filter(({ hasInstallScript }) => hasInstallScript)
+        .map(({ name }) => name)
+        .sort(),
+    )
+  })
+
+  it('has only packages in production whose licence allows any use, and not too many', () => {
+    expect(inProduction.filter(({ license = 'none' }) => !allowedLicences.has(license))).toEqual([])
+    expect(inProduction.length).toBeLessThanOrEqual(mostInProduction)
+  })
+})
