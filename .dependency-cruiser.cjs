@@ -187,9 +187,9 @@ module.exports = {
       "Donors' data is encrypted, found and encrypted anew here; only SQL is elsewhere.",
     ),
     room(
-      'receipts',
+      'mail',
       ['domain', 'donors', 'store'],
-      'Receipts are written and mailed after the donation is in the books; nothing waits for them.',
+      'Mail is written and sent after what it tells of is stored; nothing waits for it.',
     ),
     room(
       'payments',
@@ -225,7 +225,7 @@ module.exports = {
     onlyIn('commander|cli-progress', '^src/(cli\\.ts|commands/)', 'Only the command line talks to a terminal.'),
     onlyIn('sanitize-html', '^src/domain/', 'HTML from outside is made safe in one function, when it is stored.'),
     onlyIn('pino', '^src/observability/', 'Loggers are made in one place and handed out.'),
-    onlyIn('nodemailer', '^src/receipts/', 'Mail is sent in one place.'),
+    onlyIn('nodemailer', '^src/mail/', 'Mail is sent in one place.'),
     onlyIn('prom-client', '^src/observability/', 'Metrics are made in one place and handed out.'),
     {
       name: 'processors-are-loaded-when-chosen',

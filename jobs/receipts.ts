@@ -1,6 +1,5 @@
-import { loadTemplate } from '../src/receipts/load-template.js'
-import { mailDueReceipts } from '../src/receipts/mail-receipts.js'
-import { SmtpSender } from '../src/receipts/smtp.js'
+import { loadReceiptTemplate, mailDueReceipts } from '../src/mail/mail-receipts.js'
+import { SmtpSender } from '../src/mail/smtp.js'
 import type { Work } from './work-row.js'
 
 /**
@@ -17,7 +16,7 @@ export const receipts: Work<'mail' | 'language' | 'reportingOrg'> = {
     const { smtpUrl } = secrets
     if (!mail || smtpUrl === undefined || !payments) return undefined
     const sender = new SmtpSender(smtpUrl, mail.from)
-    const template = () => loadTemplate(language, mail.templatesDir)
+    const template = () => loadReceiptTemplate({ language, operatorsDir: mail.templatesDir })
     return {
       // A template that cannot be used ends the start.
       begin: async () => void (await template()),

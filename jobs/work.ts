@@ -1,3 +1,4 @@
+import { accountMail } from './account-mail.js'
 import { donors } from './donors.js'
 import { pruning } from './pruning.js'
 import { publication } from './publication.js'
@@ -16,6 +17,7 @@ export const work = [
   webhooks,
   donors,
   receipts,
+  accountMail,
   pruning,
 ] as const satisfies readonly Work[]
 

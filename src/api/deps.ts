@@ -60,6 +60,10 @@ export type ApiConfig = {
   /** Whether accounts, tokens and the secure area also answer plain HTTP from other machines. */
   readonly allowPlainHttp: boolean
   readonly limits: ApiLimits
+  /** Who may make an account: everybody, who has an invitation, or the operator alone. */
+  readonly registration: 'open' | 'invite' | 'closed'
+  /** Whether mail is sent: e-mails of new accounts are verified, and forgotten passwords replaced by mail. */
+  readonly sendsMail: boolean
   /** Lifetime of the access tokens of accounts that people make themselves. */
   readonly tokenTimeoutSeconds: number
 }

@@ -23,10 +23,10 @@ export function textUpTo(length: number) {
 }
 
 /** An e-mail address, of the greatest length that RFC 5321 allows. */
-const emailText = textUpTo(254)
+export const emailText = textUpTo(254)
 
 /** A password to be checked; the limit bounds the cost of its hash. */
-const passwordText = textUpTo(1_024)
+export const passwordText = textUpTo(1_024)
 
 /** An API key or access token to be looked up. */
 export const secretText = textUpTo(256)

@@ -14,6 +14,7 @@ import {
   recordGrant,
   withdrawGrant,
 } from '../store/access/account-administration.js'
+import { newCode, storeCode } from '../store/access/account-codes.js'
 import type { AuditAction } from '../store/audit/audit-events.js'
 import type { Db } from '../store/database/connection.js'
 import { type CommandLine, durationSeconds, jsonOption } from './command-line.js'
@@ -52,11 +53,20 @@ export function registerUsers(program: Command, { storeAction, readSecret }: Com
     )
   addChange('password', 'give a user a new password')
     .requiredOption('--password-stdin', 'read the password from standard input')
+    .option('--revoke-keys', 'end its keys too', false)
     .action(
-      storeAction([], async (runtime, output, { email }: ByEmail) =>
-        change(runtime, output, { email, change: 'password', password: await readSecret() }),
+      storeAction([], async (runtime, output, { email, revokeKeys }: ByEmail & { revokeKeys: boolean }) =>
+        change(runtime, output, { email, change: 'password', password: await readSecret(), revokeKeys }),
       ),
     )
+  add('reset-password', 'make a code with which a user sets a new password; it is shown once')
+    .requiredOption('--email <email>', 'e-mail address')
+    .option('--expires <duration>', 'how long the code is valid', durationSeconds, 86_400)
+    .action(storeAction([], resetPassword))
+  add('invite', 'make a code with which somebody makes an account; it is shown once')
+    .option('--email <email>', 'the e-mail that the account must have')
+    .option('--expires <duration>', 'how long the code is valid', durationSeconds, 7 * 86_400)
+    .action(storeAction([], invite))
   for (const [name, description] of [
     ['grant', 'let a user do more than read; look first whose e-mail it really is'],
     ['revoke-grant', 'take a grant back, at once'],
@@ -113,10 +123,47 @@ async function list({ store }: Runtime, output: Output): Promise<number> {
   return 0
 }
 
+async function resetPassword(
+  { store, clock }: Runtime,
+  output: Output,
+  { email, expires }: ByEmail & { readonly expires: number },
+): Promise<number> {
+  const [at, code] = [clock(), newCode()]
+  const expiresAt = new Date(at.getTime() + expires * 1000)
+  await store.transaction(async (db) => {
+    const accountId = await getAccountId(db, email)
+    await storeCode(db, { purpose: 'reset', code, email, expiresAt })
+    await auditOperator({ clock }, db, { action: 'reset-code-issued', subject: `account ${accountId}` })
+  })
+  output.result({ resetCode: code, expiresAt: isoInstantOf(expiresAt) }, () => [
+    `reset_code (shown only now, valid once until ${isoInstantOf(expiresAt)}): ${code}`,
+    'for POST /api/userservice/passwords/reset; until then the old password is valid',
+  ])
+  return 0
+}
+
+async function invite(
+  { store, clock }: Runtime,
+  output: Output,
+  { email, expires }: { readonly email?: string; readonly expires: number },
+): Promise<number> {
+  const [at, code] = [clock(), newCode()]
+  const expiresAt = new Date(at.getTime() + expires * 1000)
+  await store.transaction(async (db) => {
+    await storeCode(db, { purpose: 'invitation', code, email, expiresAt })
+    await auditOperator({ clock }, db, { action: 'invitation-issued' })
+  })
+  output.result({ invitation: code, expiresAt: isoInstantOf(expiresAt) }, () => [
+    `invitation (shown only now, valid once until ${isoInstantOf(expiresAt)}): ${code}`,
+    'for POST /api/userservice/accounts',
+  ])
+  return 0
+}
+
 /** A change of one account. */
 type UserChange =
   | { readonly change: 'timeout'; readonly seconds: number }
-  | { readonly change: 'password'; readonly password: string }
+  | { readonly change: 'password'; readonly password: string; readonly revokeKeys: boolean }
   | { readonly change: 'grant' | 'revoke-grant'; readonly grant: Grant }
   | { readonly change: 'disable' | 'enable' }
 
@@ -152,9 +199,10 @@ async function applyChange(db: Db, at: Date, accountId: number, change: UserChan
       await changeTokenTimeout(db, accountId, change.seconds)
       return `tokens issued from now on live ${change.seconds} s`
     case 'password': {
-      const passwords = createPasswordHashing()
-      await changePasswordHash(db, accountId, await toPasswordHash(passwords, change))
-      return 'the password is changed; keys stay valid, tokens have ended'
+      const { revokeKeys } = change
+      const passwordHash = await toPasswordHash(createPasswordHashing(), change)
+      await changePasswordHash(db, { accountId, passwordHash, revokeKeys, at })
+      return `the password is changed; keys ${revokeKeys ? 'and tokens have ended' : 'stay valid, tokens have ended'}`
     }
     case 'grant':
       await recordGrant(db, accountId, change.grant, at)

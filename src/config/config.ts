@@ -64,6 +64,8 @@ export type Config = {
   readonly currency: CurrencyCode
   readonly language: string
   readonly tokenTimeoutHours: number
+  /** Who may make an account: everybody, who has an invitation, or the operator alone. */
+  readonly registration: 'open' | 'invite' | 'closed'
   readonly shutdownSeconds: number
   /** Undefined: what suits the command. */
   readonly shutdownDrainSeconds: number | undefined
@@ -84,7 +86,7 @@ export type Config = {
     /** After how many days donors are erased; undefined: never. */
     readonly retentionDays: number | undefined
   }
-  /** How receipts are mailed; undefined: they are not. */
+  /** How receipts and codes of accounts are mailed; undefined: they are not. */
   readonly mail: { readonly from: string; readonly templatesDir: string | undefined } | undefined
   /** Port of the metrics of a worker process; undefined: they are not served. */
   readonly metricsPort: number | undefined
@@ -246,6 +248,8 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
   currency: (variable) => variable.get('DEFAULT_CURRENCY'),
   language: (variable) => variable.get('DEFAULT_LANGUAGE'),
   tokenTimeoutHours: (variable) => variable.get('TOKEN_TIMEOUT_HOURS'),
+  registration: (variable) =>
+    variable.get('REGISTRATION') ?? (variable.get('REPORTING_ORG_REF') === undefined ? 'open' : 'closed'),
   shutdownSeconds: (variable) => variable.get('SHUTDOWN_SECONDS'),
   shutdownDrainSeconds: (variable) => variable.get('SHUTDOWN_DRAIN_SECONDS'),
   payments: readPayments,
@@ -365,7 +369,7 @@ function readUpstream(variable: VariableReader): UpstreamConfig | undefined {
 
 function readMail(variable: VariableReader): Config['mail'] {
   if (variable.get('SMTP_URL') === undefined) return undefined
-  variable.require('MAIL_FROM', 'the sender of receipts, which SMTP_URL needs')
+  variable.require('MAIL_FROM', 'the sender of mail, which SMTP_URL needs')
   return { from: variable.get('MAIL_FROM') ?? '', templatesDir: toAbsolute(variable.get('MAIL_TEMPLATES_DIR')) }
 }
 

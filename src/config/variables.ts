@@ -206,6 +206,11 @@ export const variables = {
     text('two small letters', /^[a-z]{2}$/),
   ),
   TOKEN_TIMEOUT_HOURS: variable('Lifetime of access tokens of new accounts.', '10', wholeNumber(1, 8760)),
+  REGISTRATION: variable(
+    'Who may make an account: open (everybody), invite (giving users invite) or closed (the operator); unset: closed with REPORTING_ORG_REF, otherwise open.',
+    undefined,
+    oneOf('open', 'invite', 'closed'),
+  ),
   QUEUE_LOCK_SECONDS: variable(
     'After how many seconds without a sign of life a worker is taken for dead.',
     '10',
@@ -300,13 +305,13 @@ export const variables = {
     wholeNumber(1, 36_500),
   ),
   SMTP_URL: variable(
-    'Mail server that receipts are sent through, such as smtps://user:password@mail.example.org; unset: none are sent (docs/payments.md).',
+    'Mail server for receipts and codes of accounts, such as smtps://user:password@mail.example.org; unset: no mail is sent (docs/payments.md, docs/api.md).',
     undefined,
     url('smtp:', 'smtps:'),
     true,
   ),
   MAIL_FROM: variable(
-    'Sender of receipts, such as Our platform <receipts@example.org>; required with SMTP_URL.',
+    'Sender of mail, such as Our platform <receipts@example.org>; required with SMTP_URL.',
     undefined,
     text(
       'an e-mail address, or a name with an address in angle brackets',
@@ -314,7 +319,7 @@ export const variables = {
     ),
   ),
   MAIL_TEMPLATES_DIR: variable(
-    'Folder with templates of receipts of your own, receipt.en.txt and so on; unset: the built-in ones.',
+    'Folder with templates of mail of your own, receipt.en.txt and so on (docs/payments.md); unset: the built-in ones.',
     undefined,
     text('a folder'),
   ),

@@ -65,6 +65,18 @@ export const errorCatalogue = {
     remedy: 'stop',
     public: true,
   },
+  'code-unknown': {
+    meaning: 'The code of a mail or an invitation is unknown, used, expired, or of another e-mail.',
+    status: 401,
+    remedy: 'stop',
+    public: true,
+  },
+  'registration-closed': {
+    meaning: 'Accounts are made by the operator, or by invitation, as REGISTRATION says.',
+    status: 401,
+    remedy: 'stop',
+    public: true,
+  },
   'token-missing': { meaning: 'The api_token parameter is missing.', status: 401, remedy: 'stop', public: true },
   'token-unknown': {
     meaning: 'The api_token is unknown, expired, revoked, or was issued for another key.',
@@ -150,9 +162,15 @@ export const errorCatalogue = {
     remedy: 'stop',
     public: false,
   },
+  'mail-missing': {
+    meaning: 'The service has no mail server (SMTP_URL); the operator gives a new password.',
+    status: 503,
+    remedy: 'retry',
+    public: true,
+  },
   'login-throttled': {
     meaning:
-      'Too many failed sign-ins for this account or from this address; Retry-After says when the next one counts.',
+      'Too many failed sign-ins, new accounts or codes of this account or address; Retry-After says when the next one counts.',
     status: 503,
     remedy: 'retry',
     public: true,

@@ -3,6 +3,7 @@ import type { Db } from './database/connection.js'
 /** How many rows were removed, by kind. */
 export type Pruned = {
   readonly tokens: number
+  readonly codes: number
   readonly auditEvents: number
   readonly wrongClocks: number
   readonly runs: number
@@ -48,6 +49,7 @@ export async function pruneDatabase(
   const remove = async (sql: string, ...values: unknown[]) => (await db.query(sql, values)).rowCount
   return {
     tokens: await remove('delete from access_token where expires_at < $1', before(rules.tokens)),
+    codes: await remove('delete from account_code where expires_at < $1', now),
     auditEvents: await remove('delete from audit_event where at < $1', before(rules.auditEvents)),
     wrongClocks: await remove('delete from wrong_clock where seen_at < $1', before(rules.wrongClocks)),
     shards: await remove(

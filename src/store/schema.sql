@@ -36,6 +36,25 @@ create table account (
   constraint account_token_timeout_seconds_check CHECK (token_timeout_seconds > 0)
 );
 
+create table account_code (
+  id bigint generated always as identity not null,
+  purpose text not null,
+  code_hash bytea,
+  email text,
+  password_hash text,
+  invitation_id bigint,
+  expires_at timestamp with time zone not null,
+  mail_at timestamp with time zone,
+  tries integer default 0 not null,
+  constraint account_code_pkey PRIMARY KEY (id),
+  constraint account_code_code_hash_key UNIQUE (code_hash),
+  constraint account_code_check CHECK (email IS NOT NULL OR purpose = 'invitation'::text),
+  constraint account_code_check1 CHECK ((password_hash IS NOT NULL) = (purpose = 'verification'::text)),
+  constraint account_code_code_hash_check CHECK (length(code_hash) = 32),
+  constraint account_code_purpose_check CHECK (purpose = ANY (ARRAY['invitation'::text, 'verification'::text, 'reset'::text])),
+  constraint account_code_tries_check CHECK (tries >= 0)
+);
+
 create table account_grant (
   account_id bigint not null,
   operation text not null,
@@ -836,6 +855,8 @@ create table wrong_clock (
 
 alter table access_token add constraint access_token_api_key_id_fkey
   FOREIGN KEY (api_key_id) REFERENCES api_key(id);
+alter table account_code add constraint account_code_invitation_id_fkey
+  FOREIGN KEY (invitation_id) REFERENCES account_code(id) ON DELETE CASCADE;
 alter table account_grant add constraint account_grant_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE;
 alter table activity_rows add constraint activity_rows_project_id_fkey
@@ -954,6 +975,9 @@ alter table theme add constraint theme_has_name CHECK (name <> ''::text) NOT VAL
 CREATE INDEX access_token_expiry ON access_token USING btree (expires_at);
 CREATE INDEX access_token_key ON access_token USING btree (api_key_id, issued_at DESC);
 CREATE UNIQUE INDEX account_email ON account USING btree (lower(email));
+CREATE INDEX account_code_expiry ON account_code USING btree (expires_at);
+CREATE INDEX account_code_invitation ON account_code USING btree (invitation_id) WHERE invitation_id IS NOT NULL;
+CREATE INDEX account_code_mail ON account_code USING btree (mail_at) WHERE mail_at IS NOT NULL;
 CREATE INDEX api_key_account ON api_key USING btree (account_id);
 CREATE INDEX attempt_count_age ON attempt_count USING btree (last_at);
 CREATE INDEX audit_event_time ON audit_event USING btree (at);

@@ -42,7 +42,10 @@ describe.skipIf(missing)('an API process that may open 1,024 files', async () =>
       const user = { email, password, tokenTimeoutSeconds: 36_000 }
       keys.set(email, (await createApiUser(deps, user)).apiKey)
     }
-    installation = await newInstallation({ DATABASE_URL: url, REPORTING_ORG_REF: 'US-EIN-123456789' }, 1_024)
+    installation = await newInstallation(
+      { DATABASE_URL: url, REPORTING_ORG_REF: 'US-EIN-123456789', REGISTRATION: 'open' },
+      1_024,
+    )
     await layRelease(`${installation.dataDir}/feeds`, {
       id: '20261120T020000Z-1',
       lastModified: '2026-11-20T02:00:00Z',

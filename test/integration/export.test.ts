@@ -59,6 +59,7 @@ const leftBehind = [
   ...[
     'access_token',
     'activity_rows',
+    'account_code',
     'attempt_count',
     'audit_event',
     'charge_state',

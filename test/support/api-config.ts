@@ -16,5 +16,7 @@ export const testConfig: ApiConfig = {
     ...{ connections: 10_000, connectionsPerAddress: 10_000, eventLoopDelayMs: 0 },
     ...{ requestsPerKey: 0, requestsPerAddress: 0, downloadBytesPerSecond: 0 },
   },
+  registration: 'open',
+  sendsMail: false,
   tokenTimeoutSeconds: 36_000,
 }

@@ -1,6 +1,5 @@
-import { loadTemplate } from '../../src/receipts/load-template.js'
-import { mailDueReceipts } from '../../src/receipts/mail-receipts.js'
-import { SmtpSender } from '../../src/receipts/smtp.js'
+import { loadReceiptTemplate, mailDueReceipts } from '../../src/mail/mail-receipts.js'
+import { SmtpSender } from '../../src/mail/smtp.js'
 import { openStore } from '../../src/store/store.js'
 import { testDonors } from './donations.js'
 
@@ -12,7 +11,7 @@ await mailDueReceipts(
     store,
     donors: testDonors,
     sender: new SmtpSender(smtpUrl, 'receipts@giving.example'),
-    template: await loadTemplate('en', undefined),
+    template: await loadReceiptTemplate({ language: 'en', operatorsDir: undefined }),
     language: 'en',
     platform: 'Giving Platform',
     clock: () => new Date(),

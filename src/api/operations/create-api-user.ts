@@ -1,11 +1,8 @@
 import { type FieldProblem, invalidFields } from '../../domain/errors.js'
 import { createAccount, issueKey } from '../../store/access/accounts.js'
-import { audit } from '../audit.js'
 import type { AccessDeps } from '../deps.js'
 import { passwordProblem } from '../password-strength.js'
 import type { PasswordHashing } from '../passwords.js'
-import { askersOf } from './throttle.js'
-import type { CredentialDeps } from './verify-credentials.js'
 
 export type NewApiUser = { readonly email: string; readonly password: string; readonly tokenTimeoutSeconds: number }
 
@@ -30,33 +27,22 @@ export async function createApiUser(
   })
 }
 
-/** Creates an account without a key. Throws like `createApiUser`, and returns the e-mail as it was stored. */
-export async function registerAccount(
-  deps: CredentialDeps,
-  { address, ...user }: NewApiUser & { readonly address: string },
-): Promise<{ accountId: number; email: string }> {
-  const { passwords } = deps
-  const account = await passwords.inTurn(askersOf(address), () => toNewAccount(passwords, user))
-  const accountId = await deps.store.transaction(async (db) => {
-    const id = await createAccount(db, { ...account, at: deps.clock() })
-    await audit(deps, db, { action: 'account-created', actor: 'unknown', origin: address, subject: `account ${id}` })
-    return id
-  })
-  return { accountId, email: account.email }
-}
-
-/** Checks and hashes a new password; throws `request-invalid`. */
+/** Checks and hashes a new password; throws `request-invalid` naming the field. */
 export async function toPasswordHash(
   passwords: PasswordHashing,
   { email, password }: { readonly email: string; readonly password: string },
+  field = 'password',
 ): Promise<string> {
   const problem = await passwordProblem(password, email)
-  if (problem !== undefined) throw invalidFields([{ field: 'password', expected: problem }])
+  if (problem !== undefined) throw invalidFields([{ field, expected: problem }])
   return await passwords.hash(password)
 }
 
-// Hashes before the e-mail is looked up, so that a taken one takes the same time.
-async function toNewAccount(passwords: PasswordHashing, { password, tokenTimeoutSeconds, ...user }: NewApiUser) {
+/**
+ * Checks a new account and hashes its password; throws `request-invalid` naming every wrong field. The e-mail is not looked
+ * up, so that a taken one takes the same time.
+ */
+export async function toNewAccount(passwords: PasswordHashing, { password, tokenTimeoutSeconds, ...user }: NewApiUser) {
   const email = user.email.trim()
   const problems: FieldProblem[] = []
   if (email.length > 254 || !emailPattern.test(email)) problems.push({ field: 'email', expected: 'an e-mail address' })

@@ -22,8 +22,15 @@ export const pairAllowance: Allowance = { free: 5, longestSeconds: 900 }
 export const placeAllowance: Allowance = { free: 20, longestSeconds: 900 }
 /** Failed sign-ins of one account, wherever from: short waits, since its owner waits too. */
 export const accountAllowance: Allowance = { free: 20, longestSeconds: 60 }
-/** New accounts from one address. */
-export const newAccountAllowance: Allowance = { free: 10, longestSeconds: 900 }
+/** Requests beside sign-ins that are counted: what is said of too many, and how many need no wait. */
+const counted = {
+  /** Of one address. */
+  'new-account': { named: 'new accounts from this address', free: 10, longestSeconds: 900 },
+  'reset-request': { named: 'requests for a new password from this address', free: 10, longestSeconds: 900 },
+  code: { named: 'codes from this address', free: 20, longestSeconds: 900 },
+  /** Of one e-mail: nobody's mailbox is filled. */
+  'account-mail': { named: 'messages to this e-mail', free: 3, longestSeconds: 900 },
+} as const
 
 /** Seconds until the next one after this count may come; 0: now. */
 export function waitSeconds(count: Omit<ThrottleCount, 'subject'> | undefined, allowance: Allowance, at: Date): number {
@@ -104,13 +111,18 @@ export async function recordSuccess(
   await recordSignIn(db, { accountId, place: signIn.place, failures: signIn.pair, at })
 }
 
-/** Counts a new account from this address; throws `login-throttled` when there were too many. */
-export async function countNewAccount(store: Store, address: string, at: Date): Promise<void> {
-  const subject = subjectOf('new-account', clientNetwork(address))
+/** Counts a request of whom it names; throws `login-throttled` when there were too many. */
+export async function countRequest(
+  store: Store,
+  request: keyof typeof counted,
+  whose: Subject | string,
+  at: Date,
+): Promise<void> {
+  const subject = subjectOf(request, typeof whose === 'string' ? whose : whose.toString('hex'))
   await store.transaction(async (db) => {
     const [count] = await lockThrottleCounts(db, [subject], at)
-    const wait = waitSeconds(count, newAccountAllowance, at)
-    if (wait > 0) throw throttled('new accounts from this address', wait)
+    const wait = waitSeconds(count, counted[request], at)
+    if (wait > 0) throw throttled(counted[request].named, wait)
     await addThrottleCounts(db, [subject], at)
   })
 }

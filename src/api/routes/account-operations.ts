@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { secretText, textUpTo, userFields } from '../request-body.js'
+import { parseBoolean } from '../operations/field-reader.js'
+import { emailText, passwordText, secretText, textUpTo, userFields } from '../request-body.js'
 
 /** An operation on accounts, keys or tokens: the roots of its body and answer, and the fields of the body. */
 export type AccountOperation<Body extends z.ZodType = z.ZodType> = {
@@ -47,11 +48,67 @@ export const makeAccount = operation({
   path: '/api/userservice/accounts',
   summary: 'Make an account',
   description:
-    'The password has 12 characters or more and is not easy to guess. The account may read; secure operations need a grant of the operator.',
+    'The password has 12 characters or more and is not easy to guess. The account may read; secure operations need a grant of the operator. Where the service sends mail, the account is made when the e-mail is verified. REGISTRATION may ask for an invitation.',
   root: 'account_request',
-  body: z.object({ user: userFields }),
+  body: z.object({ user: userFields, invitation: secretText.optional() }),
   answerRoot: 'account_response',
   answer: { field: 'email', type: 'string', meaning: 'The e-mail of the account.' },
+})
+
+export const verifyEmail = operation({
+  path: '/api/userservice/accounts/verify',
+  summary: 'Verify the e-mail of a new account',
+  description:
+    'Makes the account that was asked for, with the code that was mailed and the password of that request. Only where the service sends mail.',
+  root: 'verification_request',
+  body: z.object({ user: userFields, verification_code: secretText }),
+  answerRoot: 'account_response',
+  answer: { field: 'email', type: 'string', meaning: 'The e-mail of the account.' },
+})
+
+/** A boolean of a request; absent: false. */
+const truth = z
+  .union([z.boolean(), z.string(), z.number()])
+  .optional()
+  .refine((value) => value === undefined || parseBoolean(String(value)) !== undefined, 'true or false')
+
+/** Whether a boolean that was checked is true. */
+export function isTrue(value: z.output<typeof truth>): boolean {
+  return parseBoolean(String(value)) ?? false
+}
+
+const passwordChanged = {
+  answerRoot: 'password_response',
+  answer: { field: 'changed', type: 'boolean', meaning: 'Always true: the new password is the only one.' },
+} as const
+
+export const setPassword = operation({
+  path: '/api/userservice/passwords',
+  summary: 'Change the password of an account',
+  description: 'Ends all tokens of the account and, with revoke_keys, its keys.',
+  root: 'password_change_request',
+  body: z.object({ user: userFields, new_password: passwordText, revoke_keys: truth }),
+  ...passwordChanged,
+})
+
+export const forgetPassword = operation({
+  path: '/api/userservice/passwords/forgotten',
+  summary: 'Have a code for a new password mailed',
+  description:
+    'The answer is the same for every e-mail; only one that has an account gets a message, usually within a minute. Where the service sends no mail, the operator gives a code.',
+  root: 'password_reset_request',
+  body: z.object({ email: emailText }),
+  answerRoot: 'password_reset_response',
+  answer: { field: 'requested', type: 'boolean', meaning: 'Always true, whether the e-mail has an account or not.' },
+})
+
+export const replacePassword = operation({
+  path: '/api/userservice/passwords/reset',
+  summary: 'Set a new password with a code',
+  description: 'Ends all tokens of the account and, with revoke_keys, its keys. A code is valid once.',
+  root: 'new_password_request',
+  body: z.object({ reset_code: secretText, new_password: passwordText, revoke_keys: truth }),
+  ...passwordChanged,
 })
 
 export const requestKey = operation({

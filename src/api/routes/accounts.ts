@@ -7,12 +7,24 @@ import type { CountKey } from '../limits.js'
 import { addLogFields } from '../log-fields.js'
 import { issueKeyTo, listKeysOf, revokeKeyOf } from '../operations/account-keys.js'
 import type { Authenticate } from '../operations/authenticate.js'
-import { registerAccount } from '../operations/create-api-user.js'
+import { changePassword, requestPasswordReset, resetPassword } from '../operations/change-password.js'
 import { issueAccessToken } from '../operations/issue-access-token.js'
 import { toKeyLimits } from '../operations/key-limits.js'
-import { countNewAccount } from '../operations/throttle.js'
+import { registerAccount, verifyAccount } from '../operations/register-account.js'
 import { toKeyList } from '../representations/key-list.js'
-import { getToken, giveUpKey, listOwnKeys, makeAccount, requestKey, signOut } from './account-operations.js'
+import {
+  forgetPassword,
+  getToken,
+  giveUpKey,
+  isTrue,
+  listOwnKeys,
+  makeAccount,
+  replacePassword,
+  requestKey,
+  setPassword,
+  signOut,
+  verifyEmail,
+} from './account-operations.js'
 import { addAccountOperation } from './account-route.js'
 
 /** Accounts, keys and tokens (wire.md 6.1, 10.1); where an operation needs a key, the body has it. */
@@ -20,8 +32,6 @@ export function accountRoutes(
   app: FastifyInstance,
   { authenticate, countKey, ...deps }: ApiDeps & { readonly authenticate: Authenticate; readonly countKey: CountKey },
 ): void {
-  const { tokenTimeoutSeconds } = deps.config
-
   addAccountOperation(app, getToken, async ({ user, api_key: apiKey }, request) => {
     const { token, accountId, keyId } = await issueAccessToken(deps, { ...user, apiKey, address: request.ip })
     addLogFields(request, { account: accountId, key: keyId })
@@ -40,12 +50,33 @@ export function accountRoutes(
     return boolean(true)
   })
 
-  addAccountOperation(app, makeAccount, async ({ user }, request) => {
-    const { ip: address } = request
-    await countNewAccount(deps.store, address, deps.clock())
-    const { accountId, email } = await registerAccount(deps, { ...user, tokenTimeoutSeconds, address })
+  addAccountOperation(app, makeAccount, async ({ user, invitation }, request) => {
+    const { accountId, email } = await registerAccount(deps, { ...user, invitation, address: request.ip })
+    if (accountId !== undefined) addLogFields(request, { account: accountId })
+    return string(email)
+  })
+
+  addAccountOperation(app, verifyEmail, async ({ user, verification_code: code }, request) => {
+    const { accountId, email } = await verifyAccount(deps, { ...user, code, address: request.ip })
     addLogFields(request, { account: accountId })
     return string(email)
+  })
+
+  addAccountOperation(app, setPassword, async ({ user, new_password: newPassword, revoke_keys }, request) => {
+    const change = { newPassword, revokeKeys: isTrue(revoke_keys), address: request.ip }
+    addLogFields(request, { account: await changePassword(deps, { ...user, ...change }) })
+    return boolean(true)
+  })
+
+  addAccountOperation(app, forgetPassword, async ({ email }, request) => {
+    await requestPasswordReset(deps, { email, address: request.ip })
+    return boolean(true)
+  })
+
+  addAccountOperation(app, replacePassword, async ({ reset_code: code, new_password, revoke_keys }, request) => {
+    const change = { newPassword: new_password, revokeKeys: isTrue(revoke_keys), address: request.ip }
+    addLogFields(request, { account: await resetPassword(deps, { ...change, code }) })
+    return boolean(true)
   })
 
   addAccountOperation(app, requestKey, async ({ user, ...asked }, request) => {

@@ -34,6 +34,8 @@ export const apiFields = [
   'maxConnections',
   'maxConnectionsPerAddress',
   'tokenTimeoutHours',
+  'registration',
+  'mail',
   'shutdownSeconds',
   'shutdownDrainSeconds',
 ] as const
@@ -102,6 +104,8 @@ export async function serveApi(
       tls: await readCertificate(config),
       allowPlainHttp: config.allowPlainHttp,
       limits: limitsOf(runtime),
+      registration: config.registration,
+      sendsMail: config.mail !== undefined,
       tokenTimeoutSeconds: config.tokenTimeoutHours * 3600,
     },
   })

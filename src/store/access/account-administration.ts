@@ -44,12 +44,34 @@ export async function changeTokenTimeout(db: Db, accountId: number, seconds: num
   await db.query('update account set token_timeout_seconds = $2 where id = $1', [accountId, seconds])
 }
 
-/** Gives an account a new password and ends its tokens: whoever knew the old one has no access any more. */
-export async function changePasswordHash(db: Db, accountId: number, passwordHash: string): Promise<void> {
-  await db.query(`with ended as (${endTokensOf('$1')}) update account set password_hash = $2 where id = $1`, [
-    accountId,
-    passwordHash,
-  ])
+/** A new password of an account. */
+export type PasswordChange = {
+  readonly accountId: number
+  readonly passwordHash: string
+  /** Whether the keys of the account end too. */
+  readonly revokeKeys: boolean
+  readonly at: Date
+}
+
+/**
+ * Gives an account a new password, and ends its tokens and codes: whoever knew the old one has no access any more. Returns
+ * how many keys were revoked. Needs a transaction.
+ */
+export async function changePasswordHash(
+  db: Db,
+  { accountId, passwordHash, revokeKeys, at }: PasswordChange,
+): Promise<number> {
+  await db.query(
+    `with ended as (${endTokensOf('$1')}), changed as (update account set password_hash = $2 where id = $1 returning email)
+      delete from account_code c using changed where c.purpose = 'reset' and lower(c.email) = lower(changed.email)`,
+    [accountId, passwordHash],
+  )
+  if (!revokeKeys) return 0
+  const { rowCount } = await db.query(
+    'update api_key set revoked_at = $2 where account_id = $1 and revoked_at is null',
+    [accountId, at],
+  )
+  return rowCount
 }
 
 function endTokensOf(accountId: string): string {

@@ -5,7 +5,10 @@ export const auditActions = {
   'account-created': 'an account was made',
   'account-disabled': 'an account was disabled; its tokens ended',
   'account-enabled': 'a disabled account was enabled',
-  'password-changed': 'an account got a new password; its tokens ended',
+  'password-changed':
+    'an account got a new password; its tokens ended, and so many keys (`revokedKeys`) where that was asked',
+  'reset-code-issued': 'the operator made a code for a new password',
+  'invitation-issued': 'the operator invited somebody to make an account',
   'token-timeout-changed': 'new tokens of an account live longer or shorter',
   'sign-in': 'an account asked for a token with its password; `refused`: the credentials were wrong',
   'sign-out': 'a token was ended',

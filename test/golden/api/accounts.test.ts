@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { toKeyList } from '../../../src/api/representations/key-list.js'
-import { giveUpKey, listOwnKeys, makeAccount, requestKey } from '../../../src/api/routes/account-operations.js'
+import {
+  forgetPassword,
+  giveUpKey,
+  listOwnKeys,
+  makeAccount,
+  requestKey,
+  setPassword,
+} from '../../../src/api/routes/account-operations.js'
 import { answerDocument } from '../../../src/api/routes/account-route.js'
 import { boolean, string } from '../../../src/wire/write/wire-value.js'
 
@@ -25,6 +32,8 @@ describe('answers about accounts and keys, byte for byte', () => {
         },
       ])
       await expect(answerDocument(format, listOwnKeys, keys)).toMatchFileSnapshot(`keys.${format}`)
+      await expect(answerDocument(format, setPassword, boolean(true))).toMatchFileSnapshot(`password.${format}`)
+      await expect(answerDocument(format, forgetPassword, boolean(true))).toMatchFileSnapshot(`forgotten.${format}`)
       await expect(answerDocument(format, giveUpKey, boolean(true))).toMatchFileSnapshot(`revocation.${format}`)
     })
   }

@@ -6,9 +6,13 @@ import { readRequests } from '../../support/read-operations.js'
 const shown: Readonly<Record<string, string>> = {
   ...Object.fromEntries(readRequests.map(({ route, golden }) => [`GET ${route}`, `reads/${golden}`])),
   'POST /api/userservice/accounts': 'account',
+  'POST /api/userservice/accounts/verify': 'account',
   'POST /api/userservice/keys': 'key',
   'POST /api/userservice/keys/list': 'keys',
   'POST /api/userservice/keys/revoke': 'revocation',
+  'POST /api/userservice/passwords': 'password',
+  'POST /api/userservice/passwords/forgotten': 'forgotten',
+  'POST /api/userservice/passwords/reset': 'password',
   'POST /api/userservice/tokens': 'token',
   'POST /api/userservice/tokens/revoke': 'revocation',
   'POST /api/secure/givingservice/donations': 'donation',

@@ -1,10 +1,17 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { createApiUser } from '../../../src/api/operations/create-api-user.js'
 import { buildBulkFiles } from '../../../src/publishing/bulk/bulk-files.js'
+import {
+  claimDueCode,
+  type MailedRequest,
+  newCode,
+  storeMailedRequest,
+} from '../../../src/store/access/account-codes.js'
 import { endMaintenance, recordMaintenance } from '../../../src/store/access/maintenance.js'
 import { parseElement } from '../../../src/xml/reader.js'
-import { type TestApi, testApi, testUser } from '../../support/api.js'
+import { type TestApi, testApi, testConfig, testUser } from '../../support/api.js'
 import { testDatabase } from '../../support/database.js'
 import { donationJson, donationXml } from '../../support/donations.js'
 import { readRequests } from '../../support/read-operations.js'
@@ -72,7 +79,7 @@ type Body = { readonly format: 'xml' | 'json'; readonly text: string }
 /** Requests with a body: what succeeds, and what fails beside a body that cannot be read. */
 type Post = {
   readonly root: string
-  readonly good: (api: TestApi) => Body
+  readonly good: (api: TestApi) => Body | Promise<Body>
   readonly unauthorized?: (api: TestApi) => Body
 }
 
@@ -80,6 +87,20 @@ const user = { email: testUser.email, password: testUser.password }
 const json = (root: string, fields: object): Body => ({ format: 'json', text: JSON.stringify({ [root]: fields }) })
 // A key to be revoked, again and again.
 let spareKey = ''
+// Its password is changed again and again, which ends its tokens.
+const changing = { ...user, email: 'changing@example.org' }
+
+/** The code of a request, as its mail has it. */
+async function mailedCode({ deps: { store, clock } }: TestApi, asked: AskedCode): Promise<string> {
+  const [at, code] = [clock(), newCode()]
+  await store.db.query('delete from account_code')
+  await storeMailedRequest(store.db, { ...asked, at, expiresAt: new Date(at.getTime() + 60_000) })
+  await claimDueCode(store.db, code, at)
+  return code
+}
+
+type AskedCode = MailedRequest extends infer One ? (One extends unknown ? Omit<One, 'at' | 'expiresAt'> : never) : never
+
 const stranger = { ...user, password: 'not the password' }
 
 const posts: Readonly<Record<string, Post>> = {
@@ -87,6 +108,33 @@ const posts: Readonly<Record<string, Post>> = {
     root: 'account_request',
     good: () =>
       json('account_request', { user: { email: `new${Math.random()}@example.org`, password: 'seven quiet rivers' } }),
+  },
+  '/api/userservice/accounts/verify': {
+    root: 'verification_request',
+    good: async (api) => {
+      const email = `verified${Math.random()}@example.org`
+      const passwordHash = await api.deps.passwords.hash(user.password)
+      const code = await mailedCode(api, { purpose: 'verification', email, passwordHash, invitationId: undefined })
+      return json('verification_request', { user: { ...user, email }, verification_code: code })
+    },
+    unauthorized: () => json('verification_request', { user, verification_code: 'x' }),
+  },
+  '/api/userservice/passwords': {
+    root: 'password_change_request',
+    good: () => json('password_change_request', { user: changing, new_password: user.password }),
+    unauthorized: () => json('password_change_request', { user: stranger, new_password: 'seven quiet rivers' }),
+  },
+  '/api/userservice/passwords/forgotten': {
+    root: 'password_reset_request',
+    good: () => json('password_reset_request', { email: `forgotten${Math.random()}@example.org` }),
+  },
+  '/api/userservice/passwords/reset': {
+    root: 'new_password_request',
+    good: async (api) => {
+      const reset_code = await mailedCode(api, { purpose: 'reset', email: changing.email })
+      return json('new_password_request', { reset_code, new_password: user.password })
+    },
+    unauthorized: () => json('new_password_request', { reset_code: 'x', new_password: 'seven quiet rivers' }),
   },
   '/api/userservice/keys': {
     root: 'key_request',
@@ -126,7 +174,8 @@ describe('every operation of docs/api.md', async () => {
   let token: string
 
   beforeAll(async () => {
-    api = await testApi(store)
+    api = await testApi(store, { config: { ...testConfig, sendsMail: true } })
+    await createApiUser(api.deps, { ...testUser, email: changing.email })
     await storeWells(store.db)
     const run = { id: 1, startedAt: api.now, force: false }
     await buildBulkFiles({ store, feedsDir: api.feedsDir, clock: () => api.now }, run, {
@@ -135,7 +184,7 @@ describe('every operation of docs/api.md', async () => {
     await store.db.query(`insert into account_grant select id, 'donations', now() from account`)
     const issued = await post('/api/userservice/keys.json', json('key_request', { user }))
     spareKey = issued.json().key_response.api_key
-    const answer = await post('/api/userservice/tokens.json', posts['/api/userservice/tokens']?.good(api))
+    const answer = await post('/api/userservice/tokens.json', await posts['/api/userservice/tokens']?.good(api))
     token = answer.json().auth_response.access_token
   })
 
@@ -231,7 +280,7 @@ describe('every operation of docs/api.md', async () => {
 
   describe.each(Object.entries(posts))('POST %s', (route, { root, good, unauthorized }) => {
     it('answers 200, in the format of the body or of Accept', async () => {
-      const body = good(api)
+      const body = await good(api)
       const answer = await post(secured(route), body)
       expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, mediaTypes[body.format]])
       for (const format of ['xml', 'json'] as const) {
@@ -240,7 +289,7 @@ describe('every operation of docs/api.md', async () => {
           [`${route}.${format}`, 'text/html'],
           [`${route}.${format}/`, '*/*'],
         ] as const) {
-          const same = await post(secured(at), good(api), accept)
+          const same = await post(secured(at), await good(api), accept)
           expect([at, same.statusCode, same.headers['content-type']]).toEqual([at, 200, mediaTypes[format]])
         }
       }
@@ -282,7 +331,7 @@ describe('every operation of docs/api.md', async () => {
         : []
       for (const query of attempts) {
         for (const format of ['xml', 'json'] as const) {
-          expectFailure(401, query, await post(secured(route, query), good(api), mediaTypes[format]), format)
+          expectFailure(401, query, await post(secured(route, query), await good(api), mediaTypes[format]), format)
         }
       }
       if (unauthorized === undefined) return

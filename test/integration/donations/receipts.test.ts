@@ -10,10 +10,9 @@ import type { JobCall } from '../../../jobs/queue-worker.js'
 import { receipts } from '../../../jobs/receipts.js'
 import type { WorkTableDeps } from '../../../jobs/work.js'
 import { readConfig } from '../../../src/config/config.js'
+import { loadReceiptTemplate, mailDueReceipts, type ReceiptMailing } from '../../../src/mail/mail-receipts.js'
+import { SmtpSender } from '../../../src/mail/smtp.js'
 import { submitDonation } from '../../../src/payments/submit-donation.js'
-import { loadTemplate } from '../../../src/receipts/load-template.js'
-import { mailDueReceipts, type ReceiptMailing } from '../../../src/receipts/mail-receipts.js'
-import { SmtpSender } from '../../../src/receipts/smtp.js'
 import { countUnmailedReceipts, requeueReceiptMail } from '../../../src/store/donations/receipt-mails.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
@@ -45,7 +44,7 @@ describe('receipts by mail', async () => {
     store,
     donors: testDonors,
     sender: new SmtpSender(smtpUrl, 'Giving Platform <receipts@giving.example>'),
-    template: await loadTemplate('en', undefined),
+    template: await loadReceiptTemplate({ language: 'en', operatorsDir: undefined }),
     language: 'en',
     platform: 'Giving Platform',
     clock,
@@ -87,7 +86,10 @@ describe('receipts by mail', async () => {
   it('are in French where the platform is, without lines that have nothing to say', async () => {
     const server = await startMailServer()
     await donate()
-    await mail(server.url, { template: await loadTemplate('fr', undefined), language: 'fr' })
+    await mail(server.url, {
+      template: await loadReceiptTemplate({ language: 'fr', operatorsDir: undefined }),
+      language: 'fr',
+    })
     const { text, html } = readMail(server.taken[0] as never)
     expect(text.replace(/[\u00a0\u202f]/g, ' ')).toContain(
       'Don : 40,00 $US\r\nMontant débité : 40,00 $US\r\nDate : 21 novembre 2026',
@@ -288,11 +290,15 @@ describe('templates of receipts', () => {
     const folder = await folderWith(
       'Subject: Quittung {{receiptNumber}}\n\nHallo {{name}}\nTrinkgeld {{tip}}\nTschüss\n',
     )
-    const own = (await loadTemplate('de', folder)).render(values)
+    const own = (await loadReceiptTemplate({ language: 'de', operatorsDir: folder })).render(values)
     expect(own).toMatchObject({ subject: 'Quittung R1', text: 'Hallo Lina\nTschüss\n' })
     expect(own.html).toContain('<p>Hallo Lina<br>\nTschüss</p>')
-    expect((await loadTemplate('de', undefined)).render(values).subject).toContain('Receipt R1')
-    expect((await loadTemplate('fr', folder)).render(values).subject).toContain('Reçu R1')
+    expect((await loadReceiptTemplate({ language: 'de', operatorsDir: undefined })).render(values).subject).toContain(
+      'Receipt R1',
+    )
+    expect((await loadReceiptTemplate({ language: 'fr', operatorsDir: folder })).render(values).subject).toContain(
+      'Reçu R1',
+    )
   })
 
   it.each([
@@ -301,7 +307,7 @@ describe('templates of receipts', () => {
     ['Subject: a\nb\n', 'an empty line'],
   ])('are refused when they cannot be used: %j', async (text, reason) => {
     const folder = await folderWith(text)
-    await expect(loadTemplate('de', folder)).rejects.toMatchObject({
+    await expect(loadReceiptTemplate({ language: 'de', operatorsDir: folder })).rejects.toMatchObject({
       code: 'configuration-invalid',
       message: expect.stringContaining(reason),
     })

@@ -34,6 +34,7 @@ describe('pruning', () => {
     const before = await listRuns(database.store.db, 100)
     expect(await pruneDatabase(database.store.db, days(80), rules)).toEqual({
       tokens: 0,
+      codes: 0,
       auditEvents: 0,
       wrongClocks: 0,
       shards: 1,

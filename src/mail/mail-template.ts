@@ -1,26 +1,10 @@
 import { ServiceError } from '../domain/errors.js'
 
-/** What a template may name; an empty value leaves its line out. */
-export const receiptFields = [
-  'name',
-  'platform',
-  'project',
-  'projectLink',
-  'amount',
-  'tip',
-  'charged',
-  'date',
-  'receiptNumber',
-  'testGateway',
-] as const
-
-export type ReceiptValues = Readonly<Record<(typeof receiptFields)[number], string>>
-
-/** A receipt as it is mailed, in both forms. */
-export type ReceiptText = { readonly subject: string; readonly text: string; readonly html: string }
+/** A message of which the recipient is not known yet, in both forms. */
+export type MailText = { readonly subject: string; readonly text: string; readonly html: string }
 
 /** One language's template: a line `Subject: ...`, an empty line, and the body, with `{{field}}` for values. */
-export class ReceiptTemplate {
+export class MailTemplate<Field extends string> {
   readonly #language: string
   readonly #subject: string
   readonly #body: readonly string[]
@@ -31,22 +15,30 @@ export class ReceiptTemplate {
     this.#body = body
   }
 
-  /** Reads a template. Throws `configuration-invalid`, naming the file. */
-  static parse(source: string, language: string, file: string): ReceiptTemplate {
+  /** Reads a template, which may name these fields. Throws `configuration-invalid`, naming the file. */
+  static parse<Field extends string>(
+    source: string,
+    fields: readonly Field[],
+    language: string,
+    file: string,
+  ): MailTemplate<Field> {
     const [first = '', blank = '', ...body] = source.replaceAll('\r\n', '\n').trimEnd().split('\n')
     const subject = /^Subject: (.+)$/.exec(first)?.[1]
-    const unknown = [...source.matchAll(placeholder)].map(([, name = '']) => name).find((name) => !isField(name))
-    if (unknown !== undefined) throw unusable(file, `one of {{${receiptFields.join('}}, {{')}}}, got {{${unknown}}}`)
+    const names = [...source.matchAll(placeholder)].map(([, name = '']) => name)
+    const unknown = names.find((name) => !fields.some((field) => field === name))
+    if (unknown !== undefined) throw unusable(file, `one of {{${fields.join('}}, {{')}}}, got {{${unknown}}}`)
     if (subject === undefined || blank !== '' || body.length === 0) {
       throw unusable(file, 'a line "Subject: ...", an empty line and the text of the message')
     }
-    return new ReceiptTemplate(language, subject, body)
+    return new MailTemplate(language, subject, body)
   }
 
-  /** Both forms of the message; a value never adds a line, a header or HTML. */
-  render(values: ReceiptValues): ReceiptText {
-    const plain = (line: string) => line.replace(placeholder, (_, name) => oneLine(values[name as keyof ReceiptValues]))
-    const lines = this.#body.filter((line) => !namesEmptyValue(line, values)).map(plain)
+  /** Both forms of the message; a value never adds a line, a header or HTML, and an empty one leaves its line out. */
+  render(values: Readonly<Record<Field, string>>): MailText {
+    const plain = (line: string) => line.replace(placeholder, (_, name: Field) => oneLine(values[name]))
+    const isLeftOut = (line: string) =>
+      [...line.matchAll(placeholder)].some(([, name]) => values[name as Field].trim() === '')
+    const lines = this.#body.filter((line) => !isLeftOut(line)).map(plain)
     const text = `${lines.join('\n').replace(/\n{3,}/g, '\n\n')}\n`
     const paragraphs = text.trim().split(/\n{2,}/)
     const html = paragraphs.map((one) => `<p>${one.split('\n').map(toHtml).join('<br>\n')}</p>`).join('\n')
@@ -61,14 +53,6 @@ export class ReceiptTemplate {
 }
 
 const placeholder = /\{\{(\w+)\}\}/g
-
-function isField(name: string): boolean {
-  return (receiptFields as readonly string[]).includes(name)
-}
-
-function namesEmptyValue(line: string, values: ReceiptValues): boolean {
-  return [...line.matchAll(placeholder)].some(([, name]) => values[name as keyof ReceiptValues].trim() === '')
-}
 
 function oneLine(value: string): string {
   return value.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()

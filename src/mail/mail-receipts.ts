@@ -12,15 +12,37 @@ import type { DonorVault } from '../donors/donor-vault.js'
 import { listDonors } from '../store/donations/donors.js'
 import { claimReceiptMail, type DueReceipt, recordReceiptMail } from '../store/donations/receipt-mails.js'
 import type { Store } from '../store/store.js'
-import type { ReceiptTemplate, ReceiptValues } from './receipt-template.js'
+import { loadTemplate, type TemplateChoice } from './load-template.js'
+import type { MailTemplate } from './mail-template.js'
 import type { SendOutcome, SmtpSender } from './smtp.js'
+
+/** What the template of a receipt may name. */
+const receiptFields = [
+  'name',
+  'platform',
+  'project',
+  'projectLink',
+  'amount',
+  'tip',
+  'charged',
+  'date',
+  'receiptNumber',
+  'testGateway',
+] as const
+
+type ReceiptField = (typeof receiptFields)[number]
+
+/** The template of receipts. Throws `configuration-invalid`. */
+export async function loadReceiptTemplate(choice: TemplateChoice): Promise<MailTemplate<ReceiptField>> {
+  return await loadTemplate('receipt', receiptFields, choice)
+}
 
 /** What mailing needs. */
 export type ReceiptMailing = {
   readonly store: Store
   readonly donors: DonorVault
   readonly sender: Pick<SmtpSender, 'send'>
-  readonly template: ReceiptTemplate
+  readonly template: MailTemplate<ReceiptField>
   readonly language: string
   readonly platform: string
   readonly clock: Clock
@@ -92,7 +114,7 @@ async function mailOne(
 function receiptValues(
   due: DueReceipt,
   { name, platform, language }: { readonly name: string; readonly platform: string; readonly language: string },
-): ReceiptValues {
+): Readonly<Record<ReceiptField, string>> {
   const { currency, amount, addon } = due
   const inWords = (value: Decimal) =>
     new Intl.NumberFormat(language, { style: 'currency', currency }).format(value as unknown as number)

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
 import MailComposer from 'nodemailer/lib/mail-composer'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
-import type { ReceiptText } from './receipt-template.js'
+import type { MailText } from './mail-template.js'
 
 /** How one message ended; `code` is the server's reply. Nothing else of a reply is kept, since it may name the recipient. */
 export type SendOutcome =
@@ -14,7 +14,7 @@ export type SendOutcome =
   /** The connection broke while the message was being handed over: it may have been taken. */
   | { readonly kind: 'unknown' }
 
-export type MailMessage = ReceiptText & {
+export type MailMessage = MailText & {
   readonly to: string
   /** The same for every try, so that a server that sees a message twice can tell. */
   readonly id: string
@@ -95,7 +95,7 @@ function connectionOptions(url: URL) {
     host,
     ...(url.port !== '' && { port: Number(url.port) }),
     secure: url.protocol === 'smtps:',
-    // Receipts name donors: other machines get them encrypted only.
+    // Mail has names and codes: other machines get it encrypted only.
     requireTLS: !isLoopback && url.searchParams.get('requireTLS') !== 'false',
     connectionTimeout: 10_000,
     greetingTimeout: 10_000,
