@@ -16,6 +16,7 @@ import { describeMachine, machineLine } from './suite/machine.js'
 import { type BenchReport, barLine, type SuiteReport, tableLines, toJson, toMarkdown } from './suite/report.js'
 import { Workshop } from './suite/workshop.js'
 import { bench as sync } from './sync/bench.js'
+import { bench as tables } from './tables/bench.js'
 import { bench as validate } from './validate/bench.js'
 
 /** `npm run bench -- [NAME...] [options]`: prints every bar with its ratio; exit code 0 held, 1 missed, 2 failed. */
@@ -23,6 +24,7 @@ const benches: readonly Bench[] = [
   mapping,
   render,
   assemble,
+  tables,
   changes,
   peer,
   validate,

@@ -75,6 +75,7 @@ const uncounted = new Set([
   '/iati/*',
   '/iati/activities/:identifier',
   '/data/*',
+  '/llms.txt',
   '/feeds/*',
   '/feeds/releases/*',
   '/feeds/bulk/:token/:file',

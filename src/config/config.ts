@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { inspect } from 'node:util'
 import { type FieldProblem, ServiceError } from '../domain/errors.js'
+import type { LicenceId } from '../domain/licence.js'
 import type { CurrencyCode, Decimal } from '../domain/money.js'
 import { type Variable, type VariableName, variables } from './variables.js'
 
@@ -61,6 +62,7 @@ export type Config = {
   readonly allowPrivateNetworks: boolean
   readonly standardDir: string | undefined
   readonly reportingOrg: { readonly ref: string | undefined; readonly name: string; readonly type: string }
+  readonly licence: LicenceId | undefined
   readonly currency: CurrencyCode
   readonly language: string
   readonly tokenTimeoutHours: number
@@ -245,6 +247,7 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
     name: variable.get('REPORTING_ORG_NAME'),
     type: variable.get('REPORTING_ORG_TYPE'),
   }),
+  licence: (variable) => variable.get('LICENCE_ID'),
   currency: (variable) => variable.get('DEFAULT_CURRENCY'),
   language: (variable) => variable.get('DEFAULT_LANGUAGE'),
   tokenTimeoutHours: (variable) => variable.get('TOKEN_TIMEOUT_HOURS'),

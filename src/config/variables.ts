@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { parseDonorKeys } from '../domain/donor.js'
+import { licenceIds } from '../domain/licence.js'
 import { type CurrencyCode, type Decimal, parseCurrencyCode, parseDecimal } from '../domain/money.js'
 import { cronSyntaxProblem } from './cron.js'
 
@@ -194,6 +195,11 @@ export const variables = {
     text('an organisation identifier such as US-EIN-123456789', /^[A-Za-z0-9._-]{3,100}$/),
   ),
   REPORTING_ORG_NAME: variable('Name of the publisher.', 'Giving Platform', text('a name')),
+  LICENCE_ID: variable(
+    'Licence of the open data, by its id in the IATI registry; unset: none is stated.',
+    undefined,
+    oneOf(...licenceIds),
+  ),
   REPORTING_ORG_TYPE: variable(
     'Code of the publisher in the IATI OrganisationType list.',
     '21',

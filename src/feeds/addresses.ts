@@ -19,6 +19,19 @@ export function tablePath(table: string, part: number, format: TableFormat): str
   return `/data/${table}${part === 1 ? '' : `-${part}`}.${format}`
 }
 
+/** The tables with the meaning of their columns. */
+export const dataPackagePath = '/data/datapackage.json'
+
+export const catalogueFormats = ['jsonld', 'ttl', 'rdf'] as const
+export type CatalogueFormat = (typeof catalogueFormats)[number]
+
+/** The catalogue of everything that is published. */
+export function cataloguePath(format: CatalogueFormat): string {
+  return `/data/catalog.${format}`
+}
+
+export const llmsTextPath = '/llms.txt'
+
 export const organisationsPath = '/iati/organisations.xml'
 export const reportsFeedPath = '/feeds/reports.atom'
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../domain/errors.js'
+import { dataPackagePath, llmsTextPath, manifestPath } from '../../feeds/addresses.js'
 import type { ReadableRelease } from '../../publishing/release/read/release-reader.js'
 import type { ApiDeps } from '../deps.js'
 import type { Downloads } from '../downloads.js'
@@ -34,6 +35,7 @@ export function feedRoutes(
   ): Promise<FastifyReply> => {
     const file = await release.find(path)
     if (!file) throw nothingHere(request)
+    reply.header('link', descriptionLinks(path, lifetime === 'live' ? '' : `${keptPrefix}${release.id}`))
     return await serveFile(request, reply, { file, release: release.id, lifetime, downloads })
   }
 
@@ -70,9 +72,23 @@ export function feedRoutes(
   route('/data/', serveLive)
   route('/feeds/', serveLive)
   route(keptPrefix, serveKept)
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: llmsTextPath,
+    handler: (request, reply) => serveLive(request, reply as FastifyReply, llmsTextPath),
+  })
 }
 
 const keptPrefix = '/feeds/releases/'
+
+/** Links from a file to what describes it (RFC 8288): the manifest of its release, and for a table its columns. */
+function descriptionLinks(path: string, prefix: string): string {
+  const describing = [manifestPath, ...(path.startsWith('/data/') ? [dataPackagePath] : [])]
+  return describing
+    .filter((address) => address !== path)
+    .map((address) => `<${prefix}${address}>; rel="describedby"; type="application/json"`)
+    .join(', ')
+}
 
 /** The error of every feed address before the first release. */
 export function noRelease(): ServiceError {

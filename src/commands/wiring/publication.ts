@@ -11,7 +11,7 @@ import type { CleanupStack } from './cleanup-stack.js'
 import { openOfficialSchema, schemaFields } from './official-schema.js'
 import type { Runtime } from './runtime.js'
 
-const mappingFields = ['reportingOrg', 'currency', 'language', ...baseUrlFields] as const
+const mappingFields = ['reportingOrg', 'licence', 'currency', 'language', ...baseUrlFields] as const
 
 /** The fields of the configuration that a publication uses. */
 export const publicationFields = [...mappingFields, ...schemaFields, 'publish'] as const
@@ -76,6 +76,7 @@ async function resolveMapping(runtime: Runtime<(typeof mappingFields)[number]>):
     reportingOrg: { ref: ref ?? demoReportingOrgRef, name, type },
     currency: config.currency,
     language: config.language,
+    ...(config.licence && { licence: config.licence }),
     baseUrl: await resolveBaseUrl(runtime),
   }
 }

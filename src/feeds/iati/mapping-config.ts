@@ -1,3 +1,4 @@
+import type { LicenceId } from '../../domain/licence.js'
 import type { CurrencyCode } from '../../domain/money.js'
 
 /** What the mapping reads besides a project: the same for all activities of a file. */
@@ -8,4 +9,6 @@ export type MappingConfig = {
   readonly language: string
   /** Public address of this service, without trailing slash. */
   readonly baseUrl: string
+  /** Under which everything is published; stated in the descriptions of a release. */
+  readonly licence?: LicenceId
 }

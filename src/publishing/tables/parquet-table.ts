@@ -61,17 +61,17 @@ export class ParquetTable {
     if (this.#rows === 0) return parts
     const columns: ColumnChunk[] = []
     const before = this.#offset
-    let bytes = 0n
-    for (const column of this.#columns) {
-      const { page, chunk } = await column.page(this.#rows, this.#offset)
+    // Compressed in other threads, several at a time.
+    const pages = await Promise.all(this.#columns.map((column) => column.page(this.#rows)))
+    for (const { page, chunk } of pages) {
       parts.push(...page)
+      columns.push(chunk(BigInt(this.#offset)))
       this.#offset += page.reduce((sum, part) => sum + part.length, 0)
-      bytes += chunk.meta_data?.total_uncompressed_size ?? 0n
-      columns.push(chunk)
     }
     const num_rows = BigInt(this.#rows)
     this.#groups.push({
-      ...{ columns, total_byte_size: bytes, num_rows },
+      ...{ columns, num_rows },
+      total_byte_size: columns.reduce((sum, { meta_data }) => sum + (meta_data?.total_uncompressed_size ?? 0n), 0n),
       total_compressed_size: BigInt(this.#offset - before),
     })
     this.#rows = 0
@@ -133,41 +133,42 @@ class ColumnValues {
     this.#values = larger
   }
 
-  /** The page of the waiting values, for the place `offset` in the file. */
-  async page(rows: number, offset: number): Promise<{ page: Buffer[]; chunk: ColumnChunk }> {
+  /** The page of the waiting values, and what the metadata say of it once its place in the file is known. */
+  async page(rows: number): Promise<{ page: Buffer[]; chunk: (offset: bigint) => ColumnChunk }> {
     const { type } = schemaElement(this.#column)
     if (!type) throw new Error(`the column ${this.#column.name} has no type`)
-    const levels = this.#column.required ? [] : [this.#definitionLevels()]
-    const content = [...levels, this.#values.subarray(0, this.length)]
-    const size = content.reduce((sum, part) => sum + part.length, 0)
-    const compressed = await compress(Buffer.concat(content), gzipOptions)
+    const levels = this.#column.required ? Buffer.alloc(0) : this.#definitionLevels()
+    const nulls = this.#runs.reduce((sum, run, index) => (index % 2 === 0 ? sum + run : sum), 0)
+    const size = levels.length + this.length
+    const values = await compress(this.#values.subarray(0, this.length), gzipOptions)
     this.length = 0
     this.#runs = [0]
     const header = new ByteWriter()
     writePageHeader(header, {
-      ...{ type: 'DATA_PAGE', uncompressed_page_size: size, compressed_page_size: compressed.length },
-      data_page_header: {
-        ...{ num_values: rows, encoding: 'PLAIN' },
-        ...{ definition_level_encoding: 'RLE', repetition_level_encoding: 'RLE' },
+      type: 'DATA_PAGE_V2',
+      ...{ uncompressed_page_size: size, compressed_page_size: levels.length + values.length },
+      data_page_header_v2: {
+        ...{ num_values: rows, num_nulls: nulls, num_rows: rows, encoding: 'PLAIN', is_compressed: true },
+        ...{ definition_levels_byte_length: levels.length, repetition_levels_byte_length: 0 },
       },
     })
     const head = Buffer.from(header.getBytes())
     return {
-      page: [head, compressed],
-      chunk: {
-        file_offset: BigInt(offset),
+      page: [head, levels, values],
+      chunk: (offset) => ({
+        file_offset: offset,
         meta_data: {
           ...{ type, encodings: ['PLAIN', 'RLE'], path_in_schema: [this.#column.name], codec: 'GZIP' },
           num_values: BigInt(rows),
           total_uncompressed_size: BigInt(head.length + size),
-          total_compressed_size: BigInt(head.length + compressed.length),
-          data_page_offset: BigInt(offset),
+          total_compressed_size: BigInt(head.length + levels.length + values.length),
+          data_page_offset: offset,
         },
-      },
+      }),
     }
   }
 
-  /** Which rows have a value: runs of the hybrid encoding of one bit, after their length. */
+  /** Which rows have a value: runs of the hybrid encoding of one bit. */
   #definitionLevels(): Buffer {
     const writer = new ByteWriter()
     this.#runs.forEach((rows, index) => {
@@ -175,9 +176,7 @@ class ColumnValues {
       writer.appendVarInt(rows << 1)
       writer.appendUint8(index % 2)
     })
-    const length = Buffer.alloc(4)
-    length.writeUInt32LE(writer.index)
-    return Buffer.concat([length, writer.getBytes()])
+    return Buffer.from(writer.getBytes())
   }
 }
 

@@ -38,7 +38,7 @@ async function* csvTexts(client: Connection, part: number, wanted: readonly Tabl
 }
 
 // Values of all tables that wait for their row groups: the largest table is written once there are more.
-const maxWaiting = 8 * 1024 * 1024
+const maxWaiting = 4 * 1024 * 1024
 
 async function* parquetTexts(client: Connection, part: number, wanted: readonly Table[]): TextsOfFiles {
   const files = tables.map((table) => new ParquetTable(table, { isWritten: wanted.includes(table) }))

@@ -4,9 +4,11 @@ import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Decimal, fromMinorUnits, toMinorUnits } from '../../../src/domain/money.js'
 import { importFiles } from '../../../src/import/import.js'
+import { createReleaseReader } from '../../../src/publishing/release/read/release-reader.js'
 import { seedDemo } from '../../../src/store/seeding/demo.js'
 import { seed } from '../../../src/store/seeding/seed.js'
 import type { Store } from '../../../src/store/store.js'
+import { testApi } from '../../support/api.js'
 import { realRecords } from '../../support/borrowed-files.js'
 import { day, mappingConfig } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
@@ -170,6 +172,48 @@ describe('the tables of a release', () => {
     const [row] = rows.filter(({ iatiidentifier }) => iatiidentifier?.endsWith('-7'))
     expect(row?.title_narrative).toMatch(/^'=cmd\|' \/C calc'!A1, "quoted"/)
     expect(rows.flatMap((one) => Object.values(one)).filter((cell) => /^[=+@\t\r]/.test(cell))).toEqual([])
+  })
+})
+
+describe('the descriptions of a release', () => {
+  it('name keys that hold: each row has its own, and each activity of a row is in its part', async () => {
+    const { resources } = JSON.parse(await publisher.read('/data/datapackage.json')) as {
+      resources: { name: string; format: string; schema: { fields: { name: string }[]; primaryKey: string[] } }[]
+    }
+    const activities = (await filesOf(publisher, 'activities')).parquet
+    const described = resources.filter(({ format }) => format === 'csv')
+    expect(described.map(({ name }) => name)).toEqual(Object.keys(rowPaths))
+    for (const { name, schema } of described) {
+      const text = await publisher.read(`/data/${name}.csv`)
+      expect(schema.fields.map((field) => field.name).join(',')).toBe(text.split('\r\n')[0])
+      const { parquet } = await filesOf(publisher, name)
+      const [row] = await rowsOf(
+        duck,
+        `select (select count(*) from (select distinct ${schema.primaryKey} from ${parquet})) = (select count(*) from ${parquet}) as "unique",
+          (select count(*) from ${parquet} where iatiidentifier not in (select iatiidentifier from ${activities})) as lost`,
+      )
+      expect([name, row]).toEqual([name, { unique: true, lost: '0' }])
+    }
+  })
+
+  it('lead from every file to the manifest, which names every file', async () => {
+    const { app } = await testApi(store, { store, releases: createReleaseReader(publisher.feedsDir) })
+    const { files, release } = await publisher.manifest()
+    expect(files.map(({ path }) => path)).toEqual(expect.arrayContaining(['/llms.txt', '/data/catalog.ttl']))
+    for (const { path, immutablePath } of files) {
+      for (const address of [path, immutablePath]) {
+        const answer = await app.inject({ method: 'HEAD', url: address })
+        expect([address, answer.statusCode]).toEqual([address, 200])
+        const [, describing = ''] =
+          /^<([^>]+manifest\.json)>; rel="describedby"; type="application\/json"/.exec(String(answer.headers.link)) ??
+          []
+        expect((await app.inject(describing)).json().release).toBe(release)
+      }
+    }
+    const columns = await app.inject({ method: 'HEAD', url: '/data/budgets.csv' })
+    expect(columns.headers.link).toContain('</data/datapackage.json>; rel="describedby"')
+    const tail = await app.inject({ url: '/data/budgets.parquet', headers: { range: 'bytes=-4' } })
+    expect([tail.statusCode, tail.body]).toEqual([206, 'PAR1'])
   })
 })
 

@@ -20,6 +20,7 @@ import type { ReadableRelease } from '../read/release-reader.js'
 import { activityIndex } from './activity-index.js'
 import { bulkActivities } from './bulk-activities.js'
 import type { Dataset, Snapshot } from './dataset.js'
+import { descriptions } from './descriptions.js'
 import { organisationFile } from './organisation-file.js'
 import { reportDatasets } from './report-datasets.js'
 import { stampedEnvelope } from './stamped-envelope.js'
@@ -94,7 +95,7 @@ export async function planRelease(
       },
     }),
   )
-  const datasets: Dataset[] = [
+  const files: Dataset[] = [
     ...activityFiles,
     bulkActivities(activityFiles, generated),
     activityIndex(activityFiles),
@@ -102,6 +103,7 @@ export async function planRelease(
     ...(await reportDatasets(config, db)),
     ...(await tableDatasets(db)),
   ]
+  const datasets = [...files, ...descriptions(config, files)]
   const plan: ReleasePlan = {
     verdict: 'build',
     datasets,

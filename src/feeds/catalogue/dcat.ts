@@ -1,0 +1,117 @@
+import { type CatalogueFormat, type catalogueFormats, cataloguePath, manifestPath } from '../addresses.js'
+import type { DescribedFile, PublicationDescription } from './publication-description.js'
+import { type RdfNode, type RdfValue, toJsonLd, toRdfXml, toTurtle } from './rdf.js'
+
+const prefixes = {
+  dcat: 'http://www.w3.org/ns/dcat#',
+  dct: 'http://purl.org/dc/terms/',
+  foaf: 'http://xmlns.com/foaf/0.1/',
+} as const
+
+const writers = { jsonld: toJsonLd, ttl: toTurtle, rdf: toRdfXml } as const satisfies Record<CatalogueFormat, unknown>
+
+/** The catalogue of what is published (DCAT-AP 3), in one of its formats. */
+export function dcatCatalogue(description: PublicationDescription, format: CatalogueFormat): string {
+  return writers[format](catalogueNodes(description), prefixes)
+}
+
+/** A dataset of the catalogue: its files are its distributions. */
+type CataloguedSet = {
+  readonly name: string
+  readonly title: string
+  readonly text: string
+  readonly keywords: readonly string[]
+  readonly has: (file: DescribedFile) => boolean
+}
+
+const sets: readonly CataloguedSet[] = [
+  {
+    ...{ name: 'iati', title: 'IATI 2.03 files', keywords: ['IATI', 'development', 'giving'] },
+    text: 'Activities and organisations as XML by the IATI standard, version 2.03.',
+    has: ({ path }) => path.startsWith('/iati/'),
+  },
+  {
+    ...{ name: 'tables', title: 'Tables', keywords: ['IATI', 'transactions', 'CSV', 'Parquet'] },
+    text: 'What the activities say as tables: activities, transactions, budgets, locations, sectors and more.',
+    has: ({ table }) => table !== undefined,
+  },
+  {
+    ...{ name: 'reports', title: 'Progress reports', keywords: ['progress reports', 'Atom'] },
+    text: 'Feeds of the progress reports of the projects.',
+    has: ({ path }) => path.endsWith('.atom'),
+  },
+]
+
+const frequencyDaily = 'http://publications.europa.eu/resource/authority/frequency/DAILY'
+const fileTypes = 'http://publications.europa.eu/resource/authority/file-type'
+const mediaTypes = 'https://www.iana.org/assignments/media-types'
+
+function catalogueNodes(description: PublicationDescription): RdfNode[] {
+  const { title, text, publisher, baseUrl, language, licence, files } = description
+  const words = (one: string): RdfValue => ({ text: one, language })
+  const catalogue = `${baseUrl}${cataloguePath('jsonld')}`
+  const agent = { id: `${catalogue}#publisher` }
+  const there = sets.filter(({ has }) => files.some(has))
+  const shared: RdfNode['properties'] = [
+    ['dct:publisher', agent],
+    ...(licence ? ([['dct:license', { id: licence.url }]] as const) : []),
+  ]
+  return [
+    {
+      ...{ id: catalogue, type: 'dcat:Catalog' },
+      properties: [
+        ['dct:title', words(title)],
+        ['dct:description', words(text)],
+        ...shared,
+        ['foaf:homepage', { id: `${baseUrl}/` }],
+        ...there.map(({ name }) => ['dcat:dataset', { id: `${catalogue}#${name}` }] as const),
+      ],
+    },
+    { ...agent, type: 'foaf:Agent', properties: [['foaf:name', words(publisher.name)]] },
+    ...(licence ? [{ id: licence.url, type: 'dct:LicenseDocument', properties: [] }] : []),
+    ...there.flatMap((set): RdfNode[] => {
+      const own = files.filter(set.has)
+      const idOf = ({ path }: DescribedFile) => `${catalogue}#${path}`
+      return [
+        {
+          ...{ id: `${catalogue}#${set.name}`, type: 'dcat:Dataset' },
+          properties: [
+            ['dct:title', words(`${set.title}: ${title}`)],
+            ['dct:description', words(set.text)],
+            ['dct:publisher', agent],
+            ['dct:accrualPeriodicity', { id: frequencyDaily }],
+            ['dcat:landingPage', { id: `${baseUrl}/` }],
+            ['dct:isReferencedBy', { id: `${baseUrl}${manifestPath}` }],
+            ...set.keywords.map((keyword) => ['dcat:keyword', words(keyword)] as const),
+            ...own.map((file) => ['dcat:distribution', { id: idOf(file) }] as const),
+          ],
+        },
+        ...own.map(
+          (file): RdfNode => ({
+            ...{ id: idOf(file), type: 'dcat:Distribution' },
+            properties: [
+              ['dct:title', words(file.path.slice(1))],
+              ['dcat:accessURL', { id: `${baseUrl}${file.path}` }],
+              ['dcat:downloadURL', { id: `${baseUrl}${file.path}` }],
+              ['dcat:mediaType', { id: `${mediaTypes}/${file.mediaType.split(';')[0]}` }],
+              ['dct:format', { id: `${fileTypes}/${fileTypeOf(file.path)}` }],
+              ...(licence ? ([['dct:license', { id: licence.url }]] as const) : []),
+            ],
+          }),
+        ),
+      ]
+    }),
+  ]
+}
+
+/** The name of the EU's file type authority table. */
+function fileTypeOf(path: string): string {
+  const ending = path.slice(path.lastIndexOf('.') + 1).toUpperCase()
+  return ending === 'ATOM' ? 'RSS' : ending
+}
+
+export const catalogueMediaTypes = {
+  jsonld: 'application/ld+json',
+  ttl: 'text/turtle; charset=utf-8',
+  rdf: 'application/rdf+xml; charset=utf-8',
+} as const satisfies Record<(typeof catalogueFormats)[number], string>
