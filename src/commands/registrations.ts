@@ -1,11 +1,13 @@
 import { registerAudit } from './audit.js'
 import { registerBooks } from './books.js'
+import { registerCompletion } from './completion.js'
 import { registerDemoData } from './demo-data.js'
 import { registerDisbursements } from './disbursements.js'
 import { registerDoctor } from './doctor.js'
 import { registerDonations } from './donations.js'
 import { registerDonors } from './donors.js'
 import { registerExport } from './export.js'
+import { registerHealth } from './health.js'
 import { registerImport } from './import.js'
 import { registerKeys } from './keys.js'
 import { registerMaintenance } from './maintenance.js'
@@ -30,6 +32,7 @@ export const registrations = [
   registerMigrate,
   registerStatus,
   registerDoctor,
+  registerHealth,
   registerImport,
   registerExport,
   registerDemoData,
@@ -51,4 +54,5 @@ export const registrations = [
   registerKeys,
   registerMaintenance,
   registerAudit,
+  registerCompletion,
 ]

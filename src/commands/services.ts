@@ -139,22 +139,17 @@ function nextPublication({ config, clock }: Runtime<'publish'>): string {
 }
 
 function announce(runtime: Runtime<'publish' | 'queue'>, baseUrl: string, output: Output): void {
-  const { config, feedsDir, embedded } = runtime
+  const { config, embedded } = runtime
+  const database = embedded ? `our own PostgreSQL, data in ${embedded.clusterDir}` : 'given by DATABASE_URL'
   const rows = [
     ['index page', `${baseUrl}/`],
-    ['IATI activities', `${baseUrl}/iati/activities.xml`],
-    ['IATI organisations', `${baseUrl}/iati/organisations.xml`],
-    ['progress reports', `${baseUrl}/feeds/reports.atom`],
-    ['manifest', `${baseUrl}/feeds/manifest.json`],
-    ['try it', `curl -s ${baseUrl}/iati/activities.xml | head -c 2000`],
+    ['IATI activities', `curl -s ${baseUrl}/iati/activities.xml | head -c 2000`],
     [
       'make an API key',
       "echo 'seven quiet rivers run' | npm run --silent giving -- users create --email you@example.org --password-stdin",
     ],
-    ['published files', feedsDir],
-    ['database', embedded ? `our own PostgreSQL, data in ${embedded.clusterDir}` : 'given by DATABASE_URL'],
+    ['database', `${database}; queue in ${config.queue.engine === 'redis' ? 'Redis' : 'PostgreSQL'}`],
     ['data directory', config.dataDir],
-    ['queue', config.queue.engine === 'redis' ? 'Redis' : 'PostgreSQL'],
     ['next publication', `${nextPublication(runtime)} (${config.publish.schedule}, ${config.publish.timezone})`],
   ] as const
   for (const [what, where] of rows) output.line(`${`${what}:`.padEnd(20)} ${where}`)

@@ -92,7 +92,9 @@ export type Config = {
   readonly mail: { readonly from: string; readonly templatesDir: string | undefined } | undefined
   /** Port of the metrics of a worker process; undefined: they are not served. */
   readonly metricsPort: number | undefined
-  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
+  /** Undefined: `info`, and `warn` in a terminal. */
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent' | undefined
+  readonly logFormat: 'auto' | 'text' | 'json'
 }
 
 /** The fields of the configuration that a command uses. */
@@ -263,6 +265,7 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
   mail: readMail,
   metricsPort: (variable) => variable.get('METRICS_PORT'),
   logLevel: (variable) => variable.get('LOG_LEVEL'),
+  logFormat: (variable) => variable.get('LOG_FORMAT'),
 }
 
 /**

@@ -335,9 +335,14 @@ export const variables = {
     wholeNumber(0, 65_535),
   ),
   LOG_LEVEL: variable(
-    'Least severe log lines that are written.',
-    'info',
+    'Least severe log lines that are written; unset: info, and warn in a terminal.',
+    undefined,
     oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  ),
+  LOG_FORMAT: variable(
+    'Form of the log: text for people, json for machines; auto: text in a terminal, otherwise json.',
+    'auto',
+    oneOf('auto', 'text', 'json'),
   ),
 } as const
 

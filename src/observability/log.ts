@@ -7,17 +7,46 @@ export type Log = pino.Logger
 
 const redacted = ['password', 'apiKey', 'api_key', 'apiToken', 'api_token', 'databaseUrl', 'redisUrl', 'email']
 
-/** JSON lines on standard error, secrets and personal data redacted wherever they may appear by name. */
-export function createLog(level: Config['logLevel']): Log {
+/**
+ * Lines on standard error, readable ones or JSON, secrets and personal data redacted wherever they may appear by name. In a
+ * terminal, where commands also print what they do, only warnings are logged unless a level is given.
+ */
+export function createLog(level: Config['logLevel'], format: Config['logFormat'] = 'auto'): Log {
+  const { isTTY } = process.stderr
+  const isReadable = format === 'text' || (format === 'auto' && isTTY)
   return pino(
     {
-      level,
+      level: level ?? (isTTY ? 'warn' : 'info'),
       base: { pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: redacted.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
     },
-    standardError(),
+    isReadable ? { write: (line) => void standardError().write(readableLine(line)) } : standardError(),
   )
+}
+
+/** `12:00:00 warn  the message name=value`: the members of a line of JSON for a person. */
+export function readableLine(json: string): string {
+  const {
+    level,
+    time,
+    pid: _pid,
+    msg = '',
+    err,
+    ...members
+  } = JSON.parse(json) as {
+    level: number
+    time: string
+    pid: number
+    msg?: string
+    err?: { message: string }
+  }
+  const values = Object.entries(members).map(([name, value]) => {
+    const text = typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)
+    return ` ${name}=${text}`
+  })
+  const label = (pino.levels.labels[level] ?? String(level)).padEnd(5)
+  return `${time.slice(11, 19)} ${label} ${msg}${err ? `: ${err.message}` : ''}${values.join('')}\n`
 }
 
 let openedStandardError: pino.DestinationStream | undefined

@@ -52,6 +52,11 @@ describe('giving start on a bare machine', () => {
     for (const wanted of ['/iati/activities.xml', 'curl ', 'users create', 'next publication', installation.dataDir]) {
       expect(service.output()).toContain(wanted)
     }
+    const lines = service
+      .output()
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('{'))
+    expect(lines.length, lines.join('\n')).toBeLessThanOrEqual(10)
     const index = await fetch(`${service.baseUrl}/`)
     expect(index.headers.get('content-type')).toContain('text/html')
     expect(await index.text()).toContain('/iati/activities.xml')

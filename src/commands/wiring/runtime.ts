@@ -11,7 +11,7 @@ import { openStore, type Store } from '../../store/store.js'
 import { CleanupStack } from './cleanup-stack.js'
 
 /** The fields of the configuration that every command with a database uses. */
-const databaseFields = ['dataDir', 'database', 'databasePoolSize', 'logLevel'] as const
+const databaseFields = ['dataDir', 'database', 'databasePoolSize', 'logLevel', 'logFormat'] as const
 
 /**
  * What a command with a database works with: the fields of the configuration that it asked for, and its open store.
@@ -51,7 +51,7 @@ export async function openRuntime<Field extends keyof Config = never>(
   { signal, migrate: migrates = true, waits = false }: RuntimeOptions & { readonly signal: AbortSignal },
 ): Promise<Runtime<Field>> {
   const { config, secrets } = readConfig(environment, [...databaseFields, ...fields])
-  const log = createLog(config.logLevel)
+  const log = createLog(config.logLevel, config.logFormat)
   const cleanup = new CleanupStack()
   try {
     const embedded = secrets.databaseUrl === undefined ? await openEmbedded(config, log, cleanup) : undefined
