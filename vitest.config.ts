@@ -1,9 +1,11 @@
 import { defineConfig } from 'vitest/config'
+import { slowestFiles } from './test/support/slowest-files.js'
 
 // Three forks at most: the machines this runs on have two cores, and many tests wait for other processes.
 export default defineConfig({
   test: {
     include: ['test/{unit,golden,integration,e2e}/**/*.test.ts'],
+    reporters: ['default', slowestFiles],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 3,
