@@ -3,6 +3,7 @@ import { donors } from './donors.js'
 import { pruning } from './pruning.js'
 import { publication } from './publication.js'
 import { receipts } from './receipts.js'
+import { reconciliation } from './reconciliation.js'
 import { settlement } from './settlement.js'
 import { sync } from './sync.js'
 import { webhooks } from './webhooks.js'
@@ -18,6 +19,7 @@ export const work = [
   donors,
   receipts,
   accountMail,
+  reconciliation,
   pruning,
 ] as const satisfies readonly Work[]
 

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { InvalidArgumentError } from 'commander'
 import type { Config, Environment } from '../config/config.js'
+import { type IsoDate, parseIsoDate } from '../domain/dates.js'
 import { toServiceError } from '../domain/errors.js'
 import { createOutput, type Output, type PrintedStreams } from './output.js'
 import { openRuntime, type Runtime, type RuntimeOptions } from './wiring/runtime.js'
@@ -68,6 +69,13 @@ export class CommandLine {
 
 /** The option of every command that prints a result. */
 export const jsonOption = ['--json', 'print the result as JSON'] as const
+
+/** Reads a day. */
+export function isoDay(raw: string): IsoDate {
+  const day = parseIsoDate(raw)
+  if (day === undefined) throw new InvalidArgumentError('expected a day such as 2026-11-01')
+  return day
+}
 
 /** Reads a whole number of at least 1. */
 export function wholeNumber(raw: string): number {

@@ -1,5 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type IsoDate, parseIsoDate } from '../domain/dates.js'
+import { type Command, Option } from 'commander'
+import type { IsoDate } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
 import { missingKeys } from '../donors/donor-needs.js'
 import { type DonorNote, readDonorNotes } from '../donors/donor-notes.js'
@@ -10,7 +10,7 @@ import { findProjectState } from '../store/catalogue/project-states.js'
 import { listSettledDonations } from '../store/donations/donor-notes.js'
 import { countTestDonations } from '../store/donations/test-donations.js'
 import { exportKinds, type ResourceName } from '../store/export/resources.js'
-import { type CommandLine, jsonOption, wholeNumber } from './command-line.js'
+import { type CommandLine, isoDay, jsonOption, wholeNumber } from './command-line.js'
 import type { Output } from './output.js'
 import { auditOperator } from './wiring/audit.js'
 import { donorFields, openDonorVault } from './wiring/donor-vault.js'
@@ -37,15 +37,9 @@ export function registerExport(program: Command, { storeAction }: CommandLine): 
     .command('donations')
     .description('what donors of a project let its organisation know, as CSV: notes, and names of those who signed up')
     .requiredOption('--project <id>', 'the project', wholeNumber)
-    .requiredOption('--since <day>', 'only donations from this day on, such as 2026-11-01', parseDay)
+    .requiredOption('--since <day>', 'only donations from this day on, such as 2026-11-01', isoDay)
     .option(...jsonOption)
     .action(storeAction(donorFields, exportDonations))
-}
-
-function parseDay(raw: string): IsoDate {
-  const day = parseIsoDate(raw)
-  if (day === undefined) throw new InvalidArgumentError('expected a day such as 2026-11-01')
-  return day
 }
 
 type ExportFlags = {

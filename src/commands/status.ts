@@ -7,6 +7,7 @@ import { nextDue } from '../domain/schedule.js'
 import { donorNeeds } from '../donors/donor-needs.js'
 import { receiptWarnings } from '../mail/receipt-warnings.js'
 import { paymentNeeds, paymentWarnings } from '../payments/payment-needs.js'
+import { reconciliationNeeds } from '../payments/reconcile.js'
 import { publicationHealth } from '../publishing/health.js'
 import { createReleaseReader } from '../publishing/release/read/release-reader.js'
 import { publicationSchedule } from '../runs/publication.js'
@@ -134,6 +135,7 @@ async function gather(runtime: StatusRuntime): Promise<Status> {
       ...(await syncNeeds(runtime)),
       ...(await donorNeeds(store.db, payments.donors)),
       ...(await paymentNeeds(store.db)),
+      ...(await reconciliationNeeds(payments)),
     ],
   }
 }

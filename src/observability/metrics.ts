@@ -11,6 +11,8 @@ export type SharedNumbers = {
   /** Since the last run that published or found nothing changed. */
   readonly goodRunAgeSeconds?: number
   readonly overdue: boolean
+  /** What the payment processor and the books differ by, by currency. */
+  readonly reconciliationDifference: Readonly<Record<string, number>>
   /** How far this process's clock is ahead of the database's. */
   readonly clockSkewSeconds?: number
 }
@@ -93,8 +95,24 @@ export function createMetrics({ shared, live, onError }: Sources): Metrics {
   const releaseAge = gauge('giving_release_age_seconds', 'Age of the live release')
   const goodRunAge = gauge('giving_last_good_run_age_seconds', 'Since a run published or found nothing to publish')
   const overdue = gauge('giving_publication_overdue', '1 when a scheduled publication has not come about in time')
+  const reconciliation = gauge(
+    'giving_reconciliation_difference',
+    'Money by which the payment processor and the books differ, and that nobody accepted',
+    ['currency'],
+  )
   const clockSkew = gauge('giving_clock_skew_seconds', 'How far the clock of this process is ahead of the database')
-  const ofLedger = [finished, rendered, watchdog, waiting, depth, stageSeconds, goodRunAge, overdue, clockSkew]
+  const ofLedger = [
+    finished,
+    rendered,
+    watchdog,
+    waiting,
+    depth,
+    stageSeconds,
+    goodRunAge,
+    overdue,
+    reconciliation,
+    clockSkew,
+  ]
   const ofRelease = [activities, held, releaseAge]
   // Nothing is reported before it was read; a process without a queue never reports one.
   for (const metric of [...ofLedger, ...ofRelease, queueUp]) forget(metric)
@@ -115,6 +133,8 @@ export function createMetrics({ shared, live, onError }: Sources): Metrics {
     for (const [stage, seconds] of Object.entries(numbers.stageSeconds)) stageSeconds.set({ stage }, seconds)
     if (numbers.goodRunAgeSeconds !== undefined) goodRunAge.set(numbers.goodRunAgeSeconds)
     overdue.set(numbers.overdue ? 1 : 0)
+    for (const [currency, sum] of Object.entries(numbers.reconciliationDifference))
+      reconciliation.set({ currency }, sum)
     if (numbers.clockSkewSeconds !== undefined) clockSkew.set(numbers.clockSkewSeconds)
   }
   const collectLive = async () => {

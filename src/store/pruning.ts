@@ -13,6 +13,7 @@ export type Pruned = {
   readonly searchChanges: number
   readonly donors: number
   readonly webhookEvents: number
+  readonly processorEntries: number
 }
 
 /** What the configuration decides. */
@@ -34,6 +35,7 @@ const rules = {
   syncs: 90 * day,
   releases: 400 * day,
   webhookEvents: 90 * day,
+  processorEntries: 400 * day,
 }
 
 /**
@@ -90,6 +92,7 @@ export async function pruneDatabase(
       `delete from webhook_event where received_at < $1 and state in ('done', 'ignored')`,
       before(rules.webhookEvents),
     ),
+    processorEntries: await remove('delete from processor_entry where settled_at < $1', before(rules.processorEntries)),
     // A repeated request is compared with the donor's row while its donation is open.
     donors:
       donorRetentionDays === undefined

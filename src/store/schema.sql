@@ -375,6 +375,20 @@ create table photo (
   constraint photo_position_check CHECK ("position" >= 0)
 );
 
+create table processor_entry (
+  gateway text not null,
+  id text not null,
+  kind text not null,
+  charge_id text not null,
+  reference text,
+  amount numeric(18,3) not null,
+  currency text not null,
+  settled_at timestamp with time zone not null,
+  read_at timestamp with time zone not null,
+  constraint processor_entry_pkey PRIMARY KEY (gateway, id),
+  constraint processor_entry_kind_check CHECK (kind = ANY (ARRAY['charge'::text, 'refund'::text]))
+);
+
 create table progress_report (
   id bigint not null,
   project_id bigint not null,
@@ -530,6 +544,34 @@ create table receipt_mail (
   constraint receipt_mail_pkey PRIMARY KEY (donation_id),
   constraint receipt_mail_state_check CHECK (state = ANY (ARRAY['due'::text, 'sending'::text, 'sent'::text, 'refused'::text, 'failed'::text, 'unknown'::text, 'dropped'::text])),
   constraint receipt_mail_tries_check CHECK (tries >= 0)
+);
+
+create table reconciliation (
+  gateway text not null,
+  day date not null,
+  currency text not null,
+  processor_amount numeric(18,3) not null,
+  books_amount numeric(18,3) not null,
+  checked_at timestamp with time zone not null,
+  constraint reconciliation_pkey PRIMARY KEY (gateway, day, currency)
+);
+
+create table reconciliation_difference (
+  gateway text not null,
+  day date not null,
+  currency text not null,
+  kind text not null,
+  entry text not null,
+  reference text,
+  processor_id text,
+  charge_id text,
+  processor_amount text,
+  books_amount text,
+  difference numeric(18,3) not null,
+  donation_id bigint,
+  accepted_at timestamp with time zone,
+  constraint reconciliation_difference_entry_check CHECK (entry = ANY (ARRAY['charge'::text, 'refund'::text])),
+  constraint reconciliation_difference_kind_check CHECK (kind = ANY (ARRAY['missing'::text, 'doubled'::text, 'changed'::text, 'unknown'::text]))
 );
 
 create table region (
@@ -929,6 +971,8 @@ alter table project_version add constraint project_version_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
 alter table receipt_mail add constraint receipt_mail_donation_id_fkey
   FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
+alter table reconciliation_difference add constraint reconciliation_difference_donation_id_fkey
+  FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
 alter table release add constraint release_run_id_fkey
   FOREIGN KEY (run_id) REFERENCES run(id);
 alter table rendering add constraint rendering_project_id_fkey
@@ -988,6 +1032,7 @@ CREATE INDEX donation_failed ON donation USING btree (lease_until) WHERE status 
 CREATE UNIQUE INDEX donation_idempotency ON donation USING btree (api_key_id, idempotency_key) WHERE idempotency_key IS NOT NULL AND status <> 'failed'::text;
 CREATE INDEX donation_open ON donation USING btree (lease_until) WHERE status = 'received'::text;
 CREATE INDEX donation_project ON donation USING btree (project_id, settled_at);
+CREATE INDEX donation_test ON donation USING btree (id) WHERE gateway ~~ '%sandbox'::text;
 CREATE INDEX donation_event_donation ON donation_event USING btree (donation_id, id);
 CREATE INDEX donation_month_fee ON donation_month USING btree (month) INCLUDE (amount, currency) WHERE kind = 'fee'::text;
 CREATE INDEX donation_refund_donation ON donation_refund USING btree (donation_id);
@@ -1000,6 +1045,9 @@ CREATE INDEX organisation_ref ON organisation USING btree (COALESCE(org_ref, 'US
 CREATE INDEX organisation_version_changed ON organisation_version USING btree (changed_at, organisation_id);
 CREATE INDEX payout_plan_day ON payout_plan USING btree (planned_on);
 CREATE INDEX payout_plan_project ON payout_plan USING btree (project_id, planned_on, reference);
+CREATE INDEX processor_entry_charge ON processor_entry USING btree (charge_id);
+CREATE INDEX processor_entry_reference ON processor_entry USING btree (reference);
+CREATE INDEX processor_entry_settled ON processor_entry USING btree (gateway, settled_at);
 CREATE INDEX progress_report_project ON progress_report USING btree (project_id, published_at DESC, id DESC);
 CREATE INDEX progress_report_recent ON progress_report USING btree (published_at DESC, id DESC);
 CREATE INDEX project_active ON project USING btree (id) WHERE active;
@@ -1012,6 +1060,8 @@ CREATE INDEX project_version_dirty ON project_version USING btree (project_id) W
 CREATE INDEX published_identifier_segment ON published_identifier USING btree (segment, project_id);
 CREATE INDEX receipt_mail_due ON receipt_mail USING btree (next_at, donation_id) WHERE state = 'due'::text;
 CREATE INDEX receipt_mail_unsent ON receipt_mail USING btree (state) WHERE state <> 'sent'::text;
+CREATE INDEX reconciliation_difference_day ON reconciliation_difference USING btree (gateway, day);
+CREATE INDEX reconciliation_difference_donation ON reconciliation_difference USING btree (donation_id);
 CREATE UNIQUE INDEX release_live ON release USING btree (state) WHERE state = 'live'::text;
 CREATE INDEX release_event_release ON release_event USING btree (release_id, id);
 CREATE INDEX rendering_held ON rendering USING btree (project_id) WHERE verdict = 'held'::text;

@@ -67,6 +67,7 @@ const leftBehind = [
     'organisation_record',
   ],
   'organisation_version',
+  ...['processor_entry', 'reconciliation', 'reconciliation_difference'],
   ...[
     'project_search',
     'project_version',

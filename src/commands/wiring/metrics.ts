@@ -2,6 +2,7 @@ import { createMetrics, type LiveNumbers, type Metrics, type SharedNumbers } fro
 import { publicationHealth } from '../../publishing/health.js'
 import { createReleaseReader } from '../../publishing/release/read/release-reader.js'
 import { measureSkew } from '../../runs/clock-check.js'
+import { sumDifferences } from '../../store/donations/reconciliation.js'
 import { runNumbers } from '../../store/runs/run-numbers.js'
 import type { Runtime } from './runtime.js'
 
@@ -22,6 +23,7 @@ export function openMetrics(runtime: Runtime): Metrics {
       openShards: numbers.openShards,
       stageSeconds: numbers.timings,
       overdue,
+      reconciliationDifference: await sumDifferences(store.db),
       clockSkewSeconds: await measureSkew(store, clock),
       ...(lastGoodRun?.finishedAt && { goodRunAgeSeconds: since(lastGoodRun.finishedAt) }),
     }

@@ -19,6 +19,7 @@ export const auditActions = {
   'difference-accepted': 'a difference between a donation and its charge at the processor was taken as dealt with',
   'donation-refunded': 'a donation was given back, whole or in part',
   'donation-charged-back': 'a chargeback of the processor was booked',
+  'differences-accepted': "an operator accepted that a day's payments at the processor differ from the books",
   'receipt-requeued': 'the receipt of a donation is mailed, again if it was before',
   'donor-erased': 'a person was erased from donations',
   'donor-disclosed': 'what is known of a person was shown or exported',

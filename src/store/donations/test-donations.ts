@@ -9,6 +9,9 @@ const isTest = `d.gateway like '%sandbox'`
  * their number. Call it in a transaction. Days are those that the books have them under, in UTC.
  */
 export async function removeTestDonations(db: Db): Promise<number> {
+  for (const table of ['processor_entry', 'reconciliation', 'reconciliation_difference']) {
+    await db.query(`delete from ${table} where gateway like '%sandbox'`)
+  }
   const { rows } = await db.query<{ id: number }>(`select id from donation d where ${isTest} order by id for update`)
   if (rows.length === 0) return 0
   await db.query(takeOutOfMonths)

@@ -44,6 +44,7 @@ describe('pruning', () => {
       searchChanges: expect.any(Number),
       webhookEvents: 0,
       donors: 0,
+      processorEntries: 0,
     })
     expect(await listRuns(database.store.db, 100)).toHaveLength(before.length)
   })
@@ -124,6 +125,7 @@ describe('/metrics', () => {
     openShards: 0,
     stageSeconds: {},
     overdue: false,
+    reconciliationDifference: {},
   }
 
   it('of the API process count requests by route and tell how publication stands', async () => {
@@ -135,6 +137,7 @@ describe('/metrics', () => {
       openShards: 7,
       stageSeconds: { render: 1.5 },
       overdue: true,
+      reconciliationDifference: { USD: 12.5 },
     }
     const metrics = createMetrics({ shared: async () => numbers, live: async () => live, onError: () => undefined })
     const api = await testApi(database.store, { metrics })
@@ -151,6 +154,7 @@ describe('/metrics', () => {
       'giving_queue_depth{kind="shard"} 7',
       'giving_release_age_seconds 60',
       'giving_publication_overdue 1',
+      'giving_reconciliation_difference{currency="USD"} 12.5',
       'giving_last_run_stage_seconds{stage="render"} 1.5',
       'giving_http_request_duration_seconds_count{method="GET",route="/feeds/status.json",status="200"} 1',
       'status="404"} 1',
@@ -195,6 +199,7 @@ describe('/metrics', () => {
         openShards,
         stageSeconds: timings,
         overdue: false,
+        reconciliationDifference: {},
       }
     }
     const metrics = createMetrics({ shared, live: async () => undefined, onError: () => undefined })
