@@ -16,6 +16,8 @@ type Container = {
   readonly network_mode?: string
   readonly command?: readonly string[]
   readonly environment: Readonly<Record<string, string>>
+  readonly profiles?: readonly string[]
+  readonly volumes?: readonly string[]
 }
 
 type Compose = {
@@ -27,20 +29,33 @@ const text = readProjectFile('docker-compose.yml')
 const { services, networks } = parse(text, { merge: true }) as Compose
 const containers = Object.entries(services)
 
-describe.each(containers)('the container %s', (_name, container) => {
-  it('has no capability, no way to new privileges, and a file system that cannot be written but for its volumes', () => {
+describe.each(containers)('the container %s', (name, container) => {
+  it('has no capability but what it cannot start without, no way to new privileges, and a file system that cannot be written but for its volumes', () => {
     expect(container).toMatchObject({ read_only: true, cap_drop: ['ALL'] })
     expect(container.security_opt).toContain('no-new-privileges:true')
     expect(container.tmpfs).toContain('/tmp')
-    expect([container.cap_add, container.privileged, container.network_mode]).toEqual([undefined, undefined, undefined])
+    const added = name === 'proxy' ? ['NET_BIND_SERVICE'] : undefined
+    expect([container.cap_add, container.privileged, container.network_mode]).toEqual([added, undefined, undefined])
   })
 })
 
 describe('docker-compose.yml', () => {
-  it('opens the port of the API and no other', () => {
-    expect(containers.filter(([, { ports }]) => ports).map(([name, { ports }]) => [name, ports])).toEqual([
-      ['api', [expect.stringMatching(/:8080$/)]],
-    ])
+  it('opens the port of the API and no other; with the profile tls those of HTTPS', () => {
+    expect(
+      containers.filter(([, { ports, profiles }]) => ports && !profiles).map(([name, { ports }]) => [name, ports]),
+    ).toEqual([['api', [expect.stringMatching(/:8080$/)]]])
+    expect(containers.filter(([, { profiles }]) => profiles).map(([name]) => name)).toEqual(['proxy'])
+    expect(services.proxy).toMatchObject({ profiles: ['tls'], ports: ['80:80', '443:443', '443:443/udp'] })
+  })
+
+  it('gives the proxy the file that a proxy outside of containers uses, with the names that the file knows', () => {
+    const file = services.proxy?.volumes?.find((volume) => volume.endsWith(':/etc/caddy/Caddyfile:ro'))
+    const used = [...readProjectFile(file?.split(':')[0] ?? '').matchAll(/\{\$(\w+)/g)].map(([, name]) => name)
+    expect(Object.keys(services.proxy?.environment ?? {}).sort()).toEqual(used.sort())
+    const own = [services.api?.environment.PORT, services.proxy?.environment.API_ADDRESS]
+    expect(own).toEqual(['8080', 'api:8080'])
+    // A container without the profile needs none of its variables.
+    expect(services.proxy?.environment.PUBLIC_HOST).toBe('${PUBLIC_HOST:-localhost}')
   })
 
   it('keeps database and queue in a network of their own, as users that are not root', () => {
@@ -61,6 +76,7 @@ describe('docker-compose.yml', () => {
   it('lets every image be pinned by its digest', () => {
     expect(services.postgres?.image).toMatch(/^\$\{POSTGRES_IMAGE:-postgres:\d+\}$/)
     expect(services.redis?.image).toMatch(/^\$\{REDIS_IMAGE:-redis:/)
+    expect(services.proxy?.image).toMatch(/^\$\{CADDY_IMAGE:-caddy:\d/)
     expect(text).toMatch(/NODE_IMAGE: \$\{NODE_IMAGE:-node:/)
     const from = [...readProjectFile('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)
     expect(from.join(' ')).toMatch(/^\$\{NODE_IMAGE\} \$\{NODE_IMAGE\}$/)
