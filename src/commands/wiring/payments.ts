@@ -20,6 +20,7 @@ export async function openPayments(
   const { timeoutSeconds, feePercent } = config.payments
   const donors = await openDonorVault(runtime, { makesKey: makesDonorKey })
   const gateway = await openGateway(runtime)
+  const closed = [sandboxRefusal(gateway, config), donors.refusal].filter((reason) => reason !== undefined)
   return {
     store,
     clock,
@@ -30,7 +31,7 @@ export async function openPayments(
     feePercent,
     currency: config.currency,
     mailsReceipts: config.mail !== undefined,
-    closedBecause: donationsClosedBecause(gateway, config) ?? donors.refusal,
+    closedBecause: closed.length > 0 ? closed.join('; ') : undefined,
     warn: (details, message) => log.warn(details, message),
   }
 }
@@ -68,8 +69,8 @@ export function logAccount({ gateway, timeoutMs }: Payments, { config, log }: Ru
   )
 }
 
-/** Why no donations are taken; undefined: they are. */
-function donationsClosedBecause(gateway: Gateway, { reportingOrg }: ConfigOf<'reportingOrg'>) {
+/** Why this gateway takes no donations; undefined: it does. */
+function sandboxRefusal(gateway: Gateway, { reportingOrg }: ConfigOf<'reportingOrg'>): string | undefined {
   if (!isSandbox(gateway) || isDemoPublisher(reportingOrg.ref)) return undefined
   return 'PAYMENT_GATEWAY is a sandbox, which moves no money, and REPORTING_ORG_REF is a real publisher'
 }

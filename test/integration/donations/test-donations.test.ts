@@ -51,6 +51,20 @@ it('donations of a sandbox leave the books as if they had never been there; thos
   expect(await store.transaction(removeTestDonations)).toBe(0)
 })
 
+it('donations of a sandbox are looked for without reading those of a processor', async () => {
+  const { store } = await testDatabase()
+  await insertDonationTargets(store.db, [7])
+  await store.db.query(
+    `insert into donation (project_id, amount, currency, settled_at, source, gateway)
+      select 7, 25, 'USD', now(), 'local', 'braintree' from generate_series(1, 5000)`,
+  )
+  await store.db.query('vacuum analyze donation')
+  const { rows } = await store.db.query<{ 'QUERY PLAN': string }>(
+    `explain select id from donation d where d.gateway like '%sandbox' order by id for update`,
+  )
+  expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('using donation_test')
+})
+
 it('a publication under a real publisher has no amount of a sandbox, and status says that no donations are taken', async () => {
   const { store, url } = await testDatabase()
   const keyId = await insertDonationTargets(store.db, [7])
@@ -64,7 +78,8 @@ it('a publication under a real publisher has no amount of a sandbox, and status 
     expect(xml).toContain('US-EIN-123456789-7')
     expect(xml).not.toMatch(/12345\.|13595\./)
     expect((await installation.run(['status'])).stdout).toContain(
-      'note: no donations are taken: PAYMENT_GATEWAY is a sandbox, which moves no money, and REPORTING_ORG_REF is a real publisher',
+      'note: no donations are taken: PAYMENT_GATEWAY is a sandbox, which moves no money, and REPORTING_ORG_REF is a real ' +
+        "publisher; DONOR_KEYS is not set, so donors' data cannot be encrypted\n",
     )
     worker.kill('SIGTERM')
     await worker.ended
