@@ -9,6 +9,7 @@ import {
   reopenFailedDonation,
 } from '../store/donations/charge-states.js'
 import { recordOutsideRefund } from '../store/donations/refunds.js'
+import { readDatabaseClock } from '../store/runs/wrong-clocks.js'
 import { type ChargeComparison, compareCharge, disputeOf, holdsMoney } from './compare-charge.js'
 import { type ChargeState, withTimeout } from './gateway.js'
 import type { Payments } from './payments.js'
@@ -27,13 +28,16 @@ export type Followed = 'agrees' | 'corrected' | 'differs' | 'waits' | 'unknown'
  */
 export async function followCharge(payments: Payments, chargeId: string): Promise<Followed> {
   const { gateway, store, timeoutMs } = payments
+  const startedAt = await readDatabaseClock(store.db)
   const charge = await withTimeout(timeoutMs, (signal) => gateway.readCharge(chargeId, signal))
   if (charge?.reference === undefined) return 'unknown'
   const { reference } = charge
   const donation = await findChargedDonation(store.db, { gateway: gateway.name, reference })
   if (!donation) return 'unknown'
   const found = donation.status === 'received' ? await findOutcome(payments, donation) : 'unknown'
-  const { followed, difference } = await store.transaction((db) => bringInLine(db, payments, donation, charge))
+  const { followed, difference } = await store.transaction((db) =>
+    bringInLine(db, payments, donation, { charge, startedAt }),
+  )
   if (difference !== undefined) {
     payments.warn(
       { donationId: donation.id, reference, difference },
@@ -43,17 +47,21 @@ export async function followCharge(payments: Payments, chargeId: string): Promis
   return followed === 'agrees' && typeof found === 'object' ? 'corrected' : followed
 }
 
+// Within this time after a refund, what was read of its charge may not have it yet.
+const lagMs = 120_000
+
 /** `difference`: one that was not known before. */
 async function bringInLine(
   db: Db,
   { clock }: Payments,
   { id }: Donation,
-  charge: ChargeState,
+  { charge, startedAt }: { readonly charge: ChargeState; readonly startedAt: Date },
 ): Promise<{ readonly followed: Followed; readonly difference?: string | undefined }> {
   const booked = await lockBookedCharge(db, id)
-  const { donation, last, open } = booked
+  const { donation, last, open, lastBackAt, followedAt } = booked
   const { status, currency } = donation
-  if (open) return { followed: 'waits' }
+  // What another process has entered meanwhile may be newer than what was read.
+  if (open || (followedAt !== undefined && followedAt > startedAt)) return { followed: 'waits' }
   if (status === 'failed' && holdsMoney(charge)) {
     await reopenFailedDonation(db, id)
     return { followed: 'waits' }
@@ -61,6 +69,8 @@ async function bringInLine(
   const { missing, difference } = comparisonOf(status, booked, charge)
   if (status === 'received' && difference === undefined) return { followed: 'waits' }
   const at = clock()
+  const justBack = lastBackAt !== undefined && at.getTime() - lastBackAt.getTime() < lagMs
+  if (difference !== undefined && justBack && missing.length === 0) return { followed: 'waits' }
   for (const refund of missing) {
     await recordOutsideRefund(db, {
       ...{ ...refund, donationId: id, at, day: isoDateOf(at), places: minorUnitExponent(currency) },

@@ -14,6 +14,10 @@ export type BookedCharge = {
   readonly references: readonly string[]
   /** Whether a refund is under way. */
   readonly open: boolean
+  /** When the last refund was entered. */
+  readonly lastBackAt?: Date | undefined
+  /** When its charge was last followed, by the database's clock. */
+  readonly followedAt?: Date | undefined
   /** How it was when it was last followed. */
   readonly last?: { readonly progress: string; readonly dispute?: string; readonly difference?: string } | undefined
 }
@@ -24,6 +28,7 @@ export type FollowedCharge = {
   readonly progress: string
   readonly dispute: string | undefined
   readonly difference: string | undefined
+  /** When its events happened, for the history of the donation. */
   readonly at: Date
 }
 
@@ -44,18 +49,19 @@ export async function lockBookedCharge(db: Db, donationId: number): Promise<Book
   await db.query('select from donation where id = $1 for update', [donationId])
   const { rows } = await db.query<Donation & Omit<BookedCharge, 'donation'>>(
     `select ${donationColumns}, d.charge_id as "chargeId", r."givenBack", r."references", r.open,
-        case when s.donation_id is not null then json_strip_nulls(json_build_object('progress', s.progress,
+        r."lastBackAt", s.read_at as "followedAt", case when s.donation_id is not null then json_strip_nulls(json_build_object('progress', s.progress,
           'dispute', s.dispute, 'difference', s.difference)) end as last
       from donation d left join charge_state s on s.donation_id = d.id, lateral (
         select coalesce(sum(amount + addon) filter (where done_at is not null), 0) as "givenBack",
-          coalesce(array_agg(reference), '{}') as "references", coalesce(bool_or(done_at is null), false) as open
+          coalesce(array_agg(reference), '{}') as "references", coalesce(bool_or(done_at is null), false) as open,
+          max(done_at) as "lastBackAt"
         from donation_refund where donation_id = d.id) r
       where d.id = $1`,
     [donationId],
   )
   if (!rows[0]) throw new Error(`donation ${donationId} vanished`)
-  const { chargeId, givenBack, references, open, last, ...donation } = withoutNulls(rows[0])
-  return { donation, chargeId, givenBack, references, open, last }
+  const { chargeId, givenBack, references, open, lastBackAt, followedAt, last, ...donation } = withoutNulls(rows[0])
+  return { donation, chargeId, givenBack, references, open, lastBackAt, followedAt, last }
 }
 
 /** Keeps what the processor has of a charge, with an event for each change that a donation's history shows. */
@@ -66,10 +72,11 @@ export async function recordFollowedCharge(
 ): Promise<void> {
   const { donationId, progress, dispute, difference, at } = charge
   await db.query(
-    `insert into charge_state (donation_id, progress, dispute, difference, read_at) values ($1, $2, $3, $4, $5)
+    `insert into charge_state (donation_id, progress, dispute, difference, read_at) values ($1, $2, $3, $4,
+        date_trunc('milliseconds', clock_timestamp()))
       on conflict (donation_id) do update set progress = excluded.progress, dispute = excluded.dispute,
         difference = excluded.difference, read_at = excluded.read_at`,
-    [donationId, progress, dispute ?? null, difference ?? null, at],
+    [donationId, progress, dispute ?? null, difference ?? null],
   )
   for (const { kind, details } of events) {
     await db.query('insert into donation_event (donation_id, kind, at, details) values ($1, $2, $3, $4)', [

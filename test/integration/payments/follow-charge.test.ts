@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Decimal } from '../../../src/domain/money.js'
 import { createBraintreeGateway } from '../../../src/payments/braintree-gateway.js'
 import { followCharge } from '../../../src/payments/follow-charge.js'
@@ -34,7 +34,13 @@ describe.each(Object.entries(processors))('a charge that is followed at %s', asy
   const { processor, gateway } = await start()
   afterAll(() => processor.close())
   const { ledger } = processor
-  const payments = testPayments(store, { gateway: quick(gateway), timeoutMs, clock: () => new Date() })
+  let ahead = 0
+  const payments = testPayments(store, {
+    ...{ gateway: quick(gateway), timeoutMs, clock: () => new Date(Date.now() + ahead) },
+  })
+  afterEach(() => {
+    ahead = 0
+  })
   let keyId = 0
   beforeAll(async () => {
     keyId = await insertDonationTargets(store.db, [2045])
@@ -184,6 +190,7 @@ describe.each(Object.entries(processors))('a charge that is followed at %s', asy
     expect(await change(() => follow(second.charge))).toEqual({ funding: 0, count: 0 })
     expect(await differenceOf(second.id)).toBeNull()
     dispute.status = 'won'
+    ahead += 180_000
     expect(await follow(second.charge)).toBe('differs')
     expect(await differenceOf(second.id)).toBe('the books have given back 42.50 USD, the processor 0.00 USD')
   })
@@ -194,6 +201,9 @@ describe.each(Object.entries(processors))('a charge that is followed at %s', asy
     const refund = ledger.refundInConsole(reference, '10')
     await follow(charge)
     refund.failed = true
+    // The processor may not show yet what it has just done.
+    expect(await follow(charge)).toBe('waits')
+    ahead += 180_000
     expect(await follow(charge)).toBe('differs')
     expect(await differenceOf(id)).toBe('the books have given back 10.00 USD, the processor 0.00 USD')
     expect(payments.warnings).toContain('a charge differs from the books: a person must look')
@@ -247,6 +257,28 @@ describe.each(Object.entries(processors))('a charge that is followed at %s', asy
     ledger.refundInConsole(reference, '42.50')
     const both = () => Promise.all(Array.from({ length: 5 }, () => follow(charge)))
     expect(await change(both)).toEqual({ funding: -40, count: -1 })
+  })
+
+  it('is followed again when another process was faster with a newer state', async () => {
+    const { id, reference, charge } = await donate()
+    await ledger.controls.settle(reference)
+    const dispute = ledger.dispute(reference)
+    let first = true
+    const slow: Gateway = {
+      ...gateway,
+      readCharge: async (chargeId, signal) => {
+        const state = await gateway.readCharge(chargeId, signal)
+        if (first) {
+          first = false
+          dispute.status = 'lost'
+          expect(await follow(charge)).toBe('corrected')
+        }
+        return state
+      },
+    }
+    expect(await followCharge({ ...payments, gateway: slow }, charge)).toBe('waits')
+    expect(await followCharge({ ...payments, gateway: slow }, charge)).toBe('agrees')
+    expect(await eventsOf(id)).toEqual(['received', 'settled', 'refunded chargeback', 'confirmed', 'disputed lost'])
   })
 
   it('is unknown when no donation here, or none at this gateway, has it', async () => {
