@@ -29,7 +29,9 @@ export type EngineQueue = Pick<
   | 'close'
   | 'disconnect'
 >
-export type EngineFlow = Pick<FlowProducer, 'add' | 'waitUntilReady' | 'close' | 'disconnect'>
+export type EngineFlow = Pick<FlowProducer, 'add' | 'waitUntilReady' | 'close' | 'disconnect'> & {
+  on(event: 'error', listener: (error: Error) => void): unknown
+}
 export type EngineWorker = Pick<Worker, 'pause' | 'cancelAllJobs' | 'close' | 'waitUntilReady' | 'disconnect'>
 
 /** Makes queues, flow producers and workers on one engine; each opens connections of its own. */

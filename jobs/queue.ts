@@ -176,7 +176,10 @@ export class JobQueue implements AsyncDisposable {
 
 const closedMessage = 'the job queue has been closed'
 
-/** Opens the queue; on PostgreSQL its tables are created or brought up to date first. Throws `queue-unavailable`. */
+/**
+ * Opens the queue; on PostgreSQL its tables are created or brought up to date first. Throws `queue-unavailable`, or
+ * `configuration-invalid` when Redis does not accept the user or password: waiting would not help.
+ */
 export async function openQueue(settings: QueueSettings, log: Log): Promise<JobQueue> {
   const engine = createEngine(settings.connection, log)
   // Redis never gives up connecting by itself, so we do; PostgreSQL may be busy with another process's migration.
@@ -184,7 +187,7 @@ export async function openQueue(settings: QueueSettings, log: Log): Promise<JobQ
   const flow = await retried(async () => {
     const opening = engine.flow()
     try {
-      await within(patienceMs, opening.waitUntilReady())
+      await within(patienceMs, Promise.race([opening.waitUntilReady(), refusal(opening)]))
       return opening
     } catch (error) {
       await closeSoon(opening)
@@ -192,6 +195,17 @@ export async function openQueue(settings: QueueSettings, log: Log): Promise<JobQ
     }
   })
   return new JobQueue(settings, engine, flow)
+}
+
+// Redis says it in an event only, and is asked again and again without an answer.
+function refusal(flow: EngineFlow): Promise<never> {
+  return new Promise((_, reject) => {
+    flow.on('error', (cause) => {
+      if (!/^(?:WRONGPASS|NOAUTH|NOPERM)\b/.test(cause.message)) return
+      const message = `REDIS_URL: expected a user and password that Redis accepts: ${cause.message}`
+      reject(new ServiceError('configuration-invalid', message, { cause }))
+    })
+  })
 }
 
 /** Repeats work that processes which start together make each other fail. */

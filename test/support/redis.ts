@@ -22,16 +22,30 @@ export function redisMissing(): string | undefined {
   return found.error ? 'redis-server is not on the PATH and TEST_REDIS_URL is not set' : undefined
 }
 
-/** Starts `redis-server` from the PATH on a free port, keeping nothing on disk; or uses TEST_REDIS_URL. */
-export async function startRedis(): Promise<TestRedis> {
+/** Starts `redis-server` from the PATH on a free port, keeping nothing on disk; or uses TEST_REDIS_URL, unless a password is wanted. */
+export async function startRedis(password = ''): Promise<TestRedis> {
   const given = process.env.TEST_REDIS_URL
-  if (given) return { url: given, flush: () => flush(given), cut: () => cut(given), stop: async () => undefined }
+  if (given && password === '')
+    return { url: given, flush: () => flush(given), cut: () => cut(given), stop: async () => undefined }
   const dir = await mkdtemp(path.join(tmpdir(), 'giving-redis-'))
   const port = await freePort()
-  const settings = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--appendonly', 'no']
+  const settings = [
+    '--port',
+    `${port}`,
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    dir,
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--requirepass',
+    password,
+  ]
   const server = spawn('redis-server', settings, { stdio: 'ignore' })
   const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()))
-  const url = `redis://127.0.0.1:${port}`
+  const url = `redis://${password === '' ? '' : `:${password}@`}127.0.0.1:${port}`
   await flush(url)
   return {
     url,

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
@@ -90,6 +91,24 @@ describe('a service that starts during an outage', { timeout: 90_000 }, () => {
   test('is waited for no longer when it stalls and the process is asked to stop', async () => {
     const waiting = onceReachable(pino({ level: 'silent' }), AbortSignal.timeout(100), () => new Promise(() => {}))
     await expect(waiting).rejects.toMatchObject({ code: 'aborted' })
+  })
+
+  test('that waiting cannot end ends the start: a password that Redis refuses, or none', async (context) => {
+    const found = spawnSync('redis-server', ['--version'])
+    if (found.error) context.skip('redis-server is not on the PATH')
+    const redis = await startRedis('right')
+    onTestFinished(() => redis.stop())
+    const environment = { DATABASE_URL: (await testDatabase()).url, REPORTING_ORG_REF: 'US-EIN-123456789' }
+    for (const [password, said] of [
+      [':wrong@', 'WRONGPASS'],
+      ['', 'NOAUTH'],
+    ] as const) {
+      installation = await newInstallation({ ...environment, REDIS_URL: redis.url.replace(':right@', password) })
+      const { code, stderr } = await installation.run(['worker'])
+      expect(code).toBe(2)
+      expect(stderr).toMatch(new RegExp(`REDIS_URL: expected a user and password that Redis accepts: ${said}`))
+      await installation.remove()
+    }
   })
 
   test('that waiting cannot end ends the start: a database that does not exist', async () => {
