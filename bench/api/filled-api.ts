@@ -15,6 +15,8 @@ import { apiLimits, baseUrl, currency, seededDay } from '../suite/settings.js'
 /** The user whose key the benches use; tokens are asked for with its password. */
 export const apiUser = { email: 'bench@example.org', password: 'seven grey herons wade' }
 
+const otherUser = { ...apiUser, email: 'other@example.org' }
+
 /** Connections of the API to the database; floors have as many. */
 export const apiPoolSize = 10
 
@@ -25,7 +27,7 @@ export type FilledApi = {
   readonly url: string
   readonly port: number
   readonly apiKey: string
-  /** Another key: another client. */
+  /** A key of another account. */
   readonly otherKey: string
 }
 
@@ -50,17 +52,19 @@ export async function withFilledApi<T>(setting: BenchSetting, work: (api: Filled
       ...apiLimits,
     }
     await using api = await startGiving(await workshop.program(), 'api', environment, '/healthz')
-    const [apiKey, otherKey] = [await keyOf(store), await keyOf(store)]
-    return await work({ projects, store, url: server.url, port: Number(new URL(api.value).port), apiKey, otherKey })
+    const [apiKey, otherKey] = [await keyOf(store, apiUser), await keyOf(store, otherUser)]
+    const { rows } = await store.db.query<{ projects: number }>('select count(*) as projects from project')
+    const filled = { projects: rows[0]?.projects ?? 0, store, url: server.url, apiKey, otherKey }
+    return await work({ ...filled, port: Number(new URL(api.value).port) })
   } finally {
     await server.release()
   }
 }
 
-async function keyOf(store: Store): Promise<string> {
+async function keyOf(store: Store, user: typeof apiUser): Promise<string> {
   const deps = { store, passwords: createPasswordHashing(), clock: () => new Date() }
-  const { rows } = await store.db.query<{ id: number }>('select id from account where email = $1', [apiUser.email])
-  if (rows[0] === undefined) return (await createApiUser(deps, { ...apiUser, tokenTimeoutSeconds: 36_000 })).apiKey
+  const { rows } = await store.db.query<{ id: number }>('select id from account where email = $1', [user.email])
+  if (rows[0] === undefined) return (await createApiUser(deps, { ...user, tokenTimeoutSeconds: 36_000 })).apiKey
   return (await issueKey(store.db, rows[0].id, deps.clock())).text
 }
 

@@ -128,7 +128,7 @@ async function kindsOf({ projects, store, otherKey, port }: FilledApi): Promise<
     { name: 'deep pages', queries: deep, judged: true },
     { name: 'all of these, summaries in XML', queries: mixed, form: 'summary.xml', judged: true },
     {
-      name: 'all of these while another key searches anew without end',
+      name: 'all of these while another account searches anew without end',
       queries: mixed,
       judged: true,
       beside: (over) => searchWithoutEnd(`http://127.0.0.1:${port}`, otherKey, () => unheard('families'), over),

@@ -1,53 +1,56 @@
 import { ServiceError } from '../../domain/errors.js'
 
-/** Does the work of a client when it is that client's turn. */
-export type FairTurns = <T>(client: string, work: () => Promise<T>) => Promise<T>
+/** Does the work of an account when it is that account's turn. */
+export type FairTurns = <T>(account: number, work: () => Promise<T>) => Promise<T>
+
+type FairTurnLimits = Readonly<Record<'most' | 'each' | 'waiting' | 'waitMs', number>>
 
 /**
- * Lets `most` works run at a time, of one client `each`. Clients take turns: who waits with one work waits for no other
- * client's queue. Of one client `waiting` more may wait; the rest is refused with `server-busy`.
+ * Lets `most` works run at a time, of one account `each`. Accounts take turns: who waits with one work waits for no other
+ * account's queue. Of one account `waiting` more may wait, each for `waitMs`; the rest is refused with `server-busy`.
  */
-export function createFairTurns({ most, each, waiting }: Record<'most' | 'each' | 'waiting', number>): FairTurns {
-  const running = new Map<string, number>()
+export function createFairTurns({ most, each, waiting, waitMs }: FairTurnLimits): FairTurns {
+  const running = new Map<number, number>()
   // In the order of turns.
-  const queues = new Map<string, (() => void)[]>()
+  const queues = new Map<number, (() => void)[]>()
   let free = most
-  const count = (client: string, by: 1 | -1) => {
-    const now = (running.get(client) ?? 0) + by
-    if (now > 0) running.set(client, now)
-    else running.delete(client)
+  const count = (account: number, by: 1 | -1) => {
+    const now = (running.get(account) ?? 0) + by
+    if (now > 0) running.set(account, now)
+    else running.delete(account)
     free -= by
   }
   const startNext = () => {
-    for (const [client, queue] of queues) {
+    for (const [account, queue] of queues) {
       if (free === 0) return
-      if ((running.get(client) ?? 0) >= each) continue
+      if ((running.get(account) ?? 0) >= each) continue
       const start = queue.shift()
       // To the end; the loop comes by again.
-      queues.delete(client)
-      if (queue.length > 0) queues.set(client, queue)
-      count(client, 1)
+      queues.delete(account)
+      if (queue.length > 0) queues.set(account, queue)
+      count(account, 1)
       start?.()
     }
   }
-  return async (client, work) => {
-    const queue = queues.get(client) ?? []
-    if (queue.length >= waiting) {
-      throw new ServiceError(
-        'server-busy',
-        'too many searches of one client at this moment; try again in a few seconds',
-      )
-    }
+  return async (account, work) => {
+    const queue = queues.get(account) ?? []
+    if (queue.length >= waiting) throw tooMany()
+    const askedAt = performance.now()
     await new Promise<void>((start) => {
       queue.push(start)
-      queues.set(client, queue)
+      queues.set(account, queue)
       startNext()
     })
     try {
+      if (performance.now() - askedAt > waitMs) throw tooMany()
       return await work()
     } finally {
-      count(client, -1)
+      count(account, -1)
       startNext()
     }
   }
+}
+
+function tooMany(): ServiceError {
+  return new ServiceError('server-busy', 'too many searches of one account at this moment; try again in a few seconds')
 }

@@ -12,7 +12,7 @@ export type HitListDeps = { readonly store: Store; readonly searches: Store; rea
  * checks that they still hold. The work ends when every `signal` that waits for it is aborted.
  */
 export type FindHits = (
-  client: string,
+  account: number,
   signal: AbortSignal,
   search: ProjectSearch,
   outdated?: ProjectHits,
@@ -24,8 +24,6 @@ const bytesOfEach = 1_000
 // Marks of changes are kept for longer (src/store/pruning.ts).
 const rememberedMs = 3_600_000
 
-const waitingSearches = 64
-
 type HitList = {
   readonly hits: (signal: AbortSignal) => Promise<ProjectHits>
   readonly until: number
@@ -34,14 +32,14 @@ type HitList = {
 }
 
 /**
- * Remembers lists of hits in memory, those used last longest. Equal searches at the same time are done once. One client
+ * Remembers lists of hits in memory, those used last longest. Equal searches at the same time are done once. One account
  * leaves a connection of `searches` to the others.
  */
 export function createHitLists({ store, searches, clock }: HitListDeps, mostBytes = rememberedBytes): FindHits {
   // Those used last are last.
   const lists = new Map<string, HitList>()
   const most = searches.connections
-  const inTurn = createFairTurns({ most, each: Math.max(1, most - 1), waiting: waitingSearches })
+  const inTurn = createFairTurns({ most, each: Math.max(1, most - 1), waiting: 64, waitMs: 5_000 })
   let bytes = 0
   const remove = (key: string, list: HitList) => {
     if (lists.get(key) !== list) return
@@ -57,10 +55,10 @@ export function createHitLists({ store, searches, clock }: HitListDeps, mostByte
       if (one.found) remove(oldest, one)
     }
   }
-  const start = (key: string, client: string, search: ProjectSearch, outdated: ProjectHits | undefined) => {
+  const start = (key: string, account: number, search: ProjectSearch, outdated: ProjectHits | undefined) => {
     const work = async (signal: AbortSignal) =>
       (outdated && (await mendProjectHits(store.db, search, outdated))) ??
-      (await inTurn(client, () => searches.abortable(signal, (db) => findProjectHits(db, search))))
+      (await inTurn(account, () => searches.abortable(signal, (db) => findProjectHits(db, search))))
     const forget = () => remove(key, list)
     const { result, share } = shareWork(work, forget)
     const list: HitList = { hits: share, until: clock().getTime() + rememberedMs }
@@ -68,13 +66,13 @@ export function createHitLists({ store, searches, clock }: HitListDeps, mostByte
     result.then((found) => keep(key, list, found), forget)
     return list
   }
-  return async (client, signal, search, outdated) => {
+  return async (account, signal, search, outdated) => {
     const key = keyOf(search)
     const known = lists.get(key)
     const holds = known && known.until > clock().getTime() && (outdated === undefined || known.found !== outdated)
     if (!holds) {
       if (known) remove(key, known)
-      return await start(key, client, search, outdated).hits(signal)
+      return await start(key, account, search, outdated).hits(signal)
     }
     // To the end: used last.
     lists.delete(key)

@@ -40,7 +40,7 @@ export type SearchInput = {
 const mostWords = 32
 const mostCharacters = 500
 
-export type Search = (client: string, signal: AbortSignal, input: SearchInput) => Promise<SearchResult>
+export type Search = (account: number, signal: AbortSignal, input: SearchInput) => Promise<SearchResult>
 
 /**
  * Searches active projects that have the words, best first; the work ends when `signal` is aborted. The hits of a search
@@ -50,7 +50,7 @@ export type Search = (client: string, signal: AbortSignal, input: SearchInput) =
 export function createSearch(deps: HitListDeps): Search {
   const findHits = createHitLists(deps)
   const { store } = deps
-  return async (client, signal, input) => {
+  return async (account, signal, input) => {
     const { filters, start, limit, view, format } = input
     const q = searchableText(input.q)
     const valuesOf = (name: SearchFilter['name']) =>
@@ -62,7 +62,7 @@ export function createSearch(deps: HitListDeps): Search {
     }
     const text = { view, format, recordVersion: projectRecordVersion }
     const read = async (outdated?: ProjectHits) => {
-      const hits = await findHits(client, signal, wanted, outdated).catch(throwBusy)
+      const hits = await findHits(account, signal, wanted, outdated).catch(throwBusy)
       const ids = hitsFrom(hits, start, limit)
       return { hits, ids, ...(await selectHits(store.db, ids, hits.snapshot, text)) }
     }

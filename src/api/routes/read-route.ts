@@ -30,7 +30,8 @@ export type Read = {
   readonly parameters?: readonly (keyof typeof readParameters)[]
   /** Media types that ask for XML beside its own. */
   readonly alsoXml?: readonly string[]
-  readonly answer: (request: FastifyRequest, format: Format) => Promise<ReadAnswer>
+  /** `account`: whose key it is. */
+  readonly answer: (request: FastifyRequest, format: Format, account: number) => Promise<ReadAnswer>
 }
 
 /** Registers reads, which answer GET and HEAD in both formats; the key is checked before anything else is read. */
@@ -50,7 +51,7 @@ export function readRoutes(
         requireScope(key, 'read')
         requireOrigin(key, request, reply)
         const format = responseFormat(request, alsoXml)
-        return sendRead(request, reply, format, await answer(request, format))
+        return sendRead(request, reply, format, await answer(request, format, key.accountId))
       },
     )
   }

@@ -12,8 +12,8 @@ export function searchReads(deps: ApiDeps): Read[] {
     summary: view === 'full' ? 'Search active projects' : 'Search active projects, in short',
     tag: 'Search',
     parameters: ['q', 'start', 'filter', 'limit'],
-    answer: async (request, format) => {
-      const result = await search(queryValue(request, 'api_key') ?? '', request.signal, {
+    answer: async (request, format, account) => {
+      const result = await search(account, request.signal, {
         q: queryValue(request, 'q'),
         filters: parseFilters(queryValue(request, 'filter')),
         start: wholeNumberOf(request, 'start'),

@@ -149,7 +149,7 @@ describe('remembered searches', async () => {
     const open = (mostBytes?: number) => {
       const searches = openStore({ url, max: 2, applicationName: 'searches' })
       const find = createHitLists({ store, searches, clock: () => api.now }, mostBytes)
-      return { searches, find: (words: string, signal = AbortSignal.any([])) => find('a', signal, wanted(words)) }
+      return { searches, find: (words: string, signal = AbortSignal.any([])) => find(1, signal, wanted(words)) }
     }
 
     it('are forgotten where others were used later and there is no room', async () => {
