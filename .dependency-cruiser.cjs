@@ -197,8 +197,21 @@ module.exports = {
       'Payments take money between a gateway and the books of the store; they know neither HTTP nor the queue.',
     ),
     room(
+      'portal',
+      ['domain', 'xml', 'standard', 'feeds', 'publishing'],
+      'Pages are drawn from a release and nothing else: what is not published cannot be shown.',
+    ),
+    {
+      name: 'portal-reads-releases-only',
+      severity: 'error',
+      comment:
+        'The portal reads releases; it publishes nothing and asks no database. Types of another folder are no reason.',
+      from: { path: '^src/portal/' },
+      to: { path: '^src/publishing/', pathNot: '^src/publishing/release/read/' },
+    },
+    room(
       'api',
-      ['domain', 'xml', 'wire', 'store', 'payments', 'feeds', 'publishing', 'observability', 'config'],
+      ['domain', 'xml', 'wire', 'store', 'payments', 'feeds', 'publishing', 'portal', 'observability', 'config'],
       'The API serves what others made.',
     ),
     {
@@ -215,6 +228,11 @@ module.exports = {
     ),
     onlyIn('dataloader', '^src/api/', 'Only reads of the API share statements (docs/adr/0012).'),
     onlyIn('fastify|@fastify|negotiator|fresh|range-parser', '^src/api/', 'HTTP stays in the API.'),
+    onlyIn(
+      'd3-geo|d3-scale|d3-shape|topojson-client|lru-cache',
+      '^src/portal/',
+      'Charts and pages are drawn in the portal.',
+    ),
     onlyIn('bullmq|ioredis', '^jobs/', 'The queue stays in jobs.'),
     onlyIn('saxes|fast-xml-parser', '^src/xml/', 'XML is taken apart in src/xml only.'),
     onlyIn('xmlbuilder2', '^src/feeds/', 'Envelopes are built in one place.'),

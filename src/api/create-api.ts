@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { Portal } from '../portal/portal.js'
 import { createIndexReader } from '../publishing/release/read/activity-index.js'
 import { logRequests } from './access-log.js'
 import { allowAllOrigins } from './cors.js'
@@ -17,9 +18,10 @@ import { donationRoutes } from './routes/donations.js'
 import { bulkFileRoute, downloadReads } from './routes/downloads.js'
 import { feedRoutes } from './routes/feeds.js'
 import { healthRoutes } from './routes/health.js'
-import { indexRoute } from './routes/index-page.js'
+import { indexRoutes } from './routes/index-page.js'
 import { metricsRoute } from './routes/metrics.js'
 import { organizationReads } from './routes/organizations.js'
+import { portalRoutes } from './routes/portal.js'
 import { projectReads } from './routes/projects.js'
 import { readRoutes } from './routes/read-route.js'
 import { reportReads } from './routes/reports.js'
@@ -71,12 +73,15 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     { authenticate, countKey },
   )
   bulkFileRoute(app, { ...deps, downloads })
-  activityRoute(app, { ...deps, readIndex: createIndexReader() })
+  const readIndex = createIndexReader()
+  const portal = config.portal ? new Portal(deps.releases, readIndex, config) : undefined
+  activityRoute(app, { ...deps, readIndex })
   feedRoutes(app, { ...deps, downloads })
   statusRoute(app, deps)
-  indexRoute(app, deps)
+  indexRoutes(app, deps, portal)
+  if (portal) portalRoutes(app, deps, portal)
   themeListRoutes(app, deps)
-  demoRoutes(app)
+  demoRoutes(app, portal)
   healthRoutes(app, deps)
   metricsRoute(app, deps.metrics)
   return app

@@ -65,6 +65,8 @@ export type Config = {
   readonly licence: LicenceId | undefined
   readonly currency: CurrencyCode
   readonly language: string
+  /** Whether pages for people are served beside the one for developers. */
+  readonly portal: boolean
   readonly tokenTimeoutHours: number
   /** Who may make an account: everybody, who has an invitation, or the operator alone. */
   readonly registration: 'open' | 'invite' | 'closed'
@@ -252,6 +254,7 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
   licence: (variable) => variable.get('LICENCE_ID'),
   currency: (variable) => variable.get('DEFAULT_CURRENCY'),
   language: (variable) => variable.get('DEFAULT_LANGUAGE'),
+  portal: (variable) => variable.get('PORTAL') === 'on',
   tokenTimeoutHours: (variable) => variable.get('TOKEN_TIMEOUT_HOURS'),
   registration: (variable) =>
     variable.get('REGISTRATION') ?? (variable.get('REPORTING_ORG_REF') === undefined ? 'open' : 'closed'),

@@ -211,6 +211,7 @@ export const variables = {
     'en',
     text('two small letters', /^[a-z]{2}$/),
   ),
+  PORTAL: variable('Pages for people: on; off: only the page for developers.', 'on', oneOf('on', 'off')),
   TOKEN_TIMEOUT_HOURS: variable('Lifetime of access tokens of new accounts.', '10', wholeNumber(1, 8760)),
   REGISTRATION: variable(
     'Who may make an account: open (everybody), invite (giving users invite) or closed (the operator); unset: closed with REPORTING_ORG_REF, otherwise open.',

@@ -49,6 +49,9 @@ export function isReportArchive(path: string): boolean {
 export const demoPath = '/demo'
 
 export const projectFeedIndexPath = '/feeds/projects/index.json'
+/** The platform's themes without a key: the code list of its sectors in IATI files (iati.md 7.2). */
+export const themeListPaths = { xml: '/themes.xml', json: '/themes.json' } as const
+
 export const manifestPath = '/feeds/manifest.json'
 
 /** The Atom feed of one project's progress reports. */

@@ -18,5 +18,6 @@ export const testConfig: ApiConfig = {
   },
   registration: 'open',
   sendsMail: false,
+  portal: true,
   tokenTimeoutSeconds: 36_000,
 }

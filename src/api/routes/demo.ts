@@ -1,8 +1,10 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { demoPath } from '../../feeds/addresses.js'
+import { html } from '../../portal/html.js'
+import type { Portal } from '../../portal/portal.js'
 import { demoPicture } from '../demo-picture.js'
 import { nothingHere } from '../errors.js'
-import { html } from '../html.js'
+import { servePage } from './portal.js'
 
 const widths: Readonly<Record<string, number>> = {
   small: 64,
@@ -19,7 +21,7 @@ const contentSecurityPolicy = "default-src 'none'; base-uri 'none'; form-action 
  * What the links of demo data lead to: pictures drawn here, a document, and a page that says that all of it is invented.
  * They need no database, so that they answer as long as a published text names them.
  */
-export function demoRoutes(app: FastifyInstance): void {
+export function demoRoutes(app: FastifyInstance, portal: Portal | undefined): void {
   app.get<{ Params: { owner: string; file: string } }>(`${demoPath}/img/:owner/:file`, async (request, reply) => {
     const { owner, file } = request.params
     const logo = owner === 'org' && /^\d+\.png$/.test(file)
@@ -36,6 +38,10 @@ export function demoRoutes(app: FastifyInstance): void {
   for (const address of ['projects/:name/', 'projects/:name/updates/', 'organizations/:name/', 'videos/:name/']) {
     app.get<{ Params: { name: string } }>(`${demoPath}/${address}`, async (request, reply) => {
       const { name } = request.params
+      const project = portal && (await portal.projectOfPage(`${demoPath}/projects/${name}/`))
+      if (portal && project !== undefined) {
+        return await servePage(portal, request as FastifyRequest, reply, undefined, `/projects/${project}`)
+      }
       return send(reply, 'text/html; charset=utf-8')
         .header('content-security-policy', contentSecurityPolicy)
         .send(demoPage(name.replaceAll('-', ' ')))

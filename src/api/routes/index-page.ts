@@ -1,33 +1,36 @@
-import { createHash } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../domain/errors.js'
 import type { ThemeRecord } from '../../domain/record.js'
+import { developersPage } from '../../portal/pages/developers.js'
+import { framed } from '../../portal/pages/frame.js'
+import type { Portal } from '../../portal/portal.js'
+import { type Language, languages } from '../../portal/view.js'
 import { listThemes } from '../../store/catalogue/reference-lists.js'
 import type { RunSummary } from '../../store/runs/runs.js'
 import type { ApiDeps } from '../deps.js'
-import { indexPage } from '../index-page.js'
-import { indexStyle } from '../index-style.js'
+import { frameOf, pageHeaders, servePage, styleRoute } from './portal.js'
 
-const styleHash = createHash('sha256').update(indexStyle).digest('base64')
-const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
-
-/** `/`: the page for people, also before the first release. */
-export function indexRoute(app: FastifyInstance, deps: ApiDeps): void {
-  app.get('/', async (_request, reply) => {
+/** `/` and `/developers`; the page for developers is at `/` too before the first release, and without the portal always. */
+export function indexRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal | undefined): void {
+  styleRoute(app)
+  const serve = async (request: FastifyRequest, reply: FastifyReply, chosen: Language | undefined, address: string) => {
     const [release, stored] = await Promise.all([deps.releases.live(), storedFacts(deps)])
-    const page = indexPage({
-      publisherName: deps.config.publisherName,
-      baseUrl: deps.config.baseUrl(),
-      manifest: release?.manifest,
-      ...stored,
-    })
-    return reply
+    const view = { ...frameOf(deps, request, chosen, address), release, hasPortal: portal !== undefined }
+    const body = developersPage({ ...view, manifest: release?.manifest, ...stored })
+    return pageHeaders(reply, chosen)
       .header('content-type', 'text/html; charset=utf-8')
-      .header('content-security-policy', contentSecurityPolicy)
-      .header('referrer-policy', 'no-referrer')
       .header('cache-control', 'no-cache')
-      .send(page)
-  })
+      .send(framed(view, body))
+  }
+  for (const chosen of [undefined, ...(Object.keys(languages) as Language[])]) {
+    const prefix = chosen === undefined ? '' : `/${chosen}`
+    app.get(`${prefix}/developers`, (request, reply) => serve(request as FastifyRequest, reply, chosen, '/developers'))
+    app.get(prefix || '/', async (request, reply) => {
+      const isReady = portal !== undefined && (await portal.isReady())
+      if (!isReady) return await serve(request as FastifyRequest, reply, chosen, '/')
+      return await servePage(portal, request as FastifyRequest, reply, chosen)
+    })
+  }
 }
 
 type StoredFacts = { readonly lastRun: RunSummary | undefined; readonly themes: readonly ThemeRecord[] }
@@ -39,7 +42,7 @@ async function storedFacts({ store, listRuns, log }: ApiDeps): Promise<StoredFac
     return { lastRun: runs[0], themes }
   } catch (err) {
     if (!(err instanceof ServiceError && err.code === 'database-unavailable')) throw err
-    log.warn({ err }, 'the index page shows no run and no themes')
+    log.warn({ err }, 'the page for developers shows no run and no themes')
     return { lastRun: undefined, themes: [] }
   }
 }

@@ -1,11 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { themeListPaths } from '../../feeds/addresses.js'
 import { listThemes } from '../../store/catalogue/reference-lists.js'
 import type { ApiDeps } from '../deps.js'
 import { sendRead } from '../reply.js'
 import { themesDocument } from '../representations/reference-lists.js'
-
-/** The platform's themes without a key: the code list of its sectors in IATI files (iati.md 7.2). */
-export const themeListPaths = { xml: '/themes.xml', json: '/themes.json' } as const
 
 /** `/themes.xml` and `/themes.json`: the document of the API's list of themes. */
 export function themeListRoutes(app: FastifyInstance, { store }: ApiDeps): void {

@@ -33,6 +33,7 @@ export const apiFields = [
   'downloadMegabytesPerSecond',
   'maxConnections',
   'maxConnectionsPerAddress',
+  'portal',
   'tokenTimeoutHours',
   'registration',
   'mail',
@@ -106,6 +107,7 @@ export async function serveApi(
       limits: limitsOf(runtime),
       registration: config.registration,
       sendsMail: config.mail !== undefined,
+      portal: config.portal,
       tokenTimeoutSeconds: config.tokenTimeoutHours * 3600,
     },
   })

@@ -69,6 +69,7 @@ async function expectRecount(): Promise<void> {
           name: find('participating-org[@role="4"][1]/narrative')[0] ?? '',
         },
       }),
+      ...first('page', find('document-link[category/@code="A12"]/@url')),
       ...first('picture', find('document-link[starts-with(@format, "image/")]/@url')),
       money: Object.fromEntries(
         currencies.map((currency) => {

@@ -28,6 +28,8 @@ export type ActivityEntry = {
   readonly themes: Readonly<Record<string, string>>
   /** The first implementing organisation. */
   readonly partner?: { readonly ref?: string; readonly name: string }
+  /** Address of the project's own page on the platform. */
+  readonly page?: string
   /** Address of the first picture. */
   readonly picture?: string
   readonly money: Readonly<Record<string, MoneySums>>
@@ -66,6 +68,7 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Activit
   let title = ''
   let status = ''
   let partner: ActivityEntry['partner']
+  let page: string | undefined
   let picture: string | undefined
   for (const { name, attribute, content } of activityChildren(text)) {
     names.add(name)
@@ -80,8 +83,10 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Activit
     } else if (name === 'participating-org' && attribute('role') === '4') {
       const ref = attribute('ref')
       partner ??= { ...(ref !== undefined && { ref }), name: narrativeOf(content) }
-    } else if (name === 'document-link' && attribute('format')?.startsWith('image/')) picture ??= attribute('url')
-    else if (name === 'budget') {
+    } else if (name === 'document-link') {
+      if (attribute('format')?.startsWith('image/')) picture ??= attribute('url')
+      else if (content.includes('<category code="A12"/>')) page ??= attribute('url')
+    } else if (name === 'budget') {
       const [from = 0, to = 0] = [...content.matchAll(/<period-(?:start|end) iso-date="(\d{4})/g)].map(
         (one) => +(one[1] ?? 0),
       )
@@ -116,6 +121,7 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Activit
     sectors,
     themes,
     ...(partner && { partner }),
+    ...(page !== undefined && { page }),
     ...(picture !== undefined && { picture }),
     money: Object.fromEntries(
       currencies.map((currency) => [

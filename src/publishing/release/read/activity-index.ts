@@ -94,6 +94,12 @@ export class ActivityIndex {
     return row !== undefined && this.entry(row).identifier === identifier ? row : undefined
   }
 
+  /** The rows of a file's activities, in project order. */
+  rowsOf(path: string): { readonly from: Row; readonly to: Row } {
+    const at = this.#files.findIndex((file) => file.path === path)
+    return { from: this.#files[at]?.from ?? 0, to: at < 0 ? 0 : (this.#files[at + 1]?.from ?? this.count) }
+  }
+
   /** The path of the file that holds an activity. */
   pathOf(row: Row): string {
     return this.#files.findLast(({ from }) => from <= row)?.path ?? ''

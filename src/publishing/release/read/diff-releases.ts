@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Decimal, fromMinorUnits, toMinorUnits } from '../../../domain/money.js'
+import { ActivityIndex, type IndexReader } from './activity-index.js'
 import type { Manifest, Sample } from './manifest.js'
 import { activitiesOf, activityFiles, type PublishedActivity } from './release-contents.js'
 import type { ReadableRelease } from './release-reader.js'
@@ -28,16 +30,24 @@ export type ReleaseDiff = {
 }
 
 /**
- * Compares two releases activity by activity. A project stays in its file for ever and files are in project order, so one
- * streaming pass over each pair of files is enough.
+ * Compares two releases activity by activity, by their indexes where they have them. A project stays in its file for ever
+ * and files are in project order, so one pass over each pair of files is enough. `most` is how many are named of each kind.
  */
-export async function diffReleases(from: ReadableRelease, to: ReadableRelease): Promise<ReleaseDiff> {
-  const added = named()
-  const removed = named()
-  const changed = named()
+export async function diffReleases(
+  from: ReadableRelease,
+  to: ReadableRelease,
+  {
+    readIndex = ActivityIndex.read,
+    most = maxNamed,
+  }: { readonly readIndex?: IndexReader; readonly most?: number } = {},
+): Promise<ReleaseDiff> {
+  const added = named(most)
+  const removed = named(most)
+  const changed = named(most)
+  const [left, right] = [await readIndex(from), await readIndex(to)]
   let same = 0
   for (const address of new Set([...activityFiles(from), ...activityFiles(to)])) {
-    for await (const [before, after] of inStep(activitiesOf(from, address), activitiesOf(to, address))) {
+    for await (const [before, after] of inStep(listed(from, left, address), listed(to, right, address))) {
       if (!before) added.add(after?.identifier ?? '')
       else if (!after) removed.add(before.identifier)
       else if (before.hash !== after.hash) changed.add(after.identifier)
@@ -54,25 +64,40 @@ export async function diffReleases(from: ReadableRelease, to: ReadableRelease): 
   }
 }
 
-function named() {
+function named(most: number) {
   let count = 0
   const sample: string[] = []
   return {
     add: (identifier: string) => {
       count++
-      if (sample.length < maxNamed) sample.push(identifier)
+      if (sample.length < most) sample.push(identifier)
     },
     value: (): Sample => ({ count, sample }),
   }
 }
 
-type Pair = readonly [PublishedActivity | undefined, PublishedActivity | undefined]
+type Listed = Pick<PublishedActivity, 'identifier' | 'projectId' | 'hash'>
+type Pair = readonly [Listed | undefined, Listed | undefined]
+
+// Entries read before other work gets a turn.
+const entriesTogether = 500
+
+async function* listed(
+  release: ReadableRelease,
+  index: ActivityIndex | undefined,
+  address: string,
+): AsyncGenerator<Listed> {
+  if (!index) return yield* activitiesOf(release, address)
+  const { from, to } = index.rowsOf(address)
+  for (let row = from; row < to; row++) {
+    const { identifier, project, hash } = index.entry(row)
+    yield { identifier, projectId: project, hash }
+    if (row % entriesTogether === 0) await nextTurn()
+  }
+}
 
 /** Pairs the activities of two streams in project order. */
-async function* inStep(
-  left: AsyncGenerator<PublishedActivity>,
-  right: AsyncGenerator<PublishedActivity>,
-): AsyncGenerator<Pair> {
+async function* inStep(left: AsyncGenerator<Listed>, right: AsyncGenerator<Listed>): AsyncGenerator<Pair> {
   let a = await left.next()
   let b = await right.next()
   while (!a.done || !b.done) {

@@ -1,0 +1,206 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fresh from 'fresh'
+import Negotiator from 'negotiator'
+import { framed } from '../../portal/pages/frame.js'
+import { type ListQuery, listParameters } from '../../portal/pages/projects.js'
+import { statusPage } from '../../portal/pages/status.js'
+import type { Portal, RenderedPage } from '../../portal/portal.js'
+import { style, styleAddress } from '../../portal/style.js'
+import { type Language, languages } from '../../portal/view.js'
+import { escapeText } from '../../xml/writer.js'
+import type { ApiDeps } from '../deps.js'
+import { preferredEncoding } from '../encoding.js'
+import { nothingHere } from '../errors.js'
+import { sendRead } from '../reply.js'
+import { isMissingFile, noRelease } from './feeds.js'
+
+/** No script, no other host; a form may search here. */
+export const pagePolicy =
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+/** Addresses of pages below each language; they are not counted as requests of the API, as published files are not. */
+export const pagePaths = [
+  '/projects',
+  '/projects/:id',
+  '/organisations/*',
+  '/countries/:key',
+  '/sectors/:key',
+  '/themes/:key',
+  '/quality',
+  '/changes',
+  '/changes/:pair',
+] as const
+
+const codes = Object.keys(languages) as Language[]
+const shownRuns = 20
+// The most that the protocol allows in one sitemap.
+const sitemapSize = 50_000
+
+/** The portal's pages, in the language that the reader's address or browser names. */
+export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal): void {
+  for (const code of [undefined, ...codes]) {
+    const prefix = code === undefined ? '' : `/${code}`
+    for (const path of pagePaths) {
+      app.get(
+        `${prefix}${path}`,
+        async (request, reply) => await servePage(portal, request as FastifyRequest, reply, code),
+      )
+    }
+    app.get(
+      `${prefix}/status`,
+      async (request, reply) => await serveStatus(deps, request as FastifyRequest, reply, code),
+    )
+  }
+  app.get('/changes.atom', async (request, reply) =>
+    servePage(portal, request as FastifyRequest, reply, 'en', '/changes.atom'),
+  )
+  app.get('/robots.txt', async (_request, reply) =>
+    reply
+      .header('content-type', 'text/plain; charset=utf-8')
+      .send(`User-agent: *\nDisallow: /api/\nSitemap: ${deps.config.baseUrl()}/sitemap.xml\n`),
+  )
+  sitemapRoutes(app, deps, portal)
+}
+
+/** The stylesheet, at an address that changes with it. */
+export function styleRoute(app: FastifyInstance): void {
+  app.get(styleAddress, async (_request, reply) =>
+    reply
+      .header('content-type', 'text/css; charset=utf-8')
+      .header('cache-control', 'public, max-age=31536000, immutable')
+      .send(style),
+  )
+}
+
+function sitemapRoutes(app: FastifyInstance, { config }: ApiDeps, portal: Portal): void {
+  const send = (reply: FastifyReply, text: string) =>
+    reply
+      .header('content-type', 'application/xml; charset=utf-8')
+      .header('cache-control', 'public, no-cache')
+      .send(text)
+  const document = (root: string, items: readonly string[]) =>
+    `<?xml version="1.0" encoding="UTF-8"?>\n<${root} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${items.join('')}</${root}>\n`
+  app.get('/sitemap.xml', async (_request, reply) => {
+    const found = await portal.sitemap(1, sitemapSize)
+    if (!found) throw noRelease()
+    const items = Array.from(
+      { length: found.pages },
+      (_, at) =>
+        `<sitemap><loc>${escapeText(`${config.baseUrl()}/sitemap-${at + 1}.xml`)}</loc><lastmod>${found.changed}</lastmod></sitemap>\n`,
+    )
+    return send(reply, document('sitemapindex', items))
+  })
+  app.get<{ Params: { page: string } }>('/sitemap-:page.xml', async (request, reply) => {
+    const found = await portal.sitemap(Number(request.params.page), sitemapSize)
+    if (!found) throw nothingHere(request as FastifyRequest)
+    return send(
+      reply,
+      document(
+        'urlset',
+        found.paths.map((path) => `<url><loc>${escapeText(`${config.baseUrl()}${path}`)}</loc></url>\n`),
+      ),
+    )
+  })
+}
+
+/** Serves a page; `chosen` is the language that the address names. */
+export async function servePage(
+  portal: Portal,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  chosen: Language | undefined,
+  address = addressOf(request, chosen),
+): Promise<FastifyReply> {
+  const page = await drawn(portal, request, chosen, address)
+  if (page === 'unready') throw noRelease()
+  if (!page) throw nothingHere(request)
+  return sendPage(request, reply, page, chosen)
+}
+
+async function drawn(
+  portal: Portal,
+  request: FastifyRequest,
+  chosen: Language | undefined,
+  address: string,
+  again = true,
+): Promise<RenderedPage | 'unready' | undefined> {
+  const query = listQueryOf(request)
+  try {
+    return await portal.page({
+      address,
+      query,
+      language: chosen ?? languageOf(request),
+      isChosen: chosen !== undefined,
+    })
+  } catch (error) {
+    // A sweep removed the release while the page was drawn; the second try draws it from the new one.
+    if (!isMissingFile(error) || !again) throw error
+    return await drawn(portal, request, chosen, address, false)
+  }
+}
+
+function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: RenderedPage,
+  chosen: Language | undefined,
+): FastifyReply {
+  const zipped = preferredEncoding(request.headers['accept-encoding']) === 'gzip'
+  const tags = [`"${page.tag}"`, `"${page.tag}-gz"`]
+  pageHeaders(reply, chosen)
+    .header('content-type', page.mediaType)
+    .header('cache-control', 'public, no-cache')
+    .header('etag', tags[zipped ? 1 : 0])
+    .header('x-release', page.release)
+  const condition = request.headers['if-none-match']
+  if (condition !== undefined && tags.some((etag) => fresh({ 'if-none-match': condition }, { etag })))
+    return reply.code(304).send()
+  if (zipped) reply.header('content-encoding', 'gzip')
+  return reply.send(zipped ? page.gzip : page.identity)
+}
+
+/** The headers of every page for people. */
+export function pageHeaders(reply: FastifyReply, chosen: Language | undefined): FastifyReply {
+  return reply
+    .header('content-security-policy', pagePolicy)
+    .header('vary', chosen ? 'Accept-Encoding' : 'Accept-Language, Accept-Encoding')
+}
+
+/** The best language of `Accept-Language`; English when it names none of ours. */
+export function languageOf(request: FastifyRequest): Language {
+  return (new Negotiator(request.raw).language(codes) as Language | undefined) ?? 'en'
+}
+
+function addressOf(request: FastifyRequest, chosen: Language | undefined): string {
+  const path = request.url.split('?', 1)[0] ?? '/'
+  return chosen === undefined ? path : path.slice(chosen.length + 1) || '/'
+}
+
+function listQueryOf(request: FastifyRequest): ListQuery {
+  const query = new URLSearchParams(request.url.split('?')[1] ?? '')
+  return Object.fromEntries(
+    listParameters.flatMap((name) => (query.get(name) ? [[name, query.get(name)?.slice(0, 200)]] : [])),
+  )
+}
+
+async function serveStatus(
+  deps: ApiDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  chosen: Language | undefined,
+): Promise<FastifyReply> {
+  const [release, runs] = await Promise.all([deps.releases.live(), deps.listRuns(shownRuns)])
+  const view = frameOf(deps, request, chosen, '/status')
+  const document = framed({ ...view, release }, statusPage({ ...view, release }, runs))
+  pageHeaders(reply, chosen)
+  return await sendRead(request, reply, 'xml', { document, mediaType: 'text/html; charset=utf-8', isPublic: true })
+}
+
+/** What the frame of a page needs that is not drawn from a release. */
+export function frameOf({ config }: ApiDeps, request: FastifyRequest, chosen: Language | undefined, address: string) {
+  const language = chosen ?? languageOf(request)
+  return {
+    ...{ language, words: languages[language], prefix: chosen ? `/${chosen}` : '', address },
+    ...{ baseUrl: config.baseUrl(), publisherName: config.publisherName },
+  }
+}

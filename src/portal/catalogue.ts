@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Decimal } from '../domain/money.js'
+import { demoPath } from '../feeds/addresses.js'
+import { type ActivityEntry, toAmount, toUnits } from '../publishing/release/read/activity-entry.js'
+import type { ActivityIndex, Row } from '../publishing/release/read/activity-index.js'
+
+/** Sums of one currency. */
+export type Sums = { budget: bigint; in: bigint; out: bigint }
+
+/** Projects that have a country, sector, theme, status or partner in common. */
+export type Group = {
+  readonly key: string
+  /** As published; empty where the portal names codes itself. */
+  readonly name: string
+  /** Places in the order of the catalogue, which is newest first. */
+  readonly places: number[]
+  readonly sums: Map<string, Sums>
+}
+
+export const groupKinds = ['countries', 'sectors', 'themes', 'statuses', 'organisations'] as const
+export type GroupKind = (typeof groupKinds)[number]
+
+/** What a list of projects is filtered by. */
+export type Filter = { readonly words?: string } & { readonly [Kind in GroupKind]?: string }
+
+// Entries read before other work gets a turn.
+const entriesTogether = 500
+
+/**
+ * The projects of a release as lists show them: newest first, by group, with sums. It holds numbers and one text of titles,
+ * and reads an entry when it is shown.
+ */
+export class Catalogue {
+  readonly all: Group = emptyGroup('', '')
+  readonly groups: Readonly<Record<GroupKind, Map<string, Group>>>
+  /** The project of each of the platform's own pages about projects that this service shows. */
+  readonly placeOfPage = new Map<string, number>()
+  readonly #index: ActivityIndex
+  #rows: readonly Row[] = []
+  /** Titles and partners in small letters, a line for each place. */
+  #texts = ''
+  #textStarts = new Float64Array()
+
+  private constructor(index: ActivityIndex) {
+    this.#index = index
+    this.groups = {
+      countries: new Map(),
+      sectors: new Map(),
+      themes: new Map(),
+      statuses: new Map(),
+      organisations: new Map(),
+    }
+  }
+
+  static async of(index: ActivityIndex): Promise<Catalogue> {
+    const catalogue = new Catalogue(index)
+    const starts: string[] = []
+    for (let row = 0; row < index.count; row++) {
+      starts.push(index.entry(row).start ?? '')
+      if (row % entriesTogether === 0) await nextTurn()
+    }
+    catalogue.#rows = starts.map((_, row) => row).sort((a, b) => compare(starts[b], starts[a]) || b - a)
+    const texts: string[] = []
+    for (const [place, row] of catalogue.#rows.entries()) {
+      const entry = index.entry(row)
+      catalogue.#add(entry, place)
+      texts.push(searchable(`${entry.title} ${entry.partner?.name ?? ''}`))
+      if (place % entriesTogether === 0) await nextTurn()
+    }
+    catalogue.#textStarts = new Float64Array(texts.length)
+    let start = 0
+    for (const [place, text] of texts.entries()) {
+      catalogue.#textStarts[place] = start
+      start += text.length + 1
+    }
+    catalogue.#texts = `${texts.join('\n')}\n`
+    return catalogue
+  }
+
+  entry(place: number): ActivityEntry {
+    return this.#index.entry(this.#rows[place] ?? -1)
+  }
+
+  /** The places that fit all parts of a filter, newest first. */
+  find({ words, ...groups }: Filter): readonly number[] {
+    const lists: (readonly number[])[] = []
+    for (const kind of groupKinds) {
+      const key = groups[kind]
+      if (key !== undefined) lists.push(this.groups[kind].get(key)?.places ?? [])
+    }
+    for (const word of searchable(words ?? '').split(' ')) if (word !== '') lists.push(this.#placesWith(word))
+    const [first = this.all.places, ...others] = lists.sort((a, b) => a.length - b.length)
+    return others.reduce(inBoth, first)
+  }
+
+  #placesWith(word: string): number[] {
+    const found: number[] = []
+    let place = 0
+    for (let at = this.#texts.indexOf(word); at >= 0; ) {
+      // The last place whose text begins at or before the match.
+      let low = place
+      let high = this.#textStarts.length - 1
+      while (low < high) {
+        const middle = (low + high + 1) >> 1
+        if ((this.#textStarts[middle] ?? 0) <= at) low = middle
+        else high = middle - 1
+      }
+      found.push(low)
+      place = low + 1
+      if (place >= this.#textStarts.length) break
+      at = this.#texts.indexOf(word, this.#textStarts[place])
+    }
+    return found
+  }
+
+  #add(entry: ActivityEntry, place: number): void {
+    const { countries, sectors, themes, statuses, organisations } = this.groups
+    const groups = [
+      this.all,
+      ...[...new Set(entry.countries)].map((code) => groupOf(countries, code)),
+      ...[...new Set(entry.sectors)].map((code) => groupOf(sectors, code)),
+      ...Object.entries(entry.themes).map(([id, name]) => groupOf(themes, id, name)),
+      groupOf(statuses, entry.status),
+    ]
+    if (entry.page !== undefined && URL.canParse(entry.page)) {
+      const { pathname } = new URL(entry.page)
+      if (pathname.startsWith(`${demoPath}/`)) this.placeOfPage.set(pathname, place)
+    }
+    if (entry.partner) groups.push(groupOf(organisations, organisationId(entry.partner), entry.partner.name))
+    for (const group of groups) {
+      group.places.push(place)
+      for (const [currency, money] of Object.entries(entry.money)) {
+        const sums = group.sums.get(currency) ?? { budget: 0n, in: 0n, out: 0n }
+        sums.budget += toUnits(money.budget)
+        sums.in += toUnits(money.in)
+        sums.out += toUnits(money.out)
+        group.sums.set(currency, sums)
+      }
+    }
+  }
+}
+
+/** The name of an organisation in addresses: its identifier, else a hash of its name. */
+export function organisationId({ ref, name }: { readonly ref?: string; readonly name: string }): string {
+  if (ref !== undefined) return ref
+  const words = searchable(name)
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 40)
+  return `${words}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`
+}
+
+/** The currencies of sums, that with most money first. */
+export function currenciesOf(sums: ReadonlyMap<string, Sums>): string[] {
+  const weight = (currency: string) => {
+    const { budget, in: received } = sums.get(currency) ?? { budget: 0n, in: 0n }
+    return budget + received
+  }
+  return [...sums.keys()].sort((a, b) => (weight(b) > weight(a) ? 1 : weight(b) < weight(a) ? -1 : compare(a, b)))
+}
+
+export function amountOf(sums: Sums, kind: keyof Sums): Decimal {
+  return toAmount(sums[kind])
+}
+
+function emptyGroup(key: string, name: string): Group {
+  return { key, name, places: [], sums: new Map() }
+}
+
+function groupOf(groups: Map<string, Group>, key: string, name = ''): Group {
+  const group = groups.get(key) ?? emptyGroup(key, name)
+  groups.set(key, group)
+  return group
+}
+
+/** Small letters without accents, words separated by one blank. */
+function searchable(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/g, ' ').trim()
+}
+
+function inBoth(one: readonly number[], other: readonly number[]): number[] {
+  const both: number[] = []
+  for (let a = 0, b = 0; a < one.length && b < other.length; ) {
+    const difference = (one[a] ?? 0) - (other[b] ?? 0)
+    if (difference === 0) both.push(one[a] ?? 0)
+    if (difference <= 0) a++
+    if (difference >= 0) b++
+  }
+  return both
+}
+
+function compare(a = '', b = ''): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

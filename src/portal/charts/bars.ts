@@ -1,0 +1,113 @@
+import { scaleBand, scaleLinear } from 'd3-scale'
+import { area, curveStepAfter, line } from 'd3-shape'
+import { type Html, html } from '../html.js'
+
+/** The numbers of a month, for drawing only: exact amounts are in the table beneath. */
+export type MonthPoint = { readonly month: string; readonly in: number; readonly out: number }
+
+const width = 800
+const height = 240
+const margin = { left: 56, right: 8, top: 12, bottom: 24 }
+
+/** Bars of each month, received beside paid out. */
+export function monthBars(points: readonly MonthPoint[], label: string, tick: (value: number) => string): Html {
+  const values = points.flatMap((point) => [point.in, point.out])
+  const y = scaleLinear([Math.min(0, ...values), Math.max(1, ...values)], [height - margin.bottom, margin.top]).nice(4)
+  const x = scaleBand(
+    points.map(({ month }) => month),
+    [margin.left, width - margin.right],
+  ).padding(0.25)
+  const bar = (point: MonthPoint, side: 'in' | 'out', shift: number) => {
+    const value = point[side]
+    if (value === 0) return undefined
+    const half = x.bandwidth() / 2
+    const [top, bottom] = [y(Math.max(0, value)), y(Math.min(0, value))]
+    const left = (x(point.month) ?? 0) + shift * half
+    return html`<rect class="${side}" x="${left.toFixed(1)}" y="${top.toFixed(1)}" width="${Math.max(1, half - 0.5).toFixed(1)}" height="${Math.max(0.5, bottom - top).toFixed(1)}"/>`
+  }
+  const bars = points.flatMap((point) => [bar(point, 'in', 0), bar(point, 'out', 1)].filter((one) => one !== undefined))
+  const labels = points.flatMap(({ month }, at) =>
+    isLabelled(points, at)
+      ? html`<text x="${((x(month) ?? 0) + x.bandwidth() / 2).toFixed(0)}" y="${height - 6}" text-anchor="middle">${month.endsWith('-01') ? month.slice(0, 4) : month}</text>`
+      : [],
+  )
+  return frame(label, html`${axis(y, tick)}${bars}${labels}`)
+}
+
+/** Sums up to each month: received as an area, paid out as a line, the budget as a straight line. */
+export function sumLines(
+  points: readonly MonthPoint[],
+  budget: number,
+  label: string,
+  tick: (value: number) => string,
+): Html {
+  let [received, paid] = [0, 0]
+  const sums = points.map((point) => {
+    received += point.in
+    paid += point.out
+    return { month: point.month, in: received, out: paid }
+  })
+  const last = sums.at(-1)
+  if (!last) return html``
+  // The last sum lasts to the end of its month.
+  const steps = [...sums, last].map((sum, at) => ({ ...sum, at }))
+  const most = Math.max(1, budget, ...sums.flatMap((sum) => [sum.in, sum.out]))
+  const y = scaleLinear([Math.min(0, ...sums.map((sum) => sum.out)), most], [height - margin.bottom, margin.top]).nice(
+    4,
+  )
+  const x = scaleLinear([0, steps.length - 1], [margin.left, width - margin.right])
+  type Step = (typeof steps)[number]
+  const shape = area<Step>(
+    (step) => x(step.at),
+    y(0),
+    (step) => y(step.in),
+  )
+    .curve(curveStepAfter)
+    .digits(1)
+  const stroke = line<Step>(
+    (step) => x(step.at),
+    (step) => y(step.out),
+  )
+    .curve(curveStepAfter)
+    .digits(1)
+  const labels = sums.flatMap(({ month }, at) =>
+    isLabelled(sums, at)
+      ? html`<text x="${x(at).toFixed(0)}" y="${height - 6}">${month.endsWith('-01') ? month.slice(0, 4) : month}</text>`
+      : [],
+  )
+  const goal = html`<line class="goal" x1="${margin.left}" x2="${width - margin.right}" y1="${y(budget).toFixed(1)}" y2="${y(budget).toFixed(1)}"/>`
+  return frame(
+    label,
+    html`${axis(y, tick)}<path class="in" d="${shape(steps) ?? ''}"/><path class="out" d="${stroke(steps) ?? ''}"/>${budget > 0 ? goal : undefined}${labels}`,
+  )
+}
+
+/** Januaries have labels, and the first month unless a January is too near for both. */
+function isLabelled(months: readonly { readonly month: string }[], at: number): boolean {
+  const isJanuary = (index: number) => months[index]?.month.endsWith('-01') ?? false
+  return isJanuary(at) || (at === 0 && !isJanuary(1) && !isJanuary(2) && !isJanuary(3))
+}
+
+function axis(y: ReturnType<typeof scaleLinear<number>>, tick: (value: number) => string): Html[] {
+  return y.ticks(4).map((value) => {
+    const at = y(value).toFixed(1)
+    return html`<line class="rule" x1="${margin.left}" x2="${width - margin.right}" y1="${at}" y2="${at}"/><text x="${margin.left - 6}" y="${at}" dy="4" text-anchor="end">${tick(value)}</text>`
+  })
+}
+
+function frame(label: string, content: Html): Html {
+  return html`<svg class="chart" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${content}</svg>`
+}
+
+/** Names with bars beside them, as a list that is read as text too. */
+export function barList(
+  bars: readonly { readonly name: string; readonly href: string; readonly value: number; readonly text: string }[],
+): Html {
+  const scale = scaleLinear([0, Math.max(1, ...bars.map(({ value }) => value))], [0, 100])
+  const items = bars.map(
+    ({ name, href, value, text }) =>
+      html`<li><a href="${href}"><bdi>${name}</bdi></a> <span class="number">${text}</span><svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect width="${scale(value).toFixed(1)}" height="4"/></svg></li>\n`,
+  )
+  return html`<ul class="bars">
+${items}</ul>`
+}

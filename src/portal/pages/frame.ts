@@ -1,0 +1,74 @@
+import { type Html, html } from '../html.js'
+import { styleAddress } from '../style.js'
+import { type Language, languages, type PageBody, to, type View } from '../view.js'
+
+/** What the frame of a page needs; a page that is drawn without a release has none to name. */
+export type Framed = Pick<View, 'language' | 'words' | 'prefix' | 'address' | 'baseUrl' | 'publisherName'> & {
+  readonly release?: View['release'] | undefined
+  /** Whether the other pages are served too. */
+  readonly hasPortal?: boolean
+}
+
+/** A whole page: head, navigation, content, languages. */
+export function framed(view: Framed, body: PageBody): string {
+  const { words, publisherName, baseUrl, address } = view
+  const title = body.section || address !== '/' ? `${body.title} – ${publisherName}` : body.title
+  // English is what addresses without a language show to whoever asks for none.
+  const canonical =
+    view.language === 'en' ? `${baseUrl}${address}` : `${baseUrl}/${view.language}${withoutSlash(address)}`
+  const versions = (Object.keys(languages) as Language[]).map(
+    (code) => html`<link rel="alternate" hreflang="${code}" href="${`${baseUrl}/${code}${withoutSlash(address)}`}">\n`,
+  )
+  return html`<!doctype html>
+<html lang="${words.code}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<meta name="description" content="${body.description}">
+${body.isUnlisted ? html`<meta name="robots" content="noindex, follow">\n` : undefined}<link rel="canonical" href="${canonical}">
+${versions}<link rel="stylesheet" href="${styleAddress}">
+<meta property="og:site_name" content="${publisherName}">
+<meta property="og:title" content="${body.title}">
+<meta property="og:description" content="${body.description}">
+<meta property="og:url" content="${canonical}">
+${body.head}</head>
+<body>
+<a class="skip" href="#content">${words.skip}</a>
+<header class="top"><div class="wide">
+<a class="name" href="${view.prefix === '' ? '/' : view.prefix}"><span dir="auto">${publisherName}</span> <small>${words.openData}</small></a>
+${view.hasPortal === false ? undefined : navigation(view, body)}</div></header>
+<main id="content" class="wide">
+${body.main}
+</main>
+<footer class="bottom"><div class="wide">
+${view.release && html`<p>${words.footer(view.release.id)} ${words.licence}</p>`}
+${view.hasPortal === false ? undefined : languageLinks(view)}
+</div></footer>
+</body>
+</html>
+`.html
+}
+
+function navigation(view: Framed, body: PageBody): Html {
+  const links = (['projects', 'quality', 'changes', 'status', 'developers'] as const).map(
+    (name) =>
+      html`<li><a href="${to(view, name)}"${body.section === name ? html` aria-current="page"` : undefined}>${view.words.nav[name]}</a></li>\n`,
+  )
+  return html`<nav aria-label="${view.words.nav.label}"><ul>
+${links}</ul></nav>`
+}
+
+function languageLinks(view: Framed): Html {
+  const links = Object.entries(languages).map(([code, words]) =>
+    code === view.language
+      ? html`<li><span aria-current="true" lang="${code}">${words.language}</span></li>\n`
+      : html`<li><a href="${`/${code}${withoutSlash(view.address)}`}" hreflang="${code}" lang="${code}">${words.language}</a></li>\n`,
+  )
+  return html`<nav aria-label="${view.words.languages}"><ul>
+${links}</ul></nav>`
+}
+
+function withoutSlash(address: string): string {
+  return address === '/' ? '' : address.replace(/^\/(?=\?)/, '')
+}

@@ -1,0 +1,56 @@
+import { open } from 'node:fs/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sanitizeReportHtml } from '../domain/report-html.js'
+import { plainText } from '../feeds/plain-text.js'
+import type { ReadableRelease } from '../publishing/release/read/release-reader.js'
+import type { Element } from '../xml/element.js'
+import { parseElement, recordLimits } from '../xml/reader.js'
+
+/** A progress report as the release's feeds have it. */
+export type ShownReport = {
+  readonly address: string
+  readonly title: string
+  readonly author: string | undefined
+  readonly published: string
+  /** Safe HTML. */
+  readonly html: string
+  readonly text: string
+  readonly images: readonly { readonly url: string }[]
+}
+
+/** The reports of a feed of the release, newest first; none when there is no such feed. */
+export async function readReports(release: ReadableRelease, address: string): Promise<ShownReport[]> {
+  const file = await release.find(address)
+  if (!file) return []
+  const { path, offset, length } = file.identity
+  const handle = await open(path)
+  try {
+    const { buffer } = await handle.read(Buffer.alloc(length), 0, length, offset)
+    const reports: ShownReport[] = []
+    for (const entry of parseElement(buffer, recordLimits).children) {
+      if (entry.name !== 'entry') continue
+      reports.push(toReport(entry))
+      await nextTurn()
+    }
+    return reports
+  } finally {
+    await handle.close()
+  }
+}
+
+function toReport(entry: Element): ShownReport {
+  const text = (name: string) => entry.children.find((child) => child.name === name)?.text ?? ''
+  const author = entry.children.find((child) => child.name === 'author')?.children[0]?.text
+  const html = sanitizeReportHtml(text('content'))
+  return {
+    address: text('id'),
+    title: text('title'),
+    author,
+    published: text('published'),
+    html,
+    text: plainText(html),
+    images: entry.children
+      .filter(({ name, attributes }) => name === 'link' && attributes.rel === 'enclosure')
+      .map(({ attributes }) => ({ url: attributes.href ?? '' })),
+  }
+}

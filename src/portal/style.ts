@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+
+/** The one stylesheet of all pages. */
+export const style = `
+:root { color-scheme: light dark; --paper: #fbfaf6; --card: #ffffff; --ink: #1b2427; --soft: #55626a; --line: #dcd8cc; --deep: #0b5d5e; --link: #08565a;
+  --in: #12807c; --out: #c85a12; --land: #dfe3d6; --dot: #c85a12; --top: #0b4648; --on-top: #f4fbfa; --badge: #e3efec; }
+@media (prefers-color-scheme: dark) {
+  :root { --paper: #11181a; --card: #192326; --ink: #e8eeee; --soft: #a9b8bb; --line: #2f3d41; --deep: #6fd0c6; --link: #7fd8cf;
+    --in: #3fb6ac; --out: #f0914a; --land: #28363a; --dot: #f0914a; --top: #0a2e30; --on-top: #e9f6f4; --badge: #1f3a3b; } }
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; overflow-wrap: anywhere; }
+.wide { max-width: 70rem; margin: 0 auto; padding: 0 1.25rem; }
+a { color: var(--link); text-underline-offset: .15em; }
+a:hover { text-decoration-thickness: 2px; }
+:focus-visible { outline: 3px solid var(--out); outline-offset: 2px; border-radius: 2px; }
+.skip { position: absolute; left: -100vw; background: var(--card); color: var(--ink); padding: .6rem 1rem; z-index: 2; }
+.skip:focus { left: .5rem; top: .5rem; }
+.top { background: var(--top); color: var(--on-top); }
+.top .wide { display: flex; flex-wrap: wrap; gap: .25rem 2rem; align-items: baseline; justify-content: space-between; padding-top: .8rem; padding-bottom: .8rem; }
+.top a { color: inherit; text-decoration: none; }
+.top a:hover, .top a[aria-current] { text-decoration: underline; text-decoration-thickness: 2px; text-underline-offset: .4em; }
+.top .name { font: 700 1.2rem/1.3 Georgia, "Noto Serif", serif; }
+.top .name small { font: 400 .9rem system-ui, sans-serif; }
+nav ul { display: flex; flex-wrap: wrap; gap: .3rem 1.3rem; list-style: none; margin: 0; padding: 0; }
+nav a { display: inline-block; padding: .15rem 0; }
+main.wide { padding-top: 1.6rem; padding-bottom: 3rem; }
+h1, h2, h3 { font-family: Georgia, "Noto Serif", serif; line-height: 1.2; text-wrap: balance; }
+h1 { font-size: clamp(1.8rem, 4.5vw, 2.8rem); margin: .4rem 0 .6rem; }
+h2 { font-size: 1.5rem; margin: 2.6rem 0 .8rem; }
+h3 { font-size: 1.1rem; margin: 0 0 .3rem; } .scroll + h3, .halves h3 { margin-top: 1.2rem; }
+.lead { font-size: 1.2rem; max-width: 46rem; color: var(--soft); margin: 0 0 1.4rem; }
+.kind, .path { color: var(--soft); font-size: .95rem; margin: 0; }
+p, li, dd { max-width: 46rem; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(10.5rem, 1fr)); gap: .8rem; margin: 1.2rem 0; }
+.tile, .card, .panel { background: var(--card); border: 1px solid var(--line); border-radius: .7rem; }
+.tile { padding: .8rem 1rem; }
+.tile dt { color: var(--soft); font-size: .9rem; }
+.tile dd { margin: 0; font: 700 1.35rem/1.3 Georgia, "Noto Serif", serif; font-variant-numeric: tabular-nums; }
+.tile dd.note { font: .8rem/1.4 system-ui, sans-serif; color: var(--soft); }
+.panel { padding: 1rem 1.2rem; margin: 1rem 0; }
+.halves { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 0 2.5rem; }
+.halves > * { min-width: 0; }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 16.5rem), 1fr)); gap: 1.1rem; list-style: none; padding: 0; margin: 1rem 0; }
+.card { overflow: hidden; display: flex; flex-direction: column; }
+.card img, .card .blank { display: block; width: 100%; height: auto; aspect-ratio: 3 / 2; object-fit: cover; background: var(--land); }
+.card div { padding: .8rem 1rem 1rem; display: flex; flex-direction: column; gap: .35rem; flex: 1; }
+.card h2, .card h3 { font-size: 1.1rem; margin: 0 0 .3rem; } .card h2 a, .card h3 a { color: inherit; }
+.card p { margin: 0; font-size: .92rem; color: var(--soft); }
+.badge { display: inline-block; background: var(--badge); color: var(--ink); border-radius: 1rem; padding: .05rem .7rem; font-size: .85rem; margin: 0 .35rem .35rem 0; text-decoration: none; }
+a.badge { text-decoration: underline; }
+svg.map, svg.chart { display: block; width: 100%; height: auto; }
+.land { fill: var(--land); }
+.map circle { fill: var(--dot); fill-opacity: .72; stroke: var(--card); stroke-width: 1; }
+.map a:hover circle, .map a:focus circle { fill-opacity: 1; stroke: var(--ink); stroke-width: 2; }
+.chart text { fill: var(--soft); font: 12px system-ui, sans-serif; }
+.chart rect.in { fill: var(--in); } .chart rect.out { fill: var(--out); }
+.chart path.in { fill: var(--in); fill-opacity: .35; } .chart path.out { fill: none; stroke: var(--out); stroke-width: 2.5; }
+.rule { stroke: var(--line); } .goal { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 5 4; }
+.legend { display: flex; flex-wrap: wrap; gap: .3rem 1.4rem; list-style: none; padding: 0; margin: 0 0 .5rem; font-size: .92rem; }
+.legend li::before { content: ""; display: inline-block; width: .9em; height: .9em; border-radius: .2em; margin-right: .45em; vertical-align: -.08em; background: var(--in); }
+.legend li.out::before { background: var(--out); }
+.legend li.goal::before { background: none; border-top: 2px dashed var(--ink); height: 0; vertical-align: .25em; width: 1.4em; border-radius: 0; }
+.bars { list-style: none; padding: 0; margin: 0; }
+.bars li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 1rem; padding: .35rem 0; max-width: none; }
+.bars svg { grid-column: 1 / -1; width: 100%; height: .35rem; background: var(--land); border-radius: .2rem; }
+.bars rect { fill: var(--in); }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: .95rem; }
+caption { text-align: left; color: var(--soft); font-size: .9rem; padding: .3rem 0; }
+th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0; border-bottom: 1px solid var(--line); }
+th.number, td.number { text-align: right; white-space: nowrap; }
+tbody th { font-weight: 500; min-width: 9rem; }
+details { margin: .6rem 0; } summary { cursor: pointer; color: var(--link); }
+dl.facts { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 5fr); gap: .35rem 1.4rem; margin: 0; }
+dl.facts dt { color: var(--soft); } dl.facts dd { margin: 0; } dl.facts ul { margin: 0; padding-left: 1.1rem; }
+code { font: .88em ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
+.photos { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 14rem), 1fr)); gap: .8rem; padding: 0; margin: 0; list-style: none; }
+.photos img, .report img { display: block; width: 100%; height: auto; border-radius: .5rem; background: var(--land); }
+.hero { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1.5rem 2.5rem; align-items: start; }
+.hero img { display: block; width: 100%; height: auto; aspect-ratio: 3 / 2; object-fit: cover; border-radius: .8rem; background: var(--land); }
+.hero > * { min-width: 0; }
+.report { border-left: 3px solid var(--in); padding: 0 0 .2rem 1.1rem; margin: 1.4rem 0; }
+.report img { max-width: 20rem; } .report :is(h1, h2, h4, h5, h6) { font-size: 1.05rem; }
+form.filters { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 11rem), 1fr)); gap: .8rem; align-items: end; }
+label { display: block; font-size: .9rem; color: var(--soft); }
+input, select, button { font: inherit; width: 100%; padding: .45rem .6rem; border: 1px solid var(--soft); border-radius: .4rem; background: var(--paper); color: var(--ink); }
+button { background: var(--top); color: var(--on-top); border-color: var(--top); cursor: pointer; font-weight: 600; }
+.pager { margin: 1.5rem 0; } .meter { width: 7rem; height: .6rem; background: var(--land); border-radius: .3rem; } .meter rect { fill: var(--in); }
+.good { color: var(--in); } pre { padding: .75rem 1rem; background: var(--card); border: 1px solid var(--line); border-radius: .4rem; overflow-x: auto; }
+.bottom { border-top: 1px solid var(--line); color: var(--soft); font-size: .92rem; padding: 1rem 0 2rem; }
+@media print { .top nav, .bottom nav, .skip, form, .pager, summary { display: none; } body { background: #fff; color: #000; } details::details-content { content-visibility: visible; } a { color: inherit; } .card, .tile, .panel { break-inside: avoid; } }
+`
+
+/** Its address, which changes with its bytes. */
+export const styleAddress = `/portal/${createHash('sha256').update(style).digest('hex').slice(0, 12)}.css`

@@ -1,0 +1,180 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import axe from 'axe-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { demoSite } from '../../support/portal-site.js'
+
+const program = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
+if (!program) console.log('left out: the portal in a browser (install Debian’s package chromium)')
+
+// `npm run docs:portal` writes the screenshots of docs/portal.
+const screenshots = process.env.PORTAL_SCREENSHOTS
+
+const sizes = { phone: { width: 360, height: 760 }, desktop: { width: 1280, height: 900 } } as const
+
+type Way = readonly [language: '' | '/fr', scheme: 'light' | 'dark', size: keyof typeof sizes]
+
+// Each language, scheme and size once; PORTAL_WAYS=all looks at every combination (three minutes).
+const ways: readonly Way[] =
+  process.env.PORTAL_WAYS === 'all'
+    ? (['', '/fr'] as const).flatMap((language) =>
+        (['light', 'dark'] as const).flatMap((scheme) =>
+          (['phone', 'desktop'] as const).map((size): Way => [language, scheme, size]),
+        ),
+      )
+    : [
+        ['', 'light', 'desktop'],
+        ['/fr', 'dark', 'phone'],
+      ]
+
+describe.skipIf(!program)('the portal in a browser', () => {
+  let browser: Browser
+  let base: string
+  let pages: Readonly<Record<string, string>>
+
+  beforeAll(async () => {
+    const site = await demoSite()
+    base = site.base
+    const { release, previous } = await site.publisher.manifest()
+    const { files } = JSON.parse(await site.publisher.read('/iati/index.json'))
+    const reported = files[0].activities.find(
+      (one: { picture?: string; partner?: unknown }) => one.picture && one.partner,
+    )
+    pages = {
+      home: '/',
+      projects: '/projects',
+      found: '/projects?q=water&status=2',
+      project: `/projects/${reported.project}`,
+      country: `/countries/${reported.countries[0]}`,
+      sector: `/sectors/${reported.sectors[0]}`,
+      theme: `/themes/${Object.keys(reported.themes)[0]}`,
+      quality: '/quality',
+      changes: '/changes',
+      change: `/changes/${previous}..${release}`,
+      status: '/status',
+      developers: '/developers',
+    }
+    browser = await chromium.launch({ executablePath: program ?? '', args: ['--no-sandbox', '--disable-gpu'] })
+    const home = await browser.newPage()
+    await home.goto(`${base}${pages.project}`)
+    const partner = await home.locator('dl.facts a[href*="/organisations/"]').first().getAttribute('href')
+    pages = { ...pages, organisation: partner ?? '' }
+    await home.close()
+  }, 120_000)
+
+  afterAll(async () => await browser?.close())
+
+  async function look(
+    address: string,
+    scheme: 'light' | 'dark',
+    size: keyof typeof sizes,
+    see: (page: Page) => Promise<void>,
+  ): Promise<string[]> {
+    const context = await browser.newContext({ colorScheme: scheme, viewport: sizes[size], bypassCSP: true })
+    const page = await context.newPage()
+    const problems: string[] = []
+    page.on('console', (message) => problems.push(`console: ${message.text()}`))
+    page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`${base}/`)) problems.push(`another host: ${request.url()}`)
+    })
+    page.on('response', (response) => {
+      if (response.status() >= 400) problems.push(`${response.status()} ${response.url()}`)
+    })
+    await page.goto(`${base}${address}`, { waitUntil: 'load' })
+    const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'))
+    if (overflow > 0) problems.push(`scrolls sideways by ${overflow} px`)
+    await see(page)
+    await context.close()
+    return problems.map((problem) => `${address} ${scheme} ${size}: ${problem}`)
+  }
+
+  async function axeFindings(page: Page): Promise<string[]> {
+    await page.evaluate(axe.source)
+    const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults
+    return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)} ${nodes[0]?.failureSummary}`)
+  }
+
+  it('has no finding of axe, no message, no other host and no sideways scroll, in each language, scheme and size', async () => {
+    const problems: string[] = []
+    for (const address of Object.values(pages)) {
+      for (const [language, scheme, size] of ways) {
+        const whole = language === '' ? address : language + (address === '/' ? '' : address)
+        problems.push(
+          ...(await look(whole, scheme, size, async (page) => {
+            const found = await axeFindings(page)
+            problems.push(...found.map((one) => `${whole} ${scheme} ${size}: ${one}`))
+          })),
+        )
+      }
+    }
+    expect(problems).toEqual([])
+  }, 300_000)
+
+  it('is reached by the keyboard alone, and needs no script and no policy that allows one', async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false })
+    const page = await context.newPage()
+    const problems: string[] = []
+    page.on('console', (message) => problems.push(message.text()))
+    for (const address of Object.values(pages)) await page.goto(`${base}${address}`)
+    expect(problems).toEqual([])
+    await page.goto(base)
+    await page.keyboard.press('Tab')
+    expect(await page.locator(':focus').textContent()).toBe('Skip to the content')
+    await page.goto(`${base}/projects`)
+    await page.locator('#q').focus()
+    await page.keyboard.type('school')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/projects?q=school**')
+    await context.close()
+    const whole = await browser.newPage()
+    await whole.goto(`${base}/projects`)
+    const controls = `[...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, summary')]`
+    const wanted = Number(await whole.evaluate(`${controls}.length`))
+    const reached = new Set<number>()
+    for (let presses = 0; presses < wanted + 5; presses++) {
+      await whole.keyboard.press('Tab')
+      reached.add(Number(await whole.evaluate(`${controls}.indexOf(document.activeElement)`)))
+    }
+    reached.delete(-1)
+    expect(reached.size).toBe(wanted)
+    await whole.close()
+  }, 120_000)
+
+  it('has small pages: 60 KB each with its charts', async () => {
+    for (const address of Object.values(pages)) {
+      const page = await (await fetch(`${base}${address}`)).arrayBuffer()
+      expect(page.byteLength, address).toBeLessThanOrEqual(60_000)
+    }
+  })
+
+  it.skipIf(!screenshots)(
+    'is drawn for docs/portal',
+    async () => {
+      const folder = path.resolve('docs/portal')
+      const shots = [
+        ['home', 'light', 'desktop', ''],
+        ['project', 'light', 'desktop', ''],
+        ['country', 'dark', 'desktop', '/fr'],
+        ['quality', 'light', 'desktop', ''],
+        ['changes', 'dark', 'desktop', ''],
+        ['projects', 'light', 'phone', ''],
+      ] as const
+      for (const [name, scheme, size, language] of shots) {
+        await look(`${language}${pages[name]}`, scheme, size, async (page) => {
+          await page.evaluate(`for (const image of document.querySelectorAll('img')) image.loading = 'eager'`)
+          await page.waitForLoadState('networkidle')
+          await page.screenshot({
+            path: path.join(folder, `${name}.png`),
+            clip: { x: 0, y: 0, ...sizes[size], height: size === 'phone' ? 1400 : 1900 },
+            fullPage: true,
+          })
+        })
+        expect((await readFile(path.join(folder, `${name}.png`))).length).toBeGreaterThan(1000)
+      }
+    },
+    120_000,
+  )
+})

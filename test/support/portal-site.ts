@@ -1,0 +1,27 @@
+import { moveDemo, seedDemo } from '../../src/store/seeding/demo.js'
+import { listen, testApi } from './api.js'
+import { testConfig } from './api-config.js'
+import { day, mappingConfig, usd } from './builders.js'
+import { testDatabase } from './database.js'
+import { type Publisher, testPublisher } from './publishing.js'
+
+/** A portal that listens on the loopback address over a published demo; closed after the file's tests. */
+export async function demoSite(): Promise<{ base: string; publisher: Publisher }> {
+  const { store } = await testDatabase()
+  let base = 'http://127.0.0.1'
+  const api = await testApi(store, { config: { ...testConfig, publisherName: 'Giving Platform', baseUrl: () => base } })
+  base = await listen(api.app)
+  await seedDemo(store, { today: day('2026-11-20'), currency: usd, baseUrl: 'http://localhost:3000' })
+  await moveDemo(store, base)
+  const publisher = await testPublisher(store, {
+    feedsDir: api.feedsDir,
+    mappingConfig: { ...mappingConfig, baseUrl: base },
+  })
+  await publisher.publish()
+  // A second release, so that there are changes to look at.
+  await store.db.query(`update project set title = title || ' (second phase)' where id in (9000003, 9000005)`)
+  await store.db.query(`update project set summary = 'A new summary.' where id = 9000007`)
+  publisher.now = new Date('2026-11-22T02:00:00Z')
+  await publisher.publish()
+  return { base, publisher }
+}
