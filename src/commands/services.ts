@@ -6,6 +6,7 @@ import { isFinished } from '../domain/run.js'
 import { nextDue } from '../domain/schedule.js'
 import type { Metrics } from '../observability/metrics.js'
 import { serveMetrics } from '../observability/metrics-server.js'
+import { reportToSystemd } from '../observability/supervisor.js'
 import { pruneReleasesWhenIdle } from '../publishing/release/operate/prune-releases.js'
 import { onceReachable } from '../runs/outage.js'
 import { publicationSchedule } from '../runs/publication.js'
@@ -23,19 +24,30 @@ import type { Runtime } from './wiring/runtime.js'
 import { apiFields, openApiRuntime, serveApi } from './wiring/serve-api.js'
 
 /** `giving start`, `giving api` and `giving worker`. */
-export function registerServices(program: Command, { storeAction }: CommandLine): void {
+export function registerServices(program: Command, { storeAction, environment }: CommandLine): void {
+  /** Serves until the signal, under systemd with its knowledge. */
+  const serve: Serve = ({ signal, log }) => {
+    reportToSystemd(environment, signal, log)
+    return untilAborted(signal)
+  }
   program
     .command('start')
     .description('run everything: database, API, worker; publish at once, then by schedule')
-    .action(storeAction([...apiFields, ...workFields], start, { waits: true }))
+    .action(
+      storeAction([...apiFields, ...workFields], (runtime, output) => start(runtime, output, serve), { waits: true }),
+    )
   program
     .command('api')
     .description('run the API process only')
-    .action(storeAction(apiFields, serveOnly, { waits: true }))
+    .action(storeAction(apiFields, (runtime, output) => serveOnly(runtime, output, serve), { waits: true }))
   program
     .command('worker')
     .description('run a worker process only')
-    .action(storeAction([...workFields, 'host', 'metricsPort'], workOnly, { waits: true }))
+    .action(
+      storeAction([...workFields, 'host', 'metricsPort'], (runtime, output) => workOnly(runtime, output, serve), {
+        waits: true,
+      }),
+    )
 }
 
 // All in one has no other process that a proxy could turn to, and somebody may wait for it at a terminal. Three seconds
@@ -44,11 +56,12 @@ const drainSeconds = { start: 0, api: 3 } as const
 
 const workFields = [...workerFields, ...publicationFields, ...paymentFields] as const
 
+type Serve = (runtime: Runtime) => Promise<void>
 type WorkRuntime = Runtime<(typeof workFields)[number]>
 type ServiceRuntime = Runtime<(typeof apiFields)[number]>
 
 /** Database, demo data, API and worker in one process; returns after the signal and an orderly stop. */
-async function start(runtime: WorkRuntime & ServiceRuntime, output: Output): Promise<number> {
+async function start(runtime: WorkRuntime & ServiceRuntime, output: Output, serve: Serve): Promise<number> {
   await using cleanup = new CleanupStack()
   const apiRuntime = openApiRuntime(runtime, cleanup)
   const metrics = openMetrics(apiRuntime)
@@ -60,27 +73,31 @@ async function start(runtime: WorkRuntime & ServiceRuntime, output: Output): Pro
   await startWork(runtime, metrics, cleanup)
   announce(runtime, baseUrl, output)
   await announceFirstRun(runtime, first.id, baseUrl, output)
-  await untilAborted(signal)
+  await serve(runtime)
   output.note('stopping ...')
   return 0
 }
 
-async function serveOnly(runtime: ServiceRuntime, output: Output): Promise<number> {
+async function serveOnly(runtime: ServiceRuntime, output: Output, serve: Serve): Promise<number> {
   await using cleanup = new CleanupStack()
   const apiRuntime = openApiRuntime(runtime, cleanup)
   output.note(`listening on ${await serveApi(apiRuntime, openMetrics(apiRuntime), drainSeconds.api, cleanup)}`)
-  await untilAborted(runtime.signal)
+  await serve(runtime)
   return 0
 }
 
-async function workOnly(runtime: WorkRuntime & Runtime<'host' | 'metricsPort'>, output: Output): Promise<number> {
+async function workOnly(
+  runtime: WorkRuntime & Runtime<'host' | 'metricsPort'>,
+  output: Output,
+  serve: Serve,
+): Promise<number> {
   await using cleanup = new CleanupStack()
   const metrics = openMetrics(runtime)
   // First, so that the metrics of a worker that waits for its clock can be read.
   await serveWorkerMetrics(runtime, metrics, cleanup, output)
   await startWork(runtime, metrics, cleanup)
   output.note(`worker ready; next publication ${nextPublication(runtime)}`)
-  await untilAborted(runtime.signal)
+  await serve(runtime)
   return 0
 }
 
