@@ -1,0 +1,219 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { startReadyProxy } from '../support/ready-proxy.js'
+import { expandVariables } from './support/compose/expand-variables.js'
+import { driveHealthChecks, type Podman, podmanMissing, startPodman } from './support/compose/podman.js'
+import { makeStandIns } from './support/compose/stand-ins.js'
+import { neverSoon } from './support/fleet.js'
+import { startLoad } from './support/load.js'
+import { record } from './support/record.js'
+
+const project = path.resolve(import.meta.dirname, '../..')
+const name = 'givingcampaign'
+const port = '18080'
+const address = `http://127.0.0.1:${port}`
+const lookMs = 200
+const projects = 40
+
+type ComposeFile = { readonly services: { readonly api: Record<string, unknown> } }
+type State = { readonly Status: string; readonly ExitCode: number; readonly Health?: { readonly Status: string } }
+
+const missing = podmanMissing()
+if (missing) console.log(`docker-compose.yml is not started: ${missing}`)
+
+describe.skipIf(missing)('docker-compose.yml in Podman', () => {
+  let podman: Podman
+  let stopDriving: (() => Promise<void>) | undefined
+  let began = 0
+
+  /** Runs docker-compose on the file as it is, with the source of a folder. */
+  const compose = async (args: readonly string[], source = project) => {
+    const file = path.join(podman.folder, 'docker-compose.yml')
+    const all = ['--project-name', name, '--file', file, '--project-directory', source, ...args]
+    const { stdout } = await promisify(execFile)('docker-compose', all, {
+      env: podman.environment,
+      maxBuffer: 2 ** 26,
+    })
+    return stdout
+  }
+  const inspect = async <Value>(container: string, format: string) =>
+    JSON.parse(await podman.run('inspect', '--format', `{{json ${format}}}`, container)) as Value
+  const idsOf = async (service: string) => {
+    const label = `label=com.docker.compose.service=${service}`
+    const ids = await podman.run('ps', '--quiet', '--filter', label, '--filter', 'status=running')
+    return ids.split('\n').filter(Boolean)
+  }
+  const giving = async (...args: readonly string[]) => {
+    const [api = ''] = await idsOf('api')
+    return await podman.run('exec', api, 'node', '/app/dist/src/cli.js', ...args)
+  }
+  const threeWorkersAlive = () =>
+    expect.poll(() => giving('health', 'worker').catch(String), { timeout: 60_000 }).toBe('live workers: 3')
+  const healthy = async (service: string, count: number) => {
+    await expect
+      .poll(
+        async () =>
+          (await Promise.all((await idsOf(service)).map((id) => inspect<State>(id, '.State')))).map(
+            ({ Health }) => Health?.Status,
+          ),
+        { timeout: 120_000, interval: 500 },
+      )
+      .toEqual(Array.from({ length: count }, () => 'healthy'))
+  }
+  const activities = async () => {
+    const answer = await fetch(`${address}/iati/activities.xml`)
+    const text = await answer.text()
+    return { count: text.split('<iati-activity ').length - 1, tag: answer.headers.get('etag') }
+  }
+
+  beforeAll(async () => {
+    began = performance.now()
+    podman = await startPodman()
+    await makeStandIns(podman)
+    const environment = {
+      POSTGRES_PASSWORD: 'quietrivers',
+      REDIS_PASSWORD: 'sevenrivers',
+      REPORTING_ORG_REF: 'US-EIN-123456789',
+      REPORTING_ORG_NAME: 'Our platform',
+      PORT: port,
+      PUBLISH_SCHEDULE: neverSoon,
+      RATE_LIMIT_PER_ADDRESS: '0',
+    }
+    const text = expandVariables(await readFile(path.join(project, 'docker-compose.yml'), 'utf8'), environment)
+    await writeFile(path.join(podman.folder, 'docker-compose.yml'), text)
+    // The API process that serves while the one with the port is replaced.
+    const { ports: _taken, ...beside } = (parse(text, { merge: true }) as ComposeFile).services.api
+    await writeFile(path.join(podman.folder, 'beside.yml'), stringify({ services: { beside } }))
+    stopDriving = driveHealthChecks(podman)
+  }, 600_000)
+
+  // Each step needs the one before.
+  let failed = false
+  beforeEach(({ skip, onTestFailed }) => {
+    if (failed) skip('an earlier step failed')
+    onTestFailed(() => {
+      failed = true
+    })
+  })
+
+  afterAll(async () => {
+    await stopDriving?.()
+    await podman?.close()
+  })
+
+  it('builds the image: not root, labelled, asked for its health by the program itself', async () => {
+    await compose(['build'])
+    const { User, Labels } = await inspect<{ User: string; Labels: Record<string, string> }>('giving-iati', '.Config')
+    expect(User).toBe('node')
+    expect(Labels).toMatchObject({ 'org.opencontainers.image.licenses': 'MIT' })
+    const { Test } = await inspect<{ Test: readonly string[] }>('giving-iati', '.HealthCheck')
+    expect(Test).toEqual(['CMD', 'node', '/app/dist/src/cli.js', 'health'])
+  })
+
+  it('starts every service in its turn, each healthy, after the migration', async () => {
+    await compose(['up', '--detach'])
+    for (const service of ['postgres', 'redis', 'api', 'worker']) await healthy(service, 1)
+    expect(await inspect<State>(`${name}_migrate_1`, '.State')).toMatchObject({ Status: 'exited', ExitCode: 0 })
+    expect((await fetch(`${address}/healthz`)).status).toBe(200)
+  })
+
+  it('confines every container', async () => {
+    for (const service of ['postgres', 'redis', 'api', 'worker']) {
+      const [id = ''] = await idsOf(service)
+      const status = await podman.run('exec', id, 'cat', '/proc/1/status')
+      expect(status, service).toMatch(/^CapBnd:\s0+$/m)
+      expect(status, service).toMatch(/^NoNewPrivs:\s1$/m)
+      expect(status, service).toMatch(/^Uid:\s[1-9]/m)
+      await expect(podman.run('exec', id, 'touch', '/root-is-read-only'), service).rejects.toThrow(/Read-only/)
+    }
+  })
+
+  it('publishes what is put in, and serves it', async () => {
+    await giving('seed', '--projects', String(projects))
+    await giving('publish', '--wait')
+    expect(await activities()).toMatchObject({ count: projects })
+  })
+
+  it('gives each volume to the user who writes it', async () => {
+    const ownerOf = async (service: string, folder: string) => {
+      const [id = ''] = await idsOf(service)
+      return await podman.run('exec', id, 'stat', '--format=%U %a', folder)
+    }
+    expect(await ownerOf('api', '/data')).toMatch(/^node /)
+    expect(await ownerOf('worker', '/data/feeds')).toMatch(/^node /)
+    expect(await ownerOf('postgres', '/var/lib/postgresql/18/docker')).toBe('postgres 700')
+    expect(await ownerOf('redis', '/data')).toMatch(/^redis /)
+  })
+
+  it('runs three workers', async () => {
+    await compose(['up', '--detach', '--no-recreate', '--scale', 'worker=3'])
+    await healthy('worker', 3)
+    await threeWorkersAlive()
+  })
+
+  it('stops within the time it is given, and has its data when it starts again', async () => {
+    const before = await activities()
+    const running = (await podman.run('ps', '--quiet')).split('\n')
+    expect(running).toHaveLength(6)
+    await compose(['stop'])
+    // 137 is that of a process that had to be killed.
+    for (const id of running) expect((await inspect<State>(id, '.State')).ExitCode).toBe(0)
+    await compose(['up', '--detach', '--scale', 'worker=3'])
+    await healthy('api', 1)
+    await healthy('worker', 3)
+    expect(await activities()).toEqual(before)
+  })
+
+  it('is replaced by a newer version, with a migration, while it serves', async () => {
+    const newer = path.join(podman.folder, 'newer')
+    await mkdir(newer)
+    const parts = ['Dockerfile', '.dockerignore', 'package.json', 'package-lock.json', 'tsconfig.json']
+    for (const part of [...parts, 'tsconfig.build.json', 'src', 'jobs', 'LICENSE', 'NOTICE', 'README.md']) {
+      await cp(path.join(project, part), path.join(newer, part), { recursive: true })
+    }
+    const migration = '-- compatible\ncreate table newer_version (id integer primary key);\n'
+    await writeFile(path.join(newer, 'src/store/migrations/9999-newer-version.sql'), migration)
+    await compose(['build'], newer)
+
+    const proxy = await startReadyProxy(lookMs)
+    const addressOf = async (id: string) => {
+      const networks = await inspect<Record<string, { IPAddress: string }>>(id, '.NetworkSettings.Networks')
+      return `http://${networks[`${name}_default`]?.IPAddress}:8080`
+    }
+    const [old = ''] = await idsOf('api')
+    const oldAddress = await addressOf(old)
+    await proxy.add(oldAddress)
+    const load = startLoad(proxy.baseUrl, ['/iati/activities.xml', '/feeds/manifest.json', '/themes.json'], 4)
+    await compose(['run', '--rm', '--no-deps', '-T', 'migrate'], newer)
+    // The older version goes on with a newer schema.
+    expect(await giving('migrate', '--check')).toBe('pending: none')
+    await compose(['--file', path.join(podman.folder, 'beside.yml'), 'up', '--detach', '--no-deps', 'beside'], newer)
+    const [beside = ''] = await idsOf('beside')
+    await proxy.add(await addressOf(beside))
+    proxy.remove(oldAddress)
+    await compose(['up', '--detach', '--no-deps', '--scale', 'worker=3', 'api', 'worker'], newer)
+    await healthy('worker', 3)
+    const [replaced = ''] = await idsOf('api')
+    expect(replaced).not.toBe(old)
+    await proxy.add(await addressOf(replaced))
+    await sleep(5 * lookMs)
+    await podman.run('stop', '--time=20', beside)
+    const { answers, faults } = await load.stop()
+    await proxy.close()
+    expect({ failures: proxy.failures, faults }).toEqual({ failures: [], faults: [] })
+    await threeWorkersAlive()
+    await giving('publish', '--wait')
+    expect(await activities()).toMatchObject({ count: projects })
+    record({
+      name: 'docker-compose.yml in Podman: build, start, three workers, stop, start, rolling upgrade with a migration',
+      engine: 'Redis',
+      tried: 1,
+      outcome: `every container healthy and confined, none killed; ${answers} requests during the upgrade, none failed; ${Math.round((performance.now() - began) / 1000)} s`,
+    })
+  })
+})
