@@ -10,6 +10,8 @@ export type SharedNumbers = {
   readonly stageSeconds: Readonly<Record<string, number>>
   /** Since the last run that published or found nothing changed. */
   readonly goodRunAgeSeconds?: number
+  /** Since the last sync that was not held, on a platform that mirrors another one. */
+  readonly goodSyncAgeSeconds?: number
   readonly overdue: boolean
   /** What the payment processor and the books differ by, by currency. */
   readonly reconciliationDifference: Readonly<Record<string, number>>
@@ -41,6 +43,8 @@ type Sources = {
   readonly shared: () => Promise<SharedNumbers>
   /** Undefined before the first release. */
   readonly live: () => Promise<LiveNumbers | undefined>
+  /** The free part of the data directory's disk, from 0 to 1. */
+  readonly freeDisk?: () => Promise<number>
   /** Receives the failure of a source. */
   readonly onError: (error: unknown, source: string) => void
 }
@@ -51,7 +55,7 @@ const stageBuckets = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600]
 const sourceTimeoutMs = 5000
 
 /** Creates the registry of one process; `sources` are read at every request for metrics. */
-export function createMetrics({ shared, live, onError }: Sources): Metrics {
+export function createMetrics({ shared, live, freeDisk, onError }: Sources): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
@@ -94,6 +98,8 @@ export function createMetrics({ shared, live, onError }: Sources): Metrics {
   const held = gauge('giving_activities_held', 'Activities of the live release whose newest mapping is invalid')
   const releaseAge = gauge('giving_release_age_seconds', 'Age of the live release')
   const goodRunAge = gauge('giving_last_good_run_age_seconds', 'Since a run published or found nothing to publish')
+  const goodSyncAge = gauge('giving_last_good_sync_age_seconds', 'Since a sync with the upstream was applied')
+  const disk = gauge('giving_data_directory_free_ratio', 'Free part of the disk with the data directory, 0 to 1')
   const overdue = gauge('giving_publication_overdue', '1 when a scheduled publication has not come about in time')
   const reconciliation = gauge(
     'giving_reconciliation_difference',
@@ -109,13 +115,14 @@ export function createMetrics({ shared, live, onError }: Sources): Metrics {
     depth,
     stageSeconds,
     goodRunAge,
+    goodSyncAge,
     overdue,
     reconciliation,
     clockSkew,
   ]
   const ofRelease = [activities, held, releaseAge]
   // Nothing is reported before it was read; a process without a queue never reports one.
-  for (const metric of [...ofLedger, ...ofRelease, queueUp]) forget(metric)
+  for (const metric of [...ofLedger, ...ofRelease, queueUp, disk]) forget(metric)
   let readQueue: (() => Promise<QueueNumbers>) | undefined
 
   const collectShared = async () => {
@@ -132,6 +139,7 @@ export function createMetrics({ shared, live, onError }: Sources): Metrics {
     depth.set({ kind: 'shard' }, numbers.openShards)
     for (const [stage, seconds] of Object.entries(numbers.stageSeconds)) stageSeconds.set({ stage }, seconds)
     if (numbers.goodRunAgeSeconds !== undefined) goodRunAge.set(numbers.goodRunAgeSeconds)
+    if (numbers.goodSyncAgeSeconds !== undefined) goodSyncAge.set(numbers.goodSyncAgeSeconds)
     overdue.set(numbers.overdue ? 1 : 0)
     for (const [currency, sum] of Object.entries(numbers.reconciliationDifference))
       reconciliation.set({ currency }, sum)
@@ -177,6 +185,7 @@ export function createMetrics({ shared, live, onError }: Sources): Metrics {
       await Promise.all([
         attempt('ledger', ofLedger, collectShared, database),
         attempt('live release', ofRelease, collectLive),
+        freeDisk && attempt('disk', [disk], async () => disk.set(await freeDisk())),
         read && attempt('queue', [jobs], () => collectQueue(read), queueUp),
       ])
       return await registry.metrics()

@@ -1,9 +1,11 @@
+import { statfs } from 'node:fs/promises'
 import { createMetrics, type LiveNumbers, type Metrics, type SharedNumbers } from '../../observability/metrics.js'
 import { publicationHealth } from '../../publishing/health.js'
 import { createReleaseReader } from '../../publishing/release/read/release-reader.js'
 import { measureSkew } from '../../runs/clock-check.js'
 import { sumDifferences } from '../../store/donations/reconciliation.js'
 import { runNumbers } from '../../store/runs/run-numbers.js'
+import { listSyncRuns } from '../../store/runs/sync-runs.js'
 import type { Runtime } from './runtime.js'
 
 /** The metrics of this process; numbers that all processes share come from the run ledger and the live release. */
@@ -14,6 +16,7 @@ export function openMetrics(runtime: Runtime): Metrics {
   const since = (at: Date) => Math.max(0, (clock().getTime() - at.getTime()) / 1000)
   const shared = async (): Promise<SharedNumbers> => {
     const numbers = await runNumbers(store.db)
+    const lastGoodSync = (await listSyncRuns(store.db, 20)).find(({ state }) => state === 'done')
     const { lastGoodRun, overdue } = await publicationHealth({ store, releases, clock })
     return {
       runsFinished: numbers.finished,
@@ -25,6 +28,7 @@ export function openMetrics(runtime: Runtime): Metrics {
       overdue,
       reconciliationDifference: await sumDifferences(store.db),
       clockSkewSeconds: await measureSkew(store, clock),
+      ...(lastGoodSync?.finishedAt && { goodSyncAgeSeconds: since(lastGoodSync.finishedAt) }),
       ...(lastGoodRun?.finishedAt && { goodRunAgeSeconds: since(lastGoodRun.finishedAt) }),
     }
   }
@@ -38,9 +42,14 @@ export function openMetrics(runtime: Runtime): Metrics {
       }
     )
   }
+  const freeDisk = async () => {
+    const { bavail, blocks } = await statfs(runtime.config.dataDir)
+    return bavail / blocks
+  }
   return createMetrics({
     shared,
     live,
+    freeDisk,
     onError: (err, source) => log.warn({ err, source }, 'some metrics cannot be looked up'),
   })
 }
