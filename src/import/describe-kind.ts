@@ -1,4 +1,5 @@
 import type { JsonSchema } from './field-types.js'
+import { clearMark } from './fields.js'
 import type { Kind } from './kind.js'
 
 /** A CSV file with all columns of a kind and two example rows. */
@@ -19,9 +20,13 @@ export function schemaOf({ name, means, fields }: Kind): JsonSchema {
     description: means,
     type: 'object',
     properties: Object.fromEntries(
-      Object.entries(fields).map(([field, { type, required, means: description, examples }]) => {
+      Object.entries(fields).map(([field, { type, required, cleared, means: description, examples }]) => {
         const given = [...new Set(examples)].filter((example) => example !== '')
-        const schema = required ? type.schema : { anyOf: [type.schema, { const: '' }, { type: 'null' }] }
+        const schema = required
+          ? type.schema
+          : {
+              anyOf: [type.schema, { const: '' }, { type: 'null' }, ...(cleared ? [{ const: clearMark }] : [])],
+            }
         return [field, { ...schema, description, ...(given.length > 0 && { examples: given }) }]
       }),
     ),

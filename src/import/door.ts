@@ -3,7 +3,8 @@ import { saveRecords } from '../store/catalogue/save-records.js'
 import type { Db } from '../store/database/connection.js'
 import type { ParsedValue } from '../wire/read/parsed-value.js'
 import { parseOrganisationRecord, parseProjectRecord } from '../wire/read/project-record.js'
-import { readRow, shown } from './fields.js'
+import { clearFields } from './clear-fields.js'
+import { type ClearedRow, readRow, shown } from './fields.js'
 import { newestInstant, toHashedRecord } from './hashed-record.js'
 import type { ImportSaving, Kind, RecordOutcome } from './kind.js'
 import { saveOrganizations } from './kinds/organizations.js'
@@ -32,11 +33,15 @@ export function kindDoor(kind: Kind): Door {
     read: (value, saving) => {
       const reading = readRow(kind.fields, value)
       const problems = 'problems' in reading ? reading.problems : (kind.check?.(reading.row, saving) ?? [])
-      if ('row' in reading && problems.length === 0) return { row: reading.row, key: keyOf(reading.row) }
+      if ('row' in reading && problems.length === 0) return { row: reading, key: keyOf(reading.row) }
       const recordId = typeof value === 'object' && value !== null ? keyOf(value as Record<string, unknown>).trim() : ''
       return { problems, ...(recordId !== '' && { recordId: shown(recordId).got?.slice(0, 40) ?? '' }) }
     },
-    save: (db, rows, saving) => kind.save(db, rows as Parameters<Kind['save']>[1], saving),
+    save: async (db, read, saving) => {
+      const rows = read as readonly ClearedRow[]
+      const outcomes = await kind.save(db, rows.map(({ row }) => row) as Parameters<Kind['save']>[1], saving)
+      return await clearFields(db, kind, rows, outcomes)
+    },
   }
 }
 

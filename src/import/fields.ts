@@ -1,4 +1,5 @@
 import type { FieldProblem } from '../domain/errors.js'
+import type { ClearedColumns } from '../store/catalogue/clear-columns.js'
 import { isObject, type ParsedValue } from '../wire/read/parsed-value.js'
 import type { FieldType } from './field-types.js'
 
@@ -10,6 +11,8 @@ export type Field = {
   readonly required?: boolean
   /** A record that leaves the field out keeps the stored value; other fields become empty. */
   readonly kept?: boolean
+  /** How the stored value of a field that is kept is emptied; undefined: it always has a value. */
+  readonly cleared?: ClearedColumns | 'empty list'
   readonly means: string
   readonly unit?: string
   /** Two values as CSV writes them; empty: the cell stays empty. */
@@ -34,7 +37,15 @@ export type RowOf<F extends KindFields> = {
 }
 
 /** A row, or everything that is wrong with it. */
-export type RowReading<Row> = { readonly row: Row } | { readonly problems: readonly FieldProblem[] }
+export type RowReading<Row> =
+  | { readonly row: Row; readonly cleared: readonly string[] }
+  | { readonly problems: readonly FieldProblem[] }
+
+/** A row, and the names of the fields that it empties. */
+export type ClearedRow = { readonly row: Readonly<Record<string, unknown>>; readonly cleared: readonly string[] }
+
+/** What a cell has that empties its field, as null does in NDJSON: an empty cell leaves the field as it is. */
+export const clearMark = '-'
 
 /** A member that an export adds to its records, with what only an import of the whole export reads. */
 export const storedMember = 'stored'
@@ -44,8 +55,14 @@ export function readRow<F extends KindFields>(fields: F, value: ParsedValue): Ro
   if (!isObject(value)) return { problems: [{ field: 'record', expected: 'a JSON object' }] }
   const problems: FieldProblem[] = []
   const row: Record<string, unknown> = {}
-  for (const [name, { type, required }] of Object.entries(fields)) {
+  const cleared: string[] = []
+  for (const [name, { type, required, cleared: clearing }] of Object.entries(fields as KindFields)) {
     const given = Object.hasOwn(value, name) ? value[name] : undefined
+    if (clearing !== undefined && isClear(given)) {
+      if (clearing === 'empty list') row[name] = []
+      else cleared.push(name)
+      continue
+    }
     if (isAbsent(given)) {
       if (required) problems.push({ field: name, expected: type.expected, ...shown(given) })
       continue
@@ -58,7 +75,11 @@ export function readRow<F extends KindFields>(fields: F, value: ParsedValue): Ro
     if (!Object.hasOwn(fields, name) && name !== storedMember)
       problems.push({ field: name.slice(0, 100), expected: 'a field of this kind' })
   }
-  return problems.length > 0 ? { problems } : { row: row as RowOf<F> }
+  return problems.length > 0 ? { problems } : { row: row as RowOf<F>, cleared }
+}
+
+function isClear(value: ParsedValue | undefined): boolean {
+  return value === null || (typeof value === 'string' && value.trim() === clearMark)
 }
 
 function isAbsent(value: ParsedValue | undefined): value is undefined | null | '' {

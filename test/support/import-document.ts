@@ -39,7 +39,8 @@ the source that brought it: projects and organizations that were mirrored or wri
 - **Atom** (RFC 4287): feeds of progress reports. A link of the feed, or its id, is the page of the project or of its reports;
   \`--project ID\` says whose they are where no link tells.
 
-A field that a record leaves out becomes empty, unless it is marked *kept*: then the stored value stays.
+A field that a record leaves out becomes empty, unless it is marked *kept*: then the stored value stays. An empty cell, and in NDJSON
+an empty text, leave the field out. A field that is marked *kept, -* is emptied by a cell with nothing but \`-\`, in NDJSON by \`null\`.
 
 ## Kinds
 
@@ -54,9 +55,9 @@ export function importDocument(): string {
 
 function section({ name, means, notes, fields, key }: Kind): string {
   const rows = Object.entries(fields).map(([field, one]) => {
-    const { type, unit, required, kept, means, examples, api, iati } = one
+    const { type, unit, required, kept, cleared, means, examples, api, iati } = one
     const example = examples.find((text) => text !== '') ?? ''
-    const needed = required ? 'yes' : kept ? 'kept' : 'no'
+    const needed = required ? 'yes' : cleared ? 'kept, -' : kept ? 'kept' : 'no'
     const cells = [
       `\`${field}\``,
       unit ? `${type.name}; ${unit}` : type.name,

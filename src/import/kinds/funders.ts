@@ -26,6 +26,7 @@ export const funderKindFields = {
   ein: {
     type: type.text,
     kept: true,
+    cleared: { table: 'organisation', columns: ['ein'] },
     means: 'Employer Identification Number in the United States; makes the IATI identifier where orgRef is missing.',
     examples: ['', '98-7654321'],
     api: 'ein',
@@ -34,6 +35,7 @@ export const funderKindFields = {
   country: {
     type: type.country,
     kept: true,
+    cleared: { table: 'organisation', columns: ['country_code', 'country_name'] },
     means: 'Country of the address, ISO 3166-1.',
     examples: ['CH', 'US'],
     api: 'country, iso3166CountryCode',
@@ -41,6 +43,7 @@ export const funderKindFields = {
   url: {
     type: type.address,
     kept: true,
+    cleared: { table: 'organisation', columns: ['url'] },
     means: 'Web site.',
     examples: ['https://lakes.example', ''],
     api: 'url',

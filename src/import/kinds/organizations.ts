@@ -13,6 +13,7 @@ export const partyFields = {
   orgRef: {
     type: type.text,
     kept: true,
+    cleared: { table: 'organisation', columns: ['org_ref'] },
     means: 'IATI organisation identifier.',
     examples: ['GB-CHC-202918', ''],
     iati: 'participating-org/@ref, provider-org, receiver-org',
@@ -20,6 +21,7 @@ export const partyFields = {
   orgType: {
     type: type.code('OrganisationType', 'a code of the IATI list OrganisationType, such as 22'),
     kept: true,
+    cleared: { table: 'organisation', columns: ['org_type'] },
     means: 'Code of the IATI list OrganisationType.',
     examples: ['22', '21'],
     iati: 'participating-org/@type',

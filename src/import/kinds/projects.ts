@@ -146,6 +146,7 @@ export const projectKindFields = {
   locationName: {
     type: type.text,
     kept: true,
+    cleared: { table: 'project', columns: ['location_name'] },
     means: 'Populated place that the coordinates stand for.',
     examples: ['Bo', ''],
     iati: 'location/name',
@@ -189,6 +190,7 @@ export const projectKindFields = {
   deadline: {
     type: type.day,
     kept: true,
+    cleared: { table: 'project', columns: ['deadline'] },
     means: 'Day on which the collection ends.',
     examples: ['2027-06-30', ''],
     iati: 'activity-date type 3, periods of budget',
@@ -196,6 +198,7 @@ export const projectKindFields = {
   sdgs: {
     type: type.listOf(type.sdg),
     kept: true,
+    cleared: 'empty list',
     means: 'Goals and targets of the Sustainable Development Goals.',
     examples: ['6.1|13', '4'],
     iati: 'tag (vocabularies 2 and 3)',
@@ -207,6 +210,7 @@ export const projectKindFields = {
       amount: { type: type.positiveAmount },
     }),
     kept: true,
+    cleared: 'empty list',
     unit: 'DEFAULT_CURRENCY',
     means: 'Payouts that are agreed on, as reference:day:amount; the kind payout-plans is another way to import them.',
     examples: ['P-1:2027-03-31:2500.00', ''],
@@ -215,6 +219,7 @@ export const projectKindFields = {
   glideNumber: {
     type: type.shaped('GLIDE number', 'a GLIDE number such as FL-2026-000123-SLE', /^[A-Z]{2}-\d{4}-\d{6}-[A-Z]{3}$/),
     kept: true,
+    cleared: { table: 'project', columns: ['glide_number'] },
     means: 'GLIDE number of the emergency that it answers to.',
     examples: ['', ''],
     iati: 'humanitarian-scope',

@@ -23,6 +23,7 @@ export const themeKindFields = {
   sector: {
     type: type.code('Sector', 'an active code of the IATI Sector list, five digits'),
     kept: true,
+    cleared: { table: 'theme', columns: ['sector_code'] },
     means: 'OECD DAC purpose code that projects of the theme are reported under.',
     examples: ['14031', '31194'],
     iati: 'sector (vocabulary 1)',
