@@ -10,6 +10,7 @@ import { createSandboxGateway } from '../../src/payments/sandbox-gateway.js'
 import { submitDonation } from '../../src/payments/submit-donation.js'
 import { listDifferences } from '../../src/store/donations/books-check.js'
 import { createDonationBooks } from '../../src/store/donations/donation-books.js'
+import { countDonorsByKey } from '../../src/store/donations/donors.js'
 import { migrate } from '../../src/store/schema/migrate.js'
 import { openStore, type Store } from '../../src/store/store.js'
 import { atLeast, atMost, type Bench, type BenchResult, type BenchSetting, median } from '../suite/bench.js'
@@ -23,13 +24,13 @@ const leastRatio = 0.25
 const usd = 'USD' as CurrencyCode
 
 /**
- * Durable donations a second, without HTTP, beside the floor of one-row insert-and-commit on the same connections, in turns,
- * so that a machine that slows down slows both: for 100 donors, then for 50 donors of one project. Donations must reach
- * 0.25 of the floor, and the books must agree afterwards. `--quick`: shorter.
+ * Durable donations a second with encrypted donors, without HTTP, beside the floor of one-row insert-and-commit on the same
+ * connections, in turns, so that a machine that slows down slows both: for 100 donors, then for 50 donors of one project.
+ * Donations must reach 0.25 of the floor, and the books must agree afterwards. `--quick`: shorter.
  */
 export const bench: Bench = {
   name: 'donations',
-  about: 'durable donations beneath HTTP, beside one-row insert-and-commit on the same connections',
+  about: 'durable donations beneath HTTP, donors encrypted, beside one-row insert-and-commit on the same connections',
   byDefault: false,
   run,
 }
@@ -78,6 +79,7 @@ async function measure(store: Store, { rounds, seconds, say }: Plan): Promise<Be
   }
   const [floor, spread, hot] = [median(seen.floor), median(seen.spread), median(seen.hot)]
   const differences = await listDifferences(store.db, 10)
+  const clear = (await countDonorsByKey(store.db)).find(({ keyId }) => keyId === undefined)?.donors ?? 0
   const line = (what: string, value: number, all: readonly number[]) =>
     say(
       `${what.padEnd(58)} ${Math.round(value)}/s, ${(value / floor).toFixed(2)} of the floor (${all.map(Math.round).join(', ')})`,
@@ -98,6 +100,7 @@ async function measure(store: Store, { rounds, seconds, say }: Plan): Promise<Be
   return {
     bars: [
       atLeast(leastRatio, 'donations of 100 donors, of one-row insert-and-commit', spread / floor),
+      atMost(0, 'donors that are not encrypted', clear, 'donors'),
       atMost(0, 'differences between the books', differences.length, 'rows'),
     ],
   }

@@ -17,24 +17,26 @@ describe.each(processorNames)(title, async (processor) => {
 
   it('are charged at most once, and every book says the same', { timeout: 900_000 }, async () => {
     const seed = Number(process.env.CAMPAIGN_SEED ?? 20261121)
-    const donations = scaled(1_000)
-    const result = await runCampaign(store, url, { donations, seconds: 600, seed, feedsDir, processor })
+    const [donations, kills, drops] = [scaled(1_000), scaled(25), scaled(200)]
+    const plan = { donations, kills, drops, seconds: 600, seed, feedsDir, processor }
+    const result = await runCampaign(store, url, plan)
     console.log(`seed ${seed}:`, JSON.stringify(result))
-    const { sent, answered, declined, abandoned, kills, drops, charges } = result
+    const { sent, answered, declined, abandoned, charges } = result
     record({
       name: `donations at ${processor}: two API processes killed, connections cut, a gateway that fails`,
       engine: '-',
       tried: sent,
       outcome:
-        `${kills} kills, ${drops} connections cut; ${answered} answered, ${declined} declined, ${abandoned} given up; ` +
+        `${result.kills} kills, ${result.drops} connections cut; ${answered} answered, ${declined} declined, ${abandoned} given up; ` +
         `charged = settled = totals = months = ${charges}, none open, none charged twice`,
     })
     expect(result).toMatchObject({ lostAnswers: [], chargedTwice: [], open: 0, differences: [] })
     expect(result.settled).toBe(result.charges)
     expect(result.funding).toBe(result.charges)
     expect(result.months).toBe(result.charges)
-    expect(result.kills).toBeGreaterThan(0)
-    expect(result.drops).toBeGreaterThan(0)
-    expect(result.answered).toBeGreaterThan(donations / 2)
+    expect(sent).toBeGreaterThanOrEqual(donations)
+    expect(result.kills).toBeGreaterThanOrEqual(kills)
+    expect(result.drops).toBeGreaterThanOrEqual(drops)
+    expect(answered).toBeGreaterThan(sent / 2)
   })
 })

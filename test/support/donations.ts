@@ -115,3 +115,11 @@ export async function insertDonationTargets(db: Db, ids: readonly number[]): Pro
   )
   return rows[0]?.id ?? 0
 }
+
+/** The record of a project that takes donations, for an import. */
+export const targetRecord = {
+  ...{ id: 2045, active: true, status: 'active', title: 'Wells for Tara', goal: '8000.00', funding: '1250.00' },
+  ...{ numberOfDonations: 37, modifiedDate: '2026-09-12T06:00:00+00:00' },
+  projectLink: 'https://giving.example/projects/wells-for-tara/',
+  progressReportLink: 'https://giving.example/projects/wells-for-tara/updates/',
+}

@@ -82,3 +82,30 @@ async function freePort(): Promise<number> {
   if (typeof address !== 'object' || address === null) throw new Error('no port')
   return address.port
 }
+
+/** Every key of the Redis with everything in it, as text. */
+export async function everyKey(url: string): Promise<string> {
+  const client = new Redis(url)
+  try {
+    const texts: string[] = []
+    for (const key of await client.keys('*')) {
+      const type = await client.type(key)
+      const value =
+        type === 'string'
+          ? await client.get(key)
+          : type === 'hash'
+            ? await client.hgetall(key)
+            : type === 'list'
+              ? await client.lrange(key, 0, -1)
+              : type === 'set'
+                ? await client.smembers(key)
+                : type === 'zset'
+                  ? await client.zrange(key, 0, -1)
+                  : await client.xrange(key, '-', '+')
+      texts.push(`${key} ${JSON.stringify(value)}`)
+    }
+    return texts.join('\n')
+  } finally {
+    client.disconnect()
+  }
+}

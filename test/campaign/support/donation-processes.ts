@@ -3,23 +3,16 @@ import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openEmbeddedPostgres } from '../../../src/embedded-postgres/embedded-postgres.js'
 import { openStore, type Store } from '../../../src/store/store.js'
 import { type Installation, newInstallation, type RunningService } from '../../support/cli.js'
-import { donationFields, donationJson, donationXml } from '../../support/donations.js'
+import { donationFields, donationJson, donationXml, targetRecord } from '../../support/donations.js'
 import { everyRow } from '../../support/every-row.js'
-import { startRedis, type TestRedis } from '../../support/redis.js'
+import { everyKey, startRedis, type TestRedis } from '../../support/redis.js'
 
 const hasCurl = spawnSync('curl', ['--version']).error === undefined
 const cardNumber = '5178059876540437'
-const project = {
-  ...{ id: 2045, active: true, status: 'active', title: 'Wells for Tara', goal: '8000.00', funding: '1250.00' },
-  ...{ numberOfDonations: 37, modifiedDate: '2026-09-12T06:00:00+00:00' },
-  projectLink: 'https://giving.example/projects/wells-for-tara/',
-  progressReportLink: 'https://giving.example/projects/wells-for-tara/updates/',
-}
 
 /**
  * Donations through API processes, a worker and commands, as an operator runs them; `redis` tells where the queue is when
@@ -47,7 +40,7 @@ export function describeDonations(queue: 'postgres' | 'redis'): void {
       expect(await installation.run(['migrate'])).toMatchObject({ code: 0 })
       apis = [await installation.serve('api'), await installation.serve('api')]
       const file = path.join(installation.dataDir, 'project.json')
-      await writeFile(file, JSON.stringify({ projects: { project: [project] } }))
+      await writeFile(file, JSON.stringify({ projects: { project: [targetRecord] } }))
       expect(await installation.run(['import', file])).toMatchObject({ code: 0 })
       query = await credentials()
     }, 120_000)
@@ -236,31 +229,4 @@ export function describeDonations(queue: 'postgres' | 'redis'): void {
       await store.db.query('update project set funding = funding - 1 where id = 2045')
     })
   })
-}
-
-/** Every key of the Redis with everything in it, as text. */
-async function everyKey(url: string): Promise<string> {
-  const client = new Redis(url)
-  try {
-    const texts: string[] = []
-    for (const key of await client.keys('*')) {
-      const type = await client.type(key)
-      const value =
-        type === 'string'
-          ? await client.get(key)
-          : type === 'hash'
-            ? await client.hgetall(key)
-            : type === 'list'
-              ? await client.lrange(key, 0, -1)
-              : type === 'set'
-                ? await client.smembers(key)
-                : type === 'zset'
-                  ? await client.zrange(key, 0, -1)
-                  : await client.xrange(key, '-', '+')
-      texts.push(`${key} ${JSON.stringify(value)}`)
-    }
-    return texts.join('\n')
-  } finally {
-    client.disconnect()
-  }
 }

@@ -15,7 +15,15 @@ describe('donations while processes are killed, connections are cut and the gate
 
   it('are charged at most once, and every book says the same', { timeout: 180_000 }, async () => {
     const seed = Number(process.env.CAMPAIGN_SEED ?? 20261121)
-    const result = await runCampaign(store, url, { donations: 100_000, seconds: 7, seed, feedsDir, processor })
+    const result = await runCampaign(store, url, {
+      donations: 100_000,
+      kills: 1,
+      drops: 1,
+      seconds: 7,
+      seed,
+      feedsDir,
+      processor,
+    })
     console.log(`seed ${seed}:`, JSON.stringify(result))
     expect(result).toMatchObject({ lostAnswers: [], chargedTwice: [], open: 0, differences: [] })
     expect(result.settled).toBe(result.charges)

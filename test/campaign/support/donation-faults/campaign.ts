@@ -9,9 +9,11 @@ import type { Store } from '../../../../src/store/store.js'
 import { donationFields, insertDonationTargets, testPayments } from '../../../support/donations.js'
 import { type CampaignProcessor, campaignGateway, type ProcessorName, startCampaignProcessor } from './processors.js'
 
-/** How long and how hard: donations end when `donations` are made or `seconds` are over. */
+/** How long and how hard: donations end when as many are made, with as many faults, or when `seconds` are over. */
 export type CampaignPlan = {
   readonly donations: number
+  readonly kills: number
+  readonly drops: number
   readonly seconds: number
   readonly seed: number
   readonly feedsDir: string
@@ -48,7 +50,7 @@ const clients = 12
  * has its turn, and the books are compared.
  */
 export async function runCampaign(store: Store, url: string, plan: CampaignPlan): Promise<CampaignResult> {
-  await using processor = await openProcessor(plan, store)
+  await using processor = await openProcessor(plan)
   const random = seeded(plan.seed)
   const keyId = await insertDonationTargets(store.db, projects)
   const apiKey = randomUUID()
@@ -64,7 +66,8 @@ export async function runCampaign(store: Store, url: string, plan: CampaignPlan)
   let running = true
 
   const client = async () => {
-    while (seen.sent < plan.donations && performance.now() < end) {
+    const enough = () => seen.sent >= plan.donations && seen.kills >= plan.kills && seen.drops >= plan.drops
+    while (!enough() && performance.now() < end) {
       seen.sent++
       const body = aDonation(random, processor)
       const transactionId = String(body.transactionId)
@@ -116,8 +119,8 @@ export async function runCampaign(store: Store, url: string, plan: CampaignPlan)
   return { ...seen, ...(await compareBooks(store, receipts, processor)) }
 }
 
-async function openProcessor(plan: CampaignPlan, store: Store): Promise<CampaignProcessor & AsyncDisposable> {
-  const processor = await startCampaignProcessor(plan.processor, store)
+async function openProcessor(plan: CampaignPlan): Promise<CampaignProcessor & AsyncDisposable> {
+  const processor = await startCampaignProcessor(plan.processor)
   return { ...processor, [Symbol.asyncDispose]: () => processor.close() }
 }
 
@@ -134,7 +137,7 @@ async function compareBooks(store: Store, receipts: ReadonlyMap<string, string>,
     `select transaction_id, receipt_number from donation where status = 'settled'`,
   )
   const books = new Map(kept.rows.map((row) => [row.transaction_id, row.receipt_number]))
-  const held = await processor.held()
+  const held = await processor.held(store)
   const twice = await store.db.query<{ transaction_id: string }>(
     `select d.transaction_id from donation d join unnest($1::text[]) as held (reference) using (reference)
       group by d.transaction_id having count(*) > 1`,

@@ -21,7 +21,7 @@ export type CampaignProcessor = {
   readonly wireName: string
   readonly nonces: readonly string[]
   /** References with more than nothing held, one entry for each charge, and the sum of what is held. */
-  held(): Promise<{ readonly references: readonly string[]; readonly sum: string }>
+  held(store: Store): Promise<{ readonly references: readonly string[]; readonly sum: string }>
   close(): Promise<void>
 }
 
@@ -31,8 +31,8 @@ const usual = [
   'fake-declined-2001-nonce',
 ]
 
-export async function startCampaignProcessor(name: ProcessorName, store: Store): Promise<CampaignProcessor> {
-  if (name === 'sandbox') return sandboxProcessor(store)
+export async function startCampaignProcessor(name: ProcessorName): Promise<CampaignProcessor> {
+  if (name === 'sandbox') return sandboxProcessor()
   const server: ProcessorServer = name === 'braintree' ? await startBraintree() : await startStripe()
   const { ledger, address } = server
   const faults = [...unknownNonces.map(([nonce]) => nonce), 'fake-doubled-nonce']
@@ -49,12 +49,12 @@ export async function startCampaignProcessor(name: ProcessorName, store: Store):
   }
 }
 
-function sandboxProcessor(store: Store): CampaignProcessor {
+function sandboxProcessor(): CampaignProcessor {
   return {
     place: { name: 'sandbox' },
     wireName: 'braintree',
     nonces: usual,
-    held: async () => {
+    held: async (store) => {
       const { rows } = await store.db.query<{ reference: string; sum: string }>(
         `select c.reference, (sum(c.amount) over ())::numeric(18, 2)::text as sum from sandbox_charge c
           where c.decline_code is null and not exists (select from sandbox_refund r where r.charge_id = c.id)`,

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, describe, expect, it } from 'vitest'
+import { openEmbeddedPostgres } from '../../../src/embedded-postgres/embedded-postgres.js'
+import { openStore } from '../../../src/store/store.js'
+import { braintreeKeys } from '../../support/braintree-server.js'
+import { type Installation, newInstallation, type RunningService } from '../../support/cli.js'
+import { donationFields, targetRecord } from '../../support/donations.js'
+import { everyRow } from '../../support/every-row.js'
+import { everyKey, startRedis, type TestRedis } from '../../support/redis.js'
+import { stripeKeys } from '../../support/stripe-server.js'
+import { type CampaignProcessor, type ProcessorPlace, startCampaignProcessor } from './donation-faults/processors.js'
+
+export type SecrecyPlan = {
+  readonly processor: ProcessorPlace['name']
+  readonly donations: number
+  readonly kills: number
+  /** Whether the queue is in Redis. */
+  readonly redis?: boolean
+}
+
+// Words that stand in each donation and nowhere else.
+const donor = {
+  ...{ firstname: 'Xanthippe', lastname: 'Quillfeather', address: '17 Heronsbrook Lane', city: 'Ballyfindme' },
+  ...{ iso3166CountryCode: 'IE', zip: 'ZQ91 X7Y8', ipAddress: '203.0.113.77', userAgent: 'Findmebrowser/7.1' },
+}
+const email = 'xq.findme@quillfeather.example'
+const note = 'For the well beside the crooked willow'
+const gatewayKey = 'findme-gateway-key'
+const nonces = ['fake-valid-findme7-nonce', 'fake-valid-findme8-nonce', 'fake-timeout-after-nonce', 'fake-down-nonce']
+
+/**
+ * Donations to real API processes that are killed meanwhile; then everything that the service keeps or prints is searched
+ * for what donors sent, and for the keys of the service.
+ */
+export function describeSecrecy({ processor: name, donations, kills, redis: inRedis = false }: SecrecyPlan): void {
+  describe(`donations at ${name}, ${inRedis ? 'the queue in Redis, ' : ''}processes killed`, () => {
+    const closing: (() => Promise<unknown>)[] = []
+    afterAll(async () => {
+      for (const close of closing.reverse()) await close()
+    }, 60_000)
+
+    it('are in the books once, and leave nothing of donors, nonces or keys in clear', {
+      timeout: 600_000,
+    }, async () => {
+      const redis = inRedis ? await startRedis() : undefined
+      if (redis) closing.push(() => redis.stop())
+      const opened = await open(name, redis, closing)
+      const { installation, store, processor } = opened
+      const services = [await installation.serve('api'), await installation.serve('api')]
+      const { apiKey, token } = await credentials(installation, services[0])
+      const bodies = Array.from({ length: donations }, (_, n) => aDonation(n, processor))
+      let killed = 0
+      const killer = async () => {
+        for (; killed < kills; killed++) {
+          await sleep(400)
+          services[killed % 2]?.kill('SIGKILL')
+          const next = await installation.serve('api')
+          // The dead one stays among the services, for its log.
+          services.push(services[killed % 2] as RunningService)
+          services[killed % 2] = next
+        }
+      }
+      const send = async (body: string) => {
+        for (let attempt = 0; attempt < 40; attempt++) {
+          const api = services[attempt % 2]
+          const url = `${api?.baseUrl}/api/secure/givingservice/donationsclient?api_key=${apiKey}&api_token=${token}`
+          const headers = { 'content-type': 'application/json' }
+          const status = await fetch(url, { method: 'POST', headers, body }).then(
+            (answer) => answer.status,
+            () => 0,
+          )
+          if (status === 200 || status === 400 || (status === 503 && attempt > 1)) return
+          await sleep(200)
+        }
+      }
+      const waiting = [...bodies]
+      const client = async () => {
+        for (let body = waiting.pop(); body !== undefined; body = waiting.pop()) await send(body)
+      }
+      await Promise.all([killer(), client(), client(), client(), client()])
+      expect(killed).toBe(kills)
+
+      const stillOpen = async () => (await store.db.query(`select from donation where status = 'received'`)).rowCount
+      await store.db.query(`update donation set lease_until = now() where status = 'received'`)
+      services.push(await installation.serve('worker'))
+      while ((await stillOpen()) > 0) await sleep(200)
+      const { rows } = await store.db.query<{ settled: string }>(
+        `select coalesce(sum(amount + addon), 0)::numeric(18, 2)::text as settled from donation where status = 'settled'`,
+      )
+      expect(rows[0]?.settled).toBe((await processor.held(store)).sum)
+      expect(Number(rows[0]?.settled)).toBeGreaterThan(0)
+      const checked = await installation.run(['books', 'check'])
+      expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('the books agree') })
+
+      const folder = path.join(installation.dataDir, 'exported')
+      const exported = await installation.run(['export', folder, '--with-donors', '--with-accounts', '--json'])
+      expect(exported.code, exported.stderr).toBe(0)
+      const kept = {
+        'the rows of every table': await everyRow(store.db),
+        'the logs': services.map((service) => service.output()).join('\n'),
+        ...(redis && { 'the keys of the queue': await everyKey(redis.url) }),
+        ...(await filesIn(installation.dataDir)),
+        ...(await filesIn(opened.clusterDir)),
+      }
+      const files = Object.entries(kept).filter(([place]) => place.startsWith(opened.clusterDir))
+      // The search finds what is no secret.
+      expect(kept['the rows of every table']).toContain('spring-drive')
+      expect(kept['the logs']).toContain('/api/secure/givingservice/donationsclient')
+      expect(files.some(([, bytes]) => bytes.includes('spring-drive'))).toBe(true)
+      const donorKeys = await readFile(path.join(installation.dataDir, 'donor-keys'), 'utf8')
+      const secrets = [
+        ...[donor.firstname, donor.lastname, donor.address, donor.city, donor.zip, donor.ipAddress, donor.userAgent],
+        ...[email, email.replace('@', '%40'), note, gatewayKey, ...nonces, apiKey, token],
+        ...[...donorKeys.matchAll(/:(\S+)/g)].map(([, secret]) => secret ?? ''),
+        ...[braintreeKeys.privateKey, stripeKeys.secretKey, 'seven quiet rivers run'],
+      ].map((secret) => secret.toLowerCase())
+      const found = Object.entries(kept).flatMap(([place, text]) => {
+        const lower = text.toLowerCase()
+        return secrets.filter((secret) => lower.includes(secret)).map((secret) => `${secret} in ${place}`)
+      })
+      expect(found).toEqual([])
+    })
+  })
+}
+
+async function open(name: ProcessorPlace['name'], redis: TestRedis | undefined, closing: (() => Promise<unknown>)[]) {
+  const processor = await startCampaignProcessor(name)
+  closing.push(() => processor.close())
+  const installation = await newInstallation({
+    ...{ PLATFORM_FEE_PERCENT: '5', PAYMENT_TIMEOUT_SECONDS: '2', LOG_LEVEL: 'debug' },
+    ...(redis && { REDIS_URL: redis.url }),
+    ...gatewaySettings(processor),
+  })
+  closing.push(() => installation.remove())
+  const database = await openEmbeddedPostgres({ dataDir: installation.dataDir })
+  closing.push(() => database.release())
+  const store = openStore({ url: database.url, max: 2, applicationName: 'secrecy' })
+  closing.push(() => store.close())
+  expect(await installation.run(['migrate'])).toMatchObject({ code: 0 })
+  const file = path.join(await mkdtemp(path.join(tmpdir(), 'giving-project-')), 'project.json')
+  closing.push(() => rm(path.dirname(file), { recursive: true, force: true }))
+  await writeFile(file, JSON.stringify({ projects: { project: [targetRecord] } }))
+  expect(await installation.run(['import', file])).toMatchObject({ code: 0 })
+  return { installation, processor, store, clusterDir: database.clusterDir }
+}
+
+function gatewaySettings({ place: { name, address } }: CampaignProcessor): Record<string, string> {
+  if (!address) return {}
+  const url = `https://${address.host}:${address.port}`
+  const place = { PAYMENT_GATEWAY: name, PAYMENT_GATEWAY_URL: url, PAYMENT_GATEWAY_CA_FILE: address.caFile ?? '' }
+  const { merchantId, publicKey, privateKey, merchantAccount } = braintreeKeys
+  return name === 'braintree'
+    ? {
+        ...{ ...place, BRAINTREE_MERCHANT_ID: merchantId, BRAINTREE_PUBLIC_KEY: publicKey },
+        ...{ BRAINTREE_PRIVATE_KEY: privateKey, BRAINTREE_MERCHANT_ACCOUNTS: `USD:${merchantAccount}` },
+      }
+    : { ...place, STRIPE_SECRET_KEY: stripeKeys.secretKey, STRIPE_PUBLISHABLE_KEY: stripeKeys.publishableKey }
+}
+
+async function credentials(installation: Installation, api: RunningService | undefined) {
+  const user = { email: 'ops@example.org', password: 'seven quiet rivers run' }
+  const made = await installation.run(
+    ['users', 'create', '--email', user.email, '--password-stdin', '--json'],
+    `${user.password}\n`,
+  )
+  const { apiKey } = JSON.parse(made.stdout) as { apiKey: string }
+  for (const grant of ['donations', 'donation-notes']) {
+    expect(await installation.run(['users', 'grant', grant, '--email', user.email])).toMatchObject({ code: 0 })
+  }
+  const answer = await fetch(`${api?.baseUrl}/api/userservice/tokens`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ auth_request: { user, api_key: apiKey } }),
+  })
+  const { auth_response } = (await answer.json()) as { auth_response: { access_token: string } }
+  return { apiKey, token: auth_response.access_token }
+}
+
+function aDonation(n: number, { wireName }: CampaignProcessor): string {
+  const payment = { ...donor, paymentGateway: wireName, paymentGatewayKey: gatewayKey }
+  // Some are declined, and some are refused since a field is wrong.
+  const nonce = n % 9 === 8 ? 'fake-declined-2001-nonce' : nonces[n % 5 === 4 ? 2 + (n % 2) : n % 2]
+  const amount = n % 11 === 10 ? 'no amount' : 10 + (n % 50)
+  return JSON.stringify({
+    donation: donationFields(
+      { transactionId: randomUUID(), email, amount, noteToOrganization: note },
+      { ...payment, paymentGatewayNonce: nonce },
+    ),
+  })
+}
+
+/** Every file below a folder, byte by byte; without the keys of donors, which are kept apart from backups. */
+async function filesIn(folder: string): Promise<Record<string, string>> {
+  const texts: Record<string, string> = {}
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const file = path.join(entry.parentPath, entry.name)
+    if (!entry.isFile() || entry.name === 'donor-keys') continue
+    // Temporary files of the running server may be gone.
+    const bytes = await readFile(file).catch(() => undefined)
+    if (bytes) texts[file] = bytes.toString('latin1')
+  }
+  return texts
+}
