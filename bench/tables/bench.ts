@@ -78,7 +78,8 @@ async function assemble(
       const plan = await planRelease(mappingConfig, run, { db, client }, undefined)
       if (plan.verdict !== 'build') throw new Error(`the plan is ${plan.verdict}`)
       const datasets = plan.datasets.filter(({ path }) => withTables || !path.startsWith('/data/'))
-      const build = { config: mappingConfig, run, draft, live: undefined, client, signal, onProgress: () => undefined }
+      const onProgress = () => undefined
+      const build = { config: mappingConfig, run, draft, live: undefined, chain: [], client, signal, onProgress }
       await writeFiles(build, { ...plan, datasets })
       return { seconds: (performance.now() - began) / 1000, peakMiB: peak / 2 ** 20 }
     })

@@ -76,6 +76,7 @@ const uncounted = new Set([
   '/iati/activities/:identifier',
   '/data/*',
   '/llms.txt',
+  '/.well-known/giving-iati-key.pem',
   '/feeds/*',
   '/feeds/releases/*',
   '/feeds/bulk/:token/:file',

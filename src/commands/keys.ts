@@ -1,6 +1,9 @@
+import { readFile, writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { toKeyLimits } from '../api/operations/key-limits.js'
 import { isoInstantOf } from '../domain/dates.js'
+import { ServiceError } from '../domain/errors.js'
+import { createSigningKey, parseSigningKey, type SigningKey } from '../domain/release-chain.js'
 import { getAccountId } from '../store/access/account-administration.js'
 import { issueKey, noLimits, secretHash } from '../store/access/accounts.js'
 import { type KeyChoice, listKeys, revokeKey } from '../store/access/api-keys.js'
@@ -11,7 +14,7 @@ import { auditOperator } from './wiring/audit.js'
 import type { Runtime } from './wiring/runtime.js'
 
 /** `giving keys`. */
-export function registerKeys(program: Command, { storeAction, readSecret }: CommandLine): void {
+export function registerKeys(program: Command, { action, storeAction, readSecret }: CommandLine): void {
   const keys = program.command('keys').description('API keys')
   const add = (name: string, description: string) =>
     keys
@@ -25,6 +28,17 @@ export function registerKeys(program: Command, { storeAction, readSecret }: Comm
     .option('--expires <duration>', 'how long it is valid, such as 90d', durationSeconds)
     .action(storeAction([], issue))
   add('list', 'the keys by number').option('--email <email>', 'e-mail address').action(storeAction([], list))
+  keys
+    .command('signing')
+    .description('the key that releases are signed with')
+    .command('create')
+    .description('make a key for SIGNING_KEY_FILE; prints the public key that giving verify --key asks for')
+    .requiredOption('--file <file>', 'where the private key is written; refused when it is there')
+    .option('--replace <file>', 'the key so far, which vouches for the new one')
+    .option(...jsonOption)
+    .action(
+      action((output, { file, replace }: { file: string; replace?: string }) => createSigning(file, replace, output)),
+    )
   add('revoke', 'end a key and its tokens; exit code 1 when there is no such key')
     .option('--id <number>', 'its number in the list', wholeNumber)
     .option('--key-stdin', 'read the key itself from standard input', false)
@@ -44,6 +58,37 @@ type NewKey = {
   readonly scope?: string
   readonly origin?: readonly string[]
   readonly expires?: number
+}
+
+/** `giving keys signing create`. */
+async function createSigning(file: string, replace: string | undefined, output: Output): Promise<number> {
+  const replaced = replace === undefined ? undefined : await readSigningKey(replace)
+  const text = createSigningKey(replaced)
+  try {
+    await writeFile(file, text, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    throw new ServiceError('input-unusable', `the key file ${file} cannot be written, or is there already`, {
+      cause: error,
+    })
+  }
+  const { id, publicKey } = signingKeyOf(text, file)
+  output.result({ id, publicKey, file }, () => [`key ${id} is in ${file}; its public key:`, publicKey.trimEnd()])
+  return 0
+}
+
+async function readSigningKey(file: string): Promise<SigningKey> {
+  try {
+    return signingKeyOf(await readFile(file, 'utf8'), file)
+  } catch (error) {
+    if (error instanceof ServiceError) throw error
+    throw new ServiceError('input-unusable', `the key file ${file} cannot be read`, { cause: error })
+  }
+}
+
+function signingKeyOf(text: string, file: string): SigningKey {
+  const read = parseSigningKey(text)
+  if ('value' in read) return read.value
+  throw new ServiceError('input-unusable', `expected ${read.expected} in ${file}, got something else`)
 }
 
 async function issue(runtime: Runtime, output: Output, { email, scope, origin, expires }: NewKey): Promise<number> {

@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { z } from 'zod'
@@ -15,19 +16,27 @@ export function registerVerify(program: Command, { signal, action }: CommandLine
     .option('--max-age <duration>', 'how old the set may be, such as 36h', durationSeconds, 36 * 3600)
     .option('--max-time <duration>', 'how long the verification may take, such as 2h', durationSeconds, 3600)
     .option('--state <file>', 'remember the release, and find one that is older than the last time')
+    .option(
+      '--key <file>',
+      'public key of the publisher: the set must be signed, whole, newest, its history unrewritten',
+    )
     .option(...jsonOption)
     .action(
-      action((output, url: string, { maxAge, maxTime, state }: { maxAge: number; maxTime: number; state?: string }) =>
-        verifyCommand(url, { maxAgeSeconds: maxAge, maxSeconds: maxTime, state, now: new Date(), signal }, output),
+      action((output, url: string, { maxAge, maxTime, state, key }: VerifyFlags) =>
+        verifyCommand(url, { maxAgeSeconds: maxAge, maxSeconds: maxTime, state, key, now: new Date(), signal }, output),
       ),
     )
 }
+
+type VerifyFlags = { maxAge: number; maxTime: number; state?: string; key?: string }
 
 type VerifyCommandOptions = {
   readonly maxAgeSeconds: number
   readonly maxSeconds: number
   /** File that remembers the last verified release. */
   readonly state: string | undefined
+  /** File with the public key. */
+  readonly key?: string | undefined
   readonly now: Date
   readonly signal: AbortSignal
 }
@@ -38,6 +47,7 @@ type VerifyCommandOptions = {
  * findings is remembered.
  */
 export async function verifyCommand(url: string, options: VerifyCommandOptions, output: Output): Promise<number> {
+  const publicKey = options.key === undefined ? undefined : await readPublicKey(options.key)
   const progress = output.progress()
   let verification: Verification
   try {
@@ -47,6 +57,7 @@ export async function verifyCommand(url: string, options: VerifyCommandOptions, 
       maxSeconds: options.maxSeconds,
       now: options.now,
       last: options.state === undefined ? undefined : await readState(options.state),
+      ...(publicKey !== undefined && { publicKey }),
       signal: options.signal,
       onProgress: (done, total) => progress.update('files', done, total),
     })
@@ -68,7 +79,22 @@ function toBaseUrl(url: string): string {
   return `${base.origin}${base.pathname}`.replace(/\/feeds\/manifest\.json$/, '').replace(/\/+$/, '')
 }
 
-const stateShape = z.object({ release: z.string(), run: z.number().int(), manifestSha256: z.string() })
+async function readPublicKey(file: string): Promise<string> {
+  try {
+    const text = await readFile(file, 'utf8')
+    if (createPublicKey(text).asymmetricKeyType === 'ed25519') return text
+  } catch (error) {
+    throw new ServiceError('input-unusable', `the key file ${file} cannot be read as a public key in PEM`, {
+      cause: error,
+    })
+  }
+  throw new ServiceError('input-unusable', `expected an Ed25519 key in ${file}, got another one`)
+}
+
+const stateShape = z.object({
+  ...{ release: z.string(), run: z.number().int(), manifestSha256: z.string() },
+  recordSha256: z.string().optional(),
+})
 
 async function readState(file: string): Promise<SeenRelease | undefined> {
   let text: string

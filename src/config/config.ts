@@ -63,6 +63,8 @@ export type Config = {
   readonly standardDir: string | undefined
   readonly reportingOrg: { readonly ref: string | undefined; readonly name: string; readonly type: string }
   readonly licence: LicenceId | undefined
+  /** Whether releases are signed. */
+  readonly signing: 'none' | 'given'
   readonly currency: CurrencyCode
   readonly language: string
   /** Whether pages for people are served beside the one for developers. */
@@ -108,6 +110,7 @@ export class Secrets {
   readonly redisUrl: string | undefined
   readonly upstreamApiKey: string | undefined
   readonly donorKeys: string | undefined
+  readonly signingKey: string | undefined
   /** What the payment processor is called with. */
   readonly paymentKey: string | undefined
   /** What a processor signs its webhooks with, where that is no key of its API. */
@@ -119,6 +122,7 @@ export class Secrets {
     this.redisUrl = found.redisUrl
     this.upstreamApiKey = found.upstreamApiKey
     this.donorKeys = found.donorKeys
+    this.signingKey = found.signingKey
     this.paymentKey = found.paymentKey
     this.webhookSecret = found.webhookSecret
     this.smtpUrl = found.smtpUrl
@@ -172,6 +176,7 @@ class VariableReader {
       redisUrl: found('REDIS_URL'),
       upstreamApiKey: found('UPSTREAM_API_KEY'),
       donorKeys: found('DONOR_KEYS'),
+      signingKey: found('SIGNING_KEY'),
       paymentKey: found('BRAINTREE_PRIVATE_KEY') ?? found('STRIPE_SECRET_KEY'),
       webhookSecret: found('STRIPE_WEBHOOK_SECRET'),
       smtpUrl: found('SMTP_URL'),
@@ -252,6 +257,7 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
     type: variable.get('REPORTING_ORG_TYPE'),
   }),
   licence: (variable) => variable.get('LICENCE_ID'),
+  signing: (variable) => (variable.get('SIGNING_KEY') === undefined ? 'none' : 'given'),
   currency: (variable) => variable.get('DEFAULT_CURRENCY'),
   language: (variable) => variable.get('DEFAULT_LANGUAGE'),
   portal: (variable) => variable.get('PORTAL') === 'on',

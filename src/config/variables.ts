@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { parseDonorKeys } from '../domain/donor.js'
 import { licenceIds } from '../domain/licence.js'
 import { type CurrencyCode, type Decimal, parseCurrencyCode, parseDecimal } from '../domain/money.js'
+import { parseSigningKey } from '../domain/release-chain.js'
 import { cronSyntaxProblem } from './cron.js'
 
 /** One variable: its meaning, its default, and its parser, which returns a value or says what was expected. */
@@ -97,6 +98,11 @@ const percent = (raw: string): { value: Decimal } | { expected: string } => {
 
 const donorKeys = (raw: string): { value: string } | { expected: string } => {
   const read = parseDonorKeys(raw)
+  return 'value' in read ? { value: raw } : read
+}
+
+const signingKey = (raw: string): { value: string } | { expected: string } => {
+  const read = parseSigningKey(raw)
   return 'value' in read ? { value: raw } : read
 }
 
@@ -199,6 +205,12 @@ export const variables = {
     'Licence of the open data, by its id in the IATI registry; unset: none is stated.',
     undefined,
     oneOf(...licenceIds),
+  ),
+  SIGNING_KEY: variable(
+    'Key that releases are signed with, as giving keys signing create writes it; unset: releases are not signed.',
+    undefined,
+    signingKey,
+    true,
   ),
   REPORTING_ORG_TYPE: variable(
     'Code of the publisher in the IATI OrganisationType list.',

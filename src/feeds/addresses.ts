@@ -54,6 +54,15 @@ export const themeListPaths = { xml: '/themes.xml', json: '/themes.json' } as co
 
 export const manifestPath = '/feeds/manifest.json'
 
+/** What stays known of every release, each record linked to the one before. */
+export const releaseChainPath = '/feeds/releases.json'
+
+/** The publisher's word that the live release is up to date. */
+export const checkedPath = '/feeds/checked.json'
+
+/** The public key by which releases are verified. */
+export const publicKeyPath = '/.well-known/giving-iati-key.pem'
+
 /** The Atom feed of one project's progress reports. */
 export function projectFeedPath(projectId: number): string {
   return `/feeds/projects/${projectId}/reports.atom`

@@ -1,6 +1,7 @@
 import { buildBulkFiles } from './bulk/bulk-files.js'
 import type { Publication, PublicationDeps } from './publication.js'
 import { publishRelease } from './release/operate/publish-release.js'
+import { stateChecked } from './release/operate/state-checked.js'
 import { planShards, renderShard } from './render/render-shard.js'
 
 /** Wires the steps of a publication to their store, folder and configuration. */
@@ -10,6 +11,7 @@ export function createPublication(deps: PublicationDeps): Publication {
     renderShard: (run, shard, options) => renderShard(deps, run, shard, options),
     publishRelease: async (run, options) => {
       const outcome = await publishRelease(deps, run, options)
+      if (outcome.state !== 'held') await stateChecked(deps)
       await buildBulkFiles(deps, run, options)
       return outcome
     },

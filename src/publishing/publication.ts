@@ -1,4 +1,5 @@
 import type { Clock } from '../domain/dates.js'
+import type { SigningKey } from '../domain/release-chain.js'
 import type { IdRange, Outcome, RenderCounts, Run, RunProgress } from '../domain/run.js'
 import type { MappingConfig } from '../feeds/iati/mapping-config.js'
 import type { Store } from '../store/store.js'
@@ -43,6 +44,8 @@ export type OperateDeps = FolderDeps & { readonly keepReleases: number }
 
 export type PublicationDeps = RenderDeps &
   OperateDeps & {
+    /** What releases are signed with. */
+    readonly signer?: SigningKey
     readonly maxLossPercent: number
     /** How long publishing waits for another holder of its lock before it takes the lock over; 10 s when not given. */
     readonly lockPatienceMs?: number

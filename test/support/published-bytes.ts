@@ -3,13 +3,13 @@ import { readdir, readFile, realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { releaseFolder } from '../../src/publishing/folder/release-folder.js'
 
-/** The hash of every file that is live in the folder, releases and bulk files, by its path; manifests are left out. */
+/** The hash of every file that is live in the folder, releases and bulk files, by its path; manifests and the chain are left out. */
 export async function publishedBytes(feedsDir: string): Promise<Record<string, string>> {
   const hashes: Record<string, string> = {}
   for (const root of [feedsDir, path.join(feedsDir, 'bulk')]) {
     const live = await realpath(releaseFolder(root).current)
     for (const entry of await readdir(live, { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile() || entry.name === 'manifest.json') continue
+      if (!entry.isFile() || entry.name === 'manifest.json' || entry.name === 'releases.json') continue
       const file = path.join(entry.parentPath, entry.name)
       const name = `${path.relative(feedsDir, path.dirname(path.dirname(live)))}/${path.relative(live, file)}`
       hashes[name] = createHash('sha256')
@@ -22,6 +22,14 @@ export async function publishedBytes(feedsDir: string): Promise<Record<string, s
 
 /** A manifest without what names its run, and when files that did not change were last written. */
 export function comparableManifest(manifest: object): unknown {
-  const own = new Set(['release', 'run', 'immutablePath', 'previous', 'previousReleases', 'lastModified'])
+  const own = new Set([
+    'release',
+    'run',
+    'immutablePath',
+    'previous',
+    'previousSha256',
+    'previousReleases',
+    'lastModified',
+  ])
   return JSON.parse(JSON.stringify(manifest, (name, value: unknown) => (own.has(name) ? undefined : value)))
 }

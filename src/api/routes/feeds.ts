@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../domain/errors.js'
-import { dataPackagePath, llmsTextPath, manifestPath } from '../../feeds/addresses.js'
+import { checkedPath, dataPackagePath, llmsTextPath, manifestPath, publicKeyPath } from '../../feeds/addresses.js'
 import type { ReadableRelease } from '../../publishing/release/read/release-reader.js'
 import type { ApiDeps } from '../deps.js'
 import type { Downloads } from '../downloads.js'
@@ -33,7 +33,7 @@ export function feedRoutes(
     path: string,
     lifetime: 'live' | 'immutable',
   ): Promise<FastifyReply> => {
-    const file = await release.find(path)
+    const file = await (path === checkedPath && lifetime === 'live' ? releases.checked() : release.find(path))
     if (!file) throw nothingHere(request)
     reply.header('link', descriptionLinks(path, lifetime === 'live' ? '' : `${keptPrefix}${release.id}`))
     return await serveFile(request, reply, { file, release: release.id, lifetime, downloads })
@@ -72,11 +72,13 @@ export function feedRoutes(
   route('/data/', serveLive)
   route('/feeds/', serveLive)
   route(keptPrefix, serveKept)
-  app.route({
-    method: ['GET', 'HEAD'],
-    url: llmsTextPath,
-    handler: (request, reply) => serveLive(request, reply as FastifyReply, llmsTextPath),
-  })
+  for (const url of [llmsTextPath, publicKeyPath]) {
+    app.route({
+      method: ['GET', 'HEAD'],
+      url,
+      handler: (request, reply) => serveLive(request, reply as FastifyReply, url),
+    })
+  }
 }
 
 const keptPrefix = '/feeds/releases/'

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../domain/errors.js'
+import { parseSigningKey } from '../../domain/release-chain.js'
 import type { MappingConfig } from '../../feeds/iati/mapping-config.js'
 import { createPublication } from '../../publishing/create-publication.js'
 import type { Publication } from '../../publishing/publication.js'
@@ -14,14 +15,14 @@ import type { Runtime } from './runtime.js'
 const mappingFields = ['reportingOrg', 'licence', 'currency', 'language', ...baseUrlFields] as const
 
 /** The fields of the configuration that a publication uses. */
-export const publicationFields = [...mappingFields, ...schemaFields, 'publish'] as const
+export const publicationFields = [...mappingFields, 'signing', ...schemaFields, 'publish'] as const
 
 /** The work of publication as this runtime is configured, with the official schema when its files are there. */
 export async function openPublication(
   runtime: Runtime<(typeof publicationFields)[number]>,
   cleanup: CleanupStack,
 ): Promise<Publication> {
-  const { config, store, feedsDir, clock, log } = runtime
+  const { config, secrets, store, feedsDir, clock, log } = runtime
   const mappingConfig = await resolveMapping(runtime)
   if (!isDemoPublisher(config.reportingOrg.ref)) {
     const removed = await store.transaction(removeTestDonations)
@@ -33,6 +34,7 @@ export async function openPublication(
     log.warn({ runId: adopted }, 'the database is older than the live release: it was restored from a backup')
   const xsd = await openOfficialSchema(config)
   if (xsd) cleanup.defer(async () => xsd.dispose())
+  const signer = secrets.signingKey === undefined ? undefined : parseSigningKey(secrets.signingKey)
   return createPublication({
     store,
     mappingConfig,
@@ -41,6 +43,7 @@ export async function openPublication(
     maxLossPercent: config.publish.maxLossPercent,
     clock,
     ...(xsd && { xsd }),
+    ...(signer && 'value' in signer && { signer: signer.value }),
   })
 }
 

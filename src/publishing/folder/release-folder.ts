@@ -9,6 +9,7 @@ import { isErrno, toStorageError } from './storage-errors.js'
  *     current -> releases/{id}                           the live release
  *     drafts/{id}/                                       being written; drafts of dead writers are removed
  *     held/{id}/                                         complete, waiting for the operator
+ *     checked.json                                       the signed word that the live release is up to date
  */
 export type ReleaseFolder = {
   readonly root: string
@@ -16,6 +17,7 @@ export type ReleaseFolder = {
   readonly drafts: string
   readonly held: string
   readonly current: string
+  readonly checked: string
 }
 
 export function releaseFolder(feedsDir: string): ReleaseFolder {
@@ -25,6 +27,7 @@ export function releaseFolder(feedsDir: string): ReleaseFolder {
     drafts: path.join(feedsDir, 'drafts'),
     held: path.join(feedsDir, 'held'),
     current: path.join(feedsDir, 'current'),
+    checked: path.join(feedsDir, 'checked.json'),
   }
 }
 

@@ -1,9 +1,18 @@
 import { z } from 'zod'
 import { ServiceError } from '../../domain/errors.js'
 import { type AddressAnswer, readAddress } from './read-address.js'
+import { type ChainFinding, type ChainVerdict, verifyChain } from './verify-chain.js'
 
 /** What can be wrong with a published set. */
-export type FindingCode = 'tampered' | 'missing' | 'mixed' | 'rollback' | 'frozen' | 'headers' | 'malformed'
+export type FindingCode =
+  | 'tampered'
+  | 'missing'
+  | 'mixed'
+  | 'rollback'
+  | 'frozen'
+  | 'headers'
+  | 'malformed'
+  | ChainFinding['code']
 
 export type Finding = {
   readonly code: FindingCode
@@ -13,7 +22,12 @@ export type Finding = {
 }
 
 /** What one verification keeps for the next one to compare with. */
-export type SeenRelease = { readonly release: string; readonly run: number; readonly manifestSha256: string }
+export type SeenRelease = {
+  readonly release: string
+  readonly run: number
+  readonly manifestSha256: string
+  readonly recordSha256?: string | undefined
+}
 
 export type Verification = {
   readonly release: string
@@ -33,6 +47,8 @@ export type VerifyOptions = {
   readonly maxAgeHours: number
   readonly now: Date
   readonly last: SeenRelease | undefined
+  /** The publisher's public key (PEM): the set must be signed, and the newest of an unbroken chain. */
+  readonly publicKey?: string
   /** How long it may take. */
   readonly maxSeconds: number
   readonly signal: AbortSignal
@@ -71,7 +87,11 @@ async function verifyWithin(options: VerifyOptions): Promise<Verification> {
     const findings: Finding[] = []
     const tell: Tell = (code, address, expected, got) =>
       findings.push({ code, address, expected: cut(String(expected)), got: cut(String(got)) })
-    const ageHours = await age(options, manifest)
+    const verdict = await chainVerdict(options, sha256)
+    for (const { code, expected, got } of verdict?.findings ?? []) tell(code, chainAddress, expected, got)
+    const ageHours = verdict
+      ? hoursSince(options, [manifest.generated, verdict.checkedAt])
+      : await age(options, manifest)
     if (ageHours > options.maxAgeHours) {
       tell('frozen', manifestAddress, `an age of at most ${options.maxAgeHours} hours`, `${ageHours.toFixed(1)} hours`)
     }
@@ -93,7 +113,12 @@ async function verifyWithin(options: VerifyOptions): Promise<Verification> {
       files: manifest.files.length,
       bytes,
       findings,
-      seen: { release: manifest.release, run: manifest.run, manifestSha256: sha256 },
+      seen: {
+        release: manifest.release,
+        run: manifest.run,
+        manifestSha256: sha256,
+        recordSha256: verdict?.recordSha256,
+      },
     }
   }
 }
@@ -156,20 +181,45 @@ function toJson(text: string): unknown {
   }
 }
 
+const chainAddress = '/feeds/releases.json'
+const checkedAddress = '/feeds/checked.json'
+// A thousand years of days.
+const maxChainBytes = 300_000_000
+
+/** What the key says of the set; undefined without a key. */
+async function chainVerdict(
+  { baseUrl, publicKey, last, signal }: VerifyOptions,
+  manifestSha256: string,
+): Promise<ChainVerdict | undefined> {
+  if (publicKey === undefined) return undefined
+  const textAt = async (address: string, maxBytes: number) => {
+    const read = await readAddress(new URL(baseUrl + address), { maxBytes, keep: true, signal })
+    return read.status === 200 && !read.isCut ? read.text : undefined
+  }
+  const texts = { releases: await textAt(chainAddress, maxChainBytes), checked: await textAt(checkedAddress, 10_000) }
+  return verifyChain(texts, manifestSha256, publicKey, last)
+}
+
+/** Hours since the latest of these instants. */
+function hoursSince({ now }: VerifyOptions, instants: readonly (string | undefined)[]): number {
+  const times = instants.flatMap((instant) => (instant === undefined ? [] : Date.parse(instant)))
+  return (now.getTime() - Math.max(...times)) / 3_600_000
+}
+
 const statusShape = z.object({
   runs: z.array(z.object({ state: z.string(), finishedAt: z.iso.datetime().optional() })),
 })
 
 /** Hours since the release was made, or since a later run found nothing changed. */
-async function age({ baseUrl, signal, now }: VerifyOptions, manifest: SetManifest): Promise<number> {
-  let latest = Date.parse(manifest.generated)
+async function age(options: VerifyOptions, manifest: SetManifest): Promise<number> {
+  const { baseUrl, signal } = options
+  const instants = [manifest.generated]
   const read = await readAddress(new URL(`${baseUrl}/feeds/status.json`), { maxBytes: 1_000_000, keep: true, signal })
   const status = statusShape.safeParse(read.status === 200 ? toJson(read.text ?? '') : undefined)
   for (const { state, finishedAt } of status.success ? status.data.runs : []) {
-    if ((state === 'published' || state === 'unchanged') && finishedAt)
-      latest = Math.max(latest, Date.parse(finishedAt))
+    if ((state === 'published' || state === 'unchanged') && finishedAt) instants.push(finishedAt)
   }
-  return (now.getTime() - latest) / 3_600_000
+  return hoursSince(options, instants)
 }
 
 function checkHistory(last: SeenRelease | undefined, manifest: SetManifest, sha256: string, tell: Tell): void {

@@ -20,6 +20,7 @@ import type { PublicationDeps, WorkOptions } from '../../publication.js'
 import { completeRows } from '../../tables/complete-rows.js'
 import { isSameContent, type PlanResult, planRelease, type ReleasePlan } from '../plan/plan-release.js'
 import { type Manifest, releaseRow } from '../read/manifest.js'
+import { releaseChain } from '../read/release-chain-file.js'
 import { createReleaseReader, findHeldRelease, type ReadableRelease } from '../read/release-reader.js'
 import { writeFiles } from '../write/write-release.js'
 import { holdReason } from './guards.js'
@@ -57,11 +58,15 @@ export async function publishRelease(
     await using draft = await Draft.begin(folder, newReleaseId(run))
     deps.onStep?.('begun')
     const assembled = await deps.store.snapshot(async (db, client) => {
-      const plan = await planRelease(deps.mappingConfig, run, { db, client }, live)
+      const plan = await planRelease(deps.mappingConfig, run, { db, client }, live, deps.signer?.publicKey)
       if (plan.verdict !== 'build') return plan
       const known = await outcomeOfKnown(deps, folder, state, plan)
       if (known) return known
-      const build = { config: deps.mappingConfig, run, draft, live, client, signal, onProgress }
+      const newest =
+        state.rolledBackFrom === undefined ? live : await createReleaseReader(deps.feedsDir).byId(state.rolledBackFrom)
+      const chain = await releaseChain(newest)
+      const { mappingConfig: config, signer } = deps
+      const build = { config, run, draft, live, chain, ...(signer && { signer }), client, signal, onProgress }
       return { ...plan, manifest: await writeFiles(build, plan) }
     })
     if ('state' in assembled) return assembled

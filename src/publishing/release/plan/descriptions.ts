@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto'
 import { noNotices } from '../../../domain/notice.js'
-import { catalogueFormats, cataloguePath, dataPackagePath, llmsTextPath } from '../../../feeds/addresses.js'
+import {
+  catalogueFormats,
+  cataloguePath,
+  dataPackagePath,
+  llmsTextPath,
+  publicKeyPath,
+} from '../../../feeds/addresses.js'
 import { dataPackage } from '../../../feeds/catalogue/data-package.js'
 import { catalogueMediaTypes, dcatCatalogue } from '../../../feeds/catalogue/dcat.js'
 import { llmsText } from '../../../feeds/catalogue/llms-text.js'
@@ -10,7 +16,7 @@ import { inOneBatch } from '../../files/texts.js'
 import type { Dataset } from './dataset.js'
 
 /** What describes the files of a release: they change when a file is added, not when its content changes. */
-export function descriptions(config: MappingConfig, files: readonly Dataset[]): Dataset[] {
+export function descriptions(config: MappingConfig, files: readonly Dataset[], publicKey?: string): Dataset[] {
   const description = describePublication(config, files)
   return [
     document(dataPackagePath, 'application/json; charset=utf-8', dataPackage(description)),
@@ -18,6 +24,7 @@ export function descriptions(config: MappingConfig, files: readonly Dataset[]): 
       document(cataloguePath(format), catalogueMediaTypes[format], dcatCatalogue(description, format)),
     ),
     document(llmsTextPath, 'text/markdown; charset=utf-8', llmsText(description)),
+    ...(publicKey === undefined ? [] : [document(publicKeyPath, 'application/x-pem-file', publicKey)]),
   ]
 }
 

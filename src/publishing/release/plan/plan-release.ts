@@ -52,12 +52,13 @@ export type PlanResult =
   | { readonly verdict: 'unchanged'; readonly live: ReadableRelease; readonly held: Manifest['held'] }
   | { readonly verdict: 'empty'; readonly reason: string; readonly held: Manifest['held'] }
 
-/** Plans a release of everything rendered, without writing anything. */
+/** Plans a release of everything rendered, without writing anything. It holds `publicKey` (PEM), by which it can be verified. */
 export async function planRelease(
   config: MappingConfig,
   run: Run,
   snapshot: Snapshot,
   live: ReadableRelease | undefined,
+  publicKey?: string,
 ): Promise<PlanResult> {
   const { db } = snapshot
   const heldRows = await heldRenderings(db, maxHeldNamed)
@@ -103,7 +104,7 @@ export async function planRelease(
     ...(await reportDatasets(config, db)),
     ...(await tableDatasets(db)),
   ]
-  const datasets = [...files, ...descriptions(config, files)]
+  const datasets = [...files, ...descriptions(config, files, publicKey)]
   const plan: ReleasePlan = {
     verdict: 'build',
     datasets,

@@ -50,6 +50,8 @@ export type Manifest = {
   /** The time of the run that made the release. */
   readonly generated: IsoInstant
   readonly previous?: string
+  /** SHA-256 of the manifest of `previous`, hex. */
+  readonly previousSha256?: string
   /** Releases before this one, newest first; readable while they are kept. */
   readonly previousReleases?: readonly { readonly release: string; readonly manifest: string }[]
   readonly publisher: { readonly ref: string; readonly name: string }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { ServiceError } from '../../../domain/errors.js'
-import { manifestPath } from '../../../feeds/addresses.js'
+import { manifestPath, releaseChainPath } from '../../../feeds/addresses.js'
 import { isReleaseId, liveReleaseId, releaseFolder } from '../../folder/release-folder.js'
 import { type ServedFile, toServedFile } from '../../folder/served-file.js'
 import { isErrno } from '../../folder/storage-errors.js'
@@ -22,8 +22,11 @@ export type ReleaseReader = {
   live(): Promise<ReadableRelease | undefined>
   /** A kept release by id; undefined when it is unknown or was removed. */
   byId(id: string): Promise<ReadableRelease | undefined>
+  /** The signed word that the live release is up to date; undefined without a key for signing. */
+  checked(): Promise<ServedFile | undefined>
 }
 
+const jsonMediaType = 'application/json; charset=utf-8'
 const atomMediaType = 'application/atom+xml; charset=utf-8'
 const projectFeedPattern = /^\/feeds\/projects\/([1-9]\d{0,15})\/reports\.atom$/
 // Manifests kept in memory; releases are immutable, so an entry is never stale.
@@ -60,6 +63,7 @@ export function createReleaseReader(feedsDir: string): ReleaseReader {
 
   return {
     byId,
+    checked: () => jsonFile(folder.checked),
     live: async () => {
       const id = await liveReleaseId(folder)
       if (id === undefined) return undefined
@@ -88,20 +92,23 @@ export async function findHeldRelease(feedsDir: string, id: string): Promise<Rea
 }
 
 async function openRelease(directory: string, id: string): Promise<ReadableRelease> {
-  const text = await readFile(path.join(directory, 'manifest.json'))
+  const file = path.join(directory, 'manifest.json')
+  const text = await readFile(file)
   const manifest = JSON.parse(text.toString('utf8')) as Manifest
   const files = new Map(manifest.files.map((file) => [file.path, file]))
   const manifestFile: ServedFile = {
-    mediaType: 'application/json; charset=utf-8',
+    mediaType: jsonMediaType,
     sha256: createHash('sha256').update(text).digest('hex'),
     lastModified: new Date(manifest.generated),
-    identity: { path: path.join(directory, 'manifest.json'), offset: 0, length: text.length },
+    identity: { path: file, offset: 0, length: text.length },
   }
+  const chainFile = await jsonFile(path.join(directory, releaseChainPath), manifestFile.lastModified)
   return {
     id,
     manifest,
     find: async (address) => {
       if (address === manifestPath) return manifestFile
+      if (address === releaseChainPath) return chainFile
       const file = files.get(address)
       if (file) return toServedFile(directory, address, file)
       const projectId = projectFeedPattern.exec(address)?.[1]
@@ -116,5 +123,21 @@ async function openRelease(directory: string, id: string): Promise<ReadableRelea
         }
       )
     },
+  }
+}
+
+/** A small JSON file that no manifest names; undefined when there is none. */
+async function jsonFile(file: string, lastModified?: Date): Promise<ServedFile | undefined> {
+  try {
+    const text = await readFile(file)
+    return {
+      mediaType: jsonMediaType,
+      sha256: createHash('sha256').update(text).digest('hex'),
+      lastModified: lastModified ?? (await stat(file)).mtime,
+      identity: { path: file, offset: 0, length: text.length },
+    }
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined
+    throw error
   }
 }

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import { isoInstantOf } from '../../../domain/dates.js'
 import { noNotices } from '../../../domain/notice.js'
+import { nextRecord, type ReleaseRecord, type SigningKey } from '../../../domain/release-chain.js'
 import type { Run } from '../../../domain/run.js'
-import { manifestPath, projectFeedIndexPath } from '../../../feeds/addresses.js'
+import { manifestPath, projectFeedIndexPath, releaseChainPath } from '../../../feeds/addresses.js'
 import type { MappingConfig } from '../../../feeds/iati/mapping-config.js'
 import type { Connection } from '../../../store/database/connection.js'
 import { copyRows } from '../../../store/database/copy-rows.js'
@@ -13,6 +15,7 @@ import type { Dataset, DatasetContent, FilesSource } from '../plan/dataset.js'
 import type { ReleasePlan } from '../plan/plan-release.js'
 import { listPackedFeeds, packAddress, packFeeds, packIndexAddress } from '../read/feed-pack.js'
 import type { Manifest, ManifestFile } from '../read/manifest.js'
+import { releaseChainText } from '../read/release-chain-file.js'
 import type { ReadableRelease } from '../read/release-reader.js'
 import { indexTexts } from './write-index.js'
 
@@ -24,12 +27,15 @@ export type Build = {
   readonly run: Run
   readonly draft: Draft
   readonly live: ReadableRelease | undefined
+  /** The records of earlier releases. */
+  readonly chain: readonly ReleaseRecord[]
+  readonly signer?: SigningKey
   readonly client: Connection
   readonly signal: AbortSignal
   readonly onProgress: Progress
 }
 
-/** Writes files that changed, carries over the others, and writes the manifest. */
+/** Writes files that changed, carries over the others, and writes the manifest and its record. */
 export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manifest> {
   const { run, draft, live, signal, onProgress } = build
   const { reportingOrg } = build.config
@@ -83,11 +89,17 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
   const projectFeeds = await writeProjectFeeds(build, plan, liveFiles.get(projectFeedIndexPath))
   for (const entry of entries.values()) files.push(await entry())
   files.push(projectFeeds)
+  const previous = await live?.find(manifestPath)
   const manifest: Manifest = {
     release: draft.id,
     run: run.id,
     generated,
-    ...(live && { previous: live.id, previousReleases: previousReleases(live.manifest) }),
+    ...(live &&
+      previous && {
+        previous: live.id,
+        previousSha256: previous.sha256,
+        previousReleases: previousReleases(live.manifest),
+      }),
     publisher: { ref: reportingOrg.ref, name: reportingOrg.name },
     ...(plan.publisherRecord && { publisherRecord: plan.publisherRecord }),
     files,
@@ -97,6 +109,12 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
   }
   const text = `${JSON.stringify(manifest, null, 2)}\n`
   await draft.write('/manifest.json', inOneBatch(text), signal, { twin: false })
+  const facts = {
+    ...{ release: draft.id, run: run.id, generated, manifestSha256: createHash('sha256').update(text).digest('hex') },
+    ...{ activities: plan.totals.activities, files: files.length },
+  }
+  const chain = [...build.chain, nextRecord(facts, build.chain.at(-1), build.signer)]
+  await draft.write(releaseChainPath, inOneBatch(releaseChainText(chain)), signal, { twin: false })
   await draft.synced()
   return manifest
 }
