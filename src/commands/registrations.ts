@@ -8,6 +8,7 @@ import { registerDonations } from './donations.js'
 import { registerDonors } from './donors.js'
 import { registerExport } from './export.js'
 import { registerHealth } from './health.js'
+import { registerHeld } from './held.js'
 import { registerImport } from './import.js'
 import { registerKeys } from './keys.js'
 import { registerMaintenance } from './maintenance.js'
@@ -41,6 +42,7 @@ export const registrations = [
   registerValidate,
   registerReleases,
   registerVerify,
+  registerHeld,
   registerProjects,
   registerOrganizations,
   registerDonations,

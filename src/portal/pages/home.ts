@@ -40,11 +40,11 @@ export async function homePage(view: View): Promise<PageBody> {
 `,
     main: html`<h1 dir="auto">${publisherName}</h1>
 <p class="lead">${words.home.intro(publisherName)}</p>
+<p class="kind">${words.home.published} ${shortDay(view, release.manifest.generated)}</p>
 <dl class="tiles">${tile(words.nav.projects, countText(view, catalogue.all.places.length))}
 ${tile(words.home.countries, countText(view, countries.size))}
 ${tile(words.home.partners, countText(view, organisations.size))}
-${sumTiles(view, catalogue.all)}
-${tile(words.home.published, shortDay(view, release.manifest.generated))}</dl>
+${sumTiles(view, catalogue.all)}</dl>
 ${whereSection(view)}
 ${monthSection(view)}
 <div class="halves">${groupSection(view, 'sectors', 'sectors', (group) => sectorName(view, group.key))}

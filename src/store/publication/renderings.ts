@@ -148,15 +148,20 @@ export type HeldRow = {
   readonly notices: readonly Notice[]
 }
 
+/** The held activity of a project; undefined when it is not held. */
+export async function findHeldRendering(db: Db, projectId: number): Promise<HeldRow | undefined> {
+  const { rows } = await db.query<HeldRow>(`${selectHeld} and project_id = $1`, [projectId])
+  return rows[0]
+}
+
+const selectHeld = `select project_id as "projectId", identifier, text is not null as "stillPublished", notices
+  from rendering where verdict = 'held'`
+
 /** How many activities are held, and the first `limit` of them by id. */
 export async function heldRenderings(db: Db, limit: number): Promise<{ count: number; sample: HeldRow[] }> {
   const count = await db.query<{ count: number }>(
     `select count(*)::integer as count from rendering where verdict = 'held'`,
   )
-  const { rows } = await db.query<HeldRow>(
-    `select project_id as "projectId", identifier, text is not null as "stillPublished", notices
-      from rendering where verdict = 'held' order by project_id limit $1`,
-    [limit],
-  )
+  const { rows } = await db.query<HeldRow>(`${selectHeld} order by project_id limit $1`, [limit])
   return { count: count.rows[0]?.count ?? 0, sample: rows }
 }
