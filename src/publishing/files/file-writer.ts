@@ -18,8 +18,12 @@ export type FileEnvelope = { readonly head: string; readonly tail: string; reado
 /** A part of an open file; `end` is the first byte after it. */
 export type FilePart = { readonly file: FileHandle; readonly start: number; readonly end: number }
 
-// Pieces that are being compressed and written while the next one is filled: enough for two cores.
+// Pieces that are being compressed and written while the next one is filled: enough for two cores, shared by the files that are
+// written together.
 const maxSent = 4
+
+/** `together`: how many files are written at the same time; memory does not grow with it as it would without. */
+type WriterOptions = { readonly pool: PiecePool; readonly envelope: FileEnvelope; readonly together?: number }
 
 const nothing = Buffer.alloc(0)
 
@@ -38,6 +42,7 @@ export class FileWriter {
   readonly #hash = createHash('sha256')
   readonly #contentHash: ReturnType<typeof createHash> | undefined
   readonly #sent: Promise<void>[] = []
+  readonly #maxSent: number
   #piece: Piece | undefined
   #bytes = 0
   #gzipBytes = 0
@@ -47,8 +52,9 @@ export class FileWriter {
   private constructor(
     target: string,
     { identity, twin }: { readonly identity: FileHandle; readonly twin: FileHandle | undefined },
-    { pool, envelope }: { readonly pool: PiecePool; readonly envelope: FileEnvelope },
+    { pool, envelope, together = 1 }: WriterOptions,
   ) {
+    this.#maxSent = Math.max(1, Math.floor(maxSent / together))
     this.target = target
     this.#identity = identity
     this.#twin = twin
@@ -58,10 +64,7 @@ export class FileWriter {
   }
 
   /** Begins a new file and, if `twin`, its gzip twin beside it. */
-  static async create(
-    target: string,
-    options: { readonly pool: PiecePool; readonly twin: boolean; readonly envelope: FileEnvelope },
-  ): Promise<FileWriter> {
+  static async create(target: string, options: WriterOptions & { readonly twin: boolean }): Promise<FileWriter> {
     const identity = await open(target, 'wx')
     let twin: FileHandle | undefined
     try {
@@ -146,7 +149,7 @@ export class FileWriter {
   }
 
   async #take(): Promise<Piece> {
-    if (this.#sent.length >= maxSent) await this.#sent.shift()
+    if (this.#sent.length >= this.#maxSent) await this.#sent.shift()
     this.#piece = this.#pool.take()
     return this.#piece
   }

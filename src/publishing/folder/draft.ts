@@ -98,7 +98,7 @@ export class Draft implements AsyncDisposable {
       for (const { address, twin = true, envelope = noEnvelope } of files) {
         if (this.#unsynced.length >= maxUnsynced) await this.#syncOldest()
         target = await this.#prepare(address)
-        writers.push(await FileWriter.create(target, { twin, envelope, pool: this.#pool }))
+        writers.push(await FileWriter.create(target, { twin, envelope, pool: this.#pool, together: files.length }))
       }
       await unlessAborted(signal, addTexts(writers))
     } catch (error) {
