@@ -64,24 +64,29 @@ export async function reconcileEntries(db: Db, span: ReconciledSpan): Promise<vo
  */
 const enterResult = `
   with theirs as (
-    select e.id, e.kind, e.charge_id, e.reference, e.amount, e.currency, e.settled_at::date as day, d.id as donation_id,
-      case e.kind when 'charge' then d.amount + d.addon else r.amount + r.addon end as booked,
-      d.currency as booked_in, d.status = 'received' as open,
-      case e.kind when 'charge' then d.charge_id <> e.charge_id else exists (
+    select e.*, e.settled_at::date as day, d.id as donation_id, d.amount + d.addon as booked, d.currency as booked_in,
+        d.status = 'received' as open, d.charge_id <> e.charge_id as again
+      from processor_entry e left join donation d
+        on d.reference = e.reference and d.gateway = e.gateway and d.status in ('received', 'settled', 'refunded')
+      where e.gateway = $1 and e.kind = 'charge' and e.settled_at >= $2::date and e.settled_at < $3::date + 1
+    union all
+    select e.*, e.settled_at::date, d.id, r.amount + r.addon, d.currency, false, exists (
         select from processor_entry o where o.gateway = e.gateway and o.kind = e.kind and o.reference = e.reference
-          and (o.settled_at, o.id) < (e.settled_at, e.id)) end as again,
-      (select sum(case o.kind when 'charge' then o.amount else -o.amount end) from processor_entry o
-        where o.gateway = e.gateway and o.charge_id = e.charge_id) = 0 as returned
-    from processor_entry e
-      left join donation_refund r
-        on e.kind = 'refund' and r.reference in (e.reference, e.id) and r.kind = 'refund' and r.done_at is not null
-      left join donation d on d.gateway = e.gateway and d.status in ('received', 'settled', 'refunded')
-        and (d.reference = case e.kind when 'charge' then e.reference end or d.id = r.donation_id)
-    where e.gateway = $1 and e.settled_at >= $2::date and e.settled_at < $3::date + 1
+          and (o.settled_at, o.id) < (e.settled_at, e.id))
+      from processor_entry e
+        -- A refund of the processor's console is booked under the processor's name for it.
+        left join lateral (
+          select * from donation_refund where reference = e.reference and kind = 'refund' and done_at is not null
+          union all
+          select * from donation_refund where reference = e.id and kind = 'refund' and done_at is not null
+          limit 1) r on true
+        left join donation d on d.id = r.donation_id and d.gateway = e.gateway
+      where e.gateway = $1 and e.kind = 'refund' and e.settled_at >= $2::date and e.settled_at < $3::date + 1
   ), judged as (
     select *, case
         when booked is null or again then
-          case when returned then null when booked is null then 'unknown' else 'doubled' end
+          case when (select sum(case o.kind when 'charge' then o.amount else -o.amount end) from processor_entry o
+              where o.gateway = $1 and o.charge_id = theirs.charge_id) = 0 then null when booked is null then 'unknown' else 'doubled' end
         when booked <> amount or booked_in <> currency then 'changed' end as difference
     from theirs where open is not true
   ), ours as (
@@ -96,8 +101,8 @@ const enterResult = `
   ), missing as (
     select o.kind, o.id, o.reference, o.charge_id, o.amount, o.currency, o.at::date as day from ours o
     where o.at >= $2::date and o.at < $3::date + 1 and o.at < $4::timestamptz - make_interval(days => $5)
-      and not exists (select from processor_entry e
-        where e.gateway = $1 and e.kind = o.kind and o.reference in (e.reference, e.id))
+      and not exists (select from processor_entry e where e.gateway = $1 and e.kind = o.kind and e.reference = o.reference)
+      and not exists (select from processor_entry e where e.gateway = $1 and e.kind = o.kind and e.id = o.reference)
       and not (o.ended and not exists (select from processor_entry e where e.gateway = $1 and e.charge_id = o.charge_id))
   ), line as (
     select day, currency, case kind when 'charge' then amount else -amount end as processor, 0 as books from judged
