@@ -6,6 +6,7 @@ import { bench as donations } from './donations/bench.js'
 import { bench as downloads } from './downloads/bench.js'
 import { bench as mapping } from './mapping/bench.js'
 import { bench as peer } from './peer/bench.js'
+import { bench as portal } from './portal/bench.js'
 import { bench as render } from './render/bench.js'
 import { bench as scale } from './scale/bench.js'
 import { bench as search } from './search/bench.js'
@@ -32,6 +33,7 @@ const benches: readonly Bench[] = [
   scale,
   api,
   search,
+  portal,
   donations,
   sync,
 ]

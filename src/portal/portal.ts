@@ -39,12 +39,15 @@ const keptBytes = 48 * 1_048_576
 
 const htmlType = 'text/html; charset=utf-8'
 
+type Opened = { readonly release: ReadableRelease; readonly index: ActivityIndex; readonly catalogue: Catalogue }
+
 /** Draws pages from the live release, and from nothing else. Each page is of one release from its first byte to its last. */
 export class Portal {
   readonly differences: Differences
   readonly #releases: ReleaseReader
   readonly #readIndex: IndexReader
   readonly #site: { readonly baseUrl: () => string; readonly publisherName: string }
+  #opening: Promise<Opened | undefined> | undefined
   readonly #catalogues = new WeakMap<ActivityIndex, Promise<Catalogue>>()
   readonly #pages = new LRUCache<string, RenderedPage>({
     maxSize: keptBytes,
@@ -58,8 +61,16 @@ export class Portal {
     this.differences = new Differences(releases, readIndex)
   }
 
+  /** As `#openLive`; requests that come while it is looked up share the look-up, which costs more than sending a page. */
+  async #open(): Promise<Opened | undefined> {
+    this.#opening ??= this.#openLive().finally(() => {
+      this.#opening = undefined
+    })
+    return await this.#opening
+  }
+
   /** The live release with what pages need; undefined before the first, and while the live one is of an earlier version. */
-  async #open(): Promise<{ release: ReadableRelease; index: ActivityIndex; catalogue: Catalogue } | undefined> {
+  async #openLive(): Promise<Opened | undefined> {
     const release = await this.#releases.live()
     const index = release && (await this.#readIndex(release))
     if (!index) return undefined
