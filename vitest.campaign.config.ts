@@ -4,7 +4,12 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/campaign/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts', 'test/campaign/support/table.ts'],
+    setupFiles: ['test/support/recorded-traffic.ts'],
+    globalSetup: [
+      'test/support/global-setup.ts',
+      'test/support/api-traffic-setup.ts',
+      'test/campaign/support/table.ts',
+    ],
     pool: 'forks',
     maxWorkers: 2,
     // Guards against a hang, never measurements.

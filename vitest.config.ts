@@ -6,7 +6,8 @@ export default defineConfig({
   test: {
     include: ['test/{unit,golden,integration,e2e}/**/*.test.ts'],
     reporters: ['default', slowestFiles],
-    globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/recorded-traffic.ts'],
+    globalSetup: ['test/support/global-setup.ts', 'test/support/api-traffic-setup.ts'],
     pool: 'forks',
     maxWorkers: 3,
     testTimeout: 30_000,

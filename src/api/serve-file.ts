@@ -28,6 +28,8 @@ export type Served = {
   readonly release: string
   readonly lifetime: keyof typeof cacheControl
   readonly downloads: Downloads
+  /** The value of `Link`; absent where nothing describes the file. */
+  readonly links?: string | undefined
 }
 
 /**
@@ -41,14 +43,16 @@ export async function serveFile(request: FastifyRequest, reply: FastifyReply, se
   const ranged = request.method === 'GET' && request.headers.range !== undefined
   const encoding = ranged ? 'identity' : encodingOf(file, request.headers['accept-encoding'])
   const tag = encoding === 'gzip' ? validators.gzipTag : validators.identityTag
-  const stageHeaders = () =>
-    reply
+  const stageHeaders = () => {
+    if (served.links !== undefined) reply.header('link', served.links)
+    return reply
       .header('etag', tag)
       .header('last-modified', validators.lastModified)
       .header('cache-control', cacheControl[served.lifetime])
       .header('vary', 'Accept-Encoding')
       .header('accept-ranges', 'bytes')
       .header('x-release', served.release)
+  }
 
   if (isUnchanged(request.headers, validators)) return stageHeaders().code(304).send()
 

@@ -13,6 +13,7 @@ import { createReleaseReader } from '../../src/publishing/release/read/release-r
 import { listRuns } from '../../src/store/runs/runs.js'
 import type { Store } from '../../src/store/store.js'
 import { proxyHeaders, testConfig } from './api-config.js'
+import { recordTraffic } from './api-traffic.js'
 import { testPayments } from './donations.js'
 
 export { proxyHeaders, testConfig }
@@ -50,6 +51,7 @@ export async function testApi(store: Store, changes: Partial<ApiDeps> = {}): Pro
     ...changes,
   }
   const app = await createApi(deps)
+  recordTraffic(app)
   afterAll(async () => {
     await app.close()
     await rm(feedsDir, { recursive: true, force: true })

@@ -5,6 +5,7 @@ import { DonorVault } from '../../src/donors/donor-vault.js'
 import type { Gateway } from '../../src/payments/gateway.js'
 import type { Payments } from '../../src/payments/payments.js'
 import { createSandboxGateway } from '../../src/payments/sandbox-gateway.js'
+import { stripeWebhooks } from '../../src/payments/stripe-webhooks.js'
 import type { Db } from '../../src/store/database/connection.js'
 import { createDonationBooks } from '../../src/store/donations/donation-books.js'
 import type { Store } from '../../src/store/store.js'
@@ -31,6 +32,14 @@ export function testPayments(store: Store, changes: Partial<Payments> = {}): Pay
     warnings,
     ...changes,
   }
+}
+
+/** What the deliveries of `gatewayWithWebhooks` are signed with. */
+export const webhookSecret = 'whsec_of_the_tests'
+
+/** The sandbox gateway, which also receives webhooks of Stripe. */
+export function gatewayWithWebhooks(store: Store, clock: () => Date): Gateway {
+  return { ...quick(createSandboxGateway({ store, clock })), webhooks: stripeWebhooks(webhookSecret) }
 }
 
 /** The gateway with charges that are never late, so that open donations can be settled at once. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pino from 'pino'
 import { afterAll } from 'vitest'
+import { createSigningKey, parseSigningKey, type SigningKey } from '../../src/domain/release-chain.js'
 import { createPublication } from '../../src/publishing/create-publication.js'
 import { releaseFolder } from '../../src/publishing/folder/release-folder.js'
 import type { PublicationDeps } from '../../src/publishing/publication.js'
@@ -74,4 +75,11 @@ export async function testPublisher(store: Store, changes: Partial<PublicationDe
     },
     names: async (place: 'drafts' | 'held' | 'releases') => (await readdir(releaseFolder(feedsDir)[place])).sort(),
   })
+}
+
+/** A key to sign releases with, in place of another where one is given. */
+export function newSigner(replaced?: SigningKey): SigningKey {
+  const read = parseSigningKey(createSigningKey(replaced))
+  if (!('value' in read)) throw new Error(read.expected)
+  return read.value
 }

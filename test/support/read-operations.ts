@@ -1,7 +1,12 @@
+import { pathTemplate } from '../../src/api/contract/operation.js'
+
 /** A request of every read operation that succeeds over `storeWells`, with the name of its golden document. */
 export type ReadRequest = {
   readonly golden: string
+  /** The pattern of its route. */
   readonly route: string
+  /** Its path in the description of the API. */
+  readonly operation: string
   readonly path: string
   readonly query?: string
 }
@@ -20,6 +25,7 @@ const lists = scopes.flatMap(([name, route, path]) =>
   ['', '/summary', '/active', '/active/summary'].map((variant) => ({
     golden: `projects-${name}${variant.replaceAll('/', '-')}`,
     route: `${projects}/${route}/projects${variant}`,
+    operation: pathTemplate(`${projects}/${route}/projects${variant}`),
     path: `${projects}/${path}/projects${variant}`,
   })),
 )
@@ -27,8 +33,16 @@ const lists = scopes.flatMap(([name, route, path]) =>
 const fixed = (golden: string, route: string, query?: string): ReadRequest => ({
   golden,
   route,
+  operation: pathTemplate(route),
   path: route.replace(':projectId', '2045').replace(':organizationId', '318').replace(':bridgeId', '9007199254740993'),
   ...(query !== undefined && { query }),
+})
+
+const counts = (golden: string, pattern: string, region: string, active: string): ReadRequest => ({
+  golden,
+  route: `${projects}/regions/*`,
+  operation: `${projects}/regions/${pattern}countries/projects${active}/count`,
+  path: `${projects}/regions/${region}countries/projects${active}/count`,
 })
 
 export const readRequests: readonly ReadRequest[] = [
@@ -50,7 +64,10 @@ export const readRequests: readonly ReadRequest[] = [
   fixed('themes', `${projects}/themes`),
   fixed('themes-with-ids', `${projects}/themes/projects/ids`),
   fixed('regions', `${projects}/regions`),
-  { ...fixed('counts', `${projects}/regions/*`), path: `${projects}/regions/countries/projects/count` },
+  counts('counts', '', '', ''),
+  counts('counts-active', '', '', '/active'),
+  counts('counts-region', '{region}/', 'Africa/', ''),
+  counts('counts-region-active', '{region}/', 'South/Central%20America%20and%20the%20Caribbean/', '/active'),
   fixed('organizations', `${organizations}/all/organizations`),
   fixed('organizations-active', `${organizations}/all/organizations/active`),
   fixed('organizations-vetted', `${organizations}/all/organizations/vetted`),

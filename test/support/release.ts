@@ -15,6 +15,7 @@ export async function layRelease(
 ): Promise<Manifest> {
   const folder = releaseFolder(feedsDir)
   const directory = path.join(folder.releases, release.id)
+  await mkdir(directory, { recursive: true })
   const files = []
   for (const file of release.files) {
     const target = path.join(directory, file.path)

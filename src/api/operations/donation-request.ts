@@ -10,10 +10,8 @@ import {
 import type { DonationRequest } from '../../payments/donation-request.js'
 import type { PaymentMethod } from '../../payments/gateway.js'
 import { type MaskedCard, maskTestCard } from '../../payments/test-cards.js'
+import { type DonationVersion, donationRequestSchema, minimumAmount } from '../contract/donation-schemas.js'
 import { FieldReader } from './field-reader.js'
-
-/** `1`: card data, only with `is_test=true`; `2`: tokens of the gateway in place of a card (wire.md 6.2). */
-export type DonationVersion = 1 | 2
 
 /** What decides how a request is read. */
 export type DonationRules = {
@@ -39,9 +37,9 @@ export const payerFields = [
   'phone',
 ] as const
 
-/** Smallest donation, in the currency's whole units (wire.md 6.2). */
-export const minimumAmount = 10
 const most = 1_000_000_000
+
+const requestSchemas = { 1: donationRequestSchema(1), 2: donationRequestSchema(2) } as const
 
 /**
  * Reads the fields under `donation`. Numbers may come as texts, unknown fields are ignored, empty texts are absent.
@@ -50,7 +48,7 @@ const most = 1_000_000_000
  */
 export function readDonationRequest(fields: unknown, rules: DonationRules): DonationRequest {
   const problems: FieldProblem[] = []
-  const root = FieldReader.of(fields, 'donation', problems)
+  const root = FieldReader.of(fields, 'donation', requestSchemas[rules.version], problems)
   const currency = readCurrency(root, rules.currency)
   const payerDetail = root.child('payment_detail')
   // Clients without certificates still send the empty field.
@@ -63,20 +61,20 @@ export function readDonationRequest(fields: unknown, rules: DonationRules): Dona
   if (!payerDetail && !root.refused('payment_detail')) root.refuse('payment_detail', 'an object')
   const addon = root.child('addon')
   const request: DonationRequest = {
-    refcode: root.required('refcode', 100),
-    ...root.optional('transactionId', 'transactionId', 100),
+    refcode: root.required('refcode'),
+    ...root.optional('transactionId', 'transactionId'),
     email: readEmail(root),
-    ...root.optional('twitterUsername', 'twitter_username', 255),
+    ...root.optional('twitterUsername', 'twitter_username'),
     amount: readAmount(root, 'amount', currency, minimumAmount),
     ...(addon && { addon: readAmount(addon, 'amount', currency, 0) }),
     currency,
     projectId: (root.child('project') ?? root.missing('project')).id('id'),
     newsletterPlatform: root.boolean('signupForGGNewsletter'),
     newsletterCharity: root.boolean('signupForCharityNewsletter'),
-    ...(rules.mayNote && root.optional('noteToOrganization', 'noteToOrganization', 255)),
-    ...(rules.mayNamePartner && root.optional('partnerCode', 'partnerCode', 40)),
-    ...root.optional('ipAddress', 'ipAddress', 255),
-    ...root.optional('userAgent', 'userAgent', 1000),
+    ...(rules.mayNote && root.optional('noteToOrganization', 'noteToOrganization')),
+    ...(rules.mayNamePartner && root.optional('partnerCode', 'partnerCode')),
+    ...root.optional('ipAddress', 'ipAddress'),
+    ...root.optional('userAgent', 'userAgent'),
     ...readPaymentDetail(payerDetail, rules),
   }
   if (problems.length > 0) throw invalidFields(problems)
@@ -89,11 +87,11 @@ function readPaymentDetail(
 ): Pick<DonationRequest, 'payer' | 'payment' | 'card'> {
   if (!detail) return { payer: {} }
   const payer: Record<string, string> = {
-    firstname: detail.required('firstname', 100),
-    lastname: detail.required('lastname', 100),
+    firstname: detail.required('firstname'),
+    lastname: detail.required('lastname'),
   }
   for (const name of payerFields.slice(2)) {
-    const value = detail.text(name, 255)
+    const value = detail.text(name)
     if (value !== undefined) payer[name] = value
   }
   if (rules.version === 1) {
@@ -113,7 +111,7 @@ function readPaymentDetail(
  */
 function readTestCard(detail: FieldReader): MaskedCard | undefined {
   if (!detail.has('creditCardNumber')) return undefined
-  const card = maskTestCard(detail.cardText('creditCardNumber', 40) ?? '')
+  const card = maskTestCard(detail.cardText('creditCardNumber') ?? '')
   if (!card) {
     detail.refuse(
       'creditCardNumber',
@@ -123,17 +121,17 @@ function readTestCard(detail: FieldReader): MaskedCard | undefined {
   }
   return {
     ...card,
-    ...detail.optional('expiryMonth', 'expiryDateMonth', 2),
-    ...detail.optional('expiryYear', 'expiryDateYear', 4),
+    ...detail.optional('expiryMonth', 'expiryDateMonth'),
+    ...detail.optional('expiryYear', 'expiryDateYear'),
   }
 }
 
 function readGatewayFields(detail: FieldReader, gateways: readonly string[]): NonNullable<DonationRequest['payment']> {
-  const gateway = detail.required('paymentGateway', 255).toLowerCase()
+  const gateway = detail.required('paymentGateway').toLowerCase()
   if (gateway !== '' && !gateways.includes(gateway)) detail.refuse('paymentGateway', gateways[0] ?? 'a known gateway')
-  const gatewayKey = detail.required('paymentGatewayKey', 10_000)
-  const nonce = detail.text('paymentGatewayNonce', 10_000)
-  const token = detail.text('paymentGatewaySavedPaymentToken', 10_000)
+  const gatewayKey = detail.required('paymentGatewayKey')
+  const nonce = detail.text('paymentGatewayNonce')
+  const token = detail.text('paymentGatewaySavedPaymentToken')
   if (nonce !== undefined && token !== undefined) {
     detail.refuse('paymentGatewayNonce', 'either a nonce or paymentGatewaySavedPaymentToken, not both')
   }
@@ -145,13 +143,13 @@ function readGatewayFields(detail: FieldReader, gateways: readonly string[]): No
     token === undefined ? { kind: 'nonce', nonce: nonce ?? '' } : { kind: 'saved-token', token }
   return {
     ...{ gateway, gatewayKey, method },
-    ...detail.optional('deviceData', 'deviceData', 10_000),
-    ...detail.optional('threeDSecureAuthenticationId', 'threeDSecureAuthenticationId', 255),
+    ...detail.optional('deviceData', 'deviceData'),
+    ...detail.optional('threeDSecureAuthenticationId', 'threeDSecureAuthenticationId'),
   }
 }
 
 function readCurrency(root: FieldReader, platform: CurrencyCode): CurrencyCode {
-  const text = root.text('currencyCode', 10)
+  const text = root.text('currencyCode')
   if (text !== undefined && text.toUpperCase() !== platform) {
     root.refuse('currencyCode', `${platform}, the only currency of this platform`)
   }
@@ -159,7 +157,7 @@ function readCurrency(root: FieldReader, platform: CurrencyCode): CurrencyCode {
 }
 
 function readEmail(root: FieldReader): string {
-  const email = root.required('email', 50)
+  const email = root.required('email')
   if (email !== '' && !/^[^\s@]+@[^\s@]+$/.test(email)) root.refuse('email', 'an e-mail address')
   return email
 }

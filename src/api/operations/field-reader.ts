@@ -2,28 +2,37 @@ import { holdsCardNumber } from '../../domain/card-number.js'
 import type { FieldProblem } from '../../domain/errors.js'
 import { type Decimal, parseDecimal } from '../../domain/money.js'
 import { legalText } from '../../xml/writer.js'
+import type { OpenApiSchema } from '../contract/openapi-schema.js'
 
 /**
  * Reads the fields of one object of a request leniently (wire.md 6.2): a number may be a text and a text a number, blanks
  * around a text and unknown fields are ignored, and an empty text or `null` is absent. It collects problems without the
- * values, and refuses the number of a payment card in any field, so that none is stored.
+ * values, and refuses the number of a payment card in any field, so that none is stored. The greatest lengths are those of
+ * the schema that describes the request.
  */
 export class FieldReader {
   readonly #fields: Readonly<Record<string, unknown>>
   readonly #path: string
+  readonly #schema: OpenApiSchema
   readonly #problems: FieldProblem[]
 
-  constructor(fields: Readonly<Record<string, unknown>>, path: string, problems: FieldProblem[]) {
+  constructor(
+    fields: Readonly<Record<string, unknown>>,
+    path: string,
+    schema: OpenApiSchema,
+    problems: FieldProblem[],
+  ) {
     this.#fields = fields
     this.#path = path
+    this.#schema = schema
     this.#problems = problems
   }
 
   /** A reader of this object; of an empty one, with a problem, when the value is not an object. */
-  static of(value: unknown, path: string, problems: FieldProblem[]): FieldReader {
-    if (isObject(value)) return new FieldReader(value, path, problems)
+  static of(value: unknown, path: string, schema: OpenApiSchema, problems: FieldProblem[]): FieldReader {
+    if (isObject(value)) return new FieldReader(value, path, schema, problems)
     problems.push({ field: path, expected: 'an object' })
-    return new FieldReader({}, path, problems)
+    return new FieldReader({}, path, schema, problems)
   }
 
   /** Adds a problem, unless the field has one. */
@@ -53,7 +62,7 @@ export class FieldReader {
   child(name: string): FieldReader | undefined {
     if (!this.has(name)) return undefined
     const value = this.#value(name)
-    if (isObject(value)) return new FieldReader(value, `${this.#path}.${name}`, this.#problems)
+    if (isObject(value)) return new FieldReader(value, `${this.#path}.${name}`, this.#schemaOf(name), this.#problems)
     this.refuse(name, 'an object')
     return undefined
   }
@@ -61,19 +70,20 @@ export class FieldReader {
   /** A reader of an empty object in place of a required one, with a problem. */
   missing(name: string): FieldReader {
     this.refuse(name, 'an object')
-    return new FieldReader({}, `${this.#path}.${name}`, [])
+    return new FieldReader({}, `${this.#path}.${name}`, this.#schemaOf(name), [])
   }
 
-  /** The text of at most `length` characters; undefined when it is absent or, with a problem, something else. */
-  text(name: string, length: number): string | undefined {
-    const text = this.cardText(name, length)
+  /** The text, of no more characters than the schema allows; undefined when it is absent or, with a problem, something else. */
+  text(name: string): string | undefined {
+    const text = this.cardText(name)
     if (text === undefined || !holdsCardNumber(text)) return text
     this.refuse(name, 'no card number: use version 2, donationsclient, with paymentGatewayNonce')
     return undefined
   }
 
   /** As `text`, for the one field that may have the number of a test card. */
-  cardText(name: string, length: number): string | undefined {
+  cardText(name: string): string | undefined {
+    const length = this.#schemaOf(name).maxLength as number
     if (!this.has(name)) return undefined
     const value = this.#value(name)
     const text = typeof value === 'number' ? String(value) : value
@@ -89,14 +99,14 @@ export class FieldReader {
   }
 
   /** As `text`, as an object with the field `key`, or an empty one. */
-  optional<Key extends string>(key: Key, name: string, length: number): { readonly [K in Key]?: string } {
-    const text = this.text(name, length)
+  optional<Key extends string>(key: Key, name: string): { readonly [K in Key]?: string } {
+    const text = this.text(name)
     return (text === undefined ? {} : { [key]: text }) as { readonly [K in Key]?: string }
   }
 
   /** A required text; empty, with a problem, when it is absent. */
-  required(name: string, length: number): string {
-    const text = this.text(name, length)
+  required(name: string): string {
+    const text = this.text(name)
     if (text === undefined) this.refuse(name, 'a text that is not empty')
     return text ?? ''
   }
@@ -127,6 +137,14 @@ export class FieldReader {
     const known = typeof value === 'object' ? undefined : parseBoolean(String(value))
     if (known === undefined) this.refuse(name, 'true or false')
     return known ?? false
+  }
+
+  // A field that is read and not described is a defect.
+  #schemaOf(name: string): OpenApiSchema {
+    const properties = this.#schema.properties as Readonly<Record<string, OpenApiSchema>> | undefined
+    const schema = properties?.[name]
+    if (!schema) throw new TypeError(`${this.#path}.${name} is not in the schema of the request`)
+    return schema
   }
 
   #value(name: string): unknown {

@@ -5,6 +5,8 @@ import { emailText, passwordText, secretText, textUpTo, userFields } from '../re
 /** An operation on accounts, keys or tokens: the roots of its body and answer, and the fields of the body. */
 export type AccountOperation<Body extends z.ZodType = z.ZodType> = {
   readonly path: string
+  /** Name of the operation in generated clients. */
+  readonly id: string
   readonly summary: string
   readonly description: string
   readonly root: string
@@ -17,6 +19,8 @@ export type AccountOperation<Body extends z.ZodType = z.ZodType> = {
     readonly meaning: string
     readonly properties?: object
   }
+  /** Whether it takes no credentials, so that it never answers 401. */
+  readonly anonymous?: true
 }
 
 function operation<Body extends z.ZodType>(one: AccountOperation<Body>): AccountOperation<Body> {
@@ -25,6 +29,7 @@ function operation<Body extends z.ZodType>(one: AccountOperation<Body>): Account
 
 export const getToken = operation({
   path: '/api/userservice/tokens',
+  id: 'createToken',
   summary: 'Get an access token',
   description:
     'Exchanges credentials for a token, which secure operations need beside the key. Earlier tokens stay valid until they expire.',
@@ -36,6 +41,7 @@ export const getToken = operation({
 
 export const signOut = operation({
   path: '/api/userservice/tokens/revoke',
+  id: 'revokeToken',
   summary: 'Sign out',
   description: 'Ends a token at once. A token that is not valid any more is not an error.',
   root: 'token_revocation_request',
@@ -46,6 +52,7 @@ export const signOut = operation({
 
 export const makeAccount = operation({
   path: '/api/userservice/accounts',
+  id: 'createAccount',
   summary: 'Make an account',
   description:
     'The password has 12 characters or more and is not easy to guess. The account may read; secure operations need a grant of the operator. Where the service sends mail, the account is made when the e-mail is verified. REGISTRATION may ask for an invitation.',
@@ -57,6 +64,7 @@ export const makeAccount = operation({
 
 export const verifyEmail = operation({
   path: '/api/userservice/accounts/verify',
+  id: 'verifyAccount',
   summary: 'Verify the e-mail of a new account',
   description:
     'Makes the account that was asked for, with the code that was mailed and the password of that request. Only where the service sends mail.',
@@ -84,6 +92,7 @@ const passwordChanged = {
 
 export const setPassword = operation({
   path: '/api/userservice/passwords',
+  id: 'changePassword',
   summary: 'Change the password of an account',
   description: 'Ends all tokens of the account and, with revoke_keys, its keys.',
   root: 'password_change_request',
@@ -93,6 +102,8 @@ export const setPassword = operation({
 
 export const forgetPassword = operation({
   path: '/api/userservice/passwords/forgotten',
+  id: 'requestPasswordReset',
+  anonymous: true,
   summary: 'Have a code for a new password mailed',
   description:
     'The answer is the same for every e-mail; only one that has an account gets a message, usually within a minute. Where the service sends no mail, the operator gives a code.',
@@ -104,6 +115,7 @@ export const forgetPassword = operation({
 
 export const replacePassword = operation({
   path: '/api/userservice/passwords/reset',
+  id: 'resetPassword',
   summary: 'Set a new password with a code',
   description: 'Ends all tokens of the account and, with revoke_keys, its keys. A code is valid once.',
   root: 'new_password_request',
@@ -113,6 +125,7 @@ export const replacePassword = operation({
 
 export const requestKey = operation({
   path: '/api/userservice/keys',
+  id: 'createKey',
   summary: 'Get an API key',
   description:
     'Issues a key, which is shown only in this answer. An account has at most 20 keys. A key can be for reads or donations only, end at an instant, and be bound to the web origins whose pages use it.',
@@ -129,6 +142,7 @@ export const requestKey = operation({
 
 export const listOwnKeys = operation({
   path: '/api/userservice/keys/list',
+  id: 'listKeys',
   summary: 'List the keys of an account',
   description: 'The keys that are not revoked: what each is for, and when it was used last, to five minutes.',
   root: 'key_list_request',
@@ -159,6 +173,7 @@ export const listOwnKeys = operation({
 
 export const giveUpKey = operation({
   path: '/api/userservice/keys/revoke',
+  id: 'revokeKey',
   summary: 'Revoke an API key',
   description:
     'Ends a key of the account and all its tokens, everywhere within 5 seconds. The api_key is the key or its id in the list.',

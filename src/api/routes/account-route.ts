@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type Format, object, type WireValue, wireDocument } from '../../wire/write/wire-value.js'
+import { type OpenApiSchema, objectOf } from '../contract/openapi-schema.js'
+import { alwaysPossible, type Operation } from '../contract/operation.js'
 import { responseFormat } from '../negotiation.js'
-import { inBothFormats, type Success } from '../openapi.js'
 import { sendDocument } from '../reply.js'
 import { readValidBody } from '../request-body.js'
 import type { AccountOperation } from './account-operations.js'
@@ -19,7 +20,7 @@ export function addAccountOperation<Body extends z.ZodType>(
   operation: AccountOperation<Body>,
   handler: AccountHandler<Body>,
 ): void {
-  app.post(operation.path, { schema: schemaOf(operation) }, async (request, reply) => {
+  app.post(operation.path, { config: { operations: [describe(operation)] } }, async (request, reply) => {
     const value = await handler(readValidBody(request, operation.root, operation.body), request)
     const format = responseFormat(request)
     return sendDocument(reply, format, answerDocument(format, operation, value))
@@ -31,27 +32,18 @@ export function answerDocument(format: Format, { answerRoot, answer }: AccountOp
   return wireDocument(format, answerRoot, object([[answer.field, value]]))
 }
 
-function schemaOf({ summary, description, root, body, answerRoot, answer }: AccountOperation) {
-  const { $schema: _dialect, ...fields } = z.toJSONSchema(body)
+function describe({ id, summary, description, root, body, answerRoot, answer, ...own }: AccountOperation): Operation {
+  // The input is described, since members that are not known are ignored.
+  const { $schema: _dialect, ...fields } = z.toJSONSchema(body, { io: 'input' })
+  const { type, meaning, properties } = answer
+  const field: OpenApiSchema = { type, description: meaning, ...(properties && { properties }) }
   return {
-    summary,
-    description,
-    tags: ['Accounts'],
-    body: inBothFormats(root, fields),
-    response: {
-      200: {
-        root: answerRoot,
-        fields: {
-          type: 'object',
-          required: [answer.field],
-          properties: {
-            [answer.field]: {
-              ...{ type: answer.type, description: answer.meaning },
-              ...(answer.properties && { properties: answer.properties }),
-            },
-          },
-        },
-      } satisfies Success,
+    ...{ id, summary, description, tag: 'Accounts' },
+    body: { ...fields, xml: { name: root } },
+    answer: {
+      headers: ['Cache-Control', 'Vary'],
+      document: objectOf({ [answer.field]: field }, { xml: { name: answerRoot } }),
     },
+    failures: [...alwaysPossible, 403, ...(own.anonymous ? [] : ([401] as const))],
   }
 }

@@ -4,12 +4,27 @@ import { ServiceError } from '../../domain/errors.js'
 import { type IndexReader, readActivity } from '../../publishing/release/read/activity-index.js'
 import { isPublishedIdentifier } from '../../store/publication/published-identifiers.js'
 import type { Format } from '../../wire/write/wire-value.js'
+import { iatiActivities } from '../contract/file-operation.js'
+import { alwaysPossible, type Operation } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere } from '../errors.js'
 import { mediaTypes, responseFormat } from '../negotiation.js'
 import { sendRead } from '../reply.js'
 import { activityDocument } from '../representations/activity.js'
 import { isMissingFile, noRelease } from './feeds.js'
+
+const operation: Operation = {
+  ...{ id: 'getActivity', summary: 'One IATI activity', tag: 'Published files', conditional: [304] },
+  description: 'A suffix .xml or .json of the identifier decides on the format before Accept does.',
+  answer: {
+    headers: ['Cache-Control', 'Content-Encoding?', 'ETag', 'Vary', 'X-Release'],
+    content: {
+      'application/json': { type: 'object', required: ['iati-activities'] },
+      'application/xml': iatiActivities,
+    },
+  },
+  failures: [...alwaysPossible, 404, 410],
+}
 
 /** `/iati/activities/{identifier}`: one activity of the live release, in XML or JSON (iati.md 14.4). */
 export function activityRoute(
@@ -32,7 +47,8 @@ export function activityRoute(
     }
   }
 
-  app.get<{ Params: { identifier: string } }>('/iati/activities/:identifier', async (request, reply) => {
+  const described = { config: { operations: [operation] } }
+  app.get<{ Params: { identifier: string } }>('/iati/activities/:identifier', described, async (request, reply) => {
     const { identifier, format } = wantedOf(request as FastifyRequest<{ Params: { identifier: string } }>)
     const found = await find(identifier)
     if (!found) throw await absent(request as FastifyRequest, identifier)

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { demoPath } from '../../feeds/addresses.js'
 import { html } from '../../portal/html.js'
 import type { Portal } from '../../portal/portal.js'
+import { type Operation, pageForPeople } from '../contract/operation.js'
 import { demoPicture } from '../demo-picture.js'
 import { nothingHere } from '../errors.js'
 import { servePage } from './portal.js'
@@ -17,26 +18,42 @@ const widths: Readonly<Record<string, number>> = {
 const pictureName = /^(?:\d{1,2}-)?(small|thumb|medium|large|xl|original)\.png$|^r\d+-\d+\.png$/
 const contentSecurityPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
+function described(id: string, summary: string, mediaType: string) {
+  const operation: Operation = {
+    ...{ id, summary, tag: 'Service', failures: [400, 404, 503] },
+    answer: { headers: ['Cache-Control', 'X-Robots-Tag'], content: { [mediaType]: { type: 'string' } } },
+  }
+  return { config: { operations: [operation] } }
+}
+
 /**
  * What the links of demo data lead to: pictures drawn here, a document, and a page that says that all of it is invented.
  * They need no database, so that they answer as long as a published text names them.
  */
 export function demoRoutes(app: FastifyInstance, portal: Portal | undefined): void {
-  app.get<{ Params: { owner: string; file: string } }>(`${demoPath}/img/:owner/:file`, async (request, reply) => {
-    const { owner, file } = request.params
-    const logo = owner === 'org' && /^\d+\.png$/.test(file)
-    const size = /^\d+$/.test(owner) ? pictureName.exec(file) : null
-    if (!logo && !size) throw nothingHere(request)
-    // Every size of a picture shows the same.
-    const name = `${owner}/${size?.[1] ? file.replace(size[1], '') : file}`
-    return send(reply, 'image/png').send(demoPicture(name, widths[size?.[1] ?? 'medium'] ?? 192))
-  })
-  app.get<{ Params: { id: string } }>(`${demoPath}/files/:id/plan.pdf`, async (request, reply) => {
-    if (!/^\d+$/.test(request.params.id)) throw nothingHere(request)
-    return send(reply, 'application/pdf').send(demoPlan(request.params.id))
-  })
+  app.get<{ Params: { owner: string; file: string } }>(
+    `${demoPath}/img/:owner/:file`,
+    described('getDemoPicture', 'A picture of demo data', 'image/png'),
+    async (request, reply) => {
+      const { owner, file } = request.params
+      const logo = owner === 'org' && /^\d+\.png$/.test(file)
+      const size = /^\d+$/.test(owner) ? pictureName.exec(file) : null
+      if (!logo && !size) throw nothingHere(request)
+      // Every size of a picture shows the same.
+      const name = `${owner}/${size?.[1] ? file.replace(size[1], '') : file}`
+      return send(reply, 'image/png').send(demoPicture(name, widths[size?.[1] ?? 'medium'] ?? 192))
+    },
+  )
+  app.get<{ Params: { id: string } }>(
+    `${demoPath}/files/:id/plan.pdf`,
+    described('getDemoPlan', 'A document of a demo project', 'application/pdf'),
+    async (request, reply) => {
+      if (!/^\d+$/.test(request.params.id)) throw nothingHere(request)
+      return send(reply, 'application/pdf').send(demoPlan(request.params.id))
+    },
+  )
   for (const address of ['projects/:name/', 'projects/:name/updates/', 'organizations/:name/', 'videos/:name/']) {
-    app.get<{ Params: { name: string } }>(`${demoPath}/${address}`, async (request, reply) => {
+    app.get<{ Params: { name: string } }>(`${demoPath}/${address}`, pageForPeople, async (request, reply) => {
       const { name } = request.params
       const project = portal && (await portal.projectOfPage(`${demoPath}/projects/${name}/`))
       if (portal && project !== undefined) {

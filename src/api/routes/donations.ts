@@ -4,9 +4,12 @@ import { clientToken } from '../../payments/client-token.js'
 import type { Payments } from '../../payments/payments.js'
 import { rehearseDonation, submitDonation } from '../../payments/submit-donation.js'
 import { object, string, wireDocument } from '../../wire/write/wire-value.js'
+import { type DonationVersion, donationAnswerSchema, donationRequestSchema } from '../contract/donation-schemas.js'
+import { objectOf, values } from '../contract/openapi-schema.js'
+import { alwaysPossible, type Operation } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { responseFormat } from '../negotiation.js'
-import { type DonationVersion, readDonationRequest } from '../operations/donation-request.js'
+import { readDonationRequest } from '../operations/donation-request.js'
 import { parseBoolean } from '../operations/field-reader.js'
 import { invalidParameter, queryValue } from '../query.js'
 import { sendDocument } from '../reply.js'
@@ -14,25 +17,47 @@ import { donationDocument } from '../representations/donation.js'
 import { readBody } from '../request-body.js'
 import { callerOf } from './secure.js'
 
-type DonationOperation = { readonly path: string; readonly version: DonationVersion; readonly summary: string }
+type DonationRoute = { readonly path: string; readonly version: DonationVersion; readonly operation: Operation }
 
-export const donationOperations = [
-  { path: '/api/secure/givingservice/donations', version: 1, summary: 'Donate with a card: tests only' },
-  { path: '/api/secure/givingservice/donationsclient', version: 2, summary: 'Donate through the client of a gateway' },
-] as const satisfies readonly DonationOperation[]
+const base = '/api/secure/givingservice'
+const secure = {
+  ...{ tag: 'Donations', security: 'token', failures: [...alwaysPossible, 401, 403] },
+} as const satisfies Partial<Operation>
+const headers = ['Cache-Control', 'Vary'] as const
 
-export const clientTokenOperation = {
-  path: '/api/secure/givingservice/clienttoken',
-  summary: 'A token for the client of a gateway',
-} as const
+const donationRoutesByVersion: readonly DonationRoute[] = [
+  { path: `${base}/donations`, version: 1, operation: donationOperation(1, 'Donate with a card: tests only') },
+  {
+    ...{ path: `${base}/donationsclient`, version: 2 },
+    operation: donationOperation(2, 'Donate through the client of a gateway'),
+  },
+]
+
+function donationOperation(version: DonationVersion, summary: string): Operation {
+  return {
+    ...{ ...secure, id: version === 1 ? 'rehearseDonation' : 'donate', summary, query: ['is_test'] },
+    // Of the project.
+    failures: [...secure.failures, 404, 410],
+    body: donationRequestSchema(version),
+    answer: { headers, document: donationAnswerSchema(version) },
+  }
+}
+
+const clientTokenOperation: Operation = {
+  ...{ ...secure, id: 'createClientToken', summary: 'A token for the client of a gateway' },
+  answer: {
+    headers,
+    document: objectOf({ paymentGateway: values.text, token: values.text }, { xml: { name: 'client_token' } }),
+  },
+}
 
 /**
  * Donations (wire.md 6.2, 6.3) in the secure area: `donationsclient` is version 2; `donations` is version 1, which
  * takes tests only, since card numbers are not accepted.
  */
 export function donationRoutes(area: FastifyInstance, { payments }: ApiDeps): void {
-  for (const operation of donationOperations) donationRoute(area, payments, operation)
-  area.get(clientTokenOperation.path, async (request, reply) => {
+  for (const route of donationRoutesByVersion) donationRoute(area, payments, route)
+  area.get(`${base}/clienttoken`, { config: { operations: [clientTokenOperation] } }, async (request, reply) => {
     const { gateway, token } = await clientToken(payments)
     const format = responseFormat(request)
     const value = object([
@@ -43,8 +68,8 @@ export function donationRoutes(area: FastifyInstance, { payments }: ApiDeps): vo
   })
 }
 
-function donationRoute(area: FastifyInstance, payments: Payments, { path, version }: DonationOperation): void {
-  area.post(path, async (request, reply) => {
+function donationRoute(area: FastifyInstance, payments: Payments, { path, version, operation }: DonationRoute): void {
+  area.post(path, { config: { operations: [operation] } }, async (request, reply) => {
     const { keyId, grants } = callerOf(request)
     const isTest = isTestOf(request)
     const fields = readBody(request, 'donation')
@@ -74,6 +99,6 @@ function isTestOf(request: FastifyRequest): boolean {
 function versionOneIsForTests(): ServiceError {
   return new ServiceError(
     'request-invalid',
-    `card numbers are not accepted, so this version takes tests only (is_test=true): donate with version 2, POST ${donationOperations[1].path}, and paymentGatewayNonce`,
+    `card numbers are not accepted, so this version takes tests only (is_test=true): donate with version 2, POST ${base}/donationsclient, and paymentGatewayNonce`,
   )
 }

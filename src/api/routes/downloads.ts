@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../domain/errors.js'
 import { bulkPath } from '../../publishing/bulk/bulk-reader.js'
 import { object, string, wireDocument } from '../../wire/write/wire-value.js'
+import { fileOperation } from '../contract/file-operation.js'
+import { ref } from '../contract/openapi-schema.js'
 import type { ApiDeps } from '../deps.js'
 import type { Downloads } from '../downloads.js'
 import { nothingHere } from '../errors.js'
@@ -9,17 +11,31 @@ import { serveFile } from '../serve-file.js'
 import type { Read } from './read-route.js'
 
 const downloads = [
-  { name: 'projects', list: 'projectservice/all/projects', tag: 'Projects', what: 'all projects' },
-  { name: 'projects-active', list: 'projectservice/all/projects/active', tag: 'Projects', what: 'active projects' },
-  { name: 'organizations', list: 'orgservice/all/organizations', tag: 'Organisations', what: 'all organisations' },
+  { name: 'projects', id: 'linkProjects', list: 'projectservice/all/projects', tag: 'Projects', what: 'all projects' },
+  {
+    name: 'projects-active',
+    id: 'linkActiveProjects',
+    list: 'projectservice/all/projects/active',
+    tag: 'Projects',
+    what: 'active projects',
+  },
+  {
+    name: 'organizations',
+    id: 'linkOrganizations',
+    list: 'orgservice/all/organizations',
+    tag: 'Organisations',
+    what: 'all organisations',
+  },
   {
     name: 'organizations-active',
+    id: 'linkActiveOrganizations',
     list: 'orgservice/all/organizations/active',
     tag: 'Organisations',
     what: 'organisations with active projects',
   },
   {
     name: 'organizations-vetted',
+    id: 'linkVettedOrganizations',
     list: 'orgservice/all/organizations/vetted',
     tag: 'Organisations',
     what: 'vetted organisations',
@@ -28,10 +44,12 @@ const downloads = [
 
 /** Links to the bulk files. */
 export function downloadReads({ bulk, config }: ApiDeps): Read[] {
-  return downloads.map(({ name, list, tag, what }) => ({
+  return downloads.map(({ name, id, list, tag, what }) => ({
     path: `/api/public/${list}/download`,
+    id,
     tag,
     summary: `Link to a file of ${what}`,
+    schema: ref('Download'),
     answer: async (_request, format) => {
       const set = await bulk.current()
       if (!set) throw new ServiceError('release-missing', 'the bulk files are being built for the first time')
@@ -40,6 +58,11 @@ export function downloadReads({ bulk, config }: ApiDeps): Read[] {
     },
   }))
 }
+
+const bulkFile = fileOperation(
+  { id: 'getBulkFile', summary: 'A file that a download operation links to' },
+  { 'application/xml': { oneOf: [ref('Projects'), ref('Organizations')] } },
+)
 
 /** The bulk files, which need no key, since their addresses cannot be guessed. */
 export function bulkFileRoute(
@@ -55,6 +78,7 @@ export function bulkFileRoute(
   app.route<{ Params: { token: string; file: string } }>({
     method: ['GET', 'HEAD'],
     url: '/feeds/bulk/:token/:file',
+    config: { operations: [bulkFile] },
     handler: (request, reply) => serve(request, reply as FastifyReply),
   })
 }

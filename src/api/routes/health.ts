@@ -1,8 +1,37 @@
 import type { FastifyInstance } from 'fastify'
 import { toServiceError } from '../../domain/errors.js'
 import { publicationHealth } from '../../publishing/health.js'
+import { objectOf, ref } from '../contract/openapi-schema.js'
+import type { Operation } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { retryAfterSeconds } from '../errors.js'
+
+const aliveOperation: Operation = {
+  id: 'isAlive',
+  summary: 'Whether the process answers',
+  tag: 'Service',
+  answer: {
+    headers: ['Cache-Control'],
+    content: { 'application/json': objectOf({ status: { type: 'string', const: 'alive' } }) },
+  },
+  failures: [400],
+}
+
+const readiness = ref('Readiness')
+const readyOperation: Operation = {
+  id: 'isReady',
+  summary: 'Whether the process can work',
+  tag: 'Service',
+  answer: { headers: ['Cache-Control'], content: { 'application/json': readiness } },
+  failures: [400],
+  otherAnswers: {
+    503: {
+      description: 'Not ready, with what is missing.',
+      headers: ['Cache-Control', 'Retry-After'],
+      content: { 'application/json': readiness },
+    },
+  },
+}
 
 /**
  * `/healthz`: the process answers. `/readyz`: it can work, which needs the database and a live release; 503 until then,
@@ -10,7 +39,9 @@ import { retryAfterSeconds } from '../errors.js'
  * it still serves the last good release.
  */
 export function healthRoutes(app: FastifyInstance, deps: ApiDeps): void {
-  app.get('/healthz', async (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'alive' }))
+  app.get('/healthz', { config: { operations: [aliveOperation] } }, async (_request, reply) =>
+    reply.header('cache-control', 'no-store').send({ status: 'alive' }),
+  )
 
   // Requests at the same moment share one look, since they are not counted towards any limit.
   let looking: Promise<State> | undefined
@@ -21,7 +52,7 @@ export function healthRoutes(app: FastifyInstance, deps: ApiDeps): void {
     return looking
   }
 
-  app.get('/readyz', async (_request, reply) => {
+  app.get('/readyz', { config: { operations: [readyOperation] } }, async (_request, reply) => {
     if (deps.stopping.aborted) {
       reply.header('cache-control', 'no-store').header('retry-after', String(retryAfterSeconds)).code(503)
       return reply.send({ ready: false, stopping: true })

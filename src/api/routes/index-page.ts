@@ -7,6 +7,7 @@ import type { Portal } from '../../portal/portal.js'
 import { type Language, languages } from '../../portal/view.js'
 import { listThemes } from '../../store/catalogue/reference-lists.js'
 import type { RunSummary } from '../../store/runs/runs.js'
+import { pageForPeople } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { frameOf, pageHeaders, servePage, styleRoute } from './portal.js'
 
@@ -24,8 +25,10 @@ export function indexRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal 
   }
   for (const chosen of [undefined, ...(Object.keys(languages) as Language[])]) {
     const prefix = chosen === undefined ? '' : `/${chosen}`
-    app.get(`${prefix}/developers`, (request, reply) => serve(request as FastifyRequest, reply, chosen, '/developers'))
-    app.get(prefix || '/', async (request, reply) => {
+    app.get(`${prefix}/developers`, pageForPeople, (request, reply) =>
+      serve(request as FastifyRequest, reply, chosen, '/developers'),
+    )
+    app.get(prefix || '/', pageForPeople, async (request, reply) => {
       const isReady = portal !== undefined && (await portal.isReady())
       if (!isReady) return await serve(request as FastifyRequest, reply, chosen, '/')
       return await servePage(portal, request as FastifyRequest, reply, chosen)

@@ -1,5 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import type { Metrics } from '../../observability/metrics.js'
+import type { Operation } from '../contract/operation.js'
+
+const operation: Operation = {
+  id: 'getMetrics',
+  summary: 'Metrics for Prometheus; 404 where the operator has not switched them on',
+  tag: 'Service',
+  answer: { headers: ['Cache-Control'], content: { 'text/plain': { type: 'string' } } },
+  failures: [400, 503],
+}
 
 /** `/metrics`, and the measurement of each request by its route; unknown addresses count as one route. */
 export function metricsRoute(app: FastifyInstance, metrics: Metrics | undefined): void {
@@ -14,7 +23,7 @@ export function metricsRoute(app: FastifyInstance, metrics: Metrics | undefined)
     })
     done()
   })
-  app.get('/metrics', async (_request, reply) =>
+  app.get('/metrics', { config: { operations: [operation] } }, async (_request, reply) =>
     reply
       .header('content-type', metrics.contentType)
       .header('cache-control', 'no-store')

@@ -8,6 +8,7 @@ import type { Portal, RenderedPage } from '../../portal/portal.js'
 import { style, styleAddress } from '../../portal/style.js'
 import { type Language, languages } from '../../portal/view.js'
 import { escapeText } from '../../xml/writer.js'
+import { pageForPeople } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { preferredEncoding } from '../encoding.js'
 import { nothingHere } from '../errors.js'
@@ -43,18 +44,20 @@ export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal
     for (const path of pagePaths) {
       app.get(
         `${prefix}${path}`,
+        pageForPeople,
         async (request, reply) => await servePage(portal, request as FastifyRequest, reply, code),
       )
     }
     app.get(
       `${prefix}/status`,
+      pageForPeople,
       async (request, reply) => await serveStatus(deps, request as FastifyRequest, reply, code),
     )
   }
-  app.get('/changes.atom', async (request, reply) =>
+  app.get('/changes.atom', pageForPeople, async (request, reply) =>
     servePage(portal, request as FastifyRequest, reply, 'en', '/changes.atom'),
   )
-  app.get('/robots.txt', async (_request, reply) =>
+  app.get('/robots.txt', pageForPeople, async (_request, reply) =>
     reply
       .header('content-type', 'text/plain; charset=utf-8')
       .send(`User-agent: *\nDisallow: /api/\nSitemap: ${deps.config.baseUrl()}/sitemap.xml\n`),
@@ -64,7 +67,7 @@ export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal
 
 /** The stylesheet, at an address that changes with it. */
 export function styleRoute(app: FastifyInstance): void {
-  app.get(styleAddress, async (_request, reply) =>
+  app.get(styleAddress, pageForPeople, async (_request, reply) =>
     reply
       .header('content-type', 'text/css; charset=utf-8')
       .header('cache-control', 'public, max-age=31536000, immutable')
@@ -80,7 +83,7 @@ function sitemapRoutes(app: FastifyInstance, { config }: ApiDeps, portal: Portal
       .send(text)
   const document = (root: string, items: readonly string[]) =>
     `<?xml version="1.0" encoding="UTF-8"?>\n<${root} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${items.join('')}</${root}>\n`
-  app.get('/sitemap.xml', async (_request, reply) => {
+  app.get('/sitemap.xml', pageForPeople, async (_request, reply) => {
     const found = await portal.sitemap(1, sitemapSize)
     if (!found) throw noRelease()
     const items = Array.from(
@@ -90,7 +93,7 @@ function sitemapRoutes(app: FastifyInstance, { config }: ApiDeps, portal: Portal
     )
     return send(reply, document('sitemapindex', items))
   })
-  app.get<{ Params: { page: string } }>('/sitemap-:page.xml', async (request, reply) => {
+  app.get<{ Params: { page: string } }>('/sitemap-:page.xml', pageForPeople, async (request, reply) => {
     const found = await portal.sitemap(Number(request.params.page), sitemapSize)
     if (!found) throw nothingHere(request as FastifyRequest)
     return send(

@@ -4,6 +4,7 @@ import type { ProjectScope } from '../../store/ready-texts/project-pages.js'
 import type { ProjectView } from '../../store/ready-texts/ready-texts.js'
 import { projectList } from '../../wire/names.js'
 import { listDocument, recordDocument } from '../../wire/write/list.js'
+import { ref } from '../contract/openapi-schema.js'
 import type { ApiDeps } from '../deps.js'
 import { getFeaturedProjects } from '../operations/get-featured-projects.js'
 import { createProjectFinder, getProjectsByIds, nothingLeft } from '../operations/get-projects-by-ids.js'
@@ -17,12 +18,15 @@ const base = '/api/public/projectservice'
 // The scopes of lists, by their address (wire.md 4.1).
 const scopes: readonly {
   readonly path: string
+  readonly id: string
   readonly what: string
+  readonly failures?: readonly 404[]
   scopeOf(request: FastifyRequest): ProjectScope
 }[] = [
-  { path: 'all', what: 'All projects', scopeOf: () => ({ of: 'all' }) },
+  { path: 'all', id: '', what: 'All projects', scopeOf: () => ({ of: 'all' }) },
   {
     path: 'countries/:iso3166CountryCode',
+    id: 'OfCountry',
     what: 'Projects of a country',
     scopeOf: (request) => ({
       of: 'country',
@@ -31,25 +35,33 @@ const scopes: readonly {
   },
   {
     path: 'themes/:themeId',
+    id: 'OfTheme',
     what: 'Projects of a theme',
+    failures: [404],
     scopeOf: (request) => ({ of: 'theme', id: pathText(request, 'themeId') }),
   },
   {
     path: 'organizations/:organizationId',
+    id: 'OfOrganization',
     what: 'Projects of an organisation',
+    failures: [404],
     scopeOf: (request) => ({ of: 'organisation', id: pathId(request, 'organizationId', 'organisation') }),
   },
 ]
 
 const views = [
-  { view: 'full', suffix: '', title: '' },
-  { view: 'summary', suffix: '/summary', title: ', in short' },
-] as const satisfies readonly { view: ProjectView; suffix: string; title: string }[]
+  { view: 'full', suffix: '', title: '', record: 'Project' },
+  { view: 'summary', suffix: '/summary', title: ', in short', record: 'ProjectSummary' },
+] as const satisfies readonly { view: ProjectView; suffix: string; title: string; record: string }[]
 
 const kinds = [
-  { activeOnly: false, suffix: '', title: '' },
-  { activeOnly: true, suffix: '/active', title: ' that accept donations' },
+  { activeOnly: false, id: '', suffix: '', title: '' },
+  { activeOnly: true, id: 'Active', suffix: '/active', title: ' that accept donations' },
 ] as const
+
+function plural(record: string): string {
+  return record.endsWith('y') ? `${record.slice(0, -1)}ies` : `${record}s`
+}
 
 /** Public project reads (wire.md 4). */
 export function projectReads({ store, clock }: ApiDeps): Read[] {
@@ -57,14 +69,17 @@ export function projectReads({ store, clock }: ApiDeps): Read[] {
   const getProject = createProjectFinder(store)
   const tag = 'Projects'
 
-  const pageReads = scopes.flatMap(({ path, what, scopeOf }) =>
+  const pageReads = scopes.flatMap(({ path, id, what, failures = [], scopeOf }) =>
     kinds.flatMap(({ activeOnly, ...kind }) =>
       views.map(
-        ({ view, suffix, title }): Read => ({
+        ({ view, suffix, title, record }): Read => ({
+          id: `list${kind.id}${plural(record)}${id}`,
           path: `${base}/${path}/projects${kind.suffix}${suffix}`,
           tag,
           summary: what + kind.title + title,
           parameters: ['nextProjectId', 'limit', 'modifiedSince'],
+          schema: ref(plural(record)),
+          failures,
           answer: async (request, format) => {
             const { page, version, modifiedUntil } = await listProjects({
               scope: scopeOf(request),
@@ -83,11 +98,13 @@ export function projectReads({ store, clock }: ApiDeps): Read[] {
   )
 
   const idReads = kinds.map(
-    ({ activeOnly, suffix, title }): Read => ({
+    ({ activeOnly, id, suffix, title }): Read => ({
+      id: `list${id}ProjectIds`,
       path: `${base}/all/projects${suffix}/ids`,
       tag,
       summary: `Identifiers of all projects${title}`,
       parameters: ['modifiedSince'],
+      schema: ref('ProjectIds'),
       answer: async (request, format) => {
         const modifiedSince = modifiedSinceOf(request)
         const { page, modifiedUntil } = await listProjectIds(store, format, {
@@ -100,9 +117,11 @@ export function projectReads({ store, clock }: ApiDeps): Read[] {
     }),
   )
 
-  const viewReads = views.flatMap(({ view, suffix, title }): Read[] => [
+  const viewReads = views.flatMap(({ view, suffix, title, record }): Read[] => [
     {
       path: `${base}/featured/projects${suffix}`,
+      id: `listFeatured${plural(record)}`,
+      schema: ref(plural(record)),
       tag,
       summary: `Featured projects${title}`,
       answer: async (_request, format) => {
@@ -112,6 +131,9 @@ export function projectReads({ store, clock }: ApiDeps): Read[] {
     },
     {
       path: `${base}/projects/collection${suffix}/ids`,
+      id: `get${plural(record)}`,
+      schema: ref(plural(record)),
+      failures: [404, 410],
       tag,
       summary: `Projects by identifiers${title}`,
       parameters: ['projectIds'],
@@ -123,6 +145,9 @@ export function projectReads({ store, clock }: ApiDeps): Read[] {
     },
     {
       path: `${base}/projects/:projectId${suffix}`,
+      id: `get${record}`,
+      schema: ref(record),
+      failures: [404, 410],
       tag,
       summary: `One project${title}`,
       answer: async (request, format) => {
@@ -134,6 +159,9 @@ export function projectReads({ store, clock }: ApiDeps): Read[] {
 
   const galleryRead: Read = {
     path: `${base}/projects/:projectId/imagegallery`,
+    id: 'getProjectImages',
+    schema: ref('Images'),
+    failures: [404, 410],
     tag,
     summary: 'Pictures of a project',
     answer: async (request, format) => {

@@ -1,5 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Format } from '../../wire/write/wire-value.js'
+import type { OpenApiSchema } from '../contract/openapi-schema.js'
+import { alwaysPossible, type Operation, pathTemplate, type Tag } from '../contract/operation.js'
+import type { QueryParameter } from '../contract/parameters.js'
+import { atomFeed } from '../contract/schemas.js'
 import { requireOrigin } from '../cors.js'
 import type { CountKey } from '../limits.js'
 import { addLogFields } from '../log-fields.js'
@@ -8,28 +12,28 @@ import { type Authenticate, requireScope } from '../operations/authenticate.js'
 import { queryValue } from '../query.js'
 import { type ReadAnswer, sendRead } from '../reply.js'
 
-/** Query parameters of reads and their meaning; `query.ts` parses them. */
-export const readParameters = {
-  nextProjectId: 'Identifier of the first project of the page: an inclusive lower bound.',
-  nextOrgId: 'Identifier of the first organisation of the page: an inclusive lower bound.',
-  limit: 'Records of the page, 1 to 100; 10 when absent.',
-  modifiedSince: 'Only records that changed at this instant (RFC 3339) or later.',
-  projectIds: 'At most 10 project identifiers, separated by commas.',
-  q: 'Words to search for, at most 32 and 500 characters; * for everything.',
-  start: 'Number of the first hit, from 0.',
-  filter: 'Pairs such as theme:edu,country:IN.',
-  theme: 'Only organisations that work on this theme.',
-  country: 'Only organisations that work in this country (two letters).',
-} as const
+/** The media type of Atom feeds, in which the API says no charset. */
+export const atomMediaType = 'application/atom+xml'
 
-/** A public read: its address, what it is, the query parameters it takes beside `api_key`, and its answer. */
+/** What the descriptions of reads at one wildcard differ in. */
+export type DescribedRead = Pick<Required<Operation>, 'id' | 'summary' | 'path' | 'failures'>
+
+/** A public read: its address, its description, the query parameters it takes beside `api_key`, and its answer. */
 export type Read = {
   readonly path: string
+  /** Name of the operation in generated clients. */
+  readonly id: string
   readonly summary: string
-  readonly tag: 'Projects' | 'Search' | 'Organisations' | 'Themes and regions' | 'Progress reports'
-  readonly parameters?: readonly (keyof typeof readParameters)[]
-  /** Media types that ask for XML beside its own. */
-  readonly alsoXml?: readonly string[]
+  readonly tag: Tag
+  readonly parameters?: readonly QueryParameter[]
+  /** What it answers with: a schema of `schemas.ts`. */
+  readonly schema: OpenApiSchema
+  /** Statuses beside those that every read has. */
+  readonly failures?: readonly (404 | 410)[]
+  /** Where the address has a wildcard: the addresses that it stands for, in place of one description. */
+  readonly described?: readonly DescribedRead[]
+  /** Whether its XML is an Atom feed, which may be asked for by that name too. */
+  readonly atom?: true
   /** `account`: whose key it is. */
   readonly answer: (request: FastifyRequest, format: Format, account: number) => Promise<ReadAnswer>
 }
@@ -40,30 +44,34 @@ export function readRoutes(
   reads: readonly Read[],
   { authenticate, countKey }: { readonly authenticate: Authenticate; readonly countKey: CountKey },
 ): void {
-  for (const { path, summary, tag, parameters = [], alsoXml, answer } of reads) {
-    app.get(
-      path,
-      { schema: { summary, tags: [tag], querystring: querySchema(parameters) } },
-      async (request, reply) => {
-        const key = await authenticate(queryValue(request, 'api_key'))
-        addLogFields(request, { account: key.accountId, key: key.id })
-        countKey(key.id)
-        requireScope(key, 'read')
-        requireOrigin(key, request, reply)
-        const format = responseFormat(request, alsoXml)
-        return sendRead(request, reply, format, await answer(request, format, key.accountId))
-      },
-    )
+  for (const read of reads) {
+    const { path, atom, answer } = read
+    app.get(path, { config: { operations: operationsOf(read) } }, async (request, reply) => {
+      const key = await authenticate(queryValue(request, 'api_key'))
+      addLogFields(request, { account: key.accountId, key: key.id })
+      countKey(key.id)
+      requireScope(key, 'read')
+      requireOrigin(key, request, reply)
+      const format = responseFormat(request, atom && [atomMediaType])
+      return sendRead(request, reply, format, await answer(request, format, key.accountId))
+    })
   }
 }
 
-function querySchema(parameters: readonly (keyof typeof readParameters)[]) {
-  const properties = Object.fromEntries(
-    parameters.map((name) => [name, { type: 'string', description: readParameters[name] }]),
-  )
-  return {
-    type: 'object',
-    required: ['api_key', ...parameters.filter((name) => name === 'q' || name === 'projectIds')],
-    properties: { api_key: { type: 'string', description: 'The key that was issued to the API user.' }, ...properties },
-  }
+const readHeaders = ['Cache-Control', 'Content-Encoding?', 'ETag', 'Vary'] as const
+
+function operationsOf({ id, summary, tag, parameters = [], schema, ...read }: Read): Operation[] {
+  const { atom = false, failures = [], described = [{ id, summary, path: pathTemplate(read.path), failures }] } = read
+  const headers = [
+    ...readHeaders,
+    ...(parameters.includes('modifiedSince') ? (['X-Modified-Until?'] as const) : []),
+    ...(atom ? (['Link?'] as const) : []),
+  ]
+  const answer = atom
+    ? { headers, content: { 'application/json': schema, 'application/atom+xml': atomFeed } }
+    : { headers, document: schema }
+  return described.map((one) => ({
+    ...{ ...one, tag, security: 'key', query: parameters, answer, conditional: [304] },
+    failures: [...alwaysPossible, 401, ...one.failures],
+  }))
 }

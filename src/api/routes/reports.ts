@@ -1,22 +1,24 @@
 import { sanitizeReports } from '../../domain/report-html.js'
 import { projectFeedPath } from '../../feeds/addresses.js'
 import { findProjectReports } from '../../store/catalogue/progress-reports.js'
+import { ref } from '../contract/openapi-schema.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingLeft } from '../operations/get-projects-by-ids.js'
 import { pathId } from '../query.js'
 import { reportFeedDocument } from '../representations/report-feed.js'
-import type { Read } from './read-route.js'
-
-const atomMediaType = 'application/atom+xml'
+import { atomMediaType, type Read } from './read-route.js'
 
 /** A project's progress reports: Atom, whatever XML is asked for, or JSON (wire.md 9). */
 export function reportReads({ store, config }: ApiDeps): Read[] {
   return [
     {
       path: '/api/public/projectservice/projects/:projectId/reports',
+      id: 'getProjectReports',
       summary: 'Progress reports of a project',
       tag: 'Progress reports',
-      alsoXml: [atomMediaType],
+      schema: ref('ReportFeed'),
+      failures: [404, 410],
+      atom: true,
       answer: async (request, format) => {
         const id = pathId(request, 'projectId', 'project')
         const project = await findProjectReports(store.db, id)

@@ -1,3 +1,4 @@
+import { ref } from '../contract/openapi-schema.js'
 import type { ApiDeps } from '../deps.js'
 import { createSearch, parseFilters } from '../operations/search.js'
 import { limitOf, queryValue, wholeNumberOf } from '../query.js'
@@ -9,9 +10,11 @@ export function searchReads(deps: ApiDeps): Read[] {
   const search = createSearch(deps)
   return (['full', 'summary'] as const).map((view) => ({
     path: `/api/public/services/search/projects${view === 'full' ? '' : '/summary'}`,
+    id: view === 'full' ? 'searchProjects' : 'searchProjectSummaries',
     summary: view === 'full' ? 'Search active projects' : 'Search active projects, in short',
     tag: 'Search',
     parameters: ['q', 'start', 'filter', 'limit'],
+    schema: ref(view === 'full' ? 'Search' : 'SearchSummary'),
     answer: async (request, format, account) => {
       const result = await search(account, request.signal, {
         q: queryValue(request, 'q'),

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../store/access/callers.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere, sendError } from '../errors.js'
@@ -7,8 +7,8 @@ import { addLogFields } from '../log-fields.js'
 import { authenticateSecure } from '../operations/authenticate.js'
 import { queryValue } from '../query.js'
 
-// Not listed in the description of the API.
-const hidden: FastifySchema & { readonly hide: boolean } = { hide: true }
+// They answer addresses that do not exist.
+const undescribed = { config: { operations: [] } }
 
 const callers = new WeakMap<FastifyRequest, Caller>()
 
@@ -39,11 +39,7 @@ export async function secureArea(
     })
     routes(area)
     // A route, since a not-found handler would skip this area's hooks for methods without a route.
-    area.all('/api/secure', { schema: hidden }, async (request, reply) =>
-      sendError(nothingHere(request), request, reply),
-    )
-    area.all('/api/secure/*', { schema: hidden }, async (request, reply) =>
-      sendError(nothingHere(request), request, reply),
-    )
+    area.all('/api/secure', undescribed, async (request, reply) => sendError(nothingHere(request), request, reply))
+    area.all('/api/secure/*', undescribed, async (request, reply) => sendError(nothingHere(request), request, reply))
   })
 }

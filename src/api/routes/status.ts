@@ -1,17 +1,27 @@
 import type { FastifyInstance } from 'fastify'
 import { isoInstantOf } from '../../domain/dates.js'
 import type { RunSummary } from '../../store/runs/runs.js'
+import { ref } from '../contract/openapi-schema.js'
+import { alwaysPossible, type Operation } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 
 /** Number of runs in `/feeds/status.json`. */
 const shownRuns = 20
+
+const operation: Operation = {
+  id: 'getStatus',
+  summary: 'The live release and the last publication runs',
+  tag: 'Service',
+  answer: { headers: ['Cache-Control'], content: { 'application/json': ref('Status') } },
+  failures: alwaysPossible,
+}
 
 /**
  * `/feeds/status.json`: the live release and the last runs. Also answered before the first release, when people look at
  * it most.
  */
 export function statusRoute(app: FastifyInstance, { releases, listRuns }: ApiDeps): void {
-  app.get('/feeds/status.json', async (_request, reply) => {
+  app.get('/feeds/status.json', { config: { operations: [operation] } }, async (_request, reply) => {
     const [release, runs] = await Promise.all([releases.live(), listRuns(shownRuns)])
     return reply
       .header('content-type', 'application/json; charset=utf-8')

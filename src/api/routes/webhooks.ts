@@ -2,6 +2,8 @@ import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
 import { ServiceError } from '../../domain/errors.js'
 import { storeWebhook } from '../../payments/handle-webhooks.js'
 import { object, string, wireDocument } from '../../wire/write/wire-value.js'
+import { objectOf } from '../contract/openapi-schema.js'
+import { alwaysPossible, type Operation } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { sendError } from '../errors.js'
 import { responseFormat } from '../negotiation.js'
@@ -10,6 +12,25 @@ import { sendDocument } from '../reply.js'
 // Events carry the whole object that they are about.
 const webhookLimit = 262_144
 
+const operation: Operation = {
+  ...{ id: 'receiveWebhook', tag: 'Donations', path: '/api/public/payments/{gateway}' },
+  summary: 'Receive an event of the payment processor',
+  description:
+    'For the payment processor only: its signature is checked. An event that came before is answered like the first time, without an effect. There is one address, that of the chosen gateway.',
+  ownBody: {
+    'application/json': { type: 'object', description: 'An event of Stripe.' },
+    'application/x-www-form-urlencoded': { type: 'object', description: 'A notification of Braintree.' },
+  },
+  answer: {
+    headers: ['Cache-Control', 'Vary'],
+    document: objectOf(
+      { outcome: { type: 'string', enum: ['stored', 'known', 'ignored'] } },
+      { xml: { name: 'webhook_response' } },
+    ),
+  },
+  failures: [...alwaysPossible, 403],
+}
+
 /**
  * The address that the chosen payment processor sends its events to; its signature stands in place of a key. An event is
  * stored before it is answered, and handled by a worker.
@@ -17,26 +38,8 @@ const webhookLimit = 262_144
 export function webhookRoute(app: FastifyInstance, { payments, clock, metrics }: ApiDeps): void {
   const { webhooks } = payments.gateway
   if (!webhooks) return
-  const schema = {
-    tags: ['Payments'],
-    summary: 'Receive an event of the payment processor',
-    description:
-      'For the payment processor only: its signature is checked. An event that came before is answered like the first time, without an effect.',
-    consumes: [webhooks.mediaType],
-    body: { type: 'object', description: 'What the processor sends, as its own documentation describes it.' },
-    response: {
-      200: {
-        root: 'webhook_response',
-        fields: {
-          type: 'object',
-          required: ['outcome'],
-          properties: { outcome: { type: 'string', enum: ['stored', 'known', 'ignored'] } },
-        },
-      },
-    },
-  }
   const options: RouteShorthandOptions = {
-    ...{ bodyLimit: webhookLimit, schema },
+    ...{ bodyLimit: webhookLimit, config: { operations: [operation] } },
     errorHandler: (error, request, reply) => {
       if (error instanceof ServiceError && error.code === 'webhook-refused') metrics?.countWebhook('refused')
       const large = error.code === 'FST_ERR_CTP_BODY_TOO_LARGE'

@@ -4,7 +4,7 @@ import { readRequests } from '../../support/read-operations.js'
 
 // Which golden documents show the answer of an operation.
 const shown: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(readRequests.map(({ route, golden }) => [`GET ${route}`, `reads/${golden}`])),
+  ...Object.fromEntries(readRequests.map(({ operation, golden }) => [`GET ${operation}`, `reads/${golden}`])),
   'POST /api/userservice/accounts': 'account',
   'POST /api/userservice/accounts/verify': 'account',
   'POST /api/userservice/keys': 'key',
@@ -15,9 +15,25 @@ const shown: Readonly<Record<string, string>> = {
   'POST /api/userservice/passwords/reset': 'password',
   'POST /api/userservice/tokens': 'token',
   'POST /api/userservice/tokens/revoke': 'revocation',
-  'POST /api/secure/givingservice/donations': 'donation',
+  'POST /api/secure/givingservice/donations': 'donation-full',
   'POST /api/secure/givingservice/donationsclient': 'donation',
-  error: 'error',
+  'GET /api/secure/givingservice/clienttoken': 'client-token',
+  'POST /api/public/payments/{gateway}': 'webhook',
+  401: 'error',
+  503: 'maintenance',
+  ...Object.fromEntries([400, 403, 404, 410, 416, 500].map((status) => [status, `errors/${status}`])),
+  'request POST /api/userservice/accounts': 'requests/account',
+  'request POST /api/userservice/accounts/verify': 'requests/verification',
+  'request POST /api/userservice/passwords': 'requests/password',
+  'request POST /api/userservice/passwords/forgotten': 'requests/forgotten',
+  'request POST /api/userservice/passwords/reset': 'requests/password-reset',
+  'request POST /api/userservice/keys': 'requests/key',
+  'request POST /api/userservice/keys/list': 'requests/key-list',
+  'request POST /api/userservice/keys/revoke': 'requests/key-revocation',
+  'request POST /api/userservice/tokens': 'requests/token',
+  'request POST /api/userservice/tokens/revoke': 'requests/token-revocation',
+  'request POST /api/secure/givingservice/donations': 'requests/donation-card',
+  'request POST /api/secure/givingservice/donationsclient': 'requests/donation',
 }
 
 const read = (name: string) => {

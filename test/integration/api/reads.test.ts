@@ -101,9 +101,9 @@ describe('every read', async () => {
   })
 
   it('is registered with a golden request, and no other operation is', () => {
-    const routes = new Set(readRequests.map(({ route }) => route))
-    expect(routes.size).toBe(readRequests.length)
-    for (const route of routes) expect(app.hasRoute({ method: 'GET', url: route })).toBe(true)
+    const operations = new Set(readRequests.map(({ operation }) => operation))
+    expect(operations.size).toBe(readRequests.length)
+    for (const { route } of readRequests) expect(app.hasRoute({ method: 'GET', url: route })).toBe(true)
   })
 
   it('of reports names the published feed as the canonical one, where a project has reports', async () => {

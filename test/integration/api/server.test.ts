@@ -11,6 +11,7 @@ import { refuseUnderPressure } from '../../../src/api/limits.js'
 import { createApiUser } from '../../../src/api/operations/create-api-user.js'
 import { createServer } from '../../../src/api/server.js'
 import { listen, proxyHeaders, type TestApi, testApi, testConfig, testUser } from '../../support/api.js'
+import { committedDescription, type Description } from '../../support/api-description.js'
 import { testDatabase } from '../../support/database.js'
 import { layRelease } from '../../support/release.js'
 
@@ -245,35 +246,17 @@ describe('the description of the API', () => {
     api = await testApi(store, { store })
   })
 
-  type Operation = {
-    summary?: string
-    responses: Record<string, { content?: Record<string, { example?: unknown }> }>
-    requestBody?: { content: Record<string, object> }
-  }
-  type Document = { openapi: string; servers: { url: string }[]; paths: Record<string, Record<string, Operation>> }
-
   it('is OpenAPI 3.1, made from the routes, with the address of this server', async () => {
     const answer = await api.app.inject('/api/openapi.json')
     expect(answer.headers['content-type']).toBe('application/json')
-    const document = answer.json() as Document
-    expect(document.openapi).toBe('3.1.0')
-    expect(document.servers).toEqual([{ url: 'https://giving.example' }])
-    for (const path of ['/api/userservice/tokens', '/api/userservice/accounts', '/api/userservice/keys/revoke', list]) {
-      expect(Object.keys(document.paths)).toContain(path)
+    const { info, servers, ...document } = answer.json() as Description & { readonly servers: unknown }
+    expect(servers).toEqual([{ url: 'https://giving.example' }])
+    expect(info.title).toBe('API of Giving <Platform>')
+    const { info: _, servers: __, ...committed } = committedDescription() as typeof document & Record<string, unknown>
+    for (const path of ['/metrics', '/api/public/payments/{gateway}']) {
+      delete (committed.paths as Record<string, object>)[path]
     }
-    expect(Object.keys(document.paths).filter((path) => !path.startsWith('/api/'))).toEqual([])
-    for (const [path, operations] of Object.entries(document.paths)) {
-      for (const { summary, responses } of Object.values(operations)) {
-        expect([path, summary]).toEqual([path, expect.any(String)])
-        expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '400', '401', '404', '500', '503']))
-      }
-    }
-    const body = document.paths['/api/userservice/keys']?.post?.requestBody?.content ?? {}
-    expect(Object.keys(body).sort()).toEqual(['application/json', 'application/xml'])
-    expect(JSON.stringify(body)).toContain('"key_request"')
-    const answers = document.paths[list]?.get?.responses['200']?.content
-    expect(JSON.stringify(answers?.['application/json']?.example)).toMatch(/^{"projects":{"project":\[{"id":/)
-    expect(answers?.['application/xml']?.example).toMatch(/^<\?xml .*<projects numberFound=/s)
+    expect(document).toEqual(committed)
   })
 
   it('is also a page, which loads nothing from elsewhere', async () => {

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { createApiUser } from '../../../src/api/operations/create-api-user.js'
 import { buildBulkFiles } from '../../../src/publishing/bulk/bulk-files.js'
@@ -12,16 +10,15 @@ import {
 import { endMaintenance, recordMaintenance } from '../../../src/store/access/maintenance.js'
 import { parseElement } from '../../../src/xml/reader.js'
 import { type TestApi, testApi, testConfig, testUser } from '../../support/api.js'
+import { committedDescription, operationsOf } from '../../support/api-description.js'
 import { testDatabase } from '../../support/database.js'
 import { donationJson, donationXml } from '../../support/donations.js'
-import { readRequests } from '../../support/read-operations.js'
+import { type ReadRequest, readRequests } from '../../support/read-operations.js'
 import { storeWells } from '../../support/wells-store.js'
 
-const documented = [
-  ...readFileSync(path.resolve(import.meta.dirname, '../../../docs/api.md'), 'utf8').matchAll(
-    /^\| (GET|POST) \| `(\S+)` \|/gm,
-  ),
-].map(([, method, route]) => `${method} ${route}`)
+const described = operationsOf(committedDescription()).filter(({ path }) =>
+  /^\/api\/(?:public\/(?!payments\/)|secure\/|userservice\/)/.test(path),
+)
 
 const projects = '/api/public/projectservice'
 const organizations = '/api/public/orgservice'
@@ -36,7 +33,7 @@ const phrases = {
 type Failure = keyof typeof phrases
 
 /** Requests of a read that fail: path and query without the key. */
-const failingReads = (route: string, good: string): Partial<Record<Failure, readonly string[]>> => {
+const failingReads = ({ route, operation, path: good }: ReadRequest): Partial<Record<Failure, readonly string[]>> => {
   if (route.includes('/projects/:projectId')) {
     const at = (id: string) => route.replace(':projectId', id)
     return { 400: [at('abc'), at('-1'), at('1.5')], 404: [at('77'), at('9'.repeat(30))], 410: [at('2046')] }
@@ -56,16 +53,11 @@ const failingReads = (route: string, good: string): Partial<Record<Failure, read
   }
   const page = [`${good}?limit=0`, `${good}?modifiedSince=yesterday`]
   if (route.startsWith(`${organizations}/all/`) && !route.endsWith('/download')) {
-    return { 400: [...page, `${good}?nextOrgId=x`, `${good}?country=SLE`] }
+    return { 400: [...page, `${good}?nextOrgId=x`, `${good}?country=SLE`], 404: [`${good}?theme=fire`] }
   }
   if (route.endsWith('/ids') && route.includes('/all/')) return { 400: [`${good}?modifiedSince=2026-11-21`] }
-  if (route.endsWith('/*')) {
-    return {
-      404: ['Atlantis/countries/projects/count', 'Africa', 'countries/projects'].map(
-        (end) => `${projects}/regions/${end}`,
-      ),
-    }
-  }
+  if (operation.includes('/{region}/')) return { 404: [good.replace(/regions\/[^/]+/, 'regions/Atlantis')] }
+  if (route.endsWith('/*')) return {}
   const cursor = [...page, `${good}?nextProjectId=-1`, `${good}?nextProjectId=x`]
   if (route.includes('/countries/:')) return { 400: [...cursor, good.replace('/sl/', '/SLE/')] }
   if (route.includes('/themes/:')) return { 400: cursor, 404: [good.replace('/water/', '/fire/')] }
@@ -168,7 +160,7 @@ const posts: Readonly<Record<string, Post>> = {
   },
 }
 
-describe('every operation of docs/api.md', async () => {
+describe('every operation of openapi.json', async () => {
   const { store } = await testDatabase()
   let api: TestApi
   let token: string
@@ -242,16 +234,24 @@ describe('every operation of docs/api.md', async () => {
 
   it('is in these tables, and nothing else is', () => {
     const here = [
-      ...readRequests.map(({ route }) => `GET ${route}`),
+      ...readRequests.map(({ operation }) => `GET ${operation}`),
       ...Object.keys(posts).map((route) => `POST ${route}`),
       // The only read of the secure area; what it answers is tested with the donations.
       'GET /api/secure/givingservice/clienttoken',
     ]
-    expect(here.toSorted()).toEqual(documented.toSorted())
+    expect(here.toSorted()).toEqual(described.map(({ method, path }) => `${method} ${path}`).toSorted())
   })
 
-  describe.each(readRequests)('GET $route', ({ route, path: good, query }) => {
-    const failures = failingReads(route, good)
+  describe.each(readRequests)('GET $operation', (read) => {
+    const { route, operation, path: good, query } = read
+    const failures = failingReads(read)
+
+    it('has the statuses that the description lists', () => {
+      const own = ['404', '410'].filter((status) => status in failures)
+      const responses = described.find(({ method, path }) => method === 'GET' && path === operation)?.operation
+        .responses
+      expect(Object.keys(responses ?? {})).toEqual(['200', '304', '400', '401', ...own, '500', '503'])
+    })
 
     it('answers 200', async () => {
       const url = withKey(query === undefined ? good : `${good}?${query}`)
@@ -346,6 +346,11 @@ describe('every operation of docs/api.md', async () => {
         expect([method, answer.statusCode, answer.headers['content-type']]).toEqual([method, 404, 'application/json'])
       }
     })
+  })
+
+  it('answers 404 below regions to what is no count', async () => {
+    for (const end of ['Africa', 'countries/projects'])
+      await expectFailingRead(404, withKey(`${projects}/regions/${end}`))
   })
 
   it('answers 503 in maintenance, with when to come back, before it looks at key or body', async () => {

@@ -288,11 +288,11 @@ describe.each(Object.entries(processors))('webhooks of %s', async (name, start) 
     const { app: sandboxed } = await testApi(store, { store })
     const none = await sandboxed.inject({ method: 'POST', url: address, payload, headers })
     expect(none.statusCode).toBe(404)
-    const { post: described } = (await app.inject('/api/openapi.json')).json().paths[address]
+    const { post: described } = (await app.inject('/api/openapi.json')).json().paths['/api/public/payments/{gateway}']
     expect(described.summary).toBe('Receive an event of the payment processor')
-    expect(Object.keys(described.requestBody.content)).toEqual([headers['content-type']])
+    expect(Object.keys(described.requestBody.content)).toContain(headers['content-type'])
     expect(Object.keys(described.responses)).toEqual(expect.arrayContaining(['200', '400', '403', '503']))
-    expect((await sandboxed.inject('/api/openapi.json')).json().paths[address]).toBeUndefined()
+    expect((await sandboxed.inject('/api/openapi.json')).json().paths['/api/public/payments/{gateway}']).toBeUndefined()
   })
 
   if (name === 'stripe') {

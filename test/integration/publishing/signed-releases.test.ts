@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createSigningKey, parseSigningKey, type SigningKey } from '../../../src/domain/release-chain.js'
+import { parseSigningKey } from '../../../src/domain/release-chain.js'
 import { rollbackRelease } from '../../../src/publishing/release/operate/operate-releases.js'
 import { createReleaseReader } from '../../../src/publishing/release/read/release-reader.js'
 import { type SeenRelease, verifyPublished } from '../../../src/publishing/verify/verify-published.js'
@@ -10,13 +10,7 @@ import { listen, testApi } from '../../support/api.js'
 import { insertProjects } from '../../support/catalogue.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
-
-function newSigner(replaced?: SigningKey): SigningKey {
-  const read = parseSigningKey(createSigningKey(replaced))
-  if (!('value' in read)) throw new Error(read.expected)
-  return read.value
-}
+import { newSigner, type Publisher, testPublisher } from '../../support/publishing.js'
 
 const signer = newSigner()
 let database: TestDatabase

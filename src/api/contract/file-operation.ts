@@ -1,0 +1,42 @@
+import type { OpenApiSchema } from './openapi-schema.js'
+import { alwaysPossible, type Operation } from './operation.js'
+
+/** The description of published files at an address: conditional, in parts, compressed (iati.md 14.1). */
+export function fileOperation(
+  own: Pick<Operation, 'id' | 'summary'> & { readonly path?: string },
+  content: Readonly<Record<string, OpenApiSchema>>,
+  // Whether every release has it.
+  { always = false } = {},
+): Operation {
+  return {
+    ...{
+      ...own,
+      tag: 'Published files',
+      conditional: [206, 304, 416],
+      failures: [...alwaysPossible, ...(always ? [] : [404 as const])],
+    },
+    answer: {
+      headers: [
+        'Accept-Ranges',
+        'Cache-Control',
+        'Content-Encoding?',
+        'ETag',
+        'Last-Modified',
+        'Link?',
+        'Vary',
+        'X-Release',
+      ],
+      content,
+    },
+  }
+}
+
+/** The documents of other standards, which OpenAPI does not describe. */
+export const iatiActivities: OpenApiSchema = {
+  type: 'string',
+  description: 'IATI 2.03 activities (iati-activities-schema).',
+}
+export const iatiOrganisations: OpenApiSchema = {
+  type: 'string',
+  description: 'IATI 2.03 organisations (iati-organisations-schema).',
+}
