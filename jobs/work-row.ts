@@ -1,6 +1,7 @@
 import type { Config, ConfigOf, Secrets } from '../src/config/config.js'
 import type { Schedule } from '../src/domain/schedule.js'
 import type { Payments } from '../src/payments/payments.js'
+import type { Cause } from '../src/runs/alarms.js'
 import type { ScheduledRuns } from '../src/runs/due.js'
 import type { PublicationRunDeps } from '../src/runs/publication.js'
 import type { JobQueue } from './queue.js'
@@ -15,6 +16,8 @@ export type WorkDeps<Field extends keyof Config = never> = PublicationRunDeps & 
   readonly clockAgrees: () => Promise<boolean>
   /** How open payments are settled; without it they are left to other workers. */
   readonly payments?: Payments
+  /** What needs a person now; without it alarms are left to other workers. */
+  readonly needs?: () => Promise<readonly Cause[]>
 }
 
 /** One kind of scheduled work: a row of the table in `work.ts`. */

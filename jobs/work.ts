@@ -1,4 +1,5 @@
 import { accountMail } from './account-mail.js'
+import { alarms } from './alarms.js'
 import { donors } from './donors.js'
 import { pruning } from './pruning.js'
 import { publication } from './publication.js'
@@ -20,6 +21,7 @@ export const work = [
   receipts,
   accountMail,
   reconciliation,
+  alarms,
   pruning,
 ] as const satisfies readonly Work[]
 

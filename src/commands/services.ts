@@ -7,7 +7,9 @@ import { nextDue } from '../domain/schedule.js'
 import type { Metrics } from '../observability/metrics.js'
 import { serveMetrics } from '../observability/metrics-server.js'
 import { reportToSystemd } from '../observability/supervisor.js'
+import { publicationHealth } from '../publishing/health.js'
 import { pruneReleasesWhenIdle } from '../publishing/release/operate/prune-releases.js'
+import { createReleaseReader } from '../publishing/release/read/release-reader.js'
 import { onceReachable } from '../runs/outage.js'
 import { publicationSchedule } from '../runs/publication.js'
 import { createRun, getRun } from '../store/runs/runs.js'
@@ -18,6 +20,7 @@ import { describeRun } from './publish.js'
 import { CleanupStack } from './wiring/cleanup-stack.js'
 import { toListenError } from './wiring/listen-error.js'
 import { openMetrics } from './wiring/metrics.js'
+import { findNeeds } from './wiring/needs.js'
 import { openPayments, paymentFields } from './wiring/payments.js'
 import { openPublication, publicationFields } from './wiring/publication.js'
 import type { Runtime } from './wiring/runtime.js'
@@ -117,6 +120,8 @@ async function startWork(given: WorkRuntime, metrics: Metrics, cleanup: CleanupS
   const { config, secrets, databaseUrl, store, log, clock, signal, feedsDir } = runtime
   const publication = await onceReachable(log, signal, () => openPublication(runtime, cleanup))
   const { keepReleases } = config.publish
+  const payments = await openPayments(runtime)
+  const releases = createReleaseReader(feedsDir)
   const worker = await startWorker({
     config,
     secrets,
@@ -125,7 +130,11 @@ async function startWork(given: WorkRuntime, metrics: Metrics, cleanup: CleanupS
     publication,
     log,
     clock,
-    payments: await openPayments(runtime),
+    payments,
+    needs: async () => {
+      const { needs } = await publicationHealth({ store, releases, clock })
+      return await findNeeds(store, needs, payments, config.upstream !== undefined)
+    },
     pruneFiles: () => pruneReleasesWhenIdle({ store, feedsDir, keepReleases, clock }),
     onStageSeconds: (stage, seconds) => metrics.observeStage(stage, seconds),
     signal,

@@ -2,24 +2,20 @@ import type { Command } from 'commander'
 import { openQueue, queueSettings } from '../../jobs/queue.js'
 import { queueNames, work } from '../../jobs/work.js'
 import { toServiceError } from '../domain/errors.js'
-import { isFinished } from '../domain/run.js'
 import { nextDue } from '../domain/schedule.js'
-import { donorNeeds } from '../donors/donor-needs.js'
 import { receiptWarnings } from '../mail/receipt-warnings.js'
-import { paymentNeeds, paymentWarnings } from '../payments/payment-needs.js'
-import { reconciliationNeeds } from '../payments/reconcile.js'
+import { paymentWarnings } from '../payments/payment-needs.js'
 import { publicationHealth } from '../publishing/health.js'
 import { createReleaseReader } from '../publishing/release/read/release-reader.js'
 import { publicationSchedule } from '../runs/publication.js'
 import type { ReleaseEvent } from '../store/publication/releases.js'
 import type { RunSummary } from '../store/runs/runs.js'
-import { listSyncRuns } from '../store/runs/sync-runs.js'
 import { pendingMigrations } from '../store/schema/migrate.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
 import { describeRun } from './publish.js'
 import { reportWithoutDatabase } from './status-without-database.js'
-import { describeSync } from './sync.js'
+import { findNeeds } from './wiring/needs.js'
 import { openPayments, paymentFields } from './wiring/payments.js'
 import { openRuntime, type Runtime } from './wiring/runtime.js'
 
@@ -110,6 +106,7 @@ async function gather(runtime: StatusRuntime): Promise<Status> {
   } = await publicationHealth({ store, releases, clock })
   const held = release?.manifest.held
   const payments = await openPayments(runtime, { makesDonorKey: false })
+  const found = await findNeeds(store, needs, payments, config.upstreamUrl !== undefined)
   return {
     ...base,
     queue,
@@ -131,20 +128,9 @@ async function gather(runtime: StatusRuntime): Promise<Status> {
     ],
     needs: [
       ...(queue.reachable ? [] : [`the queue cannot be reached: ${queue.error}`]),
-      ...needs.map(({ message }) => message),
-      ...(await syncNeeds(runtime)),
-      ...(await donorNeeds(store.db, payments.donors)),
-      ...(await paymentNeeds(store.db)),
-      ...(await reconciliationNeeds(payments)),
+      ...found.map(({ message }) => message),
     ],
   }
-}
-
-/** A mirror whose last sync was held or has failed needs a person. */
-async function syncNeeds({ config, store }: StatusRuntime): Promise<string[]> {
-  if (config.upstreamUrl === undefined) return []
-  const last = (await listSyncRuns(store.db, 20)).find(isFinished)
-  return last?.state === 'held' || last?.state === 'failed' ? [describeSync(last)] : []
 }
 
 async function queueStatus(runtime: StatusRuntime): Promise<Status['queue']> {

@@ -94,6 +94,8 @@ export type Config = {
   }
   /** How receipts and codes of accounts are mailed; undefined: they are not. */
   readonly mail: { readonly from: string; readonly templatesDir: string | undefined } | undefined
+  /** Who is told what needs a person; undefined: nobody. */
+  readonly alerts: { readonly webhookUrl: string | undefined; readonly mailTo: string | undefined } | undefined
   /** Port of the metrics of a worker process; undefined: they are not served. */
   readonly metricsPort: number | undefined
   /** Undefined: `info`, and `warn` in a terminal. */
@@ -116,6 +118,7 @@ export class Secrets {
   /** What a processor signs its webhooks with, where that is no key of its API. */
   readonly webhookSecret: string | undefined
   readonly smtpUrl: string | undefined
+  readonly alertWebhookSecret: string | undefined
 
   constructor(found: Partial<Omit<Secrets, 'toJSON' | typeof inspect.custom>> = {}) {
     this.databaseUrl = found.databaseUrl
@@ -126,6 +129,7 @@ export class Secrets {
     this.paymentKey = found.paymentKey
     this.webhookSecret = found.webhookSecret
     this.smtpUrl = found.smtpUrl
+    this.alertWebhookSecret = found.alertWebhookSecret
   }
 
   toJSON(): string {
@@ -180,6 +184,7 @@ class VariableReader {
       paymentKey: found('BRAINTREE_PRIVATE_KEY') ?? found('STRIPE_SECRET_KEY'),
       webhookSecret: found('STRIPE_WEBHOOK_SECRET'),
       smtpUrl: found('SMTP_URL'),
+      alertWebhookSecret: found('ALERT_WEBHOOK_SECRET'),
     })
   }
 
@@ -272,6 +277,7 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
     retentionDays: variable.get('DONOR_RETENTION_DAYS'),
   }),
   mail: readMail,
+  alerts: readAlerts,
   metricsPort: (variable) => variable.get('METRICS_PORT'),
   logLevel: (variable) => variable.get('LOG_LEVEL'),
   logFormat: (variable) => variable.get('LOG_FORMAT'),
@@ -386,6 +392,15 @@ function readMail(variable: VariableReader): Config['mail'] {
   if (variable.get('SMTP_URL') === undefined) return undefined
   variable.require('MAIL_FROM', 'the sender of mail, which SMTP_URL needs')
   return { from: variable.get('MAIL_FROM') ?? '', templatesDir: toAbsolute(variable.get('MAIL_TEMPLATES_DIR')) }
+}
+
+function readAlerts(variable: VariableReader): Config['alerts'] {
+  const [webhookUrl, mailTo] = [variable.get('ALERT_WEBHOOK_URL'), variable.get('ALERT_MAIL_TO')]
+  if (webhookUrl !== undefined && variable.get('ALERT_WEBHOOK_SECRET') === undefined) {
+    variable.require('ALERT_WEBHOOK_SECRET', 'the secret of ALERT_WEBHOOK_URL')
+  }
+  if (mailTo !== undefined) variable.require('SMTP_URL', 'the mail server, which ALERT_MAIL_TO needs')
+  return webhookUrl === undefined && mailTo === undefined ? undefined : { webhookUrl, mailTo }
 }
 
 function toAbsolute(file: string | undefined): string | undefined {

@@ -347,6 +347,22 @@ export const variables = {
     undefined,
     wholeNumber(0, 65_535),
   ),
+  ALERT_WEBHOOK_URL: variable(
+    'Address that is told, as signed JSON, what needs a person (docs/operations.md); unset: none.',
+    undefined,
+    url('http:', 'https:'),
+  ),
+  ALERT_WEBHOOK_SECRET: variable(
+    'Secret that messages to ALERT_WEBHOOK_URL are signed with; required with it.',
+    undefined,
+    text('at least 16 characters without spaces', /^\S{16,}$/),
+    true,
+  ),
+  ALERT_MAIL_TO: variable(
+    'E-mail address that is told what needs a person; needs SMTP_URL; unset: none.',
+    undefined,
+    text('an e-mail address', /^[^\s<>@,]+@[^\s<>@,]+$/),
+  ),
   LOG_LEVEL: variable(
     'Least severe log lines that are written; unset: info, and warn in a terminal.',
     undefined,

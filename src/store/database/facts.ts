@@ -12,6 +12,8 @@ export type FactName =
   | 'publisher-record'
   /** The role that may write the operator's columns with plain SQL. */
   | 'writer-role'
+  /** What persons were told that it needs them, as JSON. */
+  | 'open-alarms'
 
 /** The fact's value; undefined when it was never recorded. */
 export async function findFact(db: Db, name: FactName): Promise<string | undefined> {

@@ -1,0 +1,74 @@
+import { createHmac, randomUUID } from 'node:crypto'
+import { ServiceError } from '../src/domain/errors.js'
+import { SmtpSender } from '../src/mail/smtp.js'
+import { type AlarmChange, raiseAlarms } from '../src/runs/alarms.js'
+import type { Work } from './work-row.js'
+
+const answerMs = 10_000
+
+/**
+ * Looks every minute what needs a person, and tells what changed by webhook and mail. It shares the queue of the settlement,
+ * so that a worker needs no further connections.
+ */
+export const alarms: Work<'alerts' | 'mail'> = {
+  name: 'alarms',
+  fields: ['alerts', 'mail'],
+  queues: { settlement: 4 },
+  schedules: ({ alerts }) => (alerts ? { alarms: { expression: '* * * * *', timezone: 'UTC' } } : {}),
+  open: ({ config, secrets, store, clock, needs, log }) => {
+    const { alerts, mail } = config
+    const { alertWebhookSecret, smtpUrl } = secrets
+    if (!alerts || !needs) return undefined
+    const { webhookUrl, mailTo } = alerts
+    const ways: ((changes: readonly AlarmChange[], signal: AbortSignal) => Promise<void>)[] = []
+    if (webhookUrl !== undefined && alertWebhookSecret !== undefined) {
+      ways.push((changes) => post(webhookUrl, alertWebhookSecret, { sentAt: clock().toISOString(), alarms: changes }))
+    }
+    if (mailTo !== undefined && mail && smtpUrl !== undefined) {
+      const sender = new SmtpSender(smtpUrl, mail.from)
+      ways.push((changes, signal) => sendMail(sender, mailTo, changes, signal))
+    }
+    if (ways.length === 0) return undefined
+    return {
+      tick: async ({ signal }) => {
+        const told = await raiseAlarms(store, clock(), await needs(), async (changes) => {
+          const ended = await Promise.allSettled(ways.map((tell) => tell(changes, signal)))
+          const failures = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
+          for (const err of failures) log.error({ err }, 'an alarm cannot be told')
+          // One way is enough; the others have said in the log why they failed.
+          if (failures.length === ways.length) throw failures[0]
+        })
+        return `${told} told`
+      },
+    }
+  },
+}
+
+/** The receiver computes the same signature from the bytes of the body. */
+async function post(url: string, secret: string, message: object): Promise<void> {
+  const body = JSON.stringify(message)
+  const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-giving-signature': signature },
+    body,
+    redirect: 'error',
+    signal: AbortSignal.timeout(answerMs),
+  })
+  await answer.body?.cancel()
+  if (!answer.ok) throw new ServiceError('internal', `ALERT_WEBHOOK_URL answered with status ${answer.status}`)
+}
+
+async function sendMail(
+  sender: SmtpSender,
+  to: string,
+  changes: readonly AlarmChange[],
+  signal: AbortSignal,
+): Promise<void> {
+  const lines = changes.map(({ state, message, since }) => `${state}: ${message} (since ${since})`)
+  const subject = changes.every(({ state }) => state === 'over') ? 'giving: over' : 'giving needs a person'
+  const text = `${lines.join('\n')}\n\ngiving status tells all of it.\n`
+  const html = `<pre>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</pre>`
+  const outcome = await sender.send({ to, subject, text, html, id: randomUUID() }, signal)
+  if (outcome.kind !== 'sent') throw new ServiceError('internal', `the mail to ALERT_MAIL_TO: ${outcome.kind}`)
+}

@@ -1,0 +1,33 @@
+import { isFinished } from '../../domain/run.js'
+import { donorNeeds } from '../../donors/donor-needs.js'
+import { paymentNeeds } from '../../payments/payment-needs.js'
+import type { Payments } from '../../payments/payments.js'
+import { reconciliationNeeds } from '../../payments/reconcile.js'
+import type { Need } from '../../publishing/health.js'
+import type { Cause } from '../../runs/alarms.js'
+import { listSyncRuns } from '../../store/runs/sync-runs.js'
+import type { Store } from '../../store/store.js'
+import { describeSync } from '../sync.js'
+
+/** Everything but the queue that needs a person, beginning with what `publication` needs. */
+export async function findNeeds(
+  { db }: Store,
+  publication: readonly Need[],
+  payments: Payments,
+  mirrors: boolean,
+): Promise<Cause[]> {
+  const of = (cause: string, messages: readonly string[]) => messages.map((message) => ({ cause, message }))
+  return [
+    ...publication.map(({ code, message }) => ({ cause: code, message })),
+    ...of('sync', mirrors ? await syncNeeds(db) : []),
+    ...of('donors', await donorNeeds(db, payments.donors)),
+    ...of('payments', await paymentNeeds(db)),
+    ...of('books', await reconciliationNeeds(payments)),
+  ]
+}
+
+/** A mirror whose last sync was held or has failed needs a person. */
+async function syncNeeds(db: Store['db']): Promise<string[]> {
+  const last = (await listSyncRuns(db, 20)).find(isFinished)
+  return last?.state === 'held' || last?.state === 'failed' ? [describeSync(last)] : []
+}
