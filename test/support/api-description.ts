@@ -74,7 +74,10 @@ export async function currentDescription(): Promise<Description> {
 export function filesOf(description: Description): Readonly<Record<string, string>> {
   return {
     [descriptionFile]: `${JSON.stringify(description, null, 1)}\n`,
-    'docs/api.md': withOperations(readFileSync(path.join(projectRoot, 'docs/api.md'), 'utf8'), description),
+    'docs/api.md': withDonationFields(
+      withOperations(readFileSync(path.join(projectRoot, 'docs/api.md'), 'utf8'), description),
+      description,
+    ),
   }
 }
 
@@ -121,4 +124,46 @@ export function expectedTraffic(description: Description): string[] {
 export function responseOf(description: Description, response: Readonly<Record<string, unknown>>): DescribedResponse {
   const name = typeof response.$ref === 'string' ? (response.$ref.split('/').at(-1) ?? '') : undefined
   return (name === undefined ? response : description.components.responses?.[name]) as DescribedResponse
+}
+
+const isField = (line: string) => line.startsWith('| `donation.')
+
+/** docs/api.md with the table of the fields of donations in place of the one that it has. */
+function withDonationFields(document: string, description: Description): string {
+  const fieldsOf = (operation: string) => {
+    const body = description.paths[`/api/secure/givingservice/${operation}`]?.post?.requestBody
+    return fieldsIn(body?.content['application/xml']?.schema ?? {}, 'donation')
+  }
+  const versions = [fieldsOf('donations'), fieldsOf('donationsclient')] as const
+  const names = [...new Set(versions.flatMap((fields) => [...fields.keys()]))]
+  const rows = names.map((name) => {
+    const required = versions.map((fields) => fields.get(name)?.required ?? '–')
+    const { length = '', meaning = '' } = versions[1].get(name) ?? versions[0].get(name) ?? {}
+    return `| \`${name}\` | ${required.join(' | ')} | ${length} | ${meaning} |`
+  })
+  const lines = document.split('\n')
+  const start = lines.findIndex(isField)
+  return lines
+    .filter((line) => !isField(line))
+    .toSpliced(start, 0, ...rows)
+    .join('\n')
+}
+
+type Field = { readonly required: string; readonly length: string; readonly meaning: string }
+
+function fieldsIn(schema: Json, at: string): Map<string, Field> {
+  const required = (schema.required ?? []) as readonly string[]
+  return new Map(
+    Object.entries((schema.properties ?? {}) as Readonly<Record<string, Json>>).flatMap(
+      ([name, own]): [string, Field][] => {
+        if (own.properties !== undefined && own.deprecated !== true) return [...fieldsIn(own, `${at}.${name}`)]
+        const field = {
+          required: required.includes(name) ? 'required' : 'optional',
+          length: String(own.maxLength ?? ''),
+          meaning: String(own.description ?? ''),
+        }
+        return [[`${at}.${name}`, field]]
+      },
+    ),
+  )
 }

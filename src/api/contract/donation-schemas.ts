@@ -67,7 +67,7 @@ export function donationRequestSchema(version: DonationVersion) {
       'twitter_username?': textUpToLength(255),
       amount: decimalField(`At least ${minimumAmount}, with no more decimals than the currency has.`),
       'currencyCode?': textUpToLength(10, "The platform's only currency; absent: the same."),
-      'addon?': objectOf({ amount: decimalField('A tip to the platform, above 0.') }),
+      'addon?': objectOf({ amount: decimalField('A tip to the platform, above 0; addon may be absent.') }),
       project: objectOf({ id: { type: ['integer', 'string'], description: 'The identifier of an active project.' } }),
       'signupForGGNewsletter?': flag("The donor wants the platform's newsletter."),
       'signupForCharityNewsletter?': flag("The donor wants the charity's newsletter."),
