@@ -8,7 +8,7 @@ import { record } from './support/record.js'
 
 const run = promisify(execFile)
 
-test('the package of npm pack, installed into an empty folder, starts with npx and publishes', async (context) => {
+test('the package of npm pack, installed into an empty folder, starts with npx, publishes, and has the client', async (context) => {
   if (spawnSync('npm', ['ping']).status !== 0) return context.skip('the npm registry cannot be reached')
   const folder = await mkdtemp(path.join(tmpdir(), 'giving-package-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
@@ -36,6 +36,10 @@ test('the package of npm pack, installed into an empty folder, starts with npx a
   const [, baseUrl = ''] = /^ready: (\S+)\/$/m.exec(output) ?? []
   const activities = await (await fetch(`${baseUrl}/iati/activities.xml`)).text()
   expect(activities.split('<iati-activity ').length - 1).toBe(120)
+  const asked = `import { createClient } from 'giving-iati/client'
+    console.log((await createClient({ url: '${baseUrl}' }).get('/feeds/manifest.json')).totals.activities)`
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', asked], { cwd: folder })
+  expect(stdout).toBe('120\n')
   // To the whole group, as a terminal does.
   process.kill(-(service.pid ?? 0), 'SIGINT')
   await ended

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createClient } from '../../src/client/client.js'
 import type { Manifest } from '../../src/publishing/release/read/manifest.js'
 import { officialStandard, realRecords } from '../support/borrowed-files.js'
 import { type Installation, newInstallation, type RunningService } from '../support/cli.js'
@@ -84,18 +85,11 @@ describe('giving start on a bare machine', () => {
     )
     expect(created).toMatchObject({ code: 0, stderr: '' })
     const { apiKey } = JSON.parse(created.stdout) as { apiKey: string }
-    const list = await fetch(`${service.baseUrl}/api/public/projectservice/all/projects.json?api_key=${apiKey}`)
-    expect(((await list.json()) as { projects: { numberFound: number } }).projects.numberFound).toBe(120)
-    const tokens = await fetch(`${service.baseUrl}/api/userservice/tokens`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        auth_request: { user: { email: 'ops@example.org', password: 'seven quiet rivers run' }, api_key: apiKey },
-      }),
-    })
-    expect(await tokens.json()).toMatchObject({
-      auth_response: { access_token: expect.stringMatching(/^[a-z0-9]{40}$/) },
-    })
+    const client = createClient({ url: service.baseUrl, apiKey })
+    expect((await client.get('/api/public/projectservice/all/projects')).projects.numberFound).toBe(120)
+    const user = { email: 'ops@example.org', password: 'seven quiet rivers run' }
+    const tokens = await client.post('/api/userservice/tokens', { body: { auth_request: { user, api_key: apiKey } } })
+    expect(tokens.auth_response.access_token).toMatch(/^[a-z0-9]{40}$/)
   })
 
   it('publishes the real records beside the demo, none held; a second publication changes no byte', async (context) => {

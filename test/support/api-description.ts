@@ -9,6 +9,7 @@ import { createBulkReader } from '../../src/publishing/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../src/publishing/release/read/release-reader.js'
 import { openStore } from '../../src/store/store.js'
 import { testConfig } from './api-config.js'
+import { clientTypes } from './client-types.js'
 import { gatewayWithWebhooks, testPayments } from './donations.js'
 import { projectRoot } from './how-to.js'
 
@@ -71,9 +72,10 @@ export async function currentDescription(): Promise<Description> {
 }
 
 /** The committed files that follow from the description: contents by path. */
-export function filesOf(description: Description): Readonly<Record<string, string>> {
+export async function filesOf(description: Description): Promise<Readonly<Record<string, string>>> {
   return {
     [descriptionFile]: `${JSON.stringify(description, null, 1)}\n`,
+    'src/client/api-types.ts': await clientTypes(description),
     'docs/api.md': withDonationFields(
       withOperations(readFileSync(path.join(projectRoot, 'docs/api.md'), 'utf8'), description),
       description,

@@ -12,7 +12,7 @@ if (breaking.length > 0) {
   for (const change of breaking) console.error(`- ${change}`)
   process.exitCode = 1
 } else {
-  for (const [file, text] of Object.entries(filesOf(description))) {
+  for (const [file, text] of Object.entries(await filesOf(description))) {
     await mkdir(path.dirname(path.resolve(file)), { recursive: true })
     await writeFile(path.resolve(file), text)
     console.log(file)
