@@ -4,7 +4,7 @@ import { errorCatalogue, ServiceError, toServiceError } from '../domain/errors.j
 import { escapeInvisible } from '../domain/invisible-characters.js'
 import { CommandLine, type HostProcess } from './command-line.js'
 import { createOutput } from './output.js'
-import { registerValidate } from './validate.js'
+import { registrationsFor } from './registrations.js'
 
 /** The exit code of a command that could not do its work at all; lower codes are each command's own. */
 const failed = 2
@@ -13,7 +13,7 @@ const failed = 2
 export async function runProgram(args: readonly string[], host: HostProcess): Promise<number> {
   const commandLine = new CommandLine(host)
   try {
-    const registrations = await registrationsFor(args)
+    const registrations = await registrationsFor(args[0])
     await createProgram(host, commandLine, registrations).parseAsync(args, { from: 'user' })
     return commandLine.exitCode
   } catch (error) {
@@ -23,18 +23,11 @@ export async function runProgram(args: readonly string[], host: HostProcess): Pr
   }
 }
 
-type Register = (program: Command, commandLine: CommandLine) => void
-
-/** All commands; `giving validate` alone, because the modules of the others take 50 MB of the memory it promises. */
-async function registrationsFor([name]: readonly string[]): Promise<readonly Register[]> {
-  return name === 'validate' ? [registerValidate] : (await import('./registrations.js')).registrations
-}
-
 /** `giving` with these commands; a command inherits how the program prints and fails. */
 function createProgram(
   { stdout, stderr }: HostProcess,
   commandLine: CommandLine,
-  registrations: readonly Register[],
+  registrations: Awaited<ReturnType<typeof registrationsFor>>,
 ): Command {
   const program = new Command('giving')
     .description('Publishes a giving platform as IATI 2.03 and Atom, and serves its API')

@@ -1,60 +1,44 @@
-import { registerAudit } from './audit.js'
-import { registerBooks } from './books.js'
-import { registerCompletion } from './completion.js'
-import { registerDemoData } from './demo-data.js'
-import { registerDisbursements } from './disbursements.js'
-import { registerDoctor } from './doctor.js'
-import { registerDonations } from './donations.js'
-import { registerDonors } from './donors.js'
-import { registerExport } from './export.js'
-import { registerHealth } from './health.js'
-import { registerHeld } from './held.js'
-import { registerImport } from './import.js'
-import { registerKeys } from './keys.js'
-import { registerMaintenance } from './maintenance.js'
-import { registerMigrate } from './migrate.js'
-import { registerOrganizations } from './organizations.js'
-import { registerPayments } from './payments.js'
-import { registerProjects } from './projects.js'
-import { registerPublish } from './publish.js'
-import { registerReleases } from './releases.js'
-import { registerServices } from './services.js'
-import { registerStandard } from './standard.js'
-import { registerStatus } from './status.js'
-import { registerSync } from './sync.js'
-import { registerThemes } from './themes.js'
-import { registerUsers } from './users.js'
-import { registerValidate } from './validate.js'
-import { registerVerify } from './verify.js'
+import type { Command } from 'commander'
+import type { CommandLine } from './command-line.js'
 
-/** The commands, in the order of the help text. */
-export const registrations = [
-  registerServices,
-  registerMigrate,
-  registerStatus,
-  registerDoctor,
-  registerHealth,
-  registerImport,
-  registerExport,
-  registerDemoData,
-  registerPublish,
-  registerSync,
-  registerValidate,
-  registerReleases,
-  registerVerify,
-  registerHeld,
-  registerProjects,
-  registerOrganizations,
-  registerDonations,
-  registerDonors,
-  registerDisbursements,
-  registerBooks,
-  registerPayments,
-  registerThemes,
-  registerStandard,
-  registerUsers,
-  registerKeys,
-  registerMaintenance,
-  registerAudit,
-  registerCompletion,
+/** Adds the commands of one file to the program. */
+type Register = (program: Command, commandLine: CommandLine) => void
+
+/** The commands of each file, in the order of the help text. */
+const files: readonly (readonly [names: readonly string[], load: () => Promise<Register>])[] = [
+  [['start', 'api', 'worker'], async () => (await import('./services.js')).registerServices],
+  [['migrate'], async () => (await import('./migrate.js')).registerMigrate],
+  [['status'], async () => (await import('./status.js')).registerStatus],
+  [['doctor'], async () => (await import('./doctor.js')).registerDoctor],
+  [['health'], async () => (await import('./health.js')).registerHealth],
+  [['import'], async () => (await import('./import.js')).registerImport],
+  [['export'], async () => (await import('./export.js')).registerExport],
+  [['seed', 'reset-demo'], async () => (await import('./demo-data.js')).registerDemoData],
+  [['publish'], async () => (await import('./publish.js')).registerPublish],
+  [['sync'], async () => (await import('./sync.js')).registerSync],
+  [['validate'], async () => (await import('./validate.js')).registerValidate],
+  [['releases'], async () => (await import('./releases.js')).registerReleases],
+  [['verify'], async () => (await import('./verify.js')).registerVerify],
+  [['held'], async () => (await import('./held.js')).registerHeld],
+  [['projects'], async () => (await import('./projects.js')).registerProjects],
+  [['organizations'], async () => (await import('./organizations.js')).registerOrganizations],
+  [['donations'], async () => (await import('./donations.js')).registerDonations],
+  [['donors'], async () => (await import('./donors.js')).registerDonors],
+  [['disbursements'], async () => (await import('./disbursements.js')).registerDisbursements],
+  [['books', 'ledger'], async () => (await import('./books.js')).registerBooks],
+  [['payments'], async () => (await import('./payments.js')).registerPayments],
+  [['themes'], async () => (await import('./themes.js')).registerThemes],
+  [['standard'], async () => (await import('./standard.js')).registerStandard],
+  [['users'], async () => (await import('./users.js')).registerUsers],
+  [['keys'], async () => (await import('./keys.js')).registerKeys],
+  [['maintenance'], async () => (await import('./maintenance.js')).registerMaintenance],
+  [['audit'], async () => (await import('./audit.js')).registerAudit],
+  [['completion'], async () => (await import('./completion.js')).registerCompletion],
 ]
+
+/** What registers the command of this name; for any other name, such as `--help`, what registers all commands. */
+export async function registrationsFor(name: string | undefined): Promise<readonly Register[]> {
+  // One command needs a part of the modules only: loading all of them takes most of a second.
+  const wanted = files.filter(([names]) => names.some((one) => one === name))
+  return await Promise.all((wanted.length > 0 ? wanted : files).map(([, load]) => load()))
+}

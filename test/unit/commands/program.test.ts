@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { registrationsFor } from '../../../src/commands/registrations.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { readFirstTable, readProjectFile } from '../../support/markdown-table.js'
 
@@ -31,6 +32,15 @@ it('has every command in the table of the README, with exit code 1 where its hel
   const [, list = ''] = help.split('\nCommands:\n')
   const all = [...list.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name)
   expect(rows.flatMap(({ names }) => names).sort()).toEqual(all.filter((name) => name !== 'help').sort())
+})
+
+it('loads one file for a command, and all of them for the help', async () => {
+  const [help = ''] = await helpOf([])
+  const [, list = ''] = help.split('\nCommands:\n')
+  const names = [...list.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help')
+  expect(names.length).toBeGreaterThan(25)
+  for (const name of [...names, 'ledger']) expect([name, (await registrationsFor(name)).length]).toEqual([name, 1])
+  expect((await registrationsFor('--help')).length).toBeGreaterThan(25)
 })
 
 it.each(['nonsense', 'users create', 'donations show x', 'validate'])(
