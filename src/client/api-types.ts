@@ -4715,7 +4715,7 @@ export interface operations {
                 readonly release: string;
                 /**
                  * @description Address of a file of the release; it may have slashes.
-                 * @example activities.xml
+                 * @example iati/activities.xml
                  */
                 readonly path: string;
             };

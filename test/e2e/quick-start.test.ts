@@ -1,8 +1,10 @@
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { committedDescription, descriptionFile, operationsOf } from '../support/api-description.js'
 import { type Ended, type Installation, newInstallation, type RunningService } from '../support/cli.js'
 import { readProjectFile } from '../support/markdown-table.js'
 
@@ -15,6 +17,13 @@ function quickStart(): string[] {
   return block.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
 }
 
+/** The blocks of shell of a document that have commands for curl. */
+function shellBlocks(document: string): string[] {
+  const blocks = [...readProjectFile(document).matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block)
+  return blocks.filter((block) => block.includes('curl '))
+}
+
+const hasPython = spawnSync('python3', ['--version']).error === undefined
 const hasCurl = spawnSync('curl', ['--version']).error === undefined
 
 describe('the quick start of the README', () => {
@@ -50,6 +59,23 @@ describe('the quick start of the README', () => {
     return await installation.run(args, typed === '' ? '' : `${typed}\n`)
   }
 
+  /** A key and a token of an account that may donate. */
+  async function donor(): Promise<{ key: string; token: string }> {
+    const user = { email: `donor-${randomUUID()}@example.org`, password: 'eight loud mountains' }
+    const create = ['users', 'create', '--email', user.email, '--password-stdin', '--json']
+    const { apiKey: key } = JSON.parse((await installation.run(create, `${user.password}\n`)).stdout) as {
+      apiKey: string
+    }
+    await installation.run(['users', 'grant', '--email', user.email, 'donations'])
+    const answer = await fetch(`${service.baseUrl}/api/userservice/tokens.json`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ auth_request: { user, api_key: key } }),
+    })
+    const { auth_response } = (await answer.json()) as { auth_response: { access_token: string } }
+    return { key, token: auth_response.access_token }
+  }
+
   it('does what it says, with curl, as printed', { timeout: 180_000 }, async (context) => {
     if (!hasCurl) return context.skip('curl is not installed')
     const said = new Map<string, string>()
@@ -71,11 +97,11 @@ describe('the quick start of the README', () => {
     expect(of('validate')).not.toBe('')
   })
 
-  it('goes on in docs/api.md: an account, a key, a token and their end', { timeout: 60_000 }, async (context) => {
+  it('continues in docs/api.md: an account, a key, a token and their end', { timeout: 60_000 }, async (context) => {
     if (!hasCurl) return context.skip('curl is not installed')
-    const [, section = ''] = readProjectFile('docs/api.md').split('\n## Accounts, keys and tokens\n')
-    const [json = '', xml = ''] = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block ?? '')
-    const lines = json.trim().split('\n').filter(Boolean)
+    const [block = '', ...further] = shellBlocks('docs/api.md').filter((text) => text.includes('\npost '))
+    expect(further).toEqual([])
+    const lines = block.trim().split('\n').filter(Boolean)
     const preamble = lines.filter((line) => !line.startsWith('post '))
     let known = { THE_KEY: 'THE_KEY', THE_TOKEN: 'THE_TOKEN' }
     for (const line of lines.filter((line) => line.startsWith('post '))) {
@@ -88,7 +114,52 @@ describe('the quick start of the README', () => {
       const shown = stdout.replace(known.THE_KEY, 'THE_KEY').replace(known.THE_TOKEN, 'THE_TOKEN')
       expect(shown, line).toBe(answer ?? '{"revocation_response":{"revoked":true}}')
     }
-    expect((await type(xml)).stdout).toMatch(/<key_response><api_key>[0-9a-f-]{36}<\/api_key><\/key_response>$/)
+  })
+
+  it('answers every other curl example of docs/api.md', { timeout: 60_000 }, async (context) => {
+    if (!hasCurl) return context.skip('curl is not installed')
+    const { key, token } = await donor()
+    const answers = [
+      /^\{"search":\{"request":\{.*"q":"water",.*"project":\[\{/,
+      /^x-modified-until: \d{4}-/i,
+      /^304\n$/,
+      /^\{"donation":\{"amount":40\.00,.*"receiptNumber":"R0-GC0-TEST"/,
+      /<key_response><api_key>[0-9a-f-]{36}<\/api_key><\/key_response>$/,
+    ]
+    const examples = shellBlocks('docs/api.md').filter((text) => !text.includes('\npost '))
+    const said: string[] = []
+    for (const example of examples) {
+      const { code, stdout, stderr } = await type(example.replaceAll('THE_KEY', key).replaceAll('THE_TOKEN', token))
+      expect(code, `${example}\n${stdout}\n${stderr}`).toBe(0)
+      said.push(stdout)
+    }
+    expect(said).toEqual(answers.map((answer) => expect.stringMatching(answer)))
+  })
+
+  it('answers a client in Python as openapi.json says', { timeout: 120_000 }, async (context) => {
+    if (!hasCurl) return context.skip('curl is not installed')
+    if (!hasPython) return context.skip('python3 is not installed')
+    const { key, token } = await donor()
+    const client = [path.resolve('test/clients/read-all.py'), path.resolve(descriptionFile)]
+    const { status, stdout, stderr } = await new Promise<{ status: unknown; stdout: string; stderr: string }>(
+      (resolve) =>
+        execFile('python3', [...client, service.baseUrl, key, token], (error, stdout, stderr) =>
+          resolve({ status: error?.code ?? 0, stdout, stderr }),
+        ),
+    )
+    expect(status, `${stdout}\n${stderr}`).toBe(0)
+    const lines = stdout.trim().split('\n')
+    const reads = operationsOf(committedDescription()).filter(({ method }) => method === 'GET')
+    expect(new Set(lines.map((line) => line.split(' ')[0]))).toEqual(
+      new Set(reads.map(({ operation }) => operation.operationId)),
+    )
+    const others = lines.filter((line) => line.split(' ')[1] !== '200')
+    // The demo is too small for a second file and signs nothing.
+    expect(others.map((line) => line.split(' ', 2).join(' '))).toEqual([
+      'getIatiFile 404',
+      'getChecked 404',
+      'getPublicKey 404',
+    ])
   })
 
   it('is all of what the README prints: a line that this test cannot run is a line that nobody can', () => {

@@ -63,6 +63,7 @@ function operationObject({ method, operation }: RoutedOperation, path: string) {
     id,
     summary,
     tag,
+    pathExamples = {},
     security,
     query = [],
     body,
@@ -72,7 +73,7 @@ function operationObject({ method, operation }: RoutedOperation, path: string) {
     otherAnswers = {},
   } = operation
   const parameters = [
-    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name)),
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name, pathExamples[name])),
     ...query.map((name) => ({ $ref: `#/components/parameters/${name}` })),
   ]
   const named = examples[`${method} ${path}`]
@@ -98,10 +99,10 @@ function operationObject({ method, operation }: RoutedOperation, path: string) {
   }
 }
 
-function pathParameter(name: string) {
+function pathParameter(name: string, example?: string) {
   const parameter = pathParameters[name]
   if (!parameter) throw new TypeError(`the path parameter ${name} is not described in parameters.ts`)
-  return { name, in: 'path', required: true, ...parameter }
+  return { name, in: 'path', required: true, ...parameter, ...(example !== undefined && { example }) }
 }
 
 function responseObject(answer: DescribedAnswer, example?: Example) {

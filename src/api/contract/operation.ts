@@ -32,6 +32,8 @@ export type Operation = {
   readonly tag: Tag
   /** The described address where the route's own pattern takes several: `/a/{b}`. */
   readonly path?: string
+  /** Examples of what stands in the path, where those of `parameters.ts` lead to nothing here. */
+  readonly pathExamples?: Readonly<Record<string, string>>
   /** What the query must have: the key, or key and token. */
   readonly security?: 'key' | 'token'
   readonly query?: readonly QueryParameter[]

@@ -18,9 +18,9 @@ const widths: Readonly<Record<string, number>> = {
 const pictureName = /^(?:\d{1,2}-)?(small|thumb|medium|large|xl|original)\.png$|^r\d+-\d+\.png$/
 const contentSecurityPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-function described(id: string, summary: string, mediaType: string) {
+function described(id: string, summary: string, mediaType: string, pathExamples: Operation['pathExamples'] = {}) {
   const operation: Operation = {
-    ...{ id, summary, tag: 'Service', failures: [400, 404, 503] },
+    ...{ id, summary, tag: 'Service', pathExamples, failures: [400, 404, 503] },
     answer: { headers: ['Cache-Control', 'X-Robots-Tag'], content: { [mediaType]: { type: 'string' } } },
   }
   return { config: { operations: [operation] } }
@@ -33,7 +33,7 @@ function described(id: string, summary: string, mediaType: string) {
 export function demoRoutes(app: FastifyInstance, portal: Portal | undefined): void {
   app.get<{ Params: { owner: string; file: string } }>(
     `${demoPath}/img/:owner/:file`,
-    described('getDemoPicture', 'A picture of demo data', 'image/png'),
+    described('getDemoPicture', 'A picture of demo data', 'image/png', { file: 'original.png' }),
     async (request, reply) => {
       const { owner, file } = request.params
       const logo = owner === 'org' && /^\d+\.png$/.test(file)

@@ -134,7 +134,10 @@ const iatiFiles = [
     { 'application/json': { type: 'object' } },
   ),
   fileOperation(
-    { id: 'getIatiFile', summary: 'Another IATI file that the manifest lists', path: '/iati/{path}' },
+    {
+      ...{ id: 'getIatiFile', summary: 'Another IATI file that the manifest lists', path: '/iati/{path}' },
+      pathExamples: { path: 'activities-2.xml' },
+    },
     { 'application/xml': values.text },
   ),
 ]
@@ -159,7 +162,13 @@ const tableFiles = [
     { id: 'getCatalogueAsRdf', summary: 'The catalogue (DCAT) as RDF/XML', path: cataloguePath('rdf') },
     { 'application/rdf+xml': text },
   ),
-  fileOperation({ id: 'getTable', summary: 'A table of the release in CSV or Parquet', path: '/data/{path}' }, tables),
+  fileOperation(
+    {
+      ...{ id: 'getTable', summary: 'A table of the release in CSV or Parquet', path: '/data/{path}' },
+      pathExamples: { path: 'activities.csv' },
+    },
+    tables,
+  ),
 ]
 
 const feedFiles = [
@@ -197,7 +206,10 @@ const feedFiles = [
     { 'application/atom+xml': atomFeed },
   ),
   fileOperation(
-    { id: 'getFeedFile', summary: 'Another feed that the manifest lists', path: '/feeds/{path}' },
+    {
+      ...{ id: 'getFeedFile', summary: 'Another feed that the manifest lists', path: '/feeds/{path}' },
+      pathExamples: { path: 'reports/archive-1.atom' },
+    },
     { 'application/atom+xml': atomFeed },
   ),
 ]
@@ -213,7 +225,10 @@ const publicKey = fileOperation(
 )
 
 const keptFile = fileOperation(
-  { id: 'getKeptFile', summary: 'A file of a release that is still kept', path: `${keptPrefix}{release}/{path}` },
+  {
+    ...{ id: 'getKeptFile', summary: 'A file of a release that is still kept', path: `${keptPrefix}{release}/{path}` },
+    pathExamples: { path: 'iati/activities.xml' },
+  },
   {
     ...{ 'application/xml': text, 'application/atom+xml': atomFeed, 'application/json': {}, 'text/markdown': text },
     ...{ ...tables, ...descriptions, 'application/x-pem-file': text },

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import { fastify } from 'fastify'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { describeApi } from '../../../src/api/openapi.js'
@@ -13,7 +14,9 @@ import {
   operationsOf,
   responseOf,
 } from '../../support/api-description.js'
+import { brunoCollection, brunoFolder } from '../../support/bruno-collection.js'
 import { DocumentCheck } from '../../support/document-check.js'
+import { projectRoot } from '../../support/how-to.js'
 import { incompatibleChanges } from '../../support/incompatible-changes.js'
 
 let current: Description
@@ -30,6 +33,16 @@ describe('the description of the API', () => {
     for (const [file, text] of Object.entries(await filesOf(current))) {
       expect(readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8') === text, file).toBe(true)
     }
+  })
+
+  it('is a collection for Bruno too, of exactly these files; after a change: npm run api:describe', () => {
+    const there = readdirSync(path.join(projectRoot, brunoFolder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.join(entry.parentPath, entry.name))
+    const committed = Object.fromEntries(
+      there.map((file) => [path.relative(projectRoot, file), readFileSync(file, 'utf8')]),
+    )
+    expect(committed).toEqual(brunoCollection(current))
   })
 
   it('is complete: a route without a description is refused', async () => {
