@@ -30,7 +30,7 @@ test('the package of npm pack, installed into an empty folder, starts with npx, 
   let output = ''
   for (const stream of [service.stdout, service.stderr]) stream.on('data', (chunk) => (output += String(chunk)))
   onTestFinished(() => {
-    if (service.exitCode === null && service.pid) process.kill(-service.pid, 'SIGKILL')
+    if (service.exitCode === null && service.signalCode === null && service.pid) process.kill(-service.pid, 'SIGKILL')
   })
   await expect.poll(() => output, { timeout: 120_000 }).toMatch(/^ready: /m)
   const [, baseUrl = ''] = /^ready: (\S+)\/$/m.exec(output) ?? []
