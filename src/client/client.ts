@@ -56,7 +56,7 @@ export type ClientSettings = {
 /** An entry of an error_response. */
 export type ErrorEntry = components['schemas']['ErrorResponse']['errors']['error'][number]
 
-/** An answer of the service that is not a success. The message names neither key nor token. */
+/** An answer of the service that is not a success. The message has the address without its query, where key and token are. */
 export class AnswerError extends Error {
   override readonly name = 'AnswerError'
   readonly status: number
