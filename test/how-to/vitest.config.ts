@@ -6,7 +6,8 @@ export default defineConfig({
   test: {
     root: fileURLToPath(new URL('../..', import.meta.url)),
     include: ['test/how-to/*.proof.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/recorded-traffic.ts'],
+    globalSetup: ['test/support/global-setup.ts', 'test/support/api-traffic-setup.ts'],
     pool: 'forks',
     testTimeout: 60_000,
     hookTimeout: 60_000,
