@@ -173,7 +173,16 @@ describe.skipIf(missing)('docker-compose.yml in Podman', () => {
     const newer = path.join(podman.folder, 'newer')
     await mkdir(newer)
     const parts = ['Dockerfile', '.dockerignore', 'package.json', 'package-lock.json', 'tsconfig.json']
-    for (const part of [...parts, 'tsconfig.build.json', 'src', 'jobs', 'LICENSE', 'NOTICE', 'README.md']) {
+    for (const part of [
+      ...parts,
+      'tsconfig.build.json',
+      'tsconfig.client.json',
+      'src',
+      'jobs',
+      'LICENSE',
+      'NOTICE',
+      'README.md',
+    ]) {
       await cp(path.join(project, part), path.join(newer, part), { recursive: true })
     }
     const migration = '-- compatible\ncreate table newer_version (id integer primary key);\n'
