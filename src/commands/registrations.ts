@@ -36,9 +36,10 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<R
   [['completion'], async () => (await import('./completion.js')).registerCompletion],
 ]
 
-/** What registers the command of this name; for any other name, such as `--help`, what registers all commands. */
+/** What registers the command of this name; what registers all commands for `completion` and for other names, such as `--help`. */
 export async function registrationsFor(name: string | undefined): Promise<readonly Register[]> {
   // One command needs a part of the modules only: loading all of them takes most of a second.
   const wanted = files.filter(([names]) => names.some((one) => one === name))
-  return await Promise.all((wanted.length > 0 ? wanted : files).map(([, load]) => load()))
+  const needsAll = wanted.length === 0 || name === 'completion'
+  return await Promise.all((needsAll ? files : wanted).map(([, load]) => load()))
 }
