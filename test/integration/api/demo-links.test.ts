@@ -77,5 +77,8 @@ describe('the demo', async () => {
     expect((await picture('9000002/large.png')).rawPayload.equals(first.rawPayload)).toBe(false)
     for (const path of ['9000001/huge.png', 'x/large.png', 'org/x.png'])
       expect((await picture(path)).statusCode).toBe(404)
+    const json = await api.app.inject({ url: '/demo/img/x/large.png', headers: { accept: 'application/json' } })
+    expect(json.statusCode).toBe(404)
+    expect(json.json()).toMatchObject({ error_response: { error_code: 404 } })
   })
 })
