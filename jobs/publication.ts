@@ -1,4 +1,3 @@
-import type { Clock } from '../src/domain/dates.js'
 import { leaseOn } from '../src/runs/attempt.js'
 import {
   planShardsUnderLease,
@@ -7,8 +6,6 @@ import {
   renderShardUnderLease,
   scheduledPublications,
 } from '../src/runs/publication.js'
-import { createRun } from '../src/store/runs/runs.js'
-import { type DispatchDeps, dispatchNext } from './dispatch.js'
 import type { NewJob } from './queue.js'
 import { attemptOf, failRunOf, jobOfRun, rangeOf, startAttempt } from './run-jobs.js'
 import type { Work } from './work-row.js'
@@ -56,17 +53,4 @@ function renderJob(attempt: object, shard: { readonly fromId: number; readonly t
   return { queue: 'render', name: 'render', data: { ...attempt, ...shard }, id: `${shard.fromId}` } satisfies NewJob & {
     id: string
   }
-}
-
-/**
- * Enters a publication and gives it to the queue, behind the one that is worked on, if there is one. Returns the run's
- * id. Throws `queue-unavailable`; the run is in the ledger all the same, and a worker takes it up.
- */
-export async function enqueueRun(
-  deps: DispatchDeps & { readonly clock: Clock },
-  { trigger, force }: { readonly trigger: 'manual' | 'start'; readonly force: boolean },
-): Promise<number> {
-  const { id } = await createRun(deps.store.db, { trigger, force, at: deps.clock() })
-  await dispatchNext(deps, 'publication')
-  return id
 }

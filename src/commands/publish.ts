@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { enqueueRun } from '../../jobs/publication.js'
+import { dispatchNext } from '../../jobs/dispatch.js'
 import { openQueue, queueSettings } from '../../jobs/queue.js'
 import type { RunProgress } from '../domain/run.js'
 import { createOwner } from '../runs/attempt.js'
@@ -10,6 +10,7 @@ import { getRun, type RunSummary } from '../store/runs/runs.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
 import { CleanupStack } from './wiring/cleanup-stack.js'
+import { requestPublication } from './wiring/operator-actions.js'
 import { openPublication, publicationFields } from './wiring/publication.js'
 import type { Runtime } from './wiring/runtime.js'
 
@@ -36,12 +37,14 @@ type PublishOptions = { readonly force: boolean; readonly wait: boolean; readonl
  * unchanged (or queued), 1 held, 2 failed.
  */
 async function publish(runtime: PublishRuntime, output: Output, options: PublishOptions): Promise<number> {
-  if (options.inline) return report(await publishHere(runtime, options, output), output)
+  const { force } = options
+  if (options.inline) {
+    const reserved = await requestPublication(runtime, { force, reserveSeconds: runtime.config.queue.lockSeconds })
+    return report(await publishHere(runtime, options, output, reserved), output)
+  }
   await using queue = await openQueue(queueSettings(runtime.config, runtime.secrets, runtime.databaseUrl), runtime.log)
-  const runId = await enqueueRun(
-    { store: runtime.store, queue, clock: runtime.clock },
-    { trigger: 'manual', force: options.force },
-  )
+  const runId = await requestPublication(runtime, { force })
+  await dispatchNext({ store: runtime.store, queue }, 'publication')
   if (!options.wait) {
     output.result({ run: runId, state: 'queued' }, () => `run ${runId} is queued`)
     return 0
@@ -66,7 +69,7 @@ async function publishHere(
   runtime: PublishRuntime,
   options: PublishOptions,
   output: Output,
-  runId?: number,
+  runId: number,
 ): Promise<RunSummary> {
   await refuseWrongClock(runtime.store, runtime.clock)
   await using cleanup = new CleanupStack()
@@ -87,7 +90,7 @@ async function publishHere(
         force: options.force,
         signal: runtime.signal,
         onProgress: ({ stage, done, total }) => progress.update(stage, done, total),
-        ...(runId !== undefined && { runId }),
+        runId,
       },
     )
   } finally {

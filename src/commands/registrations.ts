@@ -15,6 +15,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<R
   [['export'], async () => (await import('./export.js')).registerExport],
   [['seed', 'reset-demo'], async () => (await import('./demo-data.js')).registerDemoData],
   [['publish'], async () => (await import('./publish.js')).registerPublish],
+  [['schedules'], async () => (await import('./schedules.js')).registerSchedules],
   [['sync'], async () => (await import('./sync.js')).registerSync],
   [['validate'], async () => (await import('./validate.js')).registerValidate],
   [['releases'], async () => (await import('./releases.js')).registerReleases],

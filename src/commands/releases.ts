@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { approveRelease, rollbackRelease } from '../publishing/release/operate/operate-releases.js'
 import { diffReleases, type ReleaseDiff } from '../publishing/release/read/diff-releases.js'
 import {
   getRelease,
@@ -10,7 +9,7 @@ import {
 import type { Sample } from '../publishing/release/read/manifest.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
-import { auditOperator } from './wiring/audit.js'
+import { approveHeld, releaseDeps, rollBackTo } from './wiring/operator-actions.js'
 import type { Runtime } from './wiring/runtime.js'
 
 /** `giving releases`. */
@@ -40,14 +39,14 @@ export function registerReleases(program: Command, { storeAction }: CommandLine)
 
 /** Exit code 1 when a release newer than the live one is held. */
 async function list(runtime: Runtime<'publish'>, output: Output): Promise<number> {
-  const releases = await listReleases(depsOf(runtime))
+  const releases = await listReleases(releaseDeps(runtime))
   output.result(releases, () => (releases.length > 0 ? releases.map(describe) : 'no release yet'))
   const newest = releases.find(({ state }) => state === 'live' || state === 'held')
   return newest?.state === 'held' ? 1 : 0
 }
 
 async function show(runtime: Runtime<'publish'>, output: Output, id: string): Promise<number> {
-  const { release, known, events } = await getRelease(depsOf(runtime), id)
+  const { release, known, events } = await getRelease(releaseDeps(runtime), id)
   const { files, totals, held } = release.manifest
   output.result({ ...known, events, manifest: release.manifest }, () => [
     describe(known),
@@ -78,28 +77,16 @@ async function approve(
   runtime: Runtime<'publish'>,
   output: Output,
   id: string,
-  { acceptLoss }: { acceptLoss: boolean },
+  options: { acceptLoss: boolean },
 ): Promise<number> {
-  const result = await approveRelease(depsOf(runtime), id, { acceptLoss })
-  await auditOperator(runtime, runtime.store.db, {
-    action: 'release-approved',
-    subject: `release ${result.release}`,
-    details: { acceptLoss, withdrawn: result.withdrawn },
-  })
-  runtime.log.warn(result, 'held release approved')
+  const result = await approveHeld(runtime, id, options)
   const given = result.withdrawn > 0 ? `; ${result.withdrawn} identifiers were given up` : ''
   output.result(result, () => `release ${result.release} is live${given}`)
   return 0
 }
 
 async function rollback(runtime: Runtime<'publish'>, output: Output, id: string): Promise<number> {
-  const result = await rollbackRelease(depsOf(runtime), id)
-  await auditOperator(runtime, runtime.store.db, {
-    action: 'release-rolled-back',
-    subject: `release ${result.release}`,
-    details: { from: result.from },
-  })
-  runtime.log.warn(result, 'release rolled back')
+  const result = await rollBackTo(runtime, id)
   output.result(result, () => [
     `release ${result.release} is live again in place of ${result.from}`,
     `it stays live until a publication differs from ${result.from}`,
@@ -109,10 +96,6 @@ async function rollback(runtime: Runtime<'publish'>, output: Output, id: string)
     output.note(`it lacks ${count} identifiers published since: ${sample.join(', ')}`)
   }
   return 0
-}
-
-function depsOf({ store, feedsDir, clock, config }: Runtime<'publish'>) {
-  return { store, feedsDir, clock, keepReleases: config.publish.keepReleases }
 }
 
 function describe({ id, state, generated, activities, bytes, held, reason }: KnownRelease): string {

@@ -78,7 +78,7 @@ async function overdueSince(
 ): Promise<Date | undefined> {
   const schedule = await findSchedule(store.db, scheduleName)
   const due = schedule && latestDue(schedule, new Date(clock().getTime() - graceMs))
-  if (!due || due <= schedule.adoptedAt) return undefined
+  if (!due || schedule.pausedAt || due <= schedule.adoptedAt) return undefined
   return (lastGoodRun?.finishedAt ?? new Date(0)) < due ? due : undefined
 }
 

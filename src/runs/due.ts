@@ -43,7 +43,7 @@ export async function putInForce(runs: ScheduledRuns, configured: Schedule): Pro
  */
 export async function enterOverdue(runs: ScheduledRuns): Promise<void> {
   await enterMissed(runs, 'schedule', 0)
-  const schedule = await findSchedule(runs.store.db, runs.schedule)
+  const schedule = await findActive(runs)
   if (schedule) await enterLate(runs, schedule, runs.clock())
 }
 
@@ -57,7 +57,7 @@ export async function enterMissed(
   graceSeconds: number,
 ): Promise<number | undefined> {
   const { store, clock, log, kind } = runs
-  const schedule = await findSchedule(store.db, runs.schedule)
+  const schedule = await findActive(runs)
   if (!schedule) return undefined
   const due = latestDue(schedule, new Date(clock().getTime() - graceSeconds * 1000))
   if (!due || due <= schedule.adoptedAt) return undefined
@@ -71,14 +71,14 @@ export async function enterMissed(
 
 /**
  * Enters the run of a scheduler's job, and the instants before it that are late. Nothing is entered for an instant that
- * the schedule in force does not have (the last job of a schedule that was replaced), or for one of long ago that a later
- * run has made up for (its worker died, and nobody was there to find the job).
+ * the schedule in force does not have (the last job of a schedule that was replaced or is paused), or for one of long ago that
+ * a later run has made up for (its worker died, and nobody was there to find the job).
  */
 export async function enterDue(runs: ScheduledRuns, dueAt: Date): Promise<string> {
   const { store, clock, log, kind } = runs
-  const schedule = await findSchedule(store.db, runs.schedule)
+  const schedule = await findActive(runs)
   if (!schedule || !isDue(schedule, dueAt)) {
-    log.info({ schedule: runs.schedule, dueAt }, 'a job of a replaced schedule was ignored')
+    log.info({ schedule: runs.schedule, dueAt }, 'a job of a replaced or paused schedule was ignored')
     return 'not due'
   }
   if (clock().getTime() - dueAt.getTime() > lateMs) {
@@ -95,8 +95,14 @@ export async function enterDue(runs: ScheduledRuns, dueAt: Date): Promise<string
  * the queue, no instant is left out that a worker has the database for within a minute.
  */
 export async function enterWithoutTick(runs: ScheduledRuns): Promise<void> {
-  const schedule = await findSchedule(runs.store.db, runs.schedule)
+  const schedule = await findActive(runs)
   if (schedule) await enterLate(runs, schedule, new Date(runs.clock().getTime() - tickMs))
+}
+
+/** The schedule in force, unless an operator has paused it. */
+async function findActive({ store, schedule: name }: ScheduledRuns): Promise<AdoptedSchedule | undefined> {
+  const schedule = await findSchedule(store.db, name)
+  return schedule?.pausedAt ? undefined : schedule
 }
 
 /** Enters the instants of the last minute before `until` that have no run. */

@@ -725,6 +725,7 @@ create table schedule (
   expression text not null,
   timezone text not null,
   adopted_at timestamp with time zone not null,
+  paused_at timestamp with time zone,
   constraint schedule_pkey PRIMARY KEY (name)
 );
 

@@ -1,3 +1,4 @@
+import { isoInstantOf } from '../../domain/dates.js'
 import { isFinished } from '../../domain/run.js'
 import { donorNeeds } from '../../donors/donor-needs.js'
 import { paymentNeeds } from '../../payments/payment-needs.js'
@@ -5,6 +6,7 @@ import type { Payments } from '../../payments/payments.js'
 import { reconciliationNeeds } from '../../payments/reconcile.js'
 import type { Need } from '../../publishing/health.js'
 import type { Cause } from '../../runs/alarms.js'
+import { listSchedules } from '../../store/runs/schedules.js'
 import { listSyncRuns } from '../../store/runs/sync-runs.js'
 import type { Store } from '../../store/store.js'
 import { describeSync } from '../sync.js'
@@ -19,11 +21,19 @@ export async function findNeeds(
   const of = (cause: string, messages: readonly string[]) => messages.map((message) => ({ cause, message }))
   return [
     ...publication.map(({ code, message }) => ({ cause: code, message })),
+    ...of('schedule-paused', await scheduleNeeds(db)),
     ...of('sync', mirrors ? await syncNeeds(db) : []),
     ...of('donors', await donorNeeds(db, payments.donors)),
     ...of('payments', await paymentNeeds(db)),
     ...of('books', await reconciliationNeeds(payments)),
   ]
+}
+
+/** A paused schedule waits for the person who paused it. */
+async function scheduleNeeds(db: Store['db']): Promise<string[]> {
+  return (await listSchedules(db)).flatMap(({ name, pausedAt }) =>
+    pausedAt ? [`schedule ${name} is paused since ${isoInstantOf(pausedAt)}: giving schedules resume ${name}`] : [],
+  )
 }
 
 /** A mirror whose last sync was held or has failed needs a person. */

@@ -24,8 +24,11 @@ export const auditActions = {
   'donor-erased': 'a person was erased from donations',
   'donor-disclosed': 'what is known of a person was shown or exported',
   'donors-rekeyed': 'donors were encrypted with another key',
+  'publication-requested': 'a publication was asked for by hand',
   'release-approved': 'a held release was made live',
   'release-rolled-back': 'an earlier release was put back',
+  'schedule-paused': 'the instants of a schedule are left out from then on',
+  'schedule-resumed': 'a paused schedule was put in force again',
   'project-state-changed': 'an operator decided on the state of a project, or let its records decide again (`stated`)',
   'vetting-changed': 'an operator vouched for an organisation, or no longer',
   'store-exported': 'the store was written as files; `donors` and `accounts`: with these',
@@ -51,6 +54,9 @@ export type AuditEvent = {
   readonly subject?: string | undefined
   readonly details?: Readonly<Record<string, string | number | boolean>>
 }
+
+/** Who does something by hand, and from where. */
+export type Operator = Pick<AuditEvent, 'actor' | 'origin'>
 
 /** Enters an event. Given a transaction, it is entered together with what it tells of. */
 export async function recordAudit(db: Db, event: AuditEvent): Promise<void> {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { enqueueRun } from '../../../jobs/publication.js'
+import { dispatchNext } from '../../../jobs/dispatch.js'
 import { publicationHealth } from '../../../src/publishing/health.js'
 import { createReleaseReader } from '../../../src/publishing/release/read/release-reader.js'
 import { measureSkew, refuseWrongClock } from '../../../src/runs/clock-check.js'
@@ -17,8 +17,9 @@ describe('a worker whose clock differs from that of the database', () => {
   const clock = () => new Date(Date.now() + aheadMs)
   const ask = async () => {
     const queue = await world.openQueue()
-    const deps = { store: world.store, queue, clock: () => new Date() }
-    return await enqueueRun(deps, { trigger: 'manual', force: false })
+    const { id } = await createRun(world.store.db, { trigger: 'manual', at: new Date() })
+    await dispatchNext({ store: world.store, queue }, 'publication')
+    return id
   }
   const taken = async (id: number) => (await getRun(world.store.db, id)).state === 'published'
   const noted = async () => (await listWrongClocks(world.store.db)).length > 0

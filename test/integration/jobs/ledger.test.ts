@@ -8,6 +8,7 @@ import { type PublicationRunDeps, publishInline, scheduledPublications } from '.
 import { claimRun, failRun, requeueDeadRun, requeueRun, takeNextQueued } from '../../../src/store/runs/leases.js'
 import { runNumbers } from '../../../src/store/runs/run-numbers.js'
 import { createRun, findLastGoodRun, getRun, listRuns } from '../../../src/store/runs/runs.js'
+import { findSchedule, pauseSchedule, resumeSchedule } from '../../../src/store/runs/schedules.js'
 import {
   beginPublishing,
   finishRun,
@@ -299,6 +300,26 @@ describe('missed instants', () => {
     await putInForce(at('2026-03-10T12:00:00Z'), { expression: '0 5 * * *', timezone: 'Europe/Dublin' })
     expect(await enterDue(at('2026-03-11T02:00:00Z'), new Date('2026-03-11T02:00:00Z'))).toBe('not due')
     expect(await dues()).toEqual([])
+  })
+
+  test('of a paused schedule are left out, and not made up for once it is resumed', async () => {
+    await putInForce(at('2026-03-10T12:00:00Z'), daily)
+    await pauseSchedule(store.db, 'publish', new Date('2026-03-10T13:00:00Z'))
+    await pauseSchedule(store.db, 'publish', new Date('2026-03-11T01:00:00Z'))
+    expect((await findSchedule(store.db, 'publish'))?.pausedAt).toEqual(new Date('2026-03-10T13:00:00Z'))
+    const due = new Date('2026-03-11T02:00:00Z')
+    await enterOverdue(at('2026-03-11T02:00:20Z'))
+    await enterWithoutTick(at('2026-03-11T02:00:20Z'))
+    expect(await enterDue(at('2026-03-11T02:00:00Z'), due)).toBe('not due')
+    expect(await enterMissed(at('2026-03-11T04:00:00Z'), 'watchdog', 300)).toBeUndefined()
+    await putInForce(at('2026-03-11T05:00:00Z'), daily)
+    await resumeSchedule(store.db, 'publish', new Date('2026-03-11T06:00:00Z'))
+    await resumeSchedule(store.db, 'publish', new Date('2026-03-12T06:00:00Z'))
+    await enterOverdue(at('2026-03-11T12:00:00Z'))
+    expect(await dues()).toEqual([])
+    await enterOverdue(at('2026-03-12T02:00:00Z'))
+    expect(await dues()).toEqual(['2026-03-12T02:00:00.000Z'])
+    await expect(pauseSchedule(store.db, 'nightly', noon)).rejects.toMatchObject({ code: 'not-found' })
   })
 
   test('a schedule that cannot be read is refused before anything is changed', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { dispatchNext } from '../../../jobs/dispatch.js'
 import type { QueueConnection } from '../../../jobs/engine.js'
-import { enqueueRun } from '../../../jobs/publication.js'
 import { createOwner, leaseOn } from '../../../src/runs/attempt.js'
 import { publishUnderLease } from '../../../src/runs/publication.js'
 import { waitForEnd } from '../../../src/runs/wait.js'
@@ -46,7 +46,9 @@ export function describeSurvival(name: string, open: (databaseUrl: string) => Pr
     }
     const ask = async () => {
       const queue = await world.openQueue()
-      return await enqueueRun({ store: world.store, queue, clock }, { trigger: 'manual', force: false })
+      const { id } = await createRun(world.store.db, { trigger: 'manual', at: clock() })
+      await dispatchNext({ store: world.store, queue }, 'publication')
+      return id
     }
     const ended = (id: number) => waitForEnd(() => getRun(world.store.db, id), { signal, pollMs: 50 })
 

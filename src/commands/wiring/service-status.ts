@@ -1,0 +1,125 @@
+import { openQueue, queueSettings } from '../../../jobs/queue.js'
+import { queueNames, work } from '../../../jobs/work.js'
+import { toServiceError } from '../../domain/errors.js'
+import { nextDue } from '../../domain/schedule.js'
+import { receiptWarnings } from '../../mail/receipt-warnings.js'
+import { paymentWarnings } from '../../payments/payment-needs.js'
+import type { Payments } from '../../payments/payments.js'
+import { publicationHealth } from '../../publishing/health.js'
+import { createReleaseReader } from '../../publishing/release/read/release-reader.js'
+import type { Cause } from '../../runs/alarms.js'
+import { publicationSchedule } from '../../runs/publication.js'
+import type { ReleaseEvent } from '../../store/publication/releases.js'
+import type { RunSummary } from '../../store/runs/runs.js'
+import { findSchedule } from '../../store/runs/schedules.js'
+import { pendingMigrations } from '../../store/schema/migrate.js'
+import { findNeeds } from './needs.js'
+import { paymentFields } from './payments.js'
+import type { Runtime } from './runtime.js'
+
+/** The fields of the configuration that the state of the service follows from. */
+export const statusFields = ['publish', 'queue', 'upstreamUrl', ...paymentFields] as const
+
+export type StatusRuntime = Runtime<(typeof statusFields)[number]>
+
+/** The state of the service, as `giving status` prints it. */
+export type Status = {
+  readonly database: { readonly kind: 'given' | 'embedded'; readonly reachable: true }
+  readonly migrations: { readonly pending: readonly string[] }
+  readonly queue: QueueStatus
+  readonly lastRun: RunSummary | undefined
+  readonly lastGoodRun: RunSummary | undefined
+  /** Undefined while the schedule is paused. */
+  readonly nextRun: Date | undefined
+  /** A scheduled publication is late. */
+  readonly overdue: boolean
+  /** The rollback that is in force. */
+  readonly rollback: ReleaseEvent | undefined
+  readonly live: { readonly release: string; readonly generated: string; readonly activities: number } | undefined
+  readonly held: { readonly count: number; readonly sample: readonly string[] }
+  /** Observations that need no action yet. */
+  readonly warnings: readonly string[]
+  /** Problems that need a person; empty when all is well. */
+  readonly needs: readonly string[]
+}
+
+export type QueueStatus =
+  | { readonly engine: string; readonly reachable: true; readonly workers: number; readonly jobs: unknown }
+  | { readonly engine: string; readonly reachable: false; readonly error: string }
+
+/** Looks at everything; `causes` are behind what needs a person. Payments are opened once the schema is known to fit. */
+export async function lookAtService(
+  { config, store, clock, feedsDir }: Pick<StatusRuntime, 'config' | 'store' | 'clock' | 'feedsDir'>,
+  queue: QueueStatus,
+  openPayments: () => Promise<Payments>,
+): Promise<{ readonly status: Status; readonly causes: readonly Cause[] }> {
+  const pending = await pendingMigrations(store.db)
+  const base = {
+    database: { kind: config.database.kind, reachable: true },
+    migrations: { pending },
+    queue,
+  } as const
+  const next = nextDue(publicationSchedule(config), clock())
+  if (pending.length > 0) {
+    const status = {
+      ...base,
+      lastRun: undefined,
+      lastGoodRun: undefined,
+      nextRun: next,
+      overdue: false,
+      rollback: undefined,
+      live: undefined,
+      held: { count: 0, sample: [] },
+      warnings: [],
+      needs: [`migrations are pending: run giving migrate (${pending.join(', ')})`],
+    }
+    return { status, causes: [] }
+  }
+  const health = await publicationHealth({ store, releases: createReleaseReader(feedsDir), clock })
+  const { live: release, lastRun, lastGoodRun, overdue, rollback } = health
+  const held = release?.manifest.held
+  const payments = await openPayments()
+  const causes = await findNeeds(store, health.needs, payments, config.upstreamUrl !== undefined)
+  const status = {
+    ...base,
+    lastRun,
+    lastGoodRun,
+    nextRun: (await findSchedule(store.db, 'publish'))?.pausedAt ? undefined : next,
+    overdue,
+    rollback,
+    live: release && {
+      release: release.id,
+      generated: release.manifest.generated,
+      activities: release.manifest.totals.activities,
+    },
+    held: { count: held?.count ?? 0, sample: held?.sample.map((activity) => activity.identifier).slice(0, 10) ?? [] },
+    warnings: [
+      ...health.warnings,
+      ...(payments.closedBecause === undefined ? [] : [`no donations are taken: ${payments.closedBecause}`]),
+      ...(await receiptWarnings(store.db, payments, clock())),
+      ...(await paymentWarnings(store.db, payments.gateway)),
+    ],
+    needs: [
+      ...(queue.reachable ? [] : [`the queue cannot be reached: ${queue.error}`]),
+      ...causes.map(({ message }) => message),
+    ],
+  }
+  return { status, causes }
+}
+
+/** The state of the queue, asked over connections of its own. */
+export async function queueStatus(runtime: StatusRuntime): Promise<QueueStatus> {
+  const { config, secrets, databaseUrl, log } = runtime
+  const { engine } = config.queue
+  try {
+    await using queue = await openQueue(queueSettings(config, secrets, databaseUrl), log)
+    return {
+      engine,
+      reachable: true,
+      workers: await queue.liveWorkers('publish'),
+      jobs: await queue.counts(queueNames(work)),
+    }
+  } catch (error) {
+    return { engine, reachable: false, error: toServiceError(error).message }
+  }
+}
