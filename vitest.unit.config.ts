@@ -2,5 +2,11 @@ import { defineConfig } from 'vitest/config'
 
 // The pure rooms: no database, no network, seconds.
 export default defineConfig({
-  test: { include: ['test/{unit,golden}/**/*.test.ts'], pool: 'forks', maxWorkers: 2, testTimeout: 30_000 },
+  test: {
+    include: ['test/{unit,golden}/**/*.test.ts'],
+    pool: 'forks',
+    isolate: false,
+    maxWorkers: 2,
+    testTimeout: 30_000,
+  },
 })

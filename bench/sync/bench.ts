@@ -15,7 +15,7 @@ import { seed } from '../../src/store/seeding/seed.js'
 import { openStore, type Store } from '../../src/store/store.js'
 import { runSync } from '../../src/sync/sync.js'
 import { type GetOptions, type Query, UpstreamClient } from '../../src/sync/upstream-client.js'
-import { allowNewDatabases } from '../../test/support/administrator.js'
+import { prepareForTests } from '../../test/support/administrator.js'
 import type { Bench, BenchResult, BenchSetting } from '../suite/bench.js'
 import { startGiving } from '../suite/servers.js'
 import { apiLimits } from '../suite/settings.js'
@@ -54,7 +54,7 @@ async function run({ quick, workshop, say: print }: BenchSetting): Promise<Bench
   const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-bench-'))
   const server = await openEmbeddedPostgres({ dataDir })
   try {
-    await allowNewDatabases(dataDir, server.url)
+    await prepareForTests(dataDir, server.url)
     await using theirs = openStore({ url: server.url, max: 4, applicationName: 'bench upstream' })
     const apiKey = await fill(theirs, projects)
     await theirs.db.query('create database mirror')

@@ -8,21 +8,28 @@ export async function administratorUrl(dataDir: string, url: string): Promise<st
   return Object.assign(new URL(url), { username: 'giving_admin', password: record.adminPassword }).href
 }
 
-/** Lets the service's role of an embedded server make databases and roles, as tests need. */
-export async function allowNewDatabases(dataDir: string, url: string): Promise<void> {
-  await administrate(dataDir, url, 'alter role giving createdb createrole')
+/**
+ * Makes an embedded server fit for tests: the service's role makes databases and roles, and nothing waits for the disk,
+ * since the data goes with the run.
+ */
+export async function prepareForTests(dataDir: string, url: string): Promise<void> {
+  await administrate(dataDir, url, [
+    'alter role giving createdb createrole',
+    ...['fsync', 'synchronous_commit', 'full_page_writes'].map((name) => `alter system set ${name} = off`),
+    'select pg_reload_conf()',
+  ])
 }
 
 /** Makes the service's role a superuser, as benches need that copy to files of the server and drop databases in use. */
 export async function allowEverything(dataDir: string, url: string): Promise<void> {
-  await administrate(dataDir, url, 'alter role giving superuser')
+  await administrate(dataDir, url, ['alter role giving superuser'])
 }
 
-async function administrate(dataDir: string, url: string, statement: string): Promise<void> {
+async function administrate(dataDir: string, url: string, statements: readonly string[]): Promise<void> {
   const admin = new pg.Client({ connectionString: await administratorUrl(dataDir, url) })
   await admin.connect()
   try {
-    await admin.query(statement)
+    for (const statement of statements) await admin.query(statement)
   } finally {
     await admin.end()
   }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { parseElement, recordLimits } from '../../src/xml/reader.js'
 import { committedDescription, type DescribedResponse, operationsOf, responseOf } from './api-description.js'
 import { DocumentCheck } from './document-check.js'
-import { recordedTraffic } from './recorded-traffic.js'
+import { seenTraffic } from './seen-traffic.js'
 
 /** Headers that the description names once, for every answer. */
 const transport = new Set([
@@ -21,7 +21,7 @@ export function recordTraffic(app: FastifyInstance): void {
   const description = committedDescription()
   const check = new DocumentCheck(description)
   const operations = operationsOf(description).map((one) => ({ ...one, pattern: patternOf(one.path) }))
-  const { seen, problems } = recordedTraffic
+  const { seen, problems } = seenTraffic
   const bodies = new WeakMap<FastifyRequest, Buffer>()
 
   app.addHook('onSend', async (request, _reply, payload) => {

@@ -6,7 +6,7 @@ import type { TestProject } from 'vitest/node'
 import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js'
 import { migrate } from '../../src/store/schema/migrate.js'
 import { openStore } from '../../src/store/store.js'
-import { administratorUrl, allowNewDatabases } from './administrator.js'
+import { administratorUrl, prepareForTests } from './administrator.js'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -23,7 +23,7 @@ export const templateDatabase = 'giving_template'
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-test-'))
   const server = await openEmbeddedPostgres({ dataDir })
-  await allowNewDatabases(dataDir, server.url)
+  await prepareForTests(dataDir, server.url)
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
   await client.query(`create database ${templateDatabase}`)

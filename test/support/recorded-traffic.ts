@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, expect, inject } from 'vitest'
+import { seenTraffic } from './seen-traffic.js'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -10,17 +11,12 @@ declare module 'vitest' {
   }
 }
 
-/** What the APIs of this test file answered; `api-traffic.ts` records it. */
-export const recordedTraffic = {
-  /** Such as `GET /a/{b} 200 application/json`. */
-  seen: new Set<string>(),
-  /** What the description of the API does not say. */
-  problems: new Set<string>(),
-}
-
-// A set-up file, since a hook that is registered while tests run is never called.
+// A set-up file, since a hook that is registered while tests run is never called. One worker runs many test files.
 afterAll(() => {
-  const { seen, problems } = recordedTraffic
-  if (seen.size > 0) writeFileSync(path.join(inject('trafficDir'), `${randomUUID()}.json`), JSON.stringify([...seen]))
-  expect([...problems], 'answers that openapi.json does not describe (docs/how-to/api-operation.md)').toEqual([])
+  const seen = [...seenTraffic.seen]
+  const problems = [...seenTraffic.problems]
+  seenTraffic.seen.clear()
+  seenTraffic.problems.clear()
+  if (seen.length > 0) writeFileSync(path.join(inject('trafficDir'), `${randomUUID()}.json`), JSON.stringify(seen))
+  expect(problems, 'answers that openapi.json does not describe (docs/how-to/api-operation.md)').toEqual([])
 })
