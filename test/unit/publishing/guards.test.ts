@@ -37,5 +37,9 @@ describe('a release', () => {
   it('is held when a file would not reach every consumer', () => {
     const files = [{ path: '/iati/activities.xml', bytes: 40_000_001 }]
     expect(holdReason(live, live, { ...options, files })).toContain('/iati/activities.xml would have 40000001 bytes')
+    const unregistered = ['/iati/bulk/activities.xml', '/iati/index.json', '/data/transactions.csv']
+    expect(
+      holdReason(live, live, { ...options, files: unregistered.map((path) => ({ path, bytes: 90_000_000 })) }),
+    ).toBeUndefined()
   })
 })

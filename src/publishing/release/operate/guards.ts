@@ -67,9 +67,9 @@ export function largeFileWarnings({ files }: Manifest): string[] {
     )
 }
 
-/** Whether the file is registered with IATI; the bulk copy is for analysts only (iati.md 1.4). */
+/** Whether the file is registered with IATI; the bulk copy and the index are not (iati.md 1.4 and 1.5). */
 function isRegistered(path: string): boolean {
-  return path.startsWith('/iati/') && path !== bulkActivitiesPath
+  return /^\/iati\/.*\.xml$/.test(path) && path !== bulkActivitiesPath
 }
 
 function isMappingBroken(invalid: { readonly live: number; readonly next: number }, activities: number): boolean {
