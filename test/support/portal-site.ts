@@ -1,9 +1,31 @@
+import { existsSync } from 'node:fs'
+import type { FastifyInstance } from 'fastify'
+import { expect } from 'vitest'
+import { createReleaseReader } from '../../src/publishing/release/read/release-reader.js'
 import { moveDemo, seedDemo } from '../../src/store/seeding/demo.js'
+import type { Store } from '../../src/store/store.js'
 import { listen, testApi } from './api.js'
 import { testConfig } from './api-config.js'
 import { day, mappingConfig, usd } from './builders.js'
 import { testDatabase } from './database.js'
 import { type Publisher, testPublisher } from './publishing.js'
+
+/** Debian's Chromium, or another that is installed; undefined without one. */
+export const browserProgram = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  existsSync,
+)
+
+/** A portal over what the store has, published; closed after the file's tests. */
+export async function publishedSite(store: Store): Promise<{ app: FastifyInstance; publisher: Publisher }> {
+  const publisher = await testPublisher(store)
+  expect((await publisher.publish()).state).toBe('published')
+  const { app } = await testApi(store, {
+    store,
+    releases: createReleaseReader(publisher.feedsDir),
+    config: { ...testConfig, publisherName: 'Giving Platform' },
+  })
+  return { app, publisher }
+}
 
 /** A portal that listens on the loopback address over a published demo; closed after the file's tests. */
 export async function demoSite(): Promise<{ base: string; publisher: Publisher }> {

@@ -1,12 +1,11 @@
-import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { demoSite } from '../../support/portal-site.js'
+import { browserProgram, demoSite } from '../../support/portal-site.js'
 
-const program = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
+const program = browserProgram
 if (!program) console.log('left out: the portal in a browser (install Debian’s package chromium)')
 
 // `npm run docs:portal` writes the screenshots of docs/portal.
