@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import type { Decimal } from '../domain/money.js'
 import { demoPath } from '../feeds/addresses.js'
 import { type ActivityEntry, toAmount, toUnits } from '../publishing/release/read/activity-entry.js'
 import type { ActivityIndex, Row } from '../publishing/release/read/activity-index.js'
+import { WordIndex } from './word-index.js'
 
 /** Sums of one currency. */
 export type Sums = { budget: bigint; in: bigint; out: bigint }
@@ -26,10 +28,12 @@ export type Filter = { readonly words?: string } & { readonly [Kind in GroupKind
 
 // Entries read before other work gets a turn.
 const entriesTogether = 500
+// Places that are kept of what was found, 8 bytes each: readers turn pages.
+const keptPlaces = 1_000_000
 
 /**
- * The projects of a release as lists show them: newest first, by group, with sums. It holds numbers and one text of titles,
- * and reads an entry when it is shown.
+ * The projects of a release as lists show them: newest first, by group, with sums. It holds numbers and words of titles, and
+ * reads an entry when it is shown.
  */
 export class Catalogue {
   readonly all: Group = emptyGroup('', '')
@@ -38,9 +42,13 @@ export class Catalogue {
   readonly placeOfPage = new Map<string, number>()
   readonly #index: ActivityIndex
   #rows: readonly Row[] = []
-  /** Titles and partners in small letters, a line for each place. */
-  #texts = ''
-  #textStarts = new Float64Array()
+  /** Titles and partners in small letters. */
+  readonly #words = new WordIndex()
+  #projects = new Float64Array()
+  readonly #found = new LRUCache<string, readonly number[]>({
+    maxSize: keptPlaces,
+    sizeCalculation: ({ length }) => length + 1,
+  })
 
   private constructor(index: ActivityIndex) {
     this.#index = index
@@ -61,20 +69,13 @@ export class Catalogue {
       if (row % entriesTogether === 0) await nextTurn()
     }
     catalogue.#rows = starts.map((_, row) => row).sort((a, b) => compare(starts[b], starts[a]) || b - a)
-    const texts: string[] = []
+    catalogue.#projects = new Float64Array(index.count)
     for (const [place, row] of catalogue.#rows.entries()) {
       const entry = index.entry(row)
       catalogue.#add(entry, place)
-      texts.push(searchable(`${entry.title} ${entry.partner?.name ?? ''}`))
+      catalogue.#words.add(searchable(`${entry.title} ${entry.partner?.name ?? ''}`))
       if (place % entriesTogether === 0) await nextTurn()
     }
-    catalogue.#textStarts = new Float64Array(texts.length)
-    let start = 0
-    for (const [place, text] of texts.entries()) {
-      catalogue.#textStarts[place] = start
-      start += text.length + 1
-    }
-    catalogue.#texts = `${texts.join('\n')}\n`
     return catalogue
   }
 
@@ -82,40 +83,44 @@ export class Catalogue {
     return this.#index.entry(this.#rows[place] ?? -1)
   }
 
+  /** The project at a place. */
+  project(place: number): number | undefined {
+    return this.#projects[place]
+  }
+
+  /** How many projects of a group are also in each group of a kind, those that share none left out. */
+  sharedWith(group: Group, kind: GroupKind): { readonly group: Group; readonly count: number }[] {
+    const isIn = new Uint8Array(this.all.places.length)
+    for (const place of group.places) isIn[place] = 1
+    return [...this.groups[kind].values()]
+      .map((other) => ({ group: other, count: other.places.reduce((sum, place) => sum + (isIn[place] ?? 0), 0) }))
+      .filter(({ count }) => count > 0)
+  }
+
   /** The places that fit all parts of a filter, newest first. */
-  find({ words, ...groups }: Filter): readonly number[] {
+  find(filter: Filter): readonly number[] {
+    const key = JSON.stringify(['words', ...groupKinds].map((name) => filter[name as keyof Filter]))
+    const known = this.#found.get(key)
+    if (known) return known
+    const found = this.#find(filter)
+    this.#found.set(key, found)
+    return found
+  }
+
+  #find({ words, ...groups }: Filter): readonly number[] {
     const lists: (readonly number[])[] = []
     for (const kind of groupKinds) {
       const key = groups[kind]
       if (key !== undefined) lists.push(this.groups[kind].get(key)?.places ?? [])
     }
-    for (const word of searchable(words ?? '').split(' ')) if (word !== '') lists.push(this.#placesWith(word))
+    for (const word of searchable(words ?? '').split(' ')) if (word !== '') lists.push(this.#words.find(word))
     const [first = this.all.places, ...others] = lists.sort((a, b) => a.length - b.length)
     return others.reduce(inBoth, first)
   }
 
-  #placesWith(word: string): number[] {
-    const found: number[] = []
-    let place = 0
-    for (let at = this.#texts.indexOf(word); at >= 0; ) {
-      // The last place whose text begins at or before the match.
-      let low = place
-      let high = this.#textStarts.length - 1
-      while (low < high) {
-        const middle = (low + high + 1) >> 1
-        if ((this.#textStarts[middle] ?? 0) <= at) low = middle
-        else high = middle - 1
-      }
-      found.push(low)
-      place = low + 1
-      if (place >= this.#textStarts.length) break
-      at = this.#texts.indexOf(word, this.#textStarts[place])
-    }
-    return found
-  }
-
   #add(entry: ActivityEntry, place: number): void {
     const { countries, sectors, themes, statuses, organisations } = this.groups
+    this.#projects[place] = entry.project
     const groups = [
       this.all,
       ...[...new Set(entry.countries)].map((code) => groupOf(countries, code)),

@@ -11,7 +11,7 @@ import { type GroupPageKind, groupPage, groupPages } from './pages/group.js'
 import { homePage } from './pages/home.js'
 import { projectPage } from './pages/project.js'
 import { projectCsv } from './pages/project-csv.js'
-import { type ListQuery, listParameters, projectsPage } from './pages/projects.js'
+import { definedOf, type ListQuery, projectsPage } from './pages/projects.js'
 import { qualityPage } from './pages/quality.js'
 import { type Language, languages, type PageBody, type View } from './view.js'
 
@@ -49,9 +49,13 @@ export class Portal {
   readonly #site: { readonly baseUrl: () => string; readonly publisherName: string }
   #opening: Promise<Opened | undefined> | undefined
   readonly #catalogues = new WeakMap<ActivityIndex, Promise<Catalogue>>()
-  readonly #pages = new LRUCache<string, RenderedPage>({
+  /** Requests for a page that is being drawn wait for it. */
+  readonly #pages = new LRUCache<string, RenderedPage, { readonly view: View; readonly request: PageRequest }>({
     maxSize: keptBytes,
     sizeCalculation: ({ identity, gzip: twin }, key) => identity.length + twin.length + key.length + 300,
+    fetchMethod: async (_key, _stale, { context: { view, request } }) => await this.#render(view, request),
+    // Whoever waits for a page gets it, also where others took its place meanwhile.
+    ignoreFetchAbort: true,
   })
 
   constructor(releases: ReleaseReader, readIndex: IndexReader, site: { baseUrl: () => string; publisherName: string }) {
@@ -88,10 +92,8 @@ export class Portal {
   async page(request: PageRequest): Promise<RenderedPage | 'unready' | undefined> {
     const opened = await this.#open()
     if (!opened) return 'unready'
-    const query = Object.fromEntries(
-      listParameters.flatMap((name) => (request.query[name] ? [[name, request.query[name]]] : [])),
-    )
-    const search = new URLSearchParams(query as Record<string, string>).toString()
+    const query = request.address === '/projects' ? definedOf(request.query) : {}
+    const search = new URLSearchParams(query).toString()
     const address = search === '' ? request.address : `${request.address}?${search}`
     const baseUrl = this.#site.baseUrl()
     const key = [opened.release.id, request.language, request.isChosen, baseUrl, address].join(' ')
@@ -106,18 +108,20 @@ export class Portal {
       baseUrl,
       publisherName: this.#site.publisherName,
     }
-    const drawn = await this.#draw(view, request.address, query)
+    return await this.#pages.fetch(key, { context: { view, request: { ...request, query } } })
+  }
+
+  async #render(view: View, { address, query }: PageRequest): Promise<RenderedPage | undefined> {
+    const drawn = await this.#draw(view, address, query)
     if (!drawn) return undefined
     const identity = Buffer.from(drawn.text)
-    const page: RenderedPage = {
-      release: opened.release.id,
+    return {
+      release: view.release.id,
       mediaType: drawn.mediaType,
       tag: createHash('sha256').update(identity).digest('base64url').slice(0, 27),
       identity,
       gzip: await compress(identity),
     }
-    this.#pages.set(key, page)
-    return page
   }
 
   async #draw(view: View, address: string, query: ListQuery): Promise<{ text: string; mediaType: string } | undefined> {
@@ -174,7 +178,7 @@ export class Portal {
     if (page < 1 || page > pages) return undefined
     const paths: string[] = []
     for (let at = (page - 1) * size; at < Math.min(total, page * size); at++) {
-      paths.push(first[at] ?? `/projects/${catalogue.entry(at - first.length).project}`)
+      paths.push(first[at] ?? `/projects/${catalogue.project(at - first.length)}`)
     }
     return { paths, pages, changed: release.manifest.generated }
   }

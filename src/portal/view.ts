@@ -85,9 +85,13 @@ export function to(view: Pick<View, 'prefix'>, ...parts: readonly string[]): str
   return `${view.prefix}/${parts.map(encodeURIComponent).join('/')}`
 }
 
+const regionNames = Object.fromEntries(
+  Object.keys(languages).map((code) => [code, new Intl.DisplayNames(code, { type: 'region' })]),
+) as Record<Language, Intl.DisplayNames>
+
 export function countryName(view: Pick<View, 'language'>, code: string): string {
   try {
-    return new Intl.DisplayNames(view.language, { type: 'region' }).of(code) ?? code
+    return regionNames[view.language].of(code) ?? code
   } catch {
     return code
   }

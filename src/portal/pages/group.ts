@@ -1,4 +1,4 @@
-import { type Group, type GroupKind, organisationId } from '../catalogue.js'
+import type { Group, GroupKind } from '../catalogue.js'
 import { barList } from '../charts/bars.js'
 import { worldMap } from '../charts/world-map.js'
 import { type Html, html } from '../html.js'
@@ -27,8 +27,6 @@ export type GroupPageKind = keyof typeof groupPages
 
 const shownProjects = 12
 const shownBars = 12
-// Entries of large groups that are read for the bars; the sums count all.
-const mostRead = 5_000
 
 /** `/countries/{code}` and its like: totals and projects of a group; undefined when nothing is in it. */
 export function groupPage(view: View, kind: GroupPageKind, key: string): PageBody | undefined {
@@ -64,42 +62,27 @@ function nameOf(view: View, kind: GroupPageKind, { key, name }: Group): string {
 }
 
 function breakdowns(view: View, kind: GroupPageKind, group: Group): Html {
-  const { words } = view
-  const counted = {
-    countries: new Map<string, number>(),
-    sectors: new Map<string, number>(),
-    statuses: new Map<string, number>(),
-    organisations: new Map<string, number>(),
-  }
-  const names = new Map<string, string>()
-  const add = (map: Map<string, number>, key: string) => map.set(key, (map.get(key) ?? 0) + 1)
-  for (const place of group.places.slice(0, mostRead)) {
-    const entry = view.catalogue.entry(place)
-    for (const code of new Set(entry.countries)) add(counted.countries, code)
-    for (const code of new Set(entry.sectors)) add(counted.sectors, code)
-    add(counted.statuses, entry.status)
-    if (!entry.partner) continue
-    const id = organisationId(entry.partner)
-    names.set(id, entry.partner.name)
-    add(counted.organisations, id)
-  }
-  const bars = (
-    of: keyof typeof counted,
-    title: string,
-    name: (key: string) => string,
-    href: (key: string) => string,
-  ) => {
-    const all = [...counted[of]].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).slice(0, shownBars)
+  const { words, catalogue } = view
+  const bars = (of: GroupKind, title: string, name: (group: Group) => string, href: (key: string) => string) => {
+    const all = catalogue
+      .sharedWith(group, of)
+      .sort((a, b) => b.count - a.count || (a.group.key < b.group.key ? -1 : 1))
+      .slice(0, shownBars)
     const list = barList(
-      all.map(([key, value]) => ({ name: name(key), href: href(key), value, text: countText(view, value) })),
+      all.map(({ group: other, count }) => ({
+        name: name(other),
+        href: href(other.key),
+        value: count,
+        text: countText(view, count),
+      })),
     )
     return html`<section><h2>${title}</h2>${list}</section>`
   }
-  const map = [...counted.countries].map(([code, projects]) => ({
-    code,
-    name: countryName(view, code),
-    count: projects,
-    href: to(view, 'countries', code),
+  const map = catalogue.sharedWith(group, 'countries').map(({ group: { key }, count }) => ({
+    code: key,
+    name: countryName(view, key),
+    count,
+    href: to(view, 'countries', key),
   }))
   const sections = [
     kind === 'countries'
@@ -107,7 +90,7 @@ function breakdowns(view: View, kind: GroupPageKind, group: Group): Html {
       : bars(
           'countries',
           words.group.countries,
-          (code) => countryName(view, code),
+          ({ key }) => countryName(view, key),
           (code) => to(view, 'countries', code),
         ),
     kind === 'sectors'
@@ -115,7 +98,7 @@ function breakdowns(view: View, kind: GroupPageKind, group: Group): Html {
       : bars(
           'sectors',
           words.home.sectors,
-          (code) => sectorName(view, code),
+          ({ key }) => sectorName(view, key),
           (code) => to(view, 'sectors', code),
         ),
     kind === 'organisations'
@@ -123,13 +106,13 @@ function breakdowns(view: View, kind: GroupPageKind, group: Group): Html {
       : bars(
           'organisations',
           words.group.partners,
-          (id) => names.get(id) ?? id,
+          ({ name }) => name,
           (id) => to(view, 'organisations', id),
         ),
     bars(
       'statuses',
       words.group.status,
-      (code) => statusName(view, code),
+      ({ key }) => statusName(view, key),
       (code) => `${to(view, 'projects')}?status=${code}`,
     ),
   ].filter((one) => one !== undefined)

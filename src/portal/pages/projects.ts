@@ -1,6 +1,6 @@
-import type { Filter, Group } from '../catalogue.js'
+import type { Catalogue, Filter, Group } from '../catalogue.js'
 import { type Html, html } from '../html.js'
-import { countryName, countText, type PageBody, sectorName, statusName, to, type View } from '../view.js'
+import { countryName, countText, type Language, type PageBody, sectorName, statusName, to, type View } from '../view.js'
 import { projectCards } from './parts.js'
 
 const pageSize = 24
@@ -39,43 +39,42 @@ ${pages > 1 ? pager(view, query, page, pages) : undefined}`,
 
 function form(view: View, query: ListQuery): Html {
   const { words, catalogue } = view
-  const { countries, themes, statuses } = catalogue.groups
+  const choices = choicesOf(view)
   const kept = (['sector', 'organisation'] as const).flatMap((name) =>
     query[name] ? html`<input type="hidden" name="${name}" value="${query[name]}">` : [],
   )
   return html`<form class="filters panel" action="${to(view, 'projects')}" role="search">
 <div><label for="q">${words.list.words}</label><input id="q" name="q" type="search" value="${query.q ?? ''}" maxlength="200"></div>
-${choice(
-  view,
-  'country',
-  words.list.country,
-  query.country,
-  optionsOf(countries, ({ key }) => countryName(view, key)),
-)}
-${choice(
-  view,
-  'theme',
-  words.list.theme,
-  query.theme,
-  optionsOf(themes, ({ name }) => name),
-)}
-${choice(
-  view,
-  'status',
-  words.list.status,
-  query.status,
-  optionsOf(statuses, ({ key }) => statusName(view, key)),
-)}
+${choice(view, 'country', words.list.country, query.country, choices.countries)}
+${choice(view, 'theme', words.list.theme, query.theme, choices.themes)}
+${choice(view, 'status', words.list.status, query.status, choices.statuses)}
 ${kept}<div><button>${words.list.show}</button></div></form>
 ${[query.sector && sectorName(view, query.sector), query.organisation && catalogue.groups.organisations.get(query.organisation)?.name].filter((name) => name).map((name) => html`<p><span class="badge" dir="auto">${name}</span></p>`)}`
 }
 
 type Option = { readonly key: string; readonly name: string }
+type Choices = { readonly countries: Option[]; readonly themes: Option[]; readonly statuses: Option[] }
 
-function optionsOf(groups: ReadonlyMap<string, Group>, name: (group: Group) => string): Option[] {
+// Sorting names by the rules of a language takes longer than the rest of a page.
+const knownChoices = new WeakMap<Catalogue, Partial<Record<Language, Choices>>>()
+
+function choicesOf(view: View): Choices {
+  const { catalogue, language } = view
+  const known = knownChoices.get(catalogue) ?? {}
+  knownChoices.set(catalogue, known)
+  const { countries, themes, statuses } = catalogue.groups
+  known[language] ??= {
+    countries: sorted(language, countries, ({ key }) => countryName(view, key)),
+    themes: sorted(language, themes, ({ name }) => name),
+    statuses: sorted(language, statuses, ({ key }) => statusName(view, key)),
+  }
+  return known[language]
+}
+
+function sorted(language: Language, groups: ReadonlyMap<string, Group>, name: (group: Group) => string): Option[] {
   return [...groups.values()]
     .map((group) => ({ key: group.key, name: name(group) }))
-    .sort((a, b) => a.name.localeCompare(b.name))
+    .sort((a, b) => a.name.localeCompare(b.name, language))
 }
 
 function choice(view: View, name: string, label: string, chosen: string | undefined, options: readonly Option[]): Html {
@@ -96,9 +95,7 @@ ${page > 1 ? link(page - 1, words.list.previous, 'prev') : undefined}<li>${words
 ${page < pages ? link(page + 1, words.list.next, 'next') : undefined}</ul></nav>`
 }
 
-function definedOf(query: ListQuery): Record<string, string> {
-  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined && value !== '')) as Record<
-    string,
-    string
-  >
+/** The parameters that have a value, in the order of addresses. */
+export function definedOf(query: ListQuery): Record<string, string> {
+  return Object.fromEntries(listParameters.flatMap((name) => (query[name] ? [[name, query[name]]] : [])))
 }

@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { indexedElements } from '../../publishing/release/read/activity-entry.js'
+import type { ActivityIndex } from '../../publishing/release/read/activity-index.js'
+import type { Manifest } from '../../publishing/release/read/manifest.js'
 import { isActiveCode } from '../../standard/index.js'
 import { type Html, html } from '../html.js'
 import { countText, month, type PageBody, percent, table, tile, type View } from '../view.js'
@@ -17,6 +19,17 @@ export type Quality = {
   /** Identifiers that begin with the publisher's. */
   readonly prefixed: number
   readonly distinct: number
+}
+
+const counted = new WeakMap<ActivityIndex, { readonly manifest: Manifest; readonly quality: Promise<Quality> }>()
+
+/** The counts of a release, made once for all languages. */
+async function qualityOf({ index, release }: View): Promise<Quality> {
+  const known = counted.get(index)
+  if (known?.manifest === release.manifest) return await known.quality
+  const quality = countQuality({ index, release })
+  counted.set(index, { manifest: release.manifest, quality })
+  return await quality
 }
 
 /** Counts over all entries; a day decides which activities are current (IATI Dashboard). */
@@ -81,7 +94,7 @@ const comprehensiveness = {
 export async function qualityPage(view: View): Promise<PageBody> {
   const { words, release } = view
   const { manifest } = release
-  const quality = await countQuality(view)
+  const quality = await qualityOf(view)
   const files = manifest.files.filter(({ path }) => /^\/iati\/(activities(-\d+)?|organisations)\.xml$/.test(path))
   const sum = (of: 'errors' | 'warnings') => files.reduce((total, { notices }) => total + notices[of], 0)
   const errors = sum('errors')
