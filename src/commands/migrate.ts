@@ -27,7 +27,9 @@ async function migrateOrCheck({ store, clock }: Runtime, output: Output, options
     output.result({ pending }, () => `pending: ${pending.join(', ') || 'none'}`)
     return pending.length > 0 ? 1 : 0
   }
-  const { applied, version } = await migrate(store)
+  const { applied, version } = await migrate(store, (migration) =>
+    output.note(`migration ${migration} waits for a table that is in use, and is tried again`),
+  )
   const writerRole = options.writerRole === true ? defaultWriterRole : options.writerRole
   if (writerRole !== undefined) await store.transaction((db) => grantWriterRole(db, writerRole, clock()))
   output.result({ applied, version, ...(writerRole !== undefined && { writerRole }) }, () =>

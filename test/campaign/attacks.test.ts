@@ -44,7 +44,7 @@ describe.skipIf(missing)('an API process that may open 1,024 files', async () =>
     }
     installation = await newInstallation(
       { DATABASE_URL: url, REPORTING_ORG_REF: 'US-EIN-123456789', REGISTRATION: 'open' },
-      1_024,
+      { openFiles: 1_024 },
     )
     await layRelease(`${installation.dataDir}/feeds`, {
       id: '20261120T020000Z-1',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { dumpSchema } from '../../src/store/schema/dump-schema.js'
-import { listMigrations, migrate, pendingMigrations } from '../../src/store/schema/migrate.js'
+import { listMigrations, type MigrationResult, migrate, pendingMigrations } from '../../src/store/schema/migrate.js'
 import { openStore, type Store } from '../../src/store/store.js'
 import { emptyDatabase, type TestDatabase, testDatabase } from '../support/database.js'
 
@@ -94,10 +94,30 @@ describe('migrating', () => {
     const { url, store: first } = await forThisTest(emptyDatabase())
     await using second = openStore({ url, max: 1, applicationName: 'giving test' })
     await using third = openStore({ url, max: 1, applicationName: 'giving test' })
-    const results = await Promise.all([first, second, third].map(migrate))
+    const results = await Promise.all([first, second, third].map((store) => migrate(store)))
     expect(results.map(({ applied }) => applied.length).sort((a, b) => a - b)).toEqual([0, 0, names.length])
     expect((await ledger(first)).map(({ name }) => name)).toEqual(names)
     expect(await first.snapshot(dumpSchema)).toBe(committed)
+  })
+
+  it('never keeps others waiting behind a table that is in use, and goes on when it is free', async () => {
+    const { url, store: blocked } = await forThisTest(testDatabase())
+    await blocked.db.query(`alter table project drop column totals_changed_at;
+      delete from schema_migration where name = '0031-totals-changed'`)
+    await using reader = openStore({ url, max: 1, applicationName: 'giving test' })
+    await using other = openStore({ url, max: 1, applicationName: 'giving test' })
+    let migrated: Promise<MigrationResult> | undefined
+    await reader.transaction(async (db) => {
+      await db.query('select from project')
+      const waiting = await new Promise((resolve, reject) => {
+        migrated = migrate(blocked, resolve)
+        migrated.catch(reject)
+      })
+      expect(waiting).toBe('0031-totals-changed')
+      // The migration has stepped back: somebody else is answered although the first reader has not ended.
+      await other.db.query('select from project')
+    })
+    expect(await migrated).toEqual({ applied: ['0031-totals-changed'], version: newest })
   })
 
   it('leaves nothing of a migration that fails, and goes on from there when the obstacle is gone', async () => {

@@ -15,8 +15,8 @@ const cache = path.join(project, 'node_modules/.cache')
  * Strips the types of the whole program, into a folder from which its packages resolve: starting a command then takes half
  * a second, and what runs is what the sources say now, built or not. Equal sources share one folder, which stays.
  */
-export async function transpileProgram(): Promise<string> {
-  const files = await sourceFiles()
+export async function transpileProgram(sources = project): Promise<string> {
+  const files = await sourceFiles(sources)
   const hash = createHash('sha256')
   for (const { relative, text } of files) hash.update(`${relative}\0`).update(text)
   const target = path.join(cache, `giving-e2e-${hash.digest('hex').slice(0, 16)}`)
@@ -48,15 +48,15 @@ export async function transpileProgram(): Promise<string> {
   return target
 }
 
-async function sourceFiles() {
+async function sourceFiles(sources: string) {
   const names = ['package.json']
   for (const room of ['src', 'jobs']) {
-    for (const entry of await readdir(path.join(project, room), { recursive: true, withFileTypes: true })) {
-      if (entry.isFile()) names.push(path.relative(project, path.join(entry.parentPath, entry.name)))
+    for (const entry of await readdir(path.join(sources, room), { recursive: true, withFileTypes: true })) {
+      if (entry.isFile()) names.push(path.relative(sources, path.join(entry.parentPath, entry.name)))
     }
   }
   return await Promise.all(
-    names.sort().map(async (relative) => ({ relative, text: await readFile(path.join(project, relative)) })),
+    names.sort().map(async (relative) => ({ relative, text: await readFile(path.join(sources, relative)) })),
   )
 }
 
@@ -105,13 +105,16 @@ export const noRates = { RATE_LIMIT_PER_MINUTE: '0', RATE_LIMIT_PER_ADDRESS: '0'
 /** Tests wait for dead workers, and for processes that stop without a proxy before them. */
 const quick = { QUEUE_LOCK_SECONDS: '2', SHUTDOWN_DRAIN_SECONDS: '0' } as const
 
-/** A fresh installation; `environment` is added to that of its commands, which may open `openFiles` files (ulimit -n). */
+/**
+ * A fresh installation; `environment` is added to that of its commands, which may open `openFiles` files (ulimit -n) and
+ * are made of the sources in a folder, ours when it is absent.
+ */
 export async function newInstallation(
   environment: Record<string, string> = {},
-  openFiles?: number,
+  { openFiles, sources }: { readonly openFiles?: number; readonly sources?: string } = {},
 ): Promise<Installation> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-e2e-'))
-  const program = await transpileProgram()
+  const program = await transpileProgram(sources)
   const started: ChildProcess[] = []
   const launch = (args: readonly string[]) => {
     const { PATH = '', HOME = '' } = process.env

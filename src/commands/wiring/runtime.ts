@@ -59,7 +59,8 @@ export async function openRuntime<Field extends keyof Config = never>(
     const store = openPool({ databaseUrl, log }, { max: config.databasePoolSize })
     cleanup.defer(() => store.close())
     if (migrates) {
-      const migrating = () => migrate(store)
+      const migrating = () =>
+        migrate(store, (migration) => log.warn({ migration }, 'waits for a table that is in use, and is tried again'))
       const { applied } = await (waits && !embedded ? onceReachable(log, signal, migrating) : migrating())
       if (applied.length > 0) log.info({ applied }, 'database schema brought up to date')
     }

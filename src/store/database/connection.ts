@@ -120,6 +120,11 @@ export async function unlessReadOnly(write: () => Promise<unknown>): Promise<voi
   }
 }
 
+/** Whether a statement gave up waiting for a lock (`lock_timeout`). */
+export function isLockTimeout(error: unknown): boolean {
+  return sqlState(error) === '55P03'
+}
+
 /** The SQLSTATE or errno of a driver error, if it has one. */
 export function sqlState(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined

@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../../domain/errors.js'
-import type { Db } from '../database/connection.js'
+import { type Db, isLockTimeout, isRepeatable } from '../database/connection.js'
 import type { Store } from '../store.js'
 import { refreshWriterRole } from './writer-role.js'
 
 const directory = new URL('../migrations/', import.meta.url)
 // Any constant, the same in every process, so that only one migrates at a time.
 const advisoryLock = 7_241_032_603
+// While a migration waits for a table, every later statement on that table waits behind it.
+const lockTimeoutMs = 500
+const tries = 60
+const pauseMs = 500
 
 /** One forward-only migration file. */
 export type Migration = {
@@ -18,6 +23,16 @@ export type Migration = {
   /** Programs that do not know this migration must not run on the schema it makes. */
   readonly breaking: boolean
 }
+
+// Older versions made the table without its last column; where it has it, no lock is needed.
+const ledger = `
+  create table if not exists schema_migration (version integer primary key, name text not null, hash text not null,
+    applied_at timestamptz not null default now(), breaking boolean not null default true);
+  do $$ begin
+    if not exists (select from pg_attribute where attrelid = 'schema_migration'::regclass and attname = 'breaking') then
+      alter table schema_migration add column breaking boolean not null default true;
+    end if;
+  end $$`
 
 /** The first line of a migration that leaves everything older programs read and write as it is. */
 const compatibleMark = '-- compatible\n'
@@ -40,18 +55,22 @@ export function listMigrations(): Migration[] {
 
 export type MigrationResult = { readonly applied: readonly string[]; readonly version: number }
 
+/** Is called once for each migration that finds a table in use, and is then tried again. */
+type OnBlocked = (migration: string) => void
+
 /**
  * Brings the schema up to this program's version: one transaction and one row of `schema_migration` for each file, all under
- * an advisory lock. A newer schema is accepted while all migrations that this program does not know are compatible. Throws
+ * an advisory lock. A newer schema is accepted while all migrations that this program does not know are compatible. A
+ * migration that does not get a lock within half a second is rolled back and tried again, for a minute. Throws
  * `database-incompatible` when the database is not UTF8, older than PostgreSQL 15, has a breaking migration that this
- * program does not know, or when an applied file was edited since.
+ * program does not know, or when an applied file was edited since; `database-unavailable` when a table stays in use.
  */
-export async function migrate(store: Store): Promise<MigrationResult> {
+export async function migrate(store: Store, onBlocked: OnBlocked = () => undefined): Promise<MigrationResult> {
   return await store.connection(async (db) => {
     await refuseUnfit(db)
     await db.query('select pg_advisory_lock($1)', [advisoryLock])
     try {
-      return await applyPending(db)
+      return await applyPending(db, onBlocked)
     } finally {
       await db.query('select pg_advisory_unlock($1)', [advisoryLock])
     }
@@ -107,24 +126,40 @@ function pendingOf(applied: readonly Applied[]): Migration[] {
   return migrations.filter(({ version }) => !hashes.has(version))
 }
 
-async function applyPending(db: Db): Promise<MigrationResult> {
+async function applyPending(db: Db, onBlocked: OnBlocked): Promise<MigrationResult> {
   const applied = await appliedMigrations(db)
   const pending = pendingOf(applied)
   // Without pending migrations nothing is written, so that a process starts while the database is read-only.
-  if (pending.length > 0) {
-    await db.query(`create table if not exists schema_migration (version integer primary key, name text not null,
-      hash text not null, applied_at timestamptz not null default now(), breaking boolean not null default true)`)
-    await db.query('alter table schema_migration add column if not exists breaking boolean not null default true')
-  }
-  for (const migration of pending) await apply(db, migration)
+  for (const migration of pending) await apply(db, migration, onBlocked)
   if (pending.length > 0) await refreshWriterRole(db)
   const version = Math.max(...applied.map((row) => row.version), ...pending.map((migration) => migration.version))
   return { applied: pending.map(({ name }) => name), version }
 }
 
-async function apply(db: Db, { version, name, sql, hash, breaking }: Migration): Promise<void> {
-  await db.query('begin')
+async function apply(db: Db, migration: Migration, onBlocked: OnBlocked): Promise<void> {
+  const { name } = migration
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await applyOnce(db, migration)
+      return
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : error
+      if (!isLockTimeout(error) && !isRepeatable(error)) {
+        throw new Error(`migration ${name} failed: ${reason}`, { cause: error })
+      }
+      if (attempt === tries) {
+        throw new ServiceError('database-unavailable', `migration ${name} changes a table that stays in use: ${reason}`)
+      }
+      if (attempt === 1) onBlocked(name)
+    }
+    await sleep(pauseMs)
+  }
+}
+
+async function applyOnce(db: Db, { version, name, sql, hash, breaking }: Migration): Promise<void> {
+  await db.query(`begin; set local lock_timeout = ${lockTimeoutMs}`)
   try {
+    await db.query(ledger)
     await db.query(sql)
     await db.query('insert into schema_migration (version, name, hash, breaking) values ($1, $2, $3, $4)', [
       version,
@@ -135,6 +170,6 @@ async function apply(db: Db, { version, name, sql, hash, breaking }: Migration):
     await db.query('commit')
   } catch (error) {
     await db.query('rollback')
-    throw new Error(`migration ${name} failed: ${error instanceof Error ? error.message : error}`, { cause: error })
+    throw error
   }
 }

@@ -37,7 +37,7 @@ describe.skipIf(missing)('an API process that may open 256 files', async () => {
   const sockets: Socket[] = []
 
   beforeAll(async () => {
-    installation = await newInstallation({ DATABASE_URL: url, MAX_CONNECTIONS_PER_ADDRESS: '20' }, 256)
+    installation = await newInstallation({ DATABASE_URL: url, MAX_CONNECTIONS_PER_ADDRESS: '20' }, { openFiles: 256 })
     await layRelease(`${installation.dataDir}/feeds`, {
       id: '20261120T020000Z-1',
       lastModified: '2026-11-20T02:00:00Z',

@@ -27,8 +27,8 @@ describe('a read-only database', async () => {
     headers['retry-after'],
   ]
   const switchReadOnly = (state: 'on' | 'off') =>
-    store.db.query(`do $$ begin
-      execute format('alter database %I set default_transaction_read_only = ${state}', current_database()); end $$`)
+    store.db.query(`begin; set transaction read write; do $$ begin
+      execute format('alter database %I set default_transaction_read_only = ${state}', current_database()); end $$; commit`)
 
   beforeAll(async () => {
     await storeWells(store.db)
