@@ -189,6 +189,7 @@ module.exports = {
       'Export writes rows as files and puts them into another store.',
     ),
     room('sync', ['domain', 'xml', 'wire', 'import', 'store'], 'Sync mirrors an upstream into the store.'),
+    room('registry', ['domain', 'store'], 'The registry is told where files are; it knows nothing of what is in them.'),
     room(
       'donors',
       ['domain', 'store'],

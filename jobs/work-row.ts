@@ -16,6 +16,8 @@ export type WorkDeps<Field extends keyof Config = never> = PublicationRunDeps & 
   readonly clockAgrees: () => Promise<boolean>
   /** How open payments are settled; without it they are left to other workers. */
   readonly payments?: Payments
+  /** Registers new segments; without it that is left to other workers. */
+  readonly registerNew?: (signal: AbortSignal) => Promise<string>
   /** What needs a person now; without it alarms are left to other workers. */
   readonly needs?: () => Promise<readonly Cause[]>
 }

@@ -5,6 +5,7 @@ import { pruning } from './pruning.js'
 import { publication } from './publication.js'
 import { receipts } from './receipts.js'
 import { reconciliation } from './reconciliation.js'
+import { registry } from './registry.js'
 import { settlement } from './settlement.js'
 import { sync } from './sync.js'
 import { webhooks } from './webhooks.js'
@@ -21,6 +22,7 @@ export const work = [
   receipts,
   accountMail,
   reconciliation,
+  registry,
   alarms,
   pruning,
 ] as const satisfies readonly Work[]

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { access, constants, mkdir, readFile, stat, statfs } from 'node:fs/promises'
+import path from 'node:path'
 import { request } from 'undici'
 import { openQueue, queueSettings } from '../../jobs/queue.js'
 import { readConfig } from '../config/config.js'
@@ -7,6 +8,7 @@ import { variables } from '../config/variables.js'
 import { ServiceError, toServiceError } from '../domain/errors.js'
 import { nextDue } from '../domain/schedule.js'
 import { withTimeout } from '../payments/gateway.js'
+import { lookAtRegistry } from '../registry/register.js'
 import { isWrong, measureSkew } from '../runs/clock-check.js'
 import { publicationSchedule } from '../runs/publication.js'
 import { readPulledStandard } from '../standard/pulled.js'
@@ -16,6 +18,7 @@ import type { CommandLine } from './command-line.js'
 import { listeningUrl } from './wiring/base-url.js'
 import { officialDirectory, schemaFields } from './wiring/official-schema.js'
 import { openPayments, paymentFields } from './wiring/payments.js'
+import { usingRegistry } from './wiring/registry.js'
 import { openRuntime } from './wiring/runtime.js'
 
 /** What an inspection says of one thing. */
@@ -56,6 +59,7 @@ export const inspections: readonly Inspection[] = [
   { about: 'certificate', inspect: inspectCertificate },
   { about: 'public address', inspect: inspectPublicAddress },
   { about: 'upstream', inspect: inspectUpstream },
+  { about: 'registry', inspect: inspectRegistry },
   { about: 'payments', inspect: inspectPayments },
 ]
 
@@ -199,6 +203,25 @@ async function inspectUpstream({ environment }: CommandLine): Promise<readonly S
   // Without a key the answer is 401; what counts is that there is one.
   if (typeof status === 'number' && status < 500) return [good(`${upstreamUrl} answers`)]
   return [mend(`${upstreamUrl}: ${status}`, 'giving sync status')]
+}
+
+async function inspectRegistry({ environment, signal }: CommandLine): Promise<readonly Said[]> {
+  const { config, secrets } = readConfig(environment, ['registry', 'dataDir'])
+  if (!config.registry) return [note('REGISTRY_URL is not set: nothing is registered', 'docs/publishing.md')]
+  const runtime = { config, secrets, feedsDir: path.join(config.dataDir, 'feeds') }
+  const { datasets, publisher } = await usingRegistry(runtime, { dryRun: false }, (deps) =>
+    lookAtRegistry(deps, signal),
+  )
+  const inState = (state: string) => datasets.filter((dataset) => dataset.state === state)
+  const names = (state: string) => inState(state).map(({ fields }) => fields.short_name)
+  const said = [good(`${config.registry.url} answers; datasets: ${names('registered').length}`)]
+  if (publisher.metadata.registry_approved === false)
+    said.push(note('the registry has not approved the publisher yet', 'ask the IATI support (docs/publishing.md)'))
+  if (names('missing').length > 0)
+    said.push(mend(`not registered: ${names('missing').join(', ')}`, 'giving registry register'))
+  if (names('different').length > 0)
+    said.push(mend(`registered otherwise: ${names('different').join(', ')}`, 'giving registry sync'))
+  return said
 }
 
 async function inspectPayments({ environment, signal }: CommandLine): Promise<readonly Said[]> {

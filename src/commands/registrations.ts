@@ -19,6 +19,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<R
   [['sync'], async () => (await import('./sync.js')).registerSync],
   [['validate'], async () => (await import('./validate.js')).registerValidate],
   [['releases'], async () => (await import('./releases.js')).registerReleases],
+  [['registry'], async () => (await import('./registry.js')).registerRegistry],
   [['verify'], async () => (await import('./verify.js')).registerVerify],
   [['held'], async () => (await import('./held.js')).registerHeld],
   [['projects'], async () => (await import('./projects.js')).registerProjects],

@@ -10,6 +10,8 @@ import { reportToSystemd } from '../observability/supervisor.js'
 import { publicationHealth } from '../publishing/health.js'
 import { pruneReleasesWhenIdle } from '../publishing/release/operate/prune-releases.js'
 import { createReleaseReader } from '../publishing/release/read/release-reader.js'
+import { registerNew } from '../registry/register.js'
+import { registryProblems } from '../registry/registry-record.js'
 import { onceReachable } from '../runs/outage.js'
 import { publicationSchedule } from '../runs/publication.js'
 import { createRun, getRun } from '../store/runs/runs.js'
@@ -23,6 +25,7 @@ import { openMetrics } from './wiring/metrics.js'
 import { findNeeds } from './wiring/needs.js'
 import { openPayments, paymentFields } from './wiring/payments.js'
 import { openPublication, publicationFields } from './wiring/publication.js'
+import { findRegistryStatus, usingRegistry } from './wiring/registry.js'
 import type { Runtime } from './wiring/runtime.js'
 import { apiFields, openApiRuntime, serveApi } from './wiring/serve-api.js'
 
@@ -131,9 +134,18 @@ async function startWork(given: WorkRuntime, metrics: Metrics, cleanup: CleanupS
     log,
     clock,
     payments,
+    registerNew: async (stopped) =>
+      (await releases.live())
+        ? await usingRegistry(runtime, { dryRun: false }, (deps) =>
+            registerNew({ ...deps, db: store.db, clock }, stopped),
+          )
+        : 'nothing published yet',
     needs: async () => {
-      const { needs } = await publicationHealth({ store, releases, clock })
-      return await findNeeds(store, needs, payments, config.upstream !== undefined)
+      const { needs, live } = await publicationHealth({ store, releases, clock })
+      const registry = config.registry?.sync
+        ? registryProblems(await findRegistryStatus(store, config.registry, live))
+        : []
+      return await findNeeds(store, { publication: needs, registry }, payments, config.upstream !== undefined)
     },
     pruneFiles: () => pruneReleasesWhenIdle({ store, feedsDir, keepReleases, clock }),
     onStageSeconds: (stage, seconds) => metrics.observeStage(stage, seconds),

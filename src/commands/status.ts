@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { toServiceError } from '../domain/errors.js'
+import type { RegistryStatus } from '../registry/registry-record.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
 import { describeRun } from './publish.js'
@@ -36,13 +37,14 @@ async function reportStatus({ environment, signal }: CommandLine, output: Output
 }
 
 function describe(status: Status): string[] {
-  const { database, migrations, queue, lastGoodRun, live } = status
+  const { database, migrations, queue, lastGoodRun, live, registry } = status
   const rows: readonly (readonly [string, string])[] = [
     ['database', `reachable (${database.kind})`],
     ['migrations', migrations.pending.length > 0 ? `pending: ${migrations.pending.join(', ')}` : 'up to date'],
     ['queue', queue.reachable ? `${queue.engine}, ${queue.workers} workers` : `${queue.engine}, unreachable`],
     ['last good run', lastGoodRun ? `${describeRun(lastGoodRun)} (${lastGoodRun.finishedAt?.toISOString()})` : 'none'],
     ['live release', live ? `${live.release}, ${live.activities} activities, generated ${live.generated}` : 'none'],
+    ...(registry ? [['registry', describeRegistry(registry)] as const] : []),
     ['next run', status.nextRun?.toISOString() ?? 'none: the schedule is paused'],
     ['needs a person', status.needs.length > 0 ? '' : 'nothing'],
   ]
@@ -51,4 +53,9 @@ function describe(status: Status): string[] {
     ...status.needs.map((need) => `  - ${need}`),
     ...status.warnings.map((warning) => `note: ${warning}`),
   ]
+}
+
+function describeRegistry({ askedAt, registered, missing, different }: RegistryStatus): string {
+  if (askedAt === undefined) return 'never asked (giving registry status)'
+  return `${registered.length} registered, ${missing.length} missing, ${different.length} different (${askedAt})`
 }

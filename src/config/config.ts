@@ -24,6 +24,23 @@ export type BraintreeConfig = {
   readonly merchantAccount: string
 }
 
+/** Where and how the published files are registered. */
+export type RegistryConfig = {
+  /** The API, without trailing slash. */
+  readonly url: string
+  readonly account:
+    | { readonly kind: 'client'; readonly clientId: string; readonly tokenUrl: string }
+    | { readonly kind: 'token'; readonly file: string | undefined }
+  /** Whether new segments are registered by themselves. */
+  readonly sync: boolean
+  readonly publisherRef: string
+  readonly baseUrl: string
+  readonly licence: string
+  readonly visibility: 'public' | 'private'
+  /** Undefined: the short name of the publisher. */
+  readonly prefix: string | undefined
+}
+
 /** Every field of the configuration, without secrets. Paths are absolute. */
 export type Config = {
   readonly port: number
@@ -63,6 +80,8 @@ export type Config = {
   readonly standardDir: string | undefined
   readonly reportingOrg: { readonly ref: string | undefined; readonly name: string; readonly type: string }
   readonly licence: LicenceId | undefined
+  /** Undefined: the published files are not registered. */
+  readonly registry: RegistryConfig | undefined
   /** Whether releases are signed. */
   readonly signing: 'none' | 'given'
   readonly currency: CurrencyCode
@@ -113,6 +132,8 @@ export class Secrets {
   readonly upstreamApiKey: string | undefined
   readonly donorKeys: string | undefined
   readonly signingKey: string | undefined
+  readonly registryClientSecret: string | undefined
+  readonly registryToken: string | undefined
   /** What the payment processor is called with. */
   readonly paymentKey: string | undefined
   /** What a processor signs its webhooks with, where that is no key of its API. */
@@ -126,6 +147,8 @@ export class Secrets {
     this.upstreamApiKey = found.upstreamApiKey
     this.donorKeys = found.donorKeys
     this.signingKey = found.signingKey
+    this.registryClientSecret = found.registryClientSecret
+    this.registryToken = found.registryToken
     this.paymentKey = found.paymentKey
     this.webhookSecret = found.webhookSecret
     this.smtpUrl = found.smtpUrl
@@ -173,6 +196,11 @@ class VariableReader {
     if (!this.#raw(name)) this.problems.push({ field: name, expected, got: 'nothing' })
   }
 
+  /** The file that a secret is in; undefined when it is in none. */
+  fileOf(name: VariableName): string | undefined {
+    return toAbsolute(this.#environment[`${name}_FILE`]?.trim() || undefined)
+  }
+
   secrets(): Secrets {
     const found = (name: VariableName) => this.#read.get(name) as string | undefined
     return new Secrets({
@@ -181,6 +209,8 @@ class VariableReader {
       upstreamApiKey: found('UPSTREAM_API_KEY'),
       donorKeys: found('DONOR_KEYS'),
       signingKey: found('SIGNING_KEY'),
+      registryClientSecret: found('REGISTRY_CLIENT_SECRET'),
+      registryToken: found('REGISTRY_TOKEN'),
       paymentKey: found('BRAINTREE_PRIVATE_KEY') ?? found('STRIPE_SECRET_KEY'),
       webhookSecret: found('STRIPE_WEBHOOK_SECRET'),
       smtpUrl: found('SMTP_URL'),
@@ -262,6 +292,7 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
     type: variable.get('REPORTING_ORG_TYPE'),
   }),
   licence: (variable) => variable.get('LICENCE_ID'),
+  registry: readRegistry,
   signing: (variable) => (variable.get('SIGNING_KEY') === undefined ? 'none' : 'given'),
   currency: (variable) => variable.get('DEFAULT_CURRENCY'),
   language: (variable) => variable.get('DEFAULT_LANGUAGE'),
@@ -385,6 +416,36 @@ function readUpstream(variable: VariableReader): UpstreamConfig | undefined {
     requestsPerSecond: variable.get('UPSTREAM_RATE'),
     schedule: variable.get('SYNC_SCHEDULE'),
     fullSchedule: variable.get('FULL_SYNC_SCHEDULE'),
+  }
+}
+
+/** A process that registers needs an account there, and facts of the publisher that have no default. */
+function readRegistry(variable: VariableReader): RegistryConfig | undefined {
+  const url = variable.get('REGISTRY_URL')
+  if (url === undefined) return undefined
+  variable.require('REPORTING_ORG_REF', 'the IATI identifier of the publisher, as the registry has it')
+  variable.require('BASE_URL', 'the public address of the published files')
+  variable.require('LICENCE_ID', 'the licence that the datasets are registered with')
+  const clientId = variable.get('REGISTRY_CLIENT_ID')
+  if (clientId !== undefined) {
+    variable.get('REGISTRY_CLIENT_SECRET')
+    variable.require('REGISTRY_CLIENT_SECRET', 'the secret of REGISTRY_CLIENT_ID')
+  } else {
+    variable.get('REGISTRY_TOKEN')
+    variable.require('REGISTRY_TOKEN', 'a token, or REGISTRY_CLIENT_ID and REGISTRY_CLIENT_SECRET')
+  }
+  return {
+    url,
+    account:
+      clientId === undefined
+        ? { kind: 'token', file: variable.fileOf('REGISTRY_TOKEN') }
+        : { kind: 'client', clientId, tokenUrl: variable.get('REGISTRY_TOKEN_URL') },
+    sync: variable.get('REGISTRY_SYNC'),
+    publisherRef: variable.get('REPORTING_ORG_REF') ?? '',
+    baseUrl: variable.get('BASE_URL') ?? '',
+    licence: variable.get('LICENCE_ID') ?? '',
+    visibility: variable.get('REGISTRY_VISIBILITY'),
+    prefix: variable.get('REGISTRY_DATASET_PREFIX'),
   }
 }
 

@@ -45,6 +45,14 @@ const baseUrl = (raw: string) => {
   return { value: raw.replace(/\/+$/, '') }
 }
 
+/** An address that secrets are sent to. */
+const encryptedUrl = (raw: string) => {
+  const read = baseUrl(raw)
+  const { protocol, hostname } = 'value' in read ? new URL(raw) : { protocol: '', hostname: '' }
+  if (protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) return read
+  return { expected: 'an https address without query or fragment, or http on this machine' }
+}
+
 const truth = (raw: string) =>
   raw === 'true' || raw === 'false' ? { value: raw === 'true' } : { expected: 'true or false' }
 
@@ -205,6 +213,39 @@ export const variables = {
     'Licence of the open data, by its id in the IATI registry; unset: none is stated.',
     undefined,
     oneOf(...licenceIds),
+  ),
+  REGISTRY_URL: variable(
+    'API of the IATI registry, up to and including /api/v1, where the published files are registered (docs/publishing.md); unset: none.',
+    undefined,
+    encryptedUrl,
+  ),
+  REGISTRY_TOKEN_URL: variable(
+    'Where REGISTRY_CLIENT_ID gets its tokens.',
+    'https://api.eu.asgardeo.io/t/iati/oauth2/token',
+    encryptedUrl,
+  ),
+  REGISTRY_CLIENT_ID: variable(
+    'Client of the IATI identity service that registers; with REGISTRY_URL either a client or a token is required.',
+    undefined,
+    text('a client id', /^\S+$/),
+  ),
+  REGISTRY_CLIENT_SECRET: variable('Secret of REGISTRY_CLIENT_ID.', undefined, text('a secret', /^\S+$/), true),
+  REGISTRY_TOKEN: variable(
+    'Token in place of a client; its file is read anew for each call, so that others can renew it.',
+    undefined,
+    text('a token', /^\S+$/),
+    true,
+  ),
+  REGISTRY_SYNC: variable('Whether new activity files are registered by themselves.', 'false', truth),
+  REGISTRY_VISIBILITY: variable(
+    'Whether datasets are registered as public or private.',
+    'public',
+    oneOf('public', 'private'),
+  ),
+  REGISTRY_DATASET_PREFIX: variable(
+    'Begins the short names of datasets; unset: the short name of the publisher in the registry.',
+    undefined,
+    text('small letters, digits, - and _', /^[a-z0-9_-]{1,80}$/),
   ),
   SIGNING_KEY: variable(
     'Key that releases are signed with, as giving keys signing create writes it; unset: releases are not signed.',

@@ -275,6 +275,30 @@ export const errorCatalogue = {
     remedy: 'stop',
     public: false,
   },
+  'registry-unavailable': {
+    meaning: 'The IATI registry cannot be reached, is overloaded or breaks off its answers.',
+    status: 503,
+    remedy: 'retry',
+    public: false,
+  },
+  'registry-refused': {
+    meaning: 'The IATI registry does not accept the account, knows no such publisher, or a right is missing.',
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
+  'registry-conflict': {
+    meaning: 'The short name of a dataset is taken in the IATI registry.',
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
+  'registry-unusable': {
+    meaning: 'The IATI registry answers otherwise than its API is described.',
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
   'address-refused': {
     meaning: 'An address that came from data leads into a private network or is not http or https.',
     status: 500,

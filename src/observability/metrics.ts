@@ -15,6 +15,8 @@ export type SharedNumbers = {
   readonly overdue: boolean
   /** What the payment processor and the books differ by, by currency. */
   readonly reconciliationDifference: Readonly<Record<string, number>>
+  /** Datasets in the IATI registry, by state. */
+  readonly datasets: Readonly<Record<string, number>>
   /** How far this process's clock is ahead of the database's. */
   readonly clockSkewSeconds?: number
 }
@@ -106,6 +108,9 @@ export function createMetrics({ shared, live, freeDisk, onError }: Sources): Met
     'Money by which the payment processor and the books differ, and that nobody accepted',
     ['currency'],
   )
+  const datasets = gauge('giving_registry_datasets', 'Datasets when the IATI registry was last asked, by state', [
+    'state',
+  ])
   const clockSkew = gauge('giving_clock_skew_seconds', 'How far the clock of this process is ahead of the database')
   const ofLedger = [
     finished,
@@ -118,6 +123,7 @@ export function createMetrics({ shared, live, freeDisk, onError }: Sources): Met
     goodSyncAge,
     overdue,
     reconciliation,
+    datasets,
     clockSkew,
   ]
   const ofRelease = [activities, held, releaseAge]
@@ -143,6 +149,7 @@ export function createMetrics({ shared, live, freeDisk, onError }: Sources): Met
     overdue.set(numbers.overdue ? 1 : 0)
     for (const [currency, sum] of Object.entries(numbers.reconciliationDifference))
       reconciliation.set({ currency }, sum)
+    for (const [state, count] of Object.entries(numbers.datasets)) datasets.set({ state }, count)
     if (numbers.clockSkewSeconds !== undefined) clockSkew.set(numbers.clockSkewSeconds)
   }
   const collectLive = async () => {

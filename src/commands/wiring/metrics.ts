@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { createMetrics, type LiveNumbers, type Metrics, type SharedNumbers } from '../../observability/metrics.js'
 import { publicationHealth } from '../../publishing/health.js'
 import { createReleaseReader } from '../../publishing/release/read/release-reader.js'
+import { countDatasets, findRegistryRecord } from '../../registry/registry-record.js'
 import { measureSkew } from '../../runs/clock-check.js'
 import { sumDifferences } from '../../store/donations/reconciliation.js'
 import { runNumbers } from '../../store/runs/run-numbers.js'
@@ -27,6 +28,7 @@ export function openMetrics(runtime: Runtime): Metrics {
       stageSeconds: numbers.timings,
       overdue,
       reconciliationDifference: await sumDifferences(store.db),
+      datasets: countDatasets(await findRegistryRecord(store.db)),
       clockSkewSeconds: await measureSkew(store, clock),
       ...(lastGoodSync?.finishedAt && { goodSyncAgeSeconds: since(lastGoodSync.finishedAt) }),
       ...(lastGoodRun?.finishedAt && { goodRunAgeSeconds: since(lastGoodRun.finishedAt) }),

@@ -11,10 +11,10 @@ import { listSyncRuns } from '../../store/runs/sync-runs.js'
 import type { Store } from '../../store/store.js'
 import { describeSync } from '../sync.js'
 
-/** Everything but the queue that needs a person, beginning with what `publication` needs. */
+/** Everything but the queue that needs a person, beginning with what the publication needs. */
 export async function findNeeds(
   { db }: Store,
-  publication: readonly Need[],
+  { publication, registry }: { readonly publication: readonly Need[]; readonly registry: readonly string[] },
   payments: Payments,
   mirrors: boolean,
 ): Promise<Cause[]> {
@@ -22,6 +22,7 @@ export async function findNeeds(
   return [
     ...publication.map(({ code, message }) => ({ cause: code, message })),
     ...of('schedule-paused', await scheduleNeeds(db)),
+    ...of('registry', registry),
     ...of('sync', mirrors ? await syncNeeds(db) : []),
     ...of('donors', await donorNeeds(db, payments.donors)),
     ...of('payments', await paymentNeeds(db)),

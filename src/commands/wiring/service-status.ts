@@ -7,6 +7,7 @@ import { paymentWarnings } from '../../payments/payment-needs.js'
 import type { Payments } from '../../payments/payments.js'
 import { publicationHealth } from '../../publishing/health.js'
 import { createReleaseReader } from '../../publishing/release/read/release-reader.js'
+import { type RegistryStatus, registryProblems } from '../../registry/registry-record.js'
 import type { Cause } from '../../runs/alarms.js'
 import { publicationSchedule } from '../../runs/publication.js'
 import type { ReleaseEvent } from '../../store/publication/releases.js'
@@ -15,10 +16,11 @@ import { findSchedule } from '../../store/runs/schedules.js'
 import { pendingMigrations } from '../../store/schema/migrate.js'
 import { findNeeds } from './needs.js'
 import { paymentFields } from './payments.js'
+import { findRegistryStatus } from './registry.js'
 import type { Runtime } from './runtime.js'
 
 /** The fields of the configuration that the state of the service follows from. */
-export const statusFields = ['publish', 'queue', 'upstreamUrl', ...paymentFields] as const
+export const statusFields = ['publish', 'queue', 'registry', 'upstreamUrl', ...paymentFields] as const
 
 export type StatusRuntime = Runtime<(typeof statusFields)[number]>
 
@@ -36,6 +38,8 @@ export type Status = {
   /** The rollback that is in force. */
   readonly rollback: ReleaseEvent | undefined
   readonly live: { readonly release: string; readonly generated: string; readonly activities: number } | undefined
+  /** What was registered when the registry was last asked; undefined without REGISTRY_URL. */
+  readonly registry: RegistryStatus | undefined
   readonly held: { readonly count: number; readonly sample: readonly string[] }
   /** Observations that need no action yet. */
   readonly warnings: readonly string[]
@@ -69,6 +73,7 @@ export async function lookAtService(
       overdue: false,
       rollback: undefined,
       live: undefined,
+      registry: undefined,
       held: { count: 0, sample: [] },
       warnings: [],
       needs: [`migrations are pending: run giving migrate (${pending.join(', ')})`],
@@ -79,7 +84,10 @@ export async function lookAtService(
   const { live: release, lastRun, lastGoodRun, overdue, rollback } = health
   const held = release?.manifest.held
   const payments = await openPayments()
-  const causes = await findNeeds(store, health.needs, payments, config.upstreamUrl !== undefined)
+  const registry = config.registry && (await findRegistryStatus(store, config.registry, release))
+  const problems = registry ? registryProblems(registry) : []
+  const needs = { publication: health.needs, registry: config.registry?.sync ? problems : [] }
+  const causes = await findNeeds(store, needs, payments, config.upstreamUrl !== undefined)
   const status = {
     ...base,
     lastRun,
@@ -92,9 +100,11 @@ export async function lookAtService(
       generated: release.manifest.generated,
       activities: release.manifest.totals.activities,
     },
+    registry,
     held: { count: held?.count ?? 0, sample: held?.sample.map((activity) => activity.identifier).slice(0, 10) ?? [] },
     warnings: [
       ...health.warnings,
+      ...(config.registry?.sync ? [] : problems),
       ...(payments.closedBecause === undefined ? [] : [`no donations are taken: ${payments.closedBecause}`]),
       ...(await receiptWarnings(store.db, payments, clock())),
       ...(await paymentWarnings(store.db, payments.gateway)),

@@ -31,6 +31,8 @@ export const auditActions = {
   'schedule-resumed': 'a paused schedule was put in force again',
   'project-state-changed': 'an operator decided on the state of a project, or let its records decide again (`stated`)',
   'vetting-changed': 'an operator vouched for an organisation, or no longer',
+  'datasets-registered': 'datasets were created or corrected at the IATI registry (`created`, `corrected`)',
+  'datasets-unregistered': 'datasets were deleted at the IATI registry (`deleted`)',
   'store-exported': 'the store was written as files; `donors` and `accounts`: with these',
   'store-imported': 'an export was put into the store',
   'donations-exported': 'what donors of a project let its organisation know was written as CSV',

@@ -14,6 +14,8 @@ export type FactName =
   | 'writer-role'
   /** What persons were told that it needs them, as JSON. */
   | 'open-alarms'
+  /** What is known of the datasets in the IATI registry, as JSON. */
+  | 'registry'
 
 /** The fact's value; undefined when it was never recorded. */
 export async function findFact(db: Db, name: FactName): Promise<string | undefined> {

@@ -126,6 +126,7 @@ describe('/metrics', () => {
     stageSeconds: {},
     overdue: false,
     reconciliationDifference: {},
+    datasets: {},
   }
 
   it('of the API process count requests by route and tell how publication stands', async () => {
@@ -138,6 +139,7 @@ describe('/metrics', () => {
       stageSeconds: { render: 1.5 },
       overdue: true,
       reconciliationDifference: { USD: 12.5 },
+      datasets: { registered: 2, missing: 1 },
     }
     const metrics = createMetrics({ shared: async () => numbers, live: async () => live, onError: () => undefined })
     const api = await testApi(database.store, { metrics })
@@ -200,6 +202,7 @@ describe('/metrics', () => {
         stageSeconds: timings,
         overdue: false,
         reconciliationDifference: {},
+        datasets: {},
       }
     }
     const metrics = createMetrics({ shared, live: async () => undefined, onError: () => undefined })
