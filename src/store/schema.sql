@@ -618,6 +618,7 @@ create table rendering (
   money jsonb default '{}'::jsonb not null,
   segment integer,
   run_id bigint,
+  held_since timestamp with time zone,
   constraint rendering_pkey PRIMARY KEY (project_id),
   constraint rendering_segment_check CHECK (segment > 0),
   constraint rendering_verdict_check CHECK (verdict = ANY (ARRAY['valid'::text, 'held'::text]))

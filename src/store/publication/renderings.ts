@@ -2,6 +2,7 @@ import type { IsoDate } from '../../domain/dates.js'
 import { unusualMinorUnits } from '../../domain/money.js'
 import type { Notice } from '../../domain/notice.js'
 import type { Db } from '../database/connection.js'
+import { withoutNulls } from '../database/without-nulls.js'
 
 // A segment stops taking new projects at this size (iati.md 15.1).
 const segmentBytes = 12_000_000
@@ -145,16 +146,18 @@ export type HeldRow = {
   readonly projectId: number
   readonly identifier: string
   readonly stillPublished: boolean
+  /** Unknown where it was held before this was noted. */
+  readonly since?: Date
   readonly notices: readonly Notice[]
 }
 
 /** The held activity of a project; undefined when it is not held. */
 export async function findHeldRendering(db: Db, projectId: number): Promise<HeldRow | undefined> {
   const { rows } = await db.query<HeldRow>(`${selectHeld} and project_id = $1`, [projectId])
-  return rows[0]
+  return rows[0] && withoutNulls(rows[0])
 }
 
-const selectHeld = `select project_id as "projectId", identifier, text is not null as "stillPublished", notices
+const selectHeld = `select project_id as "projectId", identifier, text is not null as "stillPublished", held_since as since, notices
   from rendering where verdict = 'held'`
 
 /** How many activities are held, and the first `limit` of them by id. */
@@ -163,5 +166,5 @@ export async function heldRenderings(db: Db, limit: number): Promise<{ count: nu
     `select count(*)::integer as count from rendering where verdict = 'held'`,
   )
   const { rows } = await db.query<HeldRow>(`${selectHeld} order by project_id limit $1`, [limit])
-  return { count: count.rows[0]?.count ?? 0, sample: rows }
+  return { count: count.rows[0]?.count ?? 0, sample: rows.map(withoutNulls) }
 }

@@ -32,9 +32,9 @@ export type Rendering = {
 
 const upsertRenderings = `
   insert into rendering (project_id, identifier, verdict, text, content_hash, bytes, last_updated_at, errors, warnings,
-      infos, notice_counts, notices, input_key, valid_until, money, run_id)
+      infos, notice_counts, notices, input_key, valid_until, money, run_id, held_since)
   select project_id, identifier, verdict, text, content_hash, coalesce(bytes, 0), last_updated_at, errors, warnings,
-      infos, notice_counts, notices, $14, valid_until, coalesce(money, '{}'), $15
+      infos, notice_counts, notices, $14, valid_until, coalesce(money, '{}'), $15, case when verdict = 'held' then $17::timestamptz end
     from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::integer[], $7::timestamptz[],
       $8::integer[], $9::integer[], $10::integer[], $11::jsonb[], $12::jsonb[], $13::date[], $16::jsonb[])
       as t (project_id, identifier, verdict, text, content_hash, bytes, last_updated_at, errors, warnings, infos,
@@ -49,7 +49,8 @@ const upsertRenderings = `
     notice_counts = excluded.notice_counts, notices = excluded.notices,
     input_key = excluded.input_key, valid_until = excluded.valid_until,
     money = case when excluded.text is null then rendering.money else excluded.money end,
-    run_id = excluded.run_id`
+    run_id = excluded.run_id,
+    held_since = case when excluded.verdict = rendering.verdict then rendering.held_since else excluded.held_since end`
 
 /**
  * Stores a batch of renderings and clears the marks of those versions, in the caller's transaction. Saving the same
@@ -82,6 +83,7 @@ export async function saveRenderings(
     inputKey,
     run.id,
     column((r) => (r.content ? JSON.stringify(r.content.money) : null)),
+    run.startedAt,
   ])
   await saveActivityRows(
     db,

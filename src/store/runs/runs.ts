@@ -25,6 +25,8 @@ export type RunSummary = {
   readonly changed: number
   readonly held: number
   readonly progress?: RunProgress
+  /** Seconds of each stage, once the run has ended. */
+  readonly stageSeconds?: Readonly<Record<string, number>>
   readonly releaseId?: string
   /** Why the release is held. */
   readonly reason?: string
@@ -74,7 +76,7 @@ const selectRun = `
     case when r.finished_at is null then s.held else r.held end as held,
     case when r.state = 'running' then coalesce(r.progress, case when s.shards > 0 then
       jsonb_build_object('stage', 'render', 'done', s.percent, 'total', s.shards * 100) end) end as progress,
-    r.release_id as "releaseId", r.outcome ->> 'reason' as reason, ${runFailure('r')} as error
+    r.timings as "stageSeconds", r.release_id as "releaseId", r.outcome ->> 'reason' as reason, ${runFailure('r')} as error
   from run r
   cross join lateral (
     select count(*) filter (where attempt = r.attempt) as shards,
