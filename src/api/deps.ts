@@ -39,6 +39,8 @@ export type ApiDeps = AccessDeps & {
   readonly bulk: BulkReader
   /** The newest publication runs, newest first. */
   readonly listRuns: (limit: number) => Promise<readonly RunSummary[]>
+  /** When the next publication is due; undefined while no schedule is in force. */
+  readonly nextRun: () => Promise<Date | undefined>
   readonly log: Log
   readonly payments: Payments
   /** Aborted when the process is asked to stop: `/readyz` is 503 from then on. */

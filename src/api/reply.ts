@@ -32,6 +32,8 @@ export type ReadAnswer = {
   readonly canonical?: string | undefined
   /** Whether caches that many people share may keep the answer: it needs no key. */
   readonly isPublic?: boolean
+  /** How long such caches may keep it without asking; they always ask when not given. */
+  readonly freshSeconds?: number
   /** Of a list: the `modifiedSince` of the client's next round; undefined when it is not known. */
   readonly modifiedUntil?: Date | undefined
 }
@@ -48,14 +50,25 @@ export function sendRead(
   request: FastifyRequest,
   reply: FastifyReply,
   format: Format,
-  { document, version, mediaType = mediaTypes[format], canonical, isPublic = false, modifiedUntil }: ReadAnswer,
+  {
+    document,
+    version,
+    mediaType = mediaTypes[format],
+    canonical,
+    isPublic = false,
+    freshSeconds,
+    modifiedUntil,
+  }: ReadAnswer,
 ): FastifyReply | Promise<FastifyReply> {
   const body = typeof document === 'string' ? Buffer.from(document) : toBytes(document)
   const name = hash('sha1', version === undefined ? body : `${format} ${version}`, 'base64url')
   const compressed =
     body.length >= compressedFromBytes && preferredEncoding(request.headers['accept-encoding']) === 'gzip'
   setVary(reply, 'Accept, Accept-Encoding')
-    .header('cache-control', isPublic ? 'public, no-cache' : 'private, no-cache')
+    .header(
+      'cache-control',
+      `${isPublic ? 'public' : 'private'}, ${freshSeconds === undefined ? 'no-cache' : `max-age=${freshSeconds}`}`,
+    )
     .header('etag', `"${name}${compressed ? '-gz' : ''}"`)
   if (canonical !== undefined) reply.header('link', `<${canonical}>; rel="canonical"`)
   if (modifiedUntil) reply.header('x-modified-until', modifiedUntil.toISOString())

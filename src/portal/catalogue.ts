@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { Decimal } from '../domain/money.js'
+import { type Decimal, splitByLargestRemainder } from '../domain/money.js'
 import { demoPath } from '../feeds/addresses.js'
 import { type ActivityEntry, toAmount, toUnits } from '../publishing/release/read/activity-entry.js'
 import type { ActivityIndex, Row } from '../publishing/release/read/activity-index.js'
@@ -121,29 +121,47 @@ export class Catalogue {
   #add(entry: ActivityEntry, place: number): void {
     const { countries, sectors, themes, statuses, organisations } = this.groups
     this.#projects[place] = entry.project
-    const groups = [
-      this.all,
-      ...[...new Set(entry.countries)].map((code) => groupOf(countries, code)),
-      ...[...new Set(entry.sectors)].map((code) => groupOf(sectors, code)),
-      ...Object.entries(entry.themes).map(([id, name]) => groupOf(themes, id, name)),
-      groupOf(statuses, entry.status),
+    const whole = [this.all, groupOf(statuses, entry.status)]
+    const { shares = {} } = entry
+    const split = [
+      { groups: entry.countries.map((code) => groupOf(countries, code)), shares: shares.countries },
+      { groups: entry.sectors.map((code) => groupOf(sectors, code)), shares: shares.sectors },
+      { groups: Object.entries(entry.themes).map(([id, name]) => groupOf(themes, id, name)), shares: shares.themes },
     ]
     if (entry.page !== undefined && URL.canParse(entry.page)) {
       const { pathname } = new URL(entry.page)
       if (pathname.startsWith(`${demoPath}/`)) this.placeOfPage.set(pathname, place)
     }
-    if (entry.partner) groups.push(groupOf(organisations, organisationId(entry.partner), entry.partner.name))
-    for (const group of groups) {
-      group.places.push(place)
-      for (const [currency, money] of Object.entries(entry.money)) {
-        const sums = group.sums.get(currency) ?? { budget: 0n, in: 0n, out: 0n }
-        sums.budget += toUnits(money.budget)
-        sums.in += toUnits(money.in)
-        sums.out += toUnits(money.out)
-        group.sums.set(currency, sums)
+    if (entry.partner) whole.push(groupOf(organisations, organisationId(entry.partner), entry.partner.name))
+    for (const group of whole) addTo(group, place)
+    for (const { groups } of split) for (const group of groups) addTo(group, place)
+    for (const [currency, money] of Object.entries(entry.money)) {
+      for (const kind of ['budget', 'in', 'out'] as const) {
+        const units = toUnits(money[kind])
+        for (const group of whole) sumsOf(group, currency)[kind] += units
+        for (const { groups, shares: weights } of split) {
+          const parts = weights ? splitByShares(units, weights) : groups.map(() => units)
+          for (const [at, group] of groups.entries()) sumsOf(group, currency)[kind] += parts[at] ?? 0n
+        }
       }
     }
   }
+}
+
+function addTo({ places }: Group, place: number): void {
+  if (places.at(-1) !== place) places.push(place)
+}
+
+function sumsOf({ sums }: Group, currency: string): Sums {
+  const known = sums.get(currency) ?? { budget: 0n, in: 0n, out: 0n }
+  sums.set(currency, known)
+  return known
+}
+
+/** Parts of an amount by percentages, which are exactly the amount together. */
+function splitByShares(units: bigint, shares: readonly Decimal[]): bigint[] {
+  const parts = splitByLargestRemainder(units < 0n ? -units : units, shares.map(toUnits))
+  return units < 0n ? parts.map((part) => -part) : parts
 }
 
 /** The name of an organisation in addresses: its identifier, else a hash of its name. */

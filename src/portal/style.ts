@@ -72,6 +72,10 @@ caption { text-align: left; color: var(--soft); font-size: .9rem; padding: .3rem
 th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0; border-bottom: 1px solid var(--line); }
 th.number, td.number { text-align: right; white-space: nowrap; }
 tbody th { font-weight: 500; min-width: 9rem; }
+th button { all: unset; cursor: pointer; text-decoration: underline dotted; text-underline-offset: .3em; }
+th button:focus-visible { outline: 3px solid var(--out); outline-offset: 2px; }
+th[aria-sort] button::after { content: " \\25B2"; font-size: .7em; } th[aria-sort="descending"] button::after { content: " \\25BC"; }
+.filter { margin: .4rem 0; } .filter input { max-width: 20rem; }
 details { margin: .6rem 0; } summary { cursor: pointer; color: var(--link); }
 dl.facts { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 5fr); gap: .35rem 1.4rem; margin: 0; }
 dl.facts dt { color: var(--soft); } dl.facts dd { margin: 0; } dl.facts ul { margin: 0; padding-left: 1.1rem; }
@@ -90,7 +94,7 @@ button { background: var(--top); color: var(--on-top); border-color: var(--top);
 .pager { margin: 1.5rem 0; } .meter { width: 7rem; height: .6rem; background: var(--land); border-radius: .3rem; } .meter rect { fill: var(--in); }
 .good { color: var(--in); } pre { padding: .75rem 1rem; background: var(--card); border: 1px solid var(--line); border-radius: .4rem; overflow-x: auto; }
 .bottom { border-top: 1px solid var(--line); color: var(--soft); font-size: .92rem; padding: 1rem 0 2rem; }
-@media print { .top nav, .bottom nav, .skip, form, .pager, summary { display: none; } body { background: #fff; color: #000; } details::details-content { content-visibility: visible; } a { color: inherit; } .card, .tile, .panel { break-inside: avoid; } }
+@media print { .top nav, .bottom nav, .skip, form, .filter, .pager, summary { display: none; } body { background: #fff; color: #000; } details::details-content { content-visibility: visible; } a { color: inherit; } .card, .tile, .panel { break-inside: avoid; } }
 `
 
 /** Its address, which changes with its bytes. */

@@ -1,7 +1,7 @@
 import type { Decimal } from '../domain/money.js'
 import type { ActivityIndex } from '../publishing/release/read/activity-index.js'
 import type { ReadableRelease } from '../publishing/release/read/release-reader.js'
-import { codeName } from '../standard/index.js'
+import { codeName, frenchCodeName } from '../standard/index.js'
 import { amountOf, type Catalogue, currenciesOf, type Group, type Sums } from './catalogue.js'
 import { type Html, html } from './html.js'
 import { en, type Words } from './words/en.js'
@@ -58,7 +58,12 @@ export function percent(view: Pick<View, 'language'>, part: number, whole: numbe
 }
 
 /** An exact amount; `whole` leaves out what is below one. */
-export function moneyText(view: View, amount: Decimal, currency: string, { whole = false } = {}): string {
+export function moneyText(
+  view: Pick<View, 'language'>,
+  amount: Decimal,
+  currency: string,
+  { whole = false } = {},
+): string {
   const options = { style: 'currency', currency, ...(whole && { maximumFractionDigits: 0 }) } as const
   return format(view.language, options).format(amount as `${number}`)
 }
@@ -97,8 +102,21 @@ export function countryName(view: Pick<View, 'language'>, code: string): string 
   }
 }
 
-export function sectorName(view: Pick<View, 'words'>, code: string): string {
-  return view.words.sectorNames[code] ?? codeName('Sector', code) ?? code
+const codeNames = { en: codeName, fr: frenchCodeName } as const satisfies Record<Language, typeof codeName>
+
+/** The name of a code in the reader's language, else in English. */
+export function codeText({ language }: Pick<View, 'language'>, list: string, code: string): string {
+  return codeNames[language](list, code) ?? codeName(list, code) ?? code
+}
+
+/** The same for the text of a page, where a name that is in English alone says so. */
+export function codeHtml(view: Pick<View, 'language'>, list: string, code: string): Html {
+  const isForeign = view.language !== 'en' && codeNames[view.language](list, code) === undefined
+  return html`<span${isForeign ? html` lang="en"` : undefined}>${codeText(view, list, code)}</span>`
+}
+
+export function sectorName(view: Pick<View, 'language'>, code: string): string {
+  return codeText(view, 'Sector', code)
 }
 
 export function statusName(view: Pick<View, 'words'>, code: string): string {

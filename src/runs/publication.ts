@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConfigOf } from '../config/config.js'
 import type { IdRange, Lease, RenderCounts, Run, RunProgress, RunTrigger } from '../domain/run.js'
-import type { Schedule } from '../domain/schedule.js'
+import { nextDue, type Schedule } from '../domain/schedule.js'
 import type { Publication } from '../publishing/publication.js'
 import { createRun, getRun, type RunSummary } from '../store/runs/runs.js'
+import { findSchedule } from '../store/runs/schedules.js'
 import {
   beginPublishing,
   finishRun,
@@ -29,9 +30,21 @@ type StepOptions = {
   readonly onProgress?: (progress: RunProgress) => void
 }
 
+/** The name of the publication schedule in the ledger and in the queue. */
+const scheduleName = 'publish'
+
 /** When publications are due, as configured. */
 export function publicationSchedule({ publish }: ConfigOf<'publish'>): Schedule {
   return { expression: publish.schedule, timezone: publish.timezone }
+}
+
+/** When the schedule in force is due next; undefined before a worker has put one in force. */
+export async function nextPublication({
+  store,
+  clock,
+}: Pick<EnteringDeps, 'store' | 'clock'>): Promise<Date | undefined> {
+  const schedule = await findSchedule(store.db, scheduleName)
+  return schedule && nextDue(schedule, clock())
 }
 
 /** The runs of the publication schedule. */
@@ -40,7 +53,7 @@ export function scheduledPublications(deps: EnteringDeps): ScheduledRuns {
   return {
     ...deps,
     kind: 'publication',
-    schedule: 'publish',
+    schedule: scheduleName,
     enter: (due, trigger) => createRun(store.db, { trigger, at: clock(), due }),
   }
 }

@@ -7,6 +7,8 @@ export {
   codeName,
   type ElementRule,
   elementRule,
+  frenchCodeName,
+  frenchLists,
   isActiveCode,
   type Slot,
   standardOrigin,

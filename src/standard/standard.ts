@@ -67,6 +67,11 @@ const codeLists = new Map(
   ]),
 )
 
+const frenchNames = load<Readonly<Record<string, Readonly<Record<string, string>>>>>('names-fr.json')
+
+/** The names of the code lists that have French names here. */
+export const frenchLists: readonly string[] = Object.keys(frenchNames)
+
 /** The names of all code lists that {@link codeList} has, sorted. */
 export const codeListNames: readonly string[] = [...codeLists.keys()].sort()
 
@@ -154,4 +159,9 @@ export function isActiveCode(list: string, code: string): boolean {
 /** The English name of a code, withdrawn ones included; undefined when it is not on the list. */
 export function codeName(list: string, code: string): string | undefined {
   return codeList(list).codes.get(code)?.name
+}
+
+/** The French name of a code; undefined where {@link frenchLists} has none. */
+export function frenchCodeName(list: string, code: string): string | undefined {
+  return frenchNames[list]?.[code]
 }

@@ -51,6 +51,7 @@ export async function currentDescription(): Promise<Description> {
     releases: createReleaseReader(tmpdir()),
     bulk: createBulkReader(tmpdir()),
     listRuns: async () => [],
+    nextRun: async () => undefined,
     metrics: createMetrics({
       shared: () => Promise.reject(new Error('none')),
       live: async () => undefined,

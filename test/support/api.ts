@@ -10,6 +10,7 @@ import { createApiUser } from '../../src/api/operations/create-api-user.js'
 import { createPasswordHashing } from '../../src/api/passwords.js'
 import { createBulkReader } from '../../src/publishing/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../src/publishing/release/read/release-reader.js'
+import { nextPublication } from '../../src/runs/publication.js'
 import { listRuns } from '../../src/store/runs/runs.js'
 import type { Store } from '../../src/store/store.js'
 import { proxyHeaders, testConfig } from './api-config.js'
@@ -43,6 +44,7 @@ export async function testApi(store: Store, changes: Partial<ApiDeps> = {}): Pro
     bulk: createBulkReader(feedsDir),
     payments: testPayments(store, { clock: () => test.now }),
     listRuns: (limit) => listRuns(store.db, limit),
+    nextRun: () => nextPublication({ store, clock: () => test.now }),
     clock: () => test.now,
     log: pino({ level: 'debug' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
     passwords: createPasswordHashing({ memoryCost: 8, timeCost: 1, parallelism: 1 }),

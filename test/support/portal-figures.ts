@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import { DomUtils, parseDocument } from 'htmlparser2'
-import { type Decimal, fromMinorUnits, toMinorUnits } from '../../src/domain/money.js'
+import { type Decimal, fromMinorUnits, splitByLargestRemainder, toMinorUnits } from '../../src/domain/money.js'
 import { en as words } from '../../src/portal/words/en.js'
 import { indexedElements } from '../../src/publishing/release/read/activity-entry.js'
 import type { ReadableRelease } from '../../src/publishing/release/read/release-reader.js'
@@ -79,7 +79,9 @@ export async function shownFigures(app: FastifyInstance, chosen: ChosenPages): P
     const values = all(facts, 'dd').map(textOf)
     shown[id] = {
       tiles: tilesOf(page),
-      months: tablesOf(page),
+      months: Object.fromEntries(
+        Object.entries(tablesOf(page)).filter(([caption]) => caption.startsWith(words.home.byMonth)),
+      ),
       facts: Object.fromEntries(names.map((name, at) => [name, values[at] ?? ''])),
       reports: all(page, 'article', 'report').length,
       photos: all(all(page, 'ul', 'photos')[0], 'li').length,
@@ -158,7 +160,7 @@ export async function countedFigures(
     counted.themes.add(...new Set(find('sector[@vocabulary="99"]/narrative[1]')))
     counted.statuses.add(find('activity-status/@code')[0] ?? '')
     counted.partners.add(...partnersOf(find))
-    if (find('recipient-country/@code').includes(code)) country.add(find, own)
+    if (find('recipient-country/@code').includes(code)) country.add(find, own, code)
     const end = dateOf(find, '4') ?? dateOf(find, '3') ?? ''
     const isCurrent = find('activity-status/@code')[0] === '2' || end >= yearAgo
     const has = indexedElements.filter((name) => find(name).length > 0)
@@ -259,9 +261,14 @@ class CountryCounts {
   readonly statuses = new Counts()
   readonly partners = new Counts()
 
-  add(find: CountedActivity['find'], money: Sums): void {
+  add(find: CountedActivity['find'], money: Sums, code: string): void {
     this.projects += 1
-    for (const [key, units] of money) if (key.split(' ').length === 2) this.money.add(key, units)
+    const shares = find('recipient-country/@percentage').map((percentage) => toMinorUnits(percentage as Decimal, 2))
+    const at = find('recipient-country/@code').indexOf(code)
+    for (const [key, units] of money) {
+      if (key.split(' ').length !== 2) continue
+      this.money.add(key, shares.length === 0 ? units : (splitByLargestRemainder(units, shares)[at] ?? 0n))
+    }
     this.sectors.add(...new Set(find('sector[not(@vocabulary) or @vocabulary="1"]/@code')))
     this.statuses.add(...find('activity-status/@code'))
     this.partners.add(...partnersOf(find))
@@ -305,22 +312,22 @@ function projectFigures({ find }: CountedActivity, money: Sums): ProjectFigures 
     const [done, hoped] = [dateOf(find, actual), dateOf(find, planned)]
     return done ? dayName(done) : hoped ? `${dayName(hoped)} (${words.project.planned})` : undefined
   }
-  const shares = find('recipient-country/@percentage')
-  const countries = find('recipient-country/@code').map((code, at) =>
-    shares[at] === undefined ? countryName(code) : `${countryName(code)} ${shares[at]}%`,
-  )
+  const shared = (names: readonly (string | undefined)[], shares: readonly string[]) =>
+    names.map((name, at) => (shares[at] === undefined ? name : `${name} ${shares[at]}%`)).join(' ')
+  const countries = shared(find('recipient-country/@code').map(countryName), find('recipient-country/@percentage'))
   const facts = {
     [words.project.status]: words.statuses[find('activity-status/@code')[0] ?? ''],
     [words.project.start]: dated('2', '1'),
     [words.project.end]: dated('4', '3'),
-    [words.project.countries]: countries.join(' ') || undefined,
+    [words.project.countries]: countries || undefined,
     [words.project.place]:
       [...find('location[1]/name/narrative[1]'), ...find('location[1]/point/pos')].join(' ') || undefined,
     [words.project.partner]: find('participating-org[@role="4"][1]/narrative[1]')[0],
     [words.project.funders]: find('participating-org[@role="1"]/narrative[1]').join('; ') || undefined,
-    [words.project.sectors]: find('sector[@vocabulary="1"]/@code')
-      .map((code) => codeName('Sector', code))
-      .join(' '),
+    [words.project.sectors]: shared(
+      find('sector[@vocabulary="1"]/@code').map((code) => codeName('Sector', code)),
+      find('sector[@vocabulary="1"]/@percentage'),
+    ),
     [words.project.goals]:
       find('tag[@vocabulary="2" or @vocabulary="3"]/@code')
         .map((code) => `${code} ${codeName(code.includes('.') ? 'UNSDG-Targets' : 'UNSDG-Goals', code)}`)

@@ -9,15 +9,15 @@ import { listThemes } from '../../store/catalogue/reference-lists.js'
 import type { RunSummary } from '../../store/runs/runs.js'
 import { pageForPeople } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
-import { frameOf, pageHeaders, servePage, styleRoute } from './portal.js'
+import { assetRoutes, frameOf, pageHeaders, servePage } from './portal.js'
 
 /** `/` and `/developers`; the page for developers is at `/` too before the first release, and without the portal always. */
 export function indexRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal | undefined): void {
-  styleRoute(app)
+  assetRoutes(app)
   const serve = async (request: FastifyRequest, reply: FastifyReply, chosen: Language | undefined, address: string) => {
     const [release, stored] = await Promise.all([deps.releases.live(), storedFacts(deps)])
     const view = { ...frameOf(deps, request, chosen, address), release, hasPortal: portal !== undefined }
-    const body = developersPage({ ...view, manifest: release?.manifest, ...stored })
+    const body = developersPage(view, stored)
     return pageHeaders(reply, chosen)
       .header('content-type', 'text/html; charset=utf-8')
       .header('cache-control', 'no-cache')

@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
 import Negotiator from 'negotiator'
+import { ServiceError } from '../../domain/errors.js'
 import { framed } from '../../portal/pages/frame.js'
 import { type ListQuery, listParameters } from '../../portal/pages/projects.js'
-import { statusPage } from '../../portal/pages/status.js'
+import { type ShownLedger, statusPage } from '../../portal/pages/status.js'
 import type { Portal, RenderedPage } from '../../portal/portal.js'
+import { script, scriptAddress } from '../../portal/script.js'
 import { style, styleAddress } from '../../portal/style.js'
 import { type Language, languages } from '../../portal/view.js'
 import { escapeText } from '../../xml/writer.js'
@@ -15,9 +17,9 @@ import { nothingHere } from '../errors.js'
 import { sendRead } from '../reply.js'
 import { isMissingFile, noRelease } from './feeds.js'
 
-/** No script, no other host; a form may search here. */
+/** Our own script and stylesheet, no other host; a form may search here. */
 export const pagePolicy =
-  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 /** Addresses of pages below each language; they are not counted as requests of the API, as published files are not. */
 export const pagePaths = [
@@ -34,6 +36,7 @@ export const pagePaths = [
 
 const codes = Object.keys(languages) as Language[]
 const shownRuns = 20
+const statusSeconds = 5
 // The most that the protocol allows in one sitemap.
 const sitemapSize = 50_000
 
@@ -65,14 +68,17 @@ export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal
   sitemapRoutes(app, deps, portal)
 }
 
-/** The stylesheet, at an address that changes with it. */
-export function styleRoute(app: FastifyInstance): void {
-  app.get(styleAddress, pageForPeople, async (_request, reply) =>
-    reply
-      .header('content-type', 'text/css; charset=utf-8')
-      .header('cache-control', 'public, max-age=31536000, immutable')
-      .send(style),
-  )
+/** The stylesheet and the script, at addresses that change with them. */
+export function assetRoutes(app: FastifyInstance): void {
+  const serve = (address: string, mediaType: string, text: string) =>
+    app.get(address, pageForPeople, async (_request, reply) =>
+      reply
+        .header('content-type', `${mediaType}; charset=utf-8`)
+        .header('cache-control', 'public, max-age=31536000, immutable')
+        .send(text),
+    )
+  serve(styleAddress, 'text/css', style)
+  serve(scriptAddress, 'text/javascript', script)
 }
 
 function sitemapRoutes(app: FastifyInstance, { config }: ApiDeps, portal: Portal): void {
@@ -192,11 +198,24 @@ async function serveStatus(
   reply: FastifyReply,
   chosen: Language | undefined,
 ): Promise<FastifyReply> {
-  const [release, runs] = await Promise.all([deps.releases.live(), deps.listRuns(shownRuns)])
-  const view = frameOf(deps, request, chosen, '/status')
-  const document = framed({ ...view, release }, statusPage({ ...view, release }, runs))
+  const [release, ledger] = await Promise.all([deps.releases.live(), readLedger(deps)])
+  const view = { ...frameOf(deps, request, chosen, '/status'), release }
+  const document = framed(view, statusPage(view, ledger))
   pageHeaders(reply, chosen)
-  return await sendRead(request, reply, 'xml', { document, mediaType: 'text/html; charset=utf-8', isPublic: true })
+  const mediaType = 'text/html; charset=utf-8'
+  return await sendRead(request, reply, 'xml', { document, mediaType, isPublic: true, freshSeconds: statusSeconds })
+}
+
+/** The page is answered without the database too. */
+async function readLedger({ listRuns, nextRun, log }: ApiDeps): Promise<ShownLedger> {
+  try {
+    const [runs, next] = await Promise.all([listRuns(shownRuns), nextRun()])
+    return { runs, nextRun: next }
+  } catch (err) {
+    if (!(err instanceof ServiceError && err.code === 'database-unavailable')) throw err
+    log.warn({ err }, 'the status page shows no runs')
+    return undefined
+  }
 }
 
 /** What the frame of a page needs that is not drawn from a release. */

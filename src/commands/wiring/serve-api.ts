@@ -12,6 +12,7 @@ import type { Metrics } from '../../observability/metrics.js'
 import { createBulkReader } from '../../publishing/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../publishing/release/read/release-reader.js'
 import { onceReachable } from '../../runs/outage.js'
+import { nextPublication } from '../../runs/publication.js'
 import { unlessReadOnly } from '../../store/database/connection.js'
 import { recordFact } from '../../store/database/facts.js'
 import { listRuns } from '../../store/runs/runs.js'
@@ -94,6 +95,7 @@ export async function serveApi(
     releases: createReleaseReader(runtime.feedsDir),
     bulk: createBulkReader(runtime.feedsDir),
     listRuns: (limit) => listRuns(store.db, limit),
+    nextRun: () => nextPublication({ store, clock }),
     passwords: createPasswordHashing(),
     payments,
     metrics,

@@ -48,7 +48,7 @@ export function groupPage(view: View, kind: GroupPageKind, key: string): PageBod
     section: 'projects',
     main: html`<p class="kind">${label}${kind === 'themes' || name === key ? undefined : html` <code>${key}</code>`}</p><h1 dir="auto">${name}</h1>
 <dl class="tiles">${tile(words.nav.projects, projects)}${sumTiles(view, group)}</dl>
-<p class="kind">${words.group.whole}</p>
+${kind === 'organisations' ? undefined : html`<p class="kind">${words.group.split}</p>`}
 ${breakdowns(view, kind, group)}
 <h2>${words.group.biggest}</h2>
 ${projectCards(view, group.places.slice(0, shownProjects))}

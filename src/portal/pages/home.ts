@@ -19,6 +19,7 @@ import {
   to,
   type View,
 } from '../view.js'
+import { size } from './developers.js'
 import { legend, localAddress, monthPoints, monthTable, projectCards, tickOf } from './parts.js'
 
 const shownMonths = 24
@@ -121,7 +122,7 @@ function fileSection(view: View): Html {
     .filter(({ path }) => !isReportArchive(path))
     .map(
       (file) =>
-        html`<tr><th scope="row"><a href="${file.path}">${file.path}</a></th><td class="number">${countText(view, file.records)}</td><td class="number">${countText(view, Math.ceil(file.bytes / 1000))} kB</td><td class="number">${dayText(view, file.lastModified)}</td></tr>\n`,
+        html`<tr><th scope="row"><a href="${file.path}">${file.path}</a></th><td class="number">${countText(view, file.records)}</td><td class="number">${size(view, file.bytes)}</td><td class="number">${dayText(view, file.lastModified)}</td></tr>\n`,
     )
   return html`<h2>${words.home.files}</h2>
 ${table(words.home.freshness(release.manifest.generated), [words.home.file, words.home.records, words.home.size, words.home.changed], rows)}

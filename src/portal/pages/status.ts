@@ -1,11 +1,10 @@
-import { html } from '../html.js'
-import { countText, type PageBody, table, tile, type View } from '../view.js'
+import { type Html, html } from '../html.js'
+import { countText, type PageBody, percent, table, tile } from '../view.js'
 import type { Framed } from './frame.js'
 
 /** A publication run as the status page shows it. */
 export type ShownRun = {
   readonly id: number
-  readonly trigger: string
   readonly state: string
   readonly queuedAt: Date
   readonly startedAt?: Date
@@ -13,35 +12,67 @@ export type ShownRun = {
   readonly rendered: number
   readonly changed: number
   readonly held: number
-  readonly reason?: string
+  /** Where a running run is. */
+  readonly progress?: { readonly stage: string; readonly done: number; readonly total: number }
+  /** Seconds of each stage of a run that has ended. */
+  readonly stageSeconds?: Readonly<Record<string, number>>
   readonly error?: { readonly code: string }
 }
 
-/** `/status`: the last publication runs. */
-export function statusPage(view: Framed, runs: readonly ShownRun[]): PageBody {
-  const { words } = view
-  const rows = runs.map((run) => {
-    const seconds = run.startedAt && run.finishedAt && (run.finishedAt.getTime() - run.startedAt.getTime()) / 1000
-    const note = run.error?.code ?? run.reason
-    return html`<tr><th scope="row">${run.id}</th><td class="number">${words.status.states[run.state] ?? run.state}${note && html` <code>${note}</code>`}</td><td class="number">${time(run.startedAt ?? run.queuedAt)}</td><td class="number">${seconds === undefined ? undefined : words.status.seconds(seconds.toFixed(1))}</td><td class="number">${countText(view as View, run.rendered)}</td><td class="number">${countText(view as View, run.changed)}</td><td class="number">${countText(view as View, run.held)}</td></tr>
-`
-  })
-  const { status } = words
-  const head = [status.run, status.state, status.started, status.duration, status.rendered, status.changed, status.held]
+/** What the ledger says; the database may be away. */
+export type ShownLedger = { readonly runs: readonly ShownRun[]; readonly nextRun: Date | undefined } | undefined
+
+/** `/status`: the last publication runs and the next one. Of failures it names the code only: the rest is the operator's. */
+export function statusPage(view: Framed, ledger: ShownLedger): PageBody {
+  const { status, home } = view.words
   const live = view.release?.manifest
+  const head = [status.run, status.state, status.started, status.duration, status.stages]
+  const counts = [status.rendered, status.changed, status.held]
+  const rows = ledger?.runs.map((run) => runRow(view, run)) ?? []
+  const none = html`<p>${ledger ? status.noRuns : status.unreadable}</p>`
   return {
     title: status.title,
     description: status.intro,
     section: 'status',
     main: html`<h1>${status.title}</h1>
-${live && html`<dl class="tiles">${tile(status.live, html`<code>${live.release}</code>`)}${tile(words.home.published, time(new Date(live.generated)))}${tile(status.held, countText(view as View, live.held.count))}</dl>`}
+<dl class="tiles">${live && html`${tile(status.live, html`<code>${live.release}</code>`)}${tile(home.published, time(new Date(live.generated)))}${tile(status.held, countText(view, live.held.count))}`}
+${ledger && tile(status.next, ledger.nextRun ? time(ledger.nextRun) : view.words.unknown)}</dl>
 <h2>${status.intro}</h2>
-${rows.length === 0 ? html`<p>${status.noRuns}</p>` : table(status.intro, head, rows)}
+${rows.length === 0 ? none : table(status.intro, [...head, ...counts], rows)}
 <p><a href="/feeds/status.json">JSON</a></p>`,
   }
 }
 
-function time(at: Date) {
+function runRow(view: Framed, run: ShownRun): Html {
+  const { status } = view.words
+  const seconds = run.startedAt && run.finishedAt && (run.finishedAt.getTime() - run.startedAt.getTime()) / 1000
+  const state = html`${status.states[run.state] ?? run.state}${run.error && html` <code>${run.error.code}</code>`}`
+  const cells = [
+    state,
+    time(run.startedAt ?? run.queuedAt),
+    html`${seconds === undefined ? undefined : secondsText(view, seconds)}`,
+    stagesOf(view, run),
+    ...[run.rendered, run.changed, run.held].map((count) => html`${countText(view, count)}`),
+  ]
+  return html`<tr><th scope="row">${run.id}</th>${cells.map((cell) => html`<td class="number">${cell}</td>`)}</tr>\n`
+}
+
+function stagesOf(view: Framed, { stageSeconds = {}, progress }: ShownRun): Html {
+  const name = (stage: string) => view.words.status.stageNames[stage] ?? stage
+  if (progress) return html`${name(progress.stage)}: ${percent(view, progress.done, progress.total)}`
+  return html`${Object.entries(stageSeconds).map(
+    ([stage, seconds]) => html`<div>${name(stage)}: ${secondsText(view, seconds)}</div>`,
+  )}`
+}
+
+function secondsText(view: Framed, seconds: number): string {
+  return new Intl.NumberFormat(view.language, {
+    ...{ style: 'unit', unit: 'second', unitDisplay: 'short' },
+    ...{ minimumFractionDigits: 1, maximumFractionDigits: 1 },
+  }).format(seconds)
+}
+
+function time(at: Date): Html {
   const text = at.toISOString()
   return html`<time datetime="${text}">${`${text.slice(0, 10)} ${text.slice(11, 16)} UTC`}</time>`
 }

@@ -1,7 +1,11 @@
+import { type Html, html } from '../html.js'
+
 /** All words of the portal, in English. */
 export const en = {
   language: 'English',
   code: 'en',
+  locale: 'en_GB',
+  tables: { sort: 'Sort by this column', filter: 'Show rows with ' },
   skip: 'Skip to the content',
   nav: {
     label: 'Main',
@@ -19,7 +23,7 @@ export const en = {
   none: 'none',
   unknown: 'not stated',
   projects: (count: string, one: boolean) => (one ? `${count} project` : `${count} projects`),
-  money: { budget: 'Budget', in: 'Received', out: 'Paid out', month: 'Month', currency: 'Currency' },
+  money: { budget: 'Budget', in: 'Received', out: 'Paid out', month: 'Month', amount: 'Amount' },
   home: {
     intro: (name: string) =>
       `What ${name} did with what people gave: every project, every month, published every day as open data.`,
@@ -30,6 +34,7 @@ export const en = {
     byMonth: 'Money in and out, by month',
     monthChart: 'Bars by month: received and paid out',
     what: 'What it is for',
+    release: 'Release',
     sectors: 'Sectors',
     themes: 'Themes',
     newest: 'Newest projects',
@@ -101,6 +106,18 @@ export const en = {
     csv: 'Transactions as CSV',
     picture: (title: string) => `Picture: ${title}`,
     elsewhere: 'opens another site',
+    regions: 'Region',
+    baseline: 'baseline',
+    indicators: 'Indicators by period',
+    why: 'Why does it say this?',
+    plan: 'Budget and planned payouts by period',
+    budgetKind: 'Kind of budget',
+    plannedPayout: 'Planned payout',
+    period: 'Period',
+    transactions: 'Transactions',
+    date: 'Day',
+    kind: 'Kind',
+    between: 'From and to',
     humanitarian: 'Humanitarian',
   },
   group: {
@@ -112,7 +129,8 @@ export const en = {
     partners: 'Partners',
     status: 'By status',
     all: 'All projects of this list',
-    whole: 'Projects that are also elsewhere count here in full.',
+    split:
+      'The money of projects in several of them is split by the percentages of their records; the projects count in each.',
     biggest: 'Projects',
     more: (count: string) => `All ${count} projects`,
   },
@@ -173,7 +191,7 @@ export const en = {
   },
   status: {
     title: 'Status',
-    intro: 'The last publication runs.',
+    intro: 'The last publication runs',
     run: 'Run',
     state: 'State',
     started: 'Started',
@@ -181,11 +199,16 @@ export const en = {
     rendered: 'Rendered',
     changed: 'Changed',
     held: 'Held',
-    trigger: 'Trigger',
+    stages: 'Stages',
+    stageNames: {
+      render: 'Mapping and checks',
+      assemble: 'Writing the files',
+      commit: 'Making them live',
+    } as Readonly<Record<string, string>>,
+    next: 'Next run',
     live: 'Live release',
-    seconds: (value: string) => `${value} s`,
     noRuns: 'There has been no run yet.',
-    age: 'Age',
+    unreadable: 'The runs cannot be read at the moment; the published files stay.',
     states: {
       queued: 'waiting',
       running: 'running',
@@ -193,8 +216,69 @@ export const en = {
       unchanged: 'nothing had changed',
       held: 'held by a guard',
       failed: 'failed',
-      aborted: 'stopped',
     } as Readonly<Record<string, string>>,
+  },
+  developers: {
+    title: (publisher: string) => `${publisher}: open data`,
+    description: 'Projects and money as IATI 2.03, progress reports as Atom, published every day.',
+    intro:
+      'What this giving platform did, published every day: projects and money as IATI 2.03, progress reports as Atom.',
+    reports: 'Progress reports',
+    files: 'Files',
+    nothing: 'Nothing has been published yet: the first release is being built. Please come back in a minute.',
+    release: 'Current release',
+    published: 'Published',
+    activities: 'Activities',
+    held: 'Held back',
+    heldReasons: (count: string, manifest: Html) => html`${count} (see ${manifest} for the reasons)`,
+    theManifest: 'the manifest',
+    versions: '“Latest” always gives the newest file; “this version” never changes.',
+    latest: 'Latest',
+    thisVersion: 'This version',
+    versionOf: (hash: string, path: string) => `${hash}: this version of ${path}`,
+    compressed: 'Compressed',
+    changed: 'Changed',
+    projectFeeds: (count: string, path: Html, index: Html) =>
+      html`${count} projects have a feed of their own at ${path}; ${index} lists them.`,
+    theIndex: 'the index',
+    archives: (count: string) =>
+      `The feed of all reports goes back through ${count} archives (RFC 5005); the manifest lists them.`,
+    register: (bulk: Html) =>
+      html`Register the files of activities one by one; ${bulk} is all of them in one, for analysis.`,
+    everything: (manifest: Html) =>
+      html`Everything about this release, with checksums and findings, is in ${manifest}.`,
+    code: 'Code',
+    name: 'Name',
+    themes: (xml: Html, json: Html) =>
+      html`Sectors of vocabulary 99 are this platform’s own themes. The list as ${xml} and ${json} needs no key.`,
+    run: 'Last run',
+    noRun: 'There has been no run yet.',
+    lastRun: (id: string, state: Html, when: Html, rendered: string, held: string) =>
+      html`Run ${id} is ${state}, ${when}: ${rendered} rendered, ${held} held.`,
+    runs: 'Status of the last runs',
+    heading: 'For developers',
+    noKey: (methods: Html) => html`Files need no key. They answer ${methods}.`,
+    oneActivity: (index: Html) =>
+      html`One activity has an address of its own, in XML and JSON; ${index} lists all of them.`,
+    api: (parameter: Html) =>
+      html`The API speaks XML and JSON and needs an ${parameter}, which the operator of this service issues.`,
+  },
+  held: {
+    title: 'Held projects',
+    intro: 'Projects that are not published as they are, because their record would break a rule of IATI.',
+    project: 'Project',
+    state: 'State',
+    stillPublished: 'Its last valid text stays published.',
+    neverPublished: 'It was never published.',
+    since: 'Since',
+    reasons: 'Reasons',
+    place: 'Place in the record',
+    value: 'What was expected, and what came',
+    mend: 'How to mend it',
+    mendFields: (fields: string) => `Correct ${fields}, as giving import names these fields, then run giving publish.`,
+    mendElse:
+      'No imported field is written there: look at the configuration with giving doctor, then run giving publish.',
+    code: 'Code',
   },
   statuses: {
     '1': 'Planned',
@@ -204,8 +288,6 @@ export const en = {
     '5': 'Cancelled',
     '6': 'Suspended',
   } as Readonly<Record<string, string>>,
-  /** Names of purpose codes; the standard has them in English. */
-  sectorNames: {} as Readonly<Record<string, string>>,
   notFound: 'There is no such page',
 }
 

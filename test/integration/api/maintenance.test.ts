@@ -105,6 +105,7 @@ describe('without a database', async () => {
       store: away,
       listRuns: () => away.db.query('select 1').then(() => []),
     })
+    expect((await app.inject('/status')).body).toContain('The runs cannot be read at the moment')
     await layRelease(feedsDir, release)
     for (const path of [
       '/iati/activities.xml',

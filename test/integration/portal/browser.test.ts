@@ -3,6 +3,7 @@ import path from 'node:path'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fr } from '../../../src/portal/words/fr.js'
 import { browserProgram, demoSite } from '../../support/portal-site.js'
 
 const program = browserProgram
@@ -138,6 +139,46 @@ describe.skipIf(!program)('the portal in a browser', () => {
     expect(reached.size).toBe(wanted)
     await whole.close()
   }, 120_000)
+
+  it('sorts and filters tables by its script, under the policy of its pages, and has them without it', async () => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    const problems: string[] = []
+    page.on('console', (message) => problems.push(message.text()))
+    page.on('pageerror', (error) => problems.push(error.message))
+    await page.goto(`${base}/fr/quality`)
+    const coverage = page.locator('table', { has: page.locator('caption', { hasText: fr.quality.coverageNote }) })
+    const counts = async () => (await coverage.locator('tbody tr td:nth-child(2)').allTextContents()).map(Number)
+    const before = await counts()
+    expect(before.length).toBeGreaterThan(30)
+    const head = coverage.getByRole('button', { name: fr.quality.activities })
+    const ascending = [...before].sort((a, b) => a - b)
+    await head.press('Enter')
+    expect(await counts()).toEqual(ascending)
+    expect(await coverage.locator('th[aria-sort]').getAttribute('aria-sort')).toBe('ascending')
+    await head.press('Enter')
+    expect(await counts()).toEqual(ascending.reverse())
+    await coverage.locator('xpath=../preceding-sibling::label[1]/input').fill('budget')
+    expect(await coverage.locator('tbody tr:visible th').allTextContents()).toEqual(
+      expect.arrayContaining(['budget', 'country-budget-items']),
+    )
+    expect(await coverage.locator('tbody tr:visible').count()).toBe(2)
+    await page.goto(`${base}${pages.project}`)
+    await page.getByText('Transactions', { exact: true }).first().click()
+    const listed = page.locator('table', { has: page.locator('caption', { hasText: 'Transactions' }) })
+    const amounts = async () =>
+      (await listed.locator('data').evaluateAll((all) => all.map((one) => one.getAttribute('value')))).map(Number)
+    await listed.getByRole('button', { name: 'Amount' }).click()
+    expect(await amounts()).toEqual((await amounts()).sort((a, b) => a - b))
+    expect(new Set(await amounts()).size).toBeGreaterThan(2)
+    expect(problems).toEqual([])
+    await context.close()
+    const plain = await (await browser.newContext({ javaScriptEnabled: false })).newPage()
+    await plain.goto(`${base}/quality`)
+    expect(await plain.locator('th button, label.filter').count()).toBe(0)
+    expect(await plain.locator('table').count()).toBeGreaterThan(5)
+    await plain.context().close()
+  }, 60_000)
 
   it('has small pages: 60 KB each with its charts', async () => {
     for (const address of Object.values(pages)) {

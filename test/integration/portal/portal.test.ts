@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createReleaseReader } from '../../../src/publishing/release/read/release-reader.js'
+import { adoptSchedule } from '../../../src/store/runs/schedules.js'
 import { seedDemo } from '../../../src/store/seeding/demo.js'
 import { parseElement, recordLimits } from '../../../src/xml/reader.js'
 import { testApi } from '../../support/api.js'
@@ -77,7 +78,7 @@ describe('the portal over the demo', async () => {
     expect(await language('/en/projects', 'fr')).toBe('en')
     const page = await app.inject('/projects')
     expect(page.headers).toMatchObject({ vary: 'Accept-Language, Accept-Encoding' })
-    expect(page.headers['content-security-policy']).not.toContain('script')
+    expect(page.headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/)
     expect((await app.inject({ url: '/projects', headers: { 'if-none-match': page.headers.etag } })).statusCode).toBe(
       304,
     )
@@ -97,6 +98,29 @@ describe('the portal over the demo', async () => {
     })
     expect(both).toBe(counted)
     expect(both).toBeGreaterThan(0)
+  })
+
+  it('shows runs with their stages and the next one, and of a failure its code alone', async () => {
+    const status = async (url = '/status') => await app.inject(url)
+    expect((await status()).body).toContain('<dt>Next run</dt><dd>not stated</dd>')
+    await adoptSchedule(store.db, 'publish', { expression: '0 2 * * *', timezone: 'UTC' }, publisher.now)
+    const failed = await store.db.query<{ id: number }>(
+      `insert into run (trigger, state, queued_at, started_at, finished_at, error_code, error_message, outcome)
+        values ('manual', 'failed', $1, $1, $1, 'disk-full', 'no space in /srv/secret', '{"reason": "secret reason"}')
+        returning id`,
+      [publisher.now],
+    )
+    try {
+      const page = await status()
+      expect(page.headers['cache-control']).toBe('public, max-age=5')
+      expect(page.body).toContain('<dt>Next run</dt><dd><time datetime="2026-11-22T02:00:00.000Z">')
+      expect(page.body).toContain('failed <code>disk-full</code>')
+      expect(page.body).not.toContain('secret')
+      expect(page.body.match(/<div>Mapping and checks: \d+\.\d sec<\/div><div>Writing the files: /g)).toHaveLength(2)
+      expect((await status('/fr/status')).body).toMatch(/<div>Écriture des fichiers: \d+,\d\ss<\/div>/)
+    } finally {
+      await store.db.query('delete from run where id = $1', [failed.rows[0]?.id])
+    }
   })
 
   it('is off where PORTAL is off: the page for developers alone', async () => {

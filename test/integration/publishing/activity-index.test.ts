@@ -63,6 +63,11 @@ async function expectRecount(): Promise<void> {
           find('sector[@vocabulary="99"]/narrative')[at],
         ]),
       ) as Record<string, string>,
+      ...several({
+        countries: find('recipient-country/@percentage'),
+        sectors: find('sector[@vocabulary="1"]/@percentage'),
+        themes: find('sector[@vocabulary="99"]/@percentage'),
+      }),
       ...(find('participating-org[@role="4"]')[0] !== undefined && {
         partner: {
           ...first('ref', find('participating-org[@role="4"][1]/@ref')),
@@ -98,6 +103,12 @@ async function expectRecount(): Promise<void> {
 
 function first<Name extends string>(name: Name, [value]: readonly string[]): Partial<Record<Name, string>> {
   return value === undefined ? {} : ({ [name]: value } as Record<Name, string>)
+}
+
+/** The percentages of the lists that have any. */
+function several(lists: Record<'countries' | 'sectors' | 'themes', string[]>): Pick<ActivityEntry, 'shares'> {
+  const shares = Object.entries(lists).filter(([, list]) => list.length > 0)
+  return shares.length === 0 ? {} : { shares: Object.fromEntries(shares) }
 }
 
 function sorted(value: object): object {

@@ -26,6 +26,8 @@ export type ActivityEntry = {
   readonly sectors: readonly string[]
   /** The platform's own themes (vocabulary 99) with their names. */
   readonly themes: Readonly<Record<string, string>>
+  /** Percentages of the countries, sectors and themes, in their order, where there are several. */
+  readonly shares?: { readonly [Kind in SharedKind]?: readonly Decimal[] }
   /** The first implementing organisation. */
   readonly partner?: { readonly ref?: string; readonly name: string }
   /** Address of the project's own page on the platform. */
@@ -38,6 +40,9 @@ export type ActivityEntry = {
   /** Bit n is set where the activity has `indexedElements[n]`. */
   readonly has: number
 }
+
+/** What the money of an activity is split by. */
+export type SharedKind = 'countries' | 'sectors' | 'themes'
 
 /** Received and paid out by currency and month. */
 export type Months = Readonly<Record<string, Readonly<Record<string, { readonly in: Decimal; readonly out: Decimal }>>>>
@@ -61,6 +66,7 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Activit
   const countries: string[] = []
   const sectors: string[] = []
   const themes: Record<string, string> = {}
+  const shares: Record<SharedKind, Decimal[]> = { countries: [], sectors: [], themes: [] }
   const years = new Set<number>()
   const budgets = { '1': new Sums(), '2': new Sums() }
   const received = new Sums()
@@ -75,11 +81,15 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Activit
     if (name === 'title') title = narrativeOf(content)
     else if (name === 'activity-status') status = attribute('code') ?? ''
     else if (name === 'activity-date') dates[attribute('type') ?? ''] = attribute('iso-date') ?? ''
-    else if (name === 'recipient-country') countries.push(attribute('code') ?? '')
-    else if (name === 'sector') {
+    else if (name === 'recipient-country') {
+      countries.push(attribute('code') ?? '')
+      shares.countries.push(shareOf(attribute))
+    } else if (name === 'sector') {
       const code = attribute('code') ?? ''
-      if (attribute('vocabulary') === '99') themes[code] = narrativeOf(content)
+      const isTheme = attribute('vocabulary') === '99'
+      if (isTheme) themes[code] = narrativeOf(content)
       else sectors.push(code)
+      shares[isTheme ? 'themes' : 'sectors'].push(shareOf(attribute))
     } else if (name === 'participating-org' && attribute('role') === '4') {
       const ref = attribute('ref')
       partner ??= { ...(ref !== undefined && { ref }), name: narrativeOf(content) }
@@ -120,6 +130,7 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Activit
     countries,
     sectors,
     themes,
+    ...severalOf(shares),
     ...(partner && { partner }),
     ...(page !== undefined && { page }),
     ...(picture !== undefined && { picture }),
@@ -132,6 +143,15 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Activit
     budgetYears: [...years].sort(),
     has: [...names].reduce((sum, name) => sum + (bits.get(name) ?? 0), 0),
   }
+}
+
+function shareOf(attribute: (name: string) => string | undefined): Decimal {
+  return (attribute('percentage') ?? '100') as Decimal
+}
+
+function severalOf(shares: Readonly<Record<SharedKind, readonly Decimal[]>>): Pick<ActivityEntry, 'shares'> {
+  const several = Object.entries(shares).filter(([, list]) => list.length > 1)
+  return several.length === 0 ? {} : { shares: Object.fromEntries(several) }
 }
 
 type Value = { readonly currency: string; readonly units: bigint }

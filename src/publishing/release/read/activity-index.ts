@@ -7,7 +7,7 @@ import { type ActivityEntry, indexedElements, MonthSums, type Months } from './a
 import type { ReadableRelease } from './release-reader.js'
 
 /** Raise it with every change of what the index says about the same activity. */
-export const indexFormat = 1
+export const indexFormat = 2
 
 // The index is one JSON document with one line for each activity, so that it is written and read line by line.
 export const indexStart = `{"format":${indexFormat},"elements":${JSON.stringify(indexedElements)},"files":[`

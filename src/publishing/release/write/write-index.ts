@@ -69,7 +69,8 @@ class IndexSections {
   async find(path: string): Promise<boolean> {
     for (;;) {
       const { done, value } = await this.#lines.next()
-      if (done) return false
+      // An index of another format says something else of the same activities.
+      if (done || (value.startsWith('{"format":') && value !== indexStart)) return false
       if (value === fileStart(path)) return true
     }
   }

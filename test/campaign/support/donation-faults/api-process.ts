@@ -26,6 +26,7 @@ const api = await createApi({
   bulk: createBulkReader(feedsDir),
   payments: testPayments(store, { clock, timeoutMs, gateway: await campaignGateway(place, store, timeoutMs) }),
   listRuns: async () => [],
+  nextRun: async () => undefined,
   log: createLog('silent'),
   passwords: createPasswordHashing(),
   stopping: new AbortController().signal,

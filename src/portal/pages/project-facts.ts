@@ -1,0 +1,84 @@
+import { organisationId } from '../catalogue.js'
+import { type Html, html } from '../html.js'
+import type { ShownProject } from '../read-project.js'
+import { child, children, narrativeText } from '../record.js'
+import { codeHtml, countryName, dayText, statusName, to } from '../view.js'
+
+/** A fact with the place of the record that says it. */
+type Fact = { readonly name: string; readonly value: Html | string | undefined; readonly path: string }
+
+/** The facts about a project, and why the page says them. */
+export function factsSection(shown: ShownProject): Html {
+  const { project } = shown.view.words
+  const facts = factsOf(shown).filter(({ value }) => value !== undefined)
+  return html`<h2>${project.facts}</h2><dl class="facts">
+${facts.map(({ name, value }) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>
+<details><summary>${project.why}</summary><dl class="facts">
+${facts.map(({ name, path }) => html`<dt>${name}</dt><dd><code>${path}</code></dd>\n`)}</dl></details>`
+}
+
+function factsOf({ view, entry, activity }: ShownProject): Fact[] {
+  const { project: words } = view.words
+  const inner = (path: string) => children(activity, path)
+  const share = (percentage: string | undefined) => (percentage === undefined ? ' ' : ` ${percentage}% `)
+  const funders = inner('participating-org').filter(({ attributes }) => attributes.role === '1')
+  const countries = inner('recipient-country').map(
+    ({ attributes: { code = '', percentage } }) =>
+      html`<a href="${to(view, 'countries', code)}">${countryName(view, code)}</a>${share(percentage)}`,
+  )
+  const regions = inner('recipient-region').map(
+    ({ attributes: { code = '', percentage } }) => html`${codeHtml(view, 'Region', code)}${share(percentage)}`,
+  )
+  const places = inner('location').map(
+    (one) =>
+      html`<span dir="auto">${narrativeText(child(one, 'name'), view.language)}</span> ${child(child(one, 'point'), 'pos')?.text} `,
+  )
+  const sectors = inner('sector')
+    .filter(({ attributes }) => attributes.vocabulary === '1')
+    .map(
+      ({ attributes: { code = '', percentage } }) =>
+        html`<a href="${to(view, 'sectors', code)}">${codeHtml(view, 'Sector', code)}</a>${share(percentage)}`,
+    )
+  const goals = inner('tag').map(
+    ({ attributes: { vocabulary, code = '' } }) =>
+      html`<li>${code} ${codeHtml(view, vocabulary === '2' ? 'UNSDG-Goals' : 'UNSDG-Targets', code)}</li>`,
+  )
+  const several = (items: readonly Html[]) => (items.length === 0 ? undefined : html`${items}`)
+  return [
+    { name: words.status, value: statusName(view, entry.status), path: 'activity-status/@code' },
+    { name: words.start, ...dateFact({ view, activity }, '2', '1') },
+    { name: words.end, ...dateFact({ view, activity }, '4', '3') },
+    { name: words.countries, value: several(countries), path: 'recipient-country' },
+    { name: words.regions, value: several(regions), path: 'recipient-region' },
+    { name: words.place, value: several(places), path: 'location' },
+    {
+      name: words.partner,
+      value:
+        entry.partner &&
+        html`<a href="${to(view, 'organisations', organisationId(entry.partner))}" dir="auto">${entry.partner.name}</a>`,
+      path: 'participating-org[@role="4"]',
+    },
+    {
+      name: words.funders,
+      value: funders.length === 0 ? undefined : funders.map((one) => narrativeText(one, view.language)).join('; '),
+      path: 'participating-org[@role="1"]',
+    },
+    { name: words.sectors, value: several(sectors), path: 'sector[@vocabulary="1"]' },
+    { name: words.goals, value: goals.length === 0 ? undefined : html`<ul>${goals}</ul>`, path: 'tag' },
+    { name: words.identifier, value: html`<code>${entry.identifier}</code>`, path: 'iati-identifier' },
+    { name: words.changed, value: dayText(view, entry.changed), path: '@last-updated-datetime' },
+  ]
+}
+
+/** The actual day, else the planned one. */
+function dateFact(
+  { view, activity }: Pick<ShownProject, 'view' | 'activity'>,
+  actual: string,
+  planned: string,
+): Pick<Fact, 'value' | 'path'> {
+  const dates = children(activity, 'activity-date')
+  const found = [actual, planned].flatMap((type) => dates.find(({ attributes }) => attributes.type === type) ?? [])[0]
+  const { type = '', 'iso-date': day } = found?.attributes ?? {}
+  const note = type === planned ? html` (${view.words.project.planned})` : undefined
+  return { value: day && html`${dayText(view, day)}${note}`, path: `activity-date[@type="${type}"]` }
+}
