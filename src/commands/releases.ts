@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import { ActivityIndex } from '../publishing/release/read/activity-index.js'
+import { changedElements, type IndexedRelease } from '../publishing/release/read/changed-elements.js'
 import { diffReleases, type ReleaseDiff } from '../publishing/release/read/diff-releases.js'
 import {
   getRelease,
@@ -67,10 +69,20 @@ async function show(runtime: Runtime<'publish'>, output: Output, id: string): Pr
 }
 
 async function diff({ feedsDir }: Runtime, output: Output, from: string, to: string): Promise<number> {
-  const differences = await diffReleases(await openAnyRelease(feedsDir, from), await openAnyRelease(feedsDir, to))
-  output.result(differences, () => describeDiff(differences))
+  const [before, after] = await Promise.all([openIndexed(feedsDir, from), openIndexed(feedsDir, to)])
+  const differences = await diffReleases(before.release, after.release)
+  const elements: Record<string, readonly string[]> = {}
+  for (const identifier of differences.activities.changed.sample) {
+    elements[identifier] = await changedElements(before, after, identifier)
+  }
+  output.result({ ...differences, elements }, () => describeDiff(differences, elements))
   const { files, held } = differences
   return files.some(({ change }) => change !== 'same') || held.from !== held.to ? 1 : 0
+}
+
+async function openIndexed(feedsDir: string, id: string): Promise<IndexedRelease> {
+  const release = await openAnyRelease(feedsDir, id)
+  return { release, index: await ActivityIndex.read(release) }
 }
 
 async function approve(
@@ -104,10 +116,16 @@ function describe({ id, state, generated, activities, bytes, held, reason }: Kno
   return `${id} ${state.padEnd(10)} ${generated} ${activities} activities${heldActivities}, ${bytes} bytes${why}`
 }
 
-function describeDiff({ activities, money, files, held }: ReleaseDiff): string[] {
-  const { added, removed, changed, same } = activities
+function describeDiff(
+  { activities, money, files, held }: ReleaseDiff,
+  elements: Readonly<Record<string, readonly string[]>>,
+): string[] {
+  const { added, removed, changed, ended, same } = activities
   return [
-    ...Object.entries({ added, removed, changed }).map(([change, named]) => `${change}: ${listed(named)}`),
+    ...Object.entries({ added, removed, changed, ended }).map(([change, named]) => `${change}: ${listed(named)}`),
+    ...Object.entries(elements).flatMap(([identifier, names]) =>
+      names.length === 0 ? [] : `  ${identifier}: ${names.join(', ')}`,
+    ),
     `same: ${same}`,
     ...Object.entries(money).map(
       ([currency, { from, to, change }]) => `incoming funds ${currency}: ${from} -> ${to} (${change})`,

@@ -320,6 +320,11 @@ function projectFigures({ find }: CountedActivity, money: Sums): ProjectFigures 
     [words.project.start]: dated('2', '1'),
     [words.project.end]: dated('4', '3'),
     [words.project.countries]: countries || undefined,
+    [words.project.regions]:
+      shared(
+        find('recipient-region/@code').map((code) => codeName('Region', code)),
+        find('recipient-region/@percentage'),
+      ) || undefined,
     [words.project.place]:
       [...find('location[1]/name/narrative[1]'), ...find('location[1]/point/pos')].join(' ') || undefined,
     [words.project.partner]: find('participating-org[@role="4"][1]/narrative[1]')[0],

@@ -1,6 +1,8 @@
-import { type ActivityIndex, type IndexReader, readActivity } from '../../publishing/release/read/activity-index.js'
-import { activityChildren } from '../../publishing/release/read/activity-text.js'
+import type { Decimal } from '../../domain/money.js'
+import type { ActivityIndex, IndexReader } from '../../publishing/release/read/activity-index.js'
+import { changedElements, type IndexedRelease } from '../../publishing/release/read/changed-elements.js'
 import { diffReleases, type ReleaseDiff } from '../../publishing/release/read/diff-releases.js'
+import type { Sample } from '../../publishing/release/read/manifest.js'
 import type { ReadableRelease, ReleaseReader } from '../../publishing/release/read/release-reader.js'
 import { element, textElement } from '../../xml/element.js'
 import { writeElement } from '../../xml/writer.js'
@@ -9,7 +11,7 @@ import { countText, dayText, moneyText, type PageBody, table, tile, to, type Vie
 
 // Releases that lists show, and activities that are named of each kind.
 const shownReleases = 10
-const named = 100
+const mostNamed = 100
 const keptDiffs = 20
 
 /** Compares releases, which never change, once. */
@@ -34,7 +36,7 @@ export class Differences {
     const key = `${from.id}..${to.id}`
     const known = this.#kept.get(key)
     if (known) return await known
-    const comparing = diffReleases(from, to, { readIndex: this.#readIndex, most: named })
+    const comparing = diffReleases(from, to, { readIndex: this.#readIndex, most: mostNamed })
     this.#kept.set(key, comparing)
     comparing.catch(() => this.#kept.delete(key))
     for (const oldest of this.#kept.keys()) {
@@ -49,16 +51,12 @@ export class Differences {
     const [, from = '', to = ''] = /^([^.]+)\.\.([^.]+)$/.exec(pair) ?? []
     const [before, after] = [await this.#releases.byId(from), await this.#releases.byId(to)]
     if (!before || !after) return undefined
-    return { before, after, indexBefore: await this.#readIndex(before), indexAfter: await this.#readIndex(after) }
+    const indexed = async (release: ReadableRelease) => ({ release, index: await this.#readIndex(release) })
+    return { before: await indexed(before), after: await indexed(after) }
   }
 }
 
-type Compared = {
-  readonly before: ReadableRelease
-  readonly after: ReadableRelease
-  readonly indexBefore: ActivityIndex | undefined
-  readonly indexAfter: ActivityIndex | undefined
-}
+type Compared = { readonly before: IndexedRelease; readonly after: IndexedRelease }
 
 /** `/changes`: what each kept release changed. */
 export async function changesPage(view: View, differences: Differences): Promise<PageBody> {
@@ -70,7 +68,7 @@ export async function changesPage(view: View, differences: Differences): Promise
       diff,
     }) => html`<tr><th scope="row">${dayText(view, after.manifest.generated)} <small><code>${after.id}</code></small></th>
 <td class="number">${countText(view, diff.activities.added.count)}</td><td class="number">${countText(view, diff.activities.changed.count)}</td>
-<td class="number">${countText(view, diff.activities.removed.count)}</td><td class="number">${countText(view, diff.activities.same)}</td>
+<td class="number">${countText(view, diff.activities.ended.count)}</td><td class="number">${countText(view, diff.activities.removed.count)}</td><td class="number">${countText(view, diff.activities.same)}</td>
 <td class="number">${countText(view, diff.held.to)}</td><td><a href="${to(view, 'changes')}/${from.id}..${after.id}">${words.changes.show}</a></td></tr>
 `,
   )
@@ -78,10 +76,11 @@ export async function changesPage(view: View, differences: Differences): Promise
     words.changes.release,
     words.changes.added,
     words.changes.changed,
+    words.changes.ended,
     words.changes.removed,
     words.changes.same,
     words.changes.held,
-    '',
+    words.changes.show,
   ]
   return {
     title: words.changes.title,
@@ -89,7 +88,7 @@ export async function changesPage(view: View, differences: Differences): Promise
     section: 'changes',
     head: html`<link rel="alternate" type="application/atom+xml" title="${words.changes.title}" href="/changes.atom">\n`,
     main: html`<h1>${words.changes.title}</h1><p class="lead">${words.changes.intro}</p>
-${rows.length === 0 ? html`<p>${words.changes.first}</p>` : table(words.changes.title, head.slice(0, 6).concat(words.changes.show), rows)}
+${rows.length === 0 ? html`<p>${words.changes.first}</p>` : table(words.changes.title, head, rows)}
 <p><a href="/changes.atom">Atom</a></p>`,
   }
 }
@@ -112,33 +111,43 @@ export async function changePage(view: View, differences: Differences, pair: str
   const compared = await differences.open(pair)
   if (!compared) return undefined
   const { before, after } = compared
-  const diff = await differences.between(before, after)
-  const { added, removed, changed, same } = diff.activities
+  const diff = await differences.between(before.release, after.release)
+  const { added, changed, ended, removed, same } = diff.activities
   const changedRows: Html[] = []
   for (const identifier of changed.sample) {
-    const elements = await changedElements(compared, identifier)
+    const elements = await changedElements(before, after, identifier)
     changedRows.push(
-      html`<tr><th scope="row">${projectLink(view, compared.indexAfter, identifier)}</th><td>${elements.map((name) => html`<code>${name}</code> `)}</td></tr>\n`,
+      html`<tr><th scope="row">${projectLink(view, after.index, identifier)}</th><td>${elements.map((name) => html`<code>${name}</code> `)}</td></tr>\n`,
     )
   }
-  const list = (title: string, sample: typeof added, index: ActivityIndex | undefined) =>
-    sample.count === 0
+  const section = (title: string, { count, sample }: Sample, list: Html) =>
+    count === 0
       ? undefined
-      : html`<h2>${title} (${countText(view, sample.count)})</h2><ul>${sample.sample.map((one) => html`<li>${projectLink(view, index, one)}</li>\n`)}</ul>${sample.count > named ? html`<p>${words.changes.shown(countText(view, named))}</p>` : undefined}`
+      : html`<h2>${title} (${countText(view, count)})</h2>${list}${count > sample.length ? html`<p>${words.changes.shown(countText(view, sample.length))}</p>` : undefined}\n`
+  const named = (title: string, of: Sample, index: ActivityIndex | undefined) =>
+    section(title, of, html`<ul>${of.sample.map((one) => html`<li>${projectLink(view, index, one)}</li>\n`)}</ul>`)
   const received = Object.entries(diff.money).map(([currency, { change }]) =>
-    tile(words.changes.received, moneyText(view, change as never, currency)),
+    tile(words.changes.received, moneyText(view, change as Decimal, currency)),
   )
+  const { held } = after.release.manifest
+  const heldItems = held.sample.map(
+    ({ identifier, notices }) =>
+      html`<li>${projectLink(view, after.index, identifier)}: ${notices.map(({ code }) => html`<code>${code}</code> `)}</li>\n`,
+  )
+  const end = ({ manifest, id }: ReadableRelease) => html`${dayText(view, manifest.generated)} <code>${id}</code>`
   return {
-    title: words.changes.between(before.id, after.id),
+    title: words.changes.between(before.release.id, after.release.id),
     description: words.changes.intro,
     section: 'changes',
     isUnlisted: true,
     main: html`<p class="path"><a href="${to(view, 'changes')}">${words.changes.title}</a></p>
-<h1>${words.changes.title}</h1><p class="lead">${words.changes.from} ${dayText(view, before.manifest.generated)} <code>${before.id}</code> ${words.changes.to} ${dayText(view, after.manifest.generated)} <code>${after.id}</code></p>
-<dl class="tiles">${tile(words.changes.added, countText(view, added.count))}${tile(words.changes.changed, countText(view, changed.count))}${tile(words.changes.removed, countText(view, removed.count))}${tile(words.changes.same, countText(view, same))}${tile(words.changes.held, countText(view, diff.held.to))}${received}</dl>
-${list(words.changes.added, added, compared.indexAfter)}
-${changed.count > 0 ? html`<h2>${words.changes.changed} (${countText(view, changed.count)})</h2>${table(words.changes.elements, [words.changes.project, words.changes.elements], changedRows, 2)}${changed.count > named ? html`<p>${words.changes.shown(countText(view, named))}</p>` : undefined}` : undefined}
-${list(words.changes.removed, removed, undefined)}`,
+<h1>${words.changes.title}</h1><p class="lead">${words.changes.from} ${end(before.release)} ${words.changes.to} ${end(after.release)}</p>
+<dl class="tiles">${tile(words.changes.added, countText(view, added.count))}${tile(words.changes.changed, countText(view, changed.count))}${tile(words.changes.ended, countText(view, ended.count))}${tile(words.changes.removed, countText(view, removed.count))}${tile(words.changes.same, countText(view, same))}${tile(words.changes.held, countText(view, diff.held.to))}${received}</dl>
+${named(words.changes.added, added, after.index)}
+${section(words.changes.changed, changed, table(words.changes.elements, [words.changes.project, words.changes.elements], changedRows, 2))}
+${named(words.changes.ended, ended, after.index)}
+${named(words.changes.removed, removed, before.index)}
+${section(words.changes.held, { count: held.count, sample: held.sample.map(({ identifier }) => identifier) }, html`<ul>${heldItems}</ul>`)}`,
   }
 }
 
@@ -150,32 +159,13 @@ function projectLink(view: View, index: ActivityIndex | undefined, identifier: s
   return html`<a href="${to(view, 'projects', String(view.index.entry(live).project))}" dir="auto">${name}</a>`
 }
 
-/** The names of the elements whose content differs between two releases. */
-async function changedElements(
-  { before, after, indexBefore, indexAfter }: Compared,
-  identifier: string,
-): Promise<string[]> {
-  const [from, to] = [indexBefore?.rowOf(identifier), indexAfter?.rowOf(identifier)]
-  if (!indexBefore || !indexAfter || from === undefined || to === undefined) return []
-  const [old, now] = [await textsOf(before, indexBefore, from), await textsOf(after, indexAfter, to)]
-  return [...new Set([...old.keys(), ...now.keys()])].filter((name) => old.get(name) !== now.get(name))
-}
-
-async function textsOf(release: ReadableRelease, index: ActivityIndex, row: number): Promise<Map<string, string>> {
-  const texts = new Map<string, string>()
-  for (const { name, text } of activityChildren((await readActivity(release, index, row)).toString('utf8'))) {
-    texts.set(name, (texts.get(name) ?? '') + text)
-  }
-  return texts
-}
-
 /** `/changes.atom`: an entry for each kept release that changed something. */
 export async function changesFeed(view: View, differences: Differences): Promise<string> {
   const { baseUrl, publisherName, words, release } = view
   const address = `${baseUrl}/changes.atom`
   const all = await steps(view, differences)
   const entries = all.map(({ from, to: after, diff }) => {
-    const { added, changed, removed } = diff.activities
+    const { added, changed, ended, removed } = diff.activities
     const link = `${baseUrl}/changes/${from.id}..${after.id}`
     return element('entry', undefined, [
       textElement('id', link),
@@ -184,7 +174,7 @@ export async function changesFeed(view: View, differences: Differences): Promise
       element('link', { rel: 'alternate', type: 'text/html', href: link }),
       textElement(
         'summary',
-        `${words.changes.added}: ${added.count}; ${words.changes.changed}: ${changed.count}; ${words.changes.removed}: ${removed.count}`,
+        `${words.changes.added}: ${added.count}; ${words.changes.changed}: ${changed.count}; ${words.changes.ended}: ${ended.count}; ${words.changes.removed}: ${removed.count}`,
       ),
     ])
   })

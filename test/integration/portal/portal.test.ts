@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { en } from '../../../src/portal/words/en.js'
+import { fr } from '../../../src/portal/words/fr.js'
 import { createReleaseReader } from '../../../src/publishing/release/read/release-reader.js'
 import { adoptSchedule } from '../../../src/store/runs/schedules.js'
 import { seedDemo } from '../../../src/store/seeding/demo.js'
@@ -10,6 +12,7 @@ import { day, mappingConfig, usd } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
 import { choosePages, countedFigures, shownFigures } from '../../support/portal-figures.js'
 import { publishedSite } from '../../support/portal-site.js'
+import { textsOf } from '../../support/portal-words.js'
 import type { Publisher } from '../../support/publishing.js'
 import { countActivities } from '../../support/recount.js'
 
@@ -24,17 +27,26 @@ describe('the portal over the demo', async () => {
     await seedDemo(store, { today: day('2026-11-20'), currency: usd, baseUrl })
     ;({ app, publisher } = await publishedSite(store))
     await store.db.query(`update project set title = 'Another title' where id = 9000007`)
+    await store.db.query(`update project set status = 'retired', active = false where id = 9000008`)
+    await store.db.query(`update project set title = '<p></p>' where id = 9000009`)
     publisher.now = new Date('2026-11-22T02:00:00Z')
     expect((await publisher.publish()).state).toBe('published')
   }, 60_000)
 
   it('has no link that leads nowhere, on any page', async () => {
-    const wanted = ['/', '/fr', '/robots.txt', '/sitemap.xml']
+    const wanted = ['/', '/fr', '/fr/projects/9000001', '/fr/projects/9000003', '/robots.txt', '/sitemap.xml']
+    const french = new Set(textsOf(fr).values())
+    const english = new Set([...textsOf(en).values()].filter((text) => !french.has(text)))
+    const untranslated = new Set<string>()
     const seen = new Set(wanted)
     const dead: string[] = []
     for (let address = wanted.pop(); address !== undefined; address = wanted.pop()) {
       const answer = await app.inject(address)
       if (answer.statusCode !== 200) dead.push(`${answer.statusCode} ${address}`)
+      if (/^\/fr(?:\/|$)/.test(address)) {
+        const texts = answer.body.split(/<[^>]*>/).map((text) => text.trim())
+        for (const text of texts) if (english.has(text)) untranslated.add(`${address}: ${text}`)
+      }
       if (!/html|sitemap|robots/.test(`${answer.headers['content-type']} ${address}`)) continue
       for (const [, href = ''] of answer.body.matchAll(/(?:href|src|action)="([^"#]+)|(?<=<loc>)([^<]+)/g)) {
         const link = (href || '').replaceAll('&amp;', '&').replace(baseUrl, '')
@@ -46,6 +58,7 @@ describe('the portal over the demo', async () => {
       }
     }
     expect(dead).toEqual([])
+    expect([...untranslated].filter((one) => !one.endsWith(': English'))).toEqual([])
     expect([...seen].filter((link) => /^\/projects\/\d+$/.test(link))).toHaveLength(120)
     expect([...seen].filter((link) => link.startsWith('/countries/'))).toHaveLength(12)
   }, 120_000)
@@ -60,6 +73,10 @@ describe('the portal over the demo', async () => {
     const { release, previous } = await publisher.manifest()
     const page = (await app.inject(`/changes/${previous}..${release}`)).body
     expect(page).toMatch(/Another title<\/a><\/th><td[^>]*><code>title<\/code>/)
+    expect(page).toMatch(/<h2>Ended \(1\)<\/h2><ul><li><a href="\/projects\/9000008"/)
+    expect(page).toMatch(
+      /<h2>Held back \(1\)<\/h2><ul><li><a href="\/projects\/9000009"[^>]*>[^<]+<\/a>: <code>element-missing/,
+    )
     expect((await app.inject('/changes')).body).toContain(`/changes/${previous}..${release}`)
     const feed = parseElement((await app.inject('/changes.atom')).rawPayload, recordLimits)
     expect(feed.children.filter(({ name }) => name === 'entry')).toHaveLength(1)

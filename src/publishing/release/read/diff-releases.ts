@@ -16,6 +16,8 @@ export type ReleaseDiff = {
     readonly added: Sample
     readonly removed: Sample
     readonly changed: Sample
+    /** Of the changed ones, those that are closed or cancelled from now on; known where both releases have an index. */
+    readonly ended: Sample
     readonly same: number
   }
   /** Incoming money by currency. */
@@ -44,20 +46,30 @@ export async function diffReleases(
   const added = named(most)
   const removed = named(most)
   const changed = named(most)
+  const ended = named(most)
   const [left, right] = [await readIndex(from), await readIndex(to)]
   let same = 0
   for (const address of new Set([...activityFiles(from), ...activityFiles(to)])) {
     for await (const [before, after] of inStep(listed(from, left, address), listed(to, right, address))) {
       if (!before) added.add(after?.identifier ?? '')
       else if (!after) removed.add(before.identifier)
-      else if (before.hash !== after.hash) changed.add(after.identifier)
-      else same++
+      else if (before.hash === after.hash) same++
+      else {
+        changed.add(after.identifier)
+        if (isOver(after) && !isOver(before)) ended.add(after.identifier)
+      }
     }
   }
   return {
     from: from.id,
     to: to.id,
-    activities: { added: added.value(), removed: removed.value(), changed: changed.value(), same },
+    activities: {
+      added: added.value(),
+      removed: removed.value(),
+      changed: changed.value(),
+      ended: ended.value(),
+      same,
+    },
     money: diffMoney(from.manifest, to.manifest),
     files: diffFiles(from.manifest, to.manifest),
     held: { from: from.manifest.held.count, to: to.manifest.held.count },
@@ -76,7 +88,13 @@ function named(most: number) {
   }
 }
 
-type Listed = Pick<PublishedActivity, 'identifier' | 'projectId' | 'hash'>
+type Listed = Pick<PublishedActivity, 'identifier' | 'projectId' | 'hash'> & { readonly status?: string }
+
+/** Codes of ActivityStatus: closed, cancelled. */
+function isOver({ status }: Listed): boolean {
+  return status === '4' || status === '5'
+}
+
 type Pair = readonly [Listed | undefined, Listed | undefined]
 
 // Entries read before other work gets a turn.
@@ -90,8 +108,8 @@ async function* listed(
   if (!index) return yield* activitiesOf(release, address)
   const { from, to } = index.rowsOf(address)
   for (let row = from; row < to; row++) {
-    const { identifier, project, hash } = index.entry(row)
-    yield { identifier, projectId: project, hash }
+    const { identifier, project, hash, status } = index.entry(row)
+    yield { identifier, projectId: project, hash, status }
     if (row % entriesTogether === 0) await nextTurn()
   }
 }
