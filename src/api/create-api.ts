@@ -81,7 +81,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   indexRoutes(app, deps, portal)
   if (portal) portalRoutes(app, deps, portal)
   themeListRoutes(app, deps)
-  demoRoutes(app, portal)
+  demoRoutes(app, deps, portal)
   healthRoutes(app, deps)
   metricsRoute(app, deps.metrics)
   return app

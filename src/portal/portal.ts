@@ -163,6 +163,13 @@ export class Portal {
     return place === undefined ? undefined : opened?.catalogue.entry(place).project
   }
 
+  /** The key of the partner that is published under a name; undefined when there is none. */
+  async partnerNamed(name: string): Promise<string | undefined> {
+    const groups = (await this.#open())?.catalogue.groups.organisations.values() ?? []
+    for (const group of groups) if (group.name === name) return group.key
+    return undefined
+  }
+
   /** Paths of all pages about projects and groups, a page of a sitemap at a time; undefined when there is no such page. */
   async sitemap(page: number, size: number): Promise<{ paths: string[]; pages: number; changed: string } | undefined> {
     const opened = await this.#open()

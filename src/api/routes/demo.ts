@@ -1,9 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../domain/errors.js'
 import { demoPath } from '../../feeds/addresses.js'
 import { html } from '../../portal/html.js'
 import type { Portal } from '../../portal/portal.js'
+import { organisationGraphs } from '../../store/catalogue/organisations.js'
 import { type Operation, pageForPeople } from '../contract/operation.js'
 import { demoPicture } from '../demo-picture.js'
+import type { ApiDeps } from '../deps.js'
 import { nothingHere } from '../errors.js'
 import { servePage } from './portal.js'
 
@@ -27,10 +30,10 @@ function described(id: string, summary: string, mediaType: string, pathExamples:
 }
 
 /**
- * What the links of demo data lead to: pictures drawn here, a document, and a page that says that all of it is invented.
- * They need no database, so that they answer as long as a published text names them.
+ * What the links of demo data lead to: pages of the portal, pictures drawn here, a document, and a page that says that all
+ * of it is invented. They answer without the database too, as long as a published text names them.
  */
-export function demoRoutes(app: FastifyInstance, portal: Portal | undefined): void {
+export function demoRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal | undefined): void {
   app.get<{ Params: { owner: string; file: string } }>(
     `${demoPath}/img/:owner/:file`,
     described('getDemoPicture', 'A picture of demo data', 'image/png', { file: 'original.png' }),
@@ -55,14 +58,35 @@ export function demoRoutes(app: FastifyInstance, portal: Portal | undefined): vo
   for (const address of ['projects/:name/', 'projects/:name/updates/', 'organizations/:name/', 'videos/:name/']) {
     app.get<{ Params: { name: string } }>(`${demoPath}/${address}`, pageForPeople, async (request, reply) => {
       const { name } = request.params
-      const project = portal && (await portal.projectOfPage(`${demoPath}/projects/${name}/`))
-      if (portal && project !== undefined) {
-        return await servePage(portal, request as FastifyRequest, reply, undefined, `/projects/${project}`)
-      }
+      const page = portal && (await pageAbout(deps, portal, address.split('/', 1)[0] ?? '', name))
+      if (portal && page) return await servePage(portal, request as FastifyRequest, reply, undefined, page)
       return send(reply, 'text/html; charset=utf-8')
         .header('content-security-policy', contentSecurityPolicy)
         .send(demoPage(name.replaceAll('-', ' ')))
     })
+  }
+}
+
+/** The page of the portal that an address of the demo stands for. */
+async function pageAbout(
+  { store, log }: ApiDeps,
+  portal: Portal,
+  kind: string,
+  name: string,
+): Promise<string | undefined> {
+  if (kind !== 'organizations') {
+    const project = await portal.projectOfPage(`${demoPath}/projects/${name}/`)
+    return project === undefined ? undefined : `/projects/${project}`
+  }
+  if (!/^\d{1,15}$/.test(name)) return undefined
+  try {
+    const [graph] = await organisationGraphs(store.db, [Number(name)])
+    const key = graph && (await portal.partnerNamed(graph.organisation.name))
+    return key === undefined ? undefined : `/organisations/${encodeURIComponent(key)}`
+  } catch (err) {
+    if (!(err instanceof ServiceError && err.code === 'database-unavailable')) throw err
+    log.warn({ err }, 'the page of a demo organisation is not found')
+    return undefined
   }
 }
 

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { moveDemo, seedDemo } from '../../../src/store/seeding/demo.js'
+import { escapeText } from '../../../src/xml/writer.js'
 import { testApi } from '../../support/api.js'
 import { day, mappingConfig, usd } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
@@ -66,6 +67,20 @@ describe('the demo', async () => {
       if (statusCode !== 200) dead.push(`${statusCode} ${path}`)
     }
     expect(dead).toEqual([])
+  })
+
+  it('shows the portal’s pages where its projects and organisations lead', async () => {
+    const { rows } = await store.db.query<{ title: string; project: string; name: string; organisation: string }>(
+      `select p.title, p.project_link as project, o.name, o.url as organisation from project p
+        join organisation o on o.id = p.organisation_id where o.url like '%/demo/organizations/%' order by p.id limit 5`,
+    )
+    expect(rows).toHaveLength(5)
+    for (const { title, project, name, organisation } of rows) {
+      expect(await text(project.replace(baseUrl, ''))).toContain(`<h1 dir="auto">${escapeText(title)}</h1>`)
+      const page = await text(organisation.replace(baseUrl, ''))
+      expect(page).toContain(`<h1 dir="auto">${escapeText(name)}</h1>`)
+      expect(page).toContain(escapeText(title))
+    }
   })
 
   it('has pictures that are drawn the same every time, and nothing at other addresses', async () => {

@@ -215,7 +215,7 @@ describe('published files', async () => {
     expect([answer.status, answer.headers['content-length']]).toEqual([200, '0'])
   })
 
-  it('are listed for people, with no script but the portal's own', async () => {
+  it('are listed for people, with no script but the one of all pages', async () => {
     const { body, headers } = await fetchPath('/')
     const page = body.toString()
     expect(headers['content-type']).toBe('text/html; charset=utf-8')
@@ -223,7 +223,9 @@ describe('published files', async () => {
     expect(page).toContain('href="/iati/activities.xml"')
     expect(page).toContain(`href="/feeds/releases/${second.id}/iati/activities.xml"`)
     expect(page).toContain('https://giving.example/api/public/projectservice/all/projects')
-    expect(page.match(/<script[^>]*>/g)).toEqual([expect.stringMatching(/^<script src="\/portal\/[0-9a-f]{12}\.js" defer /)])
+    expect(page.match(/<script[^>]*>/g)).toEqual([
+      expect.stringMatching(/^<script src="\/portal\/[0-9a-f]{12}\.js" defer /),
+    ])
   })
 
   it('make the service ready', async () => {
