@@ -39,7 +39,7 @@ export type ApiDeps = AccessDeps & {
   readonly bulk: BulkReader
   /** The newest publication runs, newest first. */
   readonly listRuns: (limit: number) => Promise<readonly RunSummary[]>
-  /** When the next publication is due; undefined while no schedule is in force. */
+  /** When the next publication is due; undefined while no schedule is in force, or an operator has paused it. */
   readonly nextRun: () => Promise<Date | undefined>
   readonly log: Log
   readonly payments: Payments

@@ -38,13 +38,13 @@ export function publicationSchedule({ publish }: ConfigOf<'publish'>): Schedule 
   return { expression: publish.schedule, timezone: publish.timezone }
 }
 
-/** When the schedule in force is due next; undefined before a worker has put one in force. */
+/** When the schedule in force is due next; undefined while it is paused, and before a worker has put one in force. */
 export async function nextPublication({
   store,
   clock,
 }: Pick<EnteringDeps, 'store' | 'clock'>): Promise<Date | undefined> {
   const schedule = await findSchedule(store.db, scheduleName)
-  return schedule && nextDue(schedule, clock())
+  return schedule && !schedule.pausedAt ? nextDue(schedule, clock()) : undefined
 }
 
 /** The runs of the publication schedule. */

@@ -36,7 +36,7 @@ export function statusPage(view: Framed, ledger: ShownLedger): PageBody {
     section: 'status',
     main: html`<h1>${status.title}</h1>
 <dl class="tiles">${live && html`${tile(status.live, html`<code>${live.release}</code>`)}${tile(home.published, time(new Date(live.generated)))}${tile(status.held, countText(view, live.held.count))}`}
-${ledger && tile(status.next, ledger.nextRun ? time(ledger.nextRun) : view.words.unknown)}</dl>
+${ledger && tile(status.next, ledger.nextRun ? time(ledger.nextRun) : view.words.none)}</dl>
 <h2>${status.intro}</h2>
 ${rows.length === 0 ? none : table(status.intro, [...head, ...counts], rows)}
 <p><a href="/feeds/status.json">JSON</a></p>`,

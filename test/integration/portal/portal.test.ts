@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { en } from '../../../src/portal/words/en.js'
 import { fr } from '../../../src/portal/words/fr.js'
 import { createReleaseReader } from '../../../src/publishing/release/read/release-reader.js'
-import { adoptSchedule } from '../../../src/store/runs/schedules.js'
+import { adoptSchedule, pauseSchedule } from '../../../src/store/runs/schedules.js'
 import { seedDemo } from '../../../src/store/seeding/demo.js'
 import { parseElement, recordLimits } from '../../../src/xml/reader.js'
 import { testApi } from '../../support/api.js'
@@ -119,7 +119,8 @@ describe('the portal over the demo', async () => {
 
   it('shows runs with their stages and the next one, and of a failure its code alone', async () => {
     const status = async (url = '/status') => await app.inject(url)
-    expect((await status()).body).toContain('<dt>Next run</dt><dd>not stated</dd>')
+    const noNext = '<dt>Next run</dt><dd>none</dd>'
+    expect((await status()).body).toContain(noNext)
     await adoptSchedule(store.db, 'publish', { expression: '0 2 * * *', timezone: 'UTC' }, publisher.now)
     const failed = await store.db.query<{ id: number }>(
       `insert into run (trigger, state, queued_at, started_at, finished_at, error_code, error_message, outcome)
@@ -128,6 +129,9 @@ describe('the portal over the demo', async () => {
       [publisher.now],
     )
     try {
+      await pauseSchedule(store.db, 'publish', publisher.now)
+      expect((await status()).body).toContain(noNext)
+      await store.db.query('update schedule set paused_at = null')
       const page = await status()
       expect(page.headers['cache-control']).toBe('public, max-age=5')
       expect(page.body).toContain('<dt>Next run</dt><dd><time datetime="2026-11-22T02:00:00.000Z">')
