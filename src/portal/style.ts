@@ -46,6 +46,7 @@ p, li, dd { max-width: 46rem; }
 .card img, .card .blank { display: block; width: 100%; height: auto; aspect-ratio: 3 / 2; object-fit: cover; background: var(--land); }
 .card div { padding: .8rem 1rem 1rem; display: flex; flex-direction: column; gap: .35rem; flex: 1; }
 .card h2, .card h3 { font-size: 1.1rem; margin: 0 0 .3rem; } .card h2 a, .card h3 a { color: inherit; }
+.card .meter { display: block; width: 100%; height: .4rem; margin-top: .45rem; } .card p:last-child { margin-top: auto; }
 .card p { margin: 0; font-size: .92rem; color: var(--soft); }
 .badge { display: inline-block; background: var(--badge); color: var(--ink); border-radius: 1rem; padding: .05rem .7rem; font-size: .85rem; margin: 0 .35rem .35rem 0; text-decoration: none; }
 a.badge { text-decoration: underline; }

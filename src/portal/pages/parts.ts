@@ -1,6 +1,6 @@
 import type { Decimal } from '../../domain/money.js'
 import type { ActivityEntry, Months } from '../../publishing/release/read/activity-entry.js'
-import type { MonthPoint } from '../charts/bars.js'
+import { type MonthPoint, meter } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
 import { countryName, moneyText, month, statusName, table, to, type View } from '../view.js'
 
@@ -12,7 +12,7 @@ export function projectCard(view: View, entry: ActivityEntry, level: 'h2' | 'h3'
   const places = entry.countries.map((code) => countryName(view, code)).join(', ')
   const sums = Object.entries(entry.money).map(
     ([currency, sum]) =>
-      html`<p>${view.words.money.in} <strong>${moneyText(view, sum.in, currency, { whole: true })}</strong>${sum.budget === '0' ? undefined : html` / ${moneyText(view, sum.budget, currency, { whole: true })}`}</p>`,
+      html`<p>${view.words.money.in} <strong>${moneyText(view, sum.in, currency, { whole: true })}</strong>${sum.budget === '0' ? undefined : html` / ${moneyText(view, sum.budget, currency, { whole: true })}${meter(Number(sum.in), Number(sum.budget))}`}</p>`,
   )
   const image = picture
     ? html`<img src="${picture}" alt="" loading="lazy" width="480" height="320">`

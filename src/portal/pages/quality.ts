@@ -3,6 +3,7 @@ import { indexedElements } from '../../publishing/release/read/activity-entry.js
 import type { ActivityIndex } from '../../publishing/release/read/activity-index.js'
 import type { Manifest } from '../../publishing/release/read/manifest.js'
 import { isActiveCode } from '../../standard/index.js'
+import { meter } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
 import { countText, month, type PageBody, percent, table, tile, type View } from '../view.js'
 
@@ -154,7 +155,7 @@ function shareRows(
   const { words } = view
   const rows = shares.map(
     ([name, found]) =>
-      html`<tr><th scope="row"><code>${name}</code></th><td class="number">${countText(view, found)}</td><td class="number">${percent(view, found, whole)} <svg class="meter" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${((100 * found) / Math.max(1, whole)).toFixed(1)}" height="8"/></svg></td></tr>\n`,
+      html`<tr><th scope="row"><code>${name}</code></th><td class="number">${countText(view, found)}</td><td class="number">${percent(view, found, whole)} ${meter(found, whole)}</td></tr>\n`,
   )
   return table(note, [kind, words.quality.activities, words.quality.share], rows)
 }
