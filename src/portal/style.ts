@@ -86,6 +86,8 @@ code { font: .88em ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
 .hero { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1.5rem 2.5rem; align-items: start; }
 .hero img { display: block; width: 100%; height: auto; aspect-ratio: 3 / 2; object-fit: cover; border-radius: .8rem; background: var(--land); }
 .hero > * { min-width: 0; }
+.mosaic { display: grid; grid-template-columns: 2fr 1fr; gap: .5rem; } .mosaic img { height: 100%; aspect-ratio: auto; border-radius: .6rem; }
+.mosaic img:first-child { grid-row: span 2; aspect-ratio: 4 / 3; }
 .report { border-left: 3px solid var(--in); padding: 0 0 .2rem 1.1rem; margin: 1.4rem 0; }
 .report img { max-width: 20rem; } .report :is(h1, h2, h4, h5, h6) { font-size: 1.05rem; }
 form.filters { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 11rem), 1fr)); gap: .8rem; align-items: end; }

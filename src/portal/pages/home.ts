@@ -25,6 +25,7 @@ import { legend, localAddress, monthPoints, monthTable, projectCards, tickOf } f
 const shownMonths = 24
 const shownGroups = 8
 const shownProjects = 6
+const searchedForPictures = 24
 const shownReports = 5
 
 /** `/`: what this publisher does. */
@@ -39,9 +40,9 @@ export async function homePage(view: View): Promise<PageBody> {
 <link rel="alternate" type="application/xml" title="IATI" href="/iati/activities.xml">
 <link rel="alternate" type="application/atom+xml" title="${words.changes.title}" href="/changes.atom">
 `,
-    main: html`<h1 dir="auto">${publisherName}</h1>
+    main: html`<div class="hero"><div><h1 dir="auto">${publisherName}</h1>
 <p class="lead">${words.home.intro(publisherName)}</p>
-<p class="kind">${words.home.published} ${shortDay(view, release.manifest.generated)}</p>
+<p class="kind">${words.home.published} ${shortDay(view, release.manifest.generated)}</p></div>${mosaic(view)}</div>
 <dl class="tiles">${tile(words.nav.projects, countText(view, catalogue.all.places.length))}
 ${tile(words.home.countries, countText(view, countries.size))}
 ${tile(words.home.partners, countText(view, organisations.size))}
@@ -58,6 +59,16 @@ ${fileSection(view)}
 <h2 id="exclusions">${words.home.exclusions}</h2>
 <ul>${words.home.excluded.map((text) => html`<li>${text}</li>\n`)}</ul>`,
   }
+}
+
+/** Pictures of the newest projects that this service has; decoration, as their projects are listed below. */
+function mosaic(view: View): Html | undefined {
+  const pictures = view.catalogue.all.places
+    .slice(0, searchedForPictures)
+    .flatMap((place) => localAddress(view, view.catalogue.entry(place).picture) ?? [])
+    .slice(0, 3)
+  if (pictures.length < 3) return undefined
+  return html`<div class="mosaic">${pictures.map((picture) => html`<img src="${picture}" alt="" width="480" height="320">`)}</div>`
 }
 
 function whereSection(view: View): Html {

@@ -195,7 +195,7 @@ describe.skipIf(!program)('the portal in a browser', () => {
         ['project', 'light', 'desktop', ''],
         ['country', 'dark', 'desktop', '/fr'],
         ['quality', 'light', 'desktop', ''],
-        ['changes', 'dark', 'desktop', ''],
+        ['change', 'dark', 'desktop', ''],
         ['projects', 'light', 'phone', ''],
       ] as const
       for (const [name, scheme, size, language] of shots) {

@@ -288,6 +288,7 @@ describe('the difference of two releases', () => {
       added: { count: 2, sample: [`${ref}-100`, `${ref}-101`] },
       removed: { count: 1, sample: [`${ref}-3`] },
       changed: { count: 2, sample: [`${ref}-5`, `${ref}-8`] },
+      ended: { count: 0, sample: [] },
       same: 37,
     })
     expect(diff.money).toEqual({ USD: { from: '0', to: '250.50', change: '250.5000' } })
