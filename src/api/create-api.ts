@@ -62,7 +62,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   app.setNotFoundHandler((request, reply) => sendError(nothingHere(request), request, reply))
 
   const authenticate = createAuthentication(deps)
-  const downloads = new Downloads(config.limits)
+  const downloads = new Downloads(config)
   await describeApi(app, config)
   accountRoutes(app, { ...deps, authenticate, countKey })
   await secureArea(app, { ...deps, countKey }, (area) => donationRoutes(area, deps))

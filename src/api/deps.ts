@@ -62,6 +62,8 @@ export type ApiConfig = {
   /** Whether accounts, tokens and the secure area also answer plain HTTP from other machines. */
   readonly allowPlainHttp: boolean
   readonly limits: ApiLimits
+  /** The location of the nginx before the API that has this folder of published files; undefined: none has. */
+  readonly proxyFiles: { readonly location: string; readonly folder: string } | undefined
   /** Who may make an account: everybody, who has an invitation, or the operator alone. */
   readonly registration: 'open' | 'invite' | 'closed'
   /** Whether mail is sent: e-mails of new accounts are verified, and forgotten passwords replaced by mail. */

@@ -1,6 +1,7 @@
+import path from 'node:path'
 import { ServiceError } from '../domain/errors.js'
 import { clientNetwork } from './client-network.js'
-import type { ApiLimits } from './deps.js'
+import type { ApiConfig, ApiLimits } from './deps.js'
 
 /** A file that is being sent to a client. */
 export type Download = {
@@ -15,13 +16,26 @@ type Share = { running: number; availableBytes: number; countedAtMs: number }
 // How many shares of clients without a download are kept.
 const mostIdle = 1_000
 
-/** Limits the downloads of a process: their number at a time for each client, and the rate that its downloads share. */
+/**
+ * Limits the downloads of a process: their number at a time for each client, and the rate that its downloads share. Knows
+ * where a proxy has the files, which then sends them instead.
+ */
 export class Downloads {
   readonly #limits: ApiLimits
   readonly #shares = new Map<string, Share>()
 
-  constructor(limits: ApiLimits) {
+  readonly #proxyFiles: ApiConfig['proxyFiles']
+
+  constructor({ limits, proxyFiles }: Pick<ApiConfig, 'limits' | 'proxyFiles'>) {
     this.#limits = limits
+    this.#proxyFiles = proxyFiles
+  }
+
+  /** The address at which the proxy has a file on disk; undefined when it has none. */
+  proxyAddress(file: string): string | undefined {
+    if (!this.#proxyFiles) return undefined
+    const { location, folder } = this.#proxyFiles
+    return location + path.relative(folder, file).split(path.sep).map(encodeURIComponent).join('/')
   }
 
   /** Begins a download; throws `rate-limited` when the client has too many at a time. */

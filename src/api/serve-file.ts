@@ -68,7 +68,9 @@ export async function serveFile(request: FastifyRequest, reply: FastifyReply, se
   if (range) {
     reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${file.identity.length}`)
   }
-  if (request.method === 'GET' && !(body instanceof Uint8Array)) return sendPart(reply, body, download)
+  const proxied = ranged ? undefined : proxyAddress(request, served.downloads, body)
+  if (proxied !== undefined) reply.header('x-accel-redirect', proxied).header('content-length', '0')
+  else if (request.method === 'GET' && !(body instanceof Uint8Array)) return sendPart(reply, body, download)
   download.end()
   if (!(body instanceof Uint8Array)) await body.file.close()
   else if (request.method === 'GET') {
@@ -77,6 +79,15 @@ export async function serveFile(request: FastifyRequest, reply: FastifyReply, se
     return reply.send(body)
   }
   return reply.send()
+}
+
+/** Where the proxy before the API finds the body, so that it sends it in our place. */
+function proxyAddress(request: FastifyRequest, downloads: Downloads, body: OpenPart | Buffer): string | undefined {
+  if (request.method !== 'GET' || body instanceof Uint8Array || body.length !== body.file.size) return undefined
+  // nginx would compare these with tags and dates of its own.
+  if (request.headers['if-match'] !== undefined || request.headers['if-unmodified-since'] !== undefined)
+    return undefined
+  return downloads.proxyAddress(body.path)
 }
 
 function sendUnsatisfiable(request: FastifyRequest, reply: FastifyReply, { file, release }: Served): FastifyReply {

@@ -59,6 +59,8 @@ export type Config = {
   readonly rateLimitPerAddress: number
   /** 0: no limit. */
   readonly downloadMegabytesPerSecond: number
+  /** Where the proxy before the API has the published files; undefined: the API sends them itself. */
+  readonly accelLocation: string | undefined
   readonly maxConnections: number
   readonly maxConnectionsPerAddress: number
   readonly dataDir: string
@@ -267,6 +269,7 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
   rateLimitPerMinute: (variable) => variable.get('RATE_LIMIT_PER_MINUTE'),
   rateLimitPerAddress: (variable) => variable.get('RATE_LIMIT_PER_ADDRESS'),
   downloadMegabytesPerSecond: (variable) => variable.get('DOWNLOAD_MEGABYTES_PER_SECOND'),
+  accelLocation: (variable) => variable.get('ACCEL_LOCATION'),
   maxConnections: (variable) => variable.get('MAX_CONNECTIONS'),
   maxConnectionsPerAddress: (variable) => variable.get('MAX_CONNECTIONS_PER_ADDRESS'),
   dataDir: (variable) => path.resolve(variable.get('GIVING_DATA_DIR')),

@@ -162,6 +162,11 @@ export const variables = {
     '50',
     wholeNumber(0, 100_000),
   ),
+  ACCEL_LOCATION: variable(
+    'Location of the nginx before the API that has the folder feeds of the data directory: whole files are left to it (X-Accel-Redirect).',
+    undefined,
+    text('a path that begins and ends with /, such as /giving-files/', /^\/([\w.-]+\/)+$/),
+  ),
   MAX_CONNECTIONS: variable(
     'Most connections to one API process at a time; fewer where the limit of open files (ulimit -n) is lower.',
     '2000',

@@ -16,6 +16,7 @@ export const testConfig: ApiConfig = {
     ...{ connections: 10_000, connectionsPerAddress: 10_000, eventLoopDelayMs: 0 },
     ...{ requestsPerKey: 0, requestsPerAddress: 0, downloadBytesPerSecond: 0 },
   },
+  proxyFiles: undefined,
   registration: 'open',
   sendsMail: false,
   portal: true,

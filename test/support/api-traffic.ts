@@ -11,6 +11,8 @@ const transport = new Set([
   ...['access-control-allow-origin', 'access-control-expose-headers'],
   ...['content-security-policy', 'cross-origin-resource-policy', 'referrer-policy', 'x-content-type-options'],
   ...['strict-transport-security'],
+  // Is for the proxy alone, which takes it out.
+  'x-accel-redirect',
 ])
 
 /**

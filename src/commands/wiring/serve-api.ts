@@ -32,6 +32,7 @@ export const apiFields = [
   'rateLimitPerMinute',
   'rateLimitPerAddress',
   'downloadMegabytesPerSecond',
+  'accelLocation',
   'maxConnections',
   'maxConnectionsPerAddress',
   'portal',
@@ -107,6 +108,8 @@ export async function serveApi(
       tls: await readCertificate(config),
       allowPlainHttp: config.allowPlainHttp,
       limits: limitsOf(runtime),
+      proxyFiles:
+        config.accelLocation === undefined ? undefined : { location: config.accelLocation, folder: runtime.feedsDir },
       registration: config.registration,
       sendsMail: config.mail !== undefined,
       portal: config.portal,

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Manifest } from '../../../src/publishing/release/read/manifest.js'
 import type { ReleaseReader } from '../../../src/publishing/release/read/release-reader.js'
 import { createRun } from '../../../src/store/runs/runs.js'
-import { listen, type TestApi, testApi } from '../../support/api.js'
+import { listen, type TestApi, testApi, testConfig } from '../../support/api.js'
 import { testDatabase } from '../../support/database.js'
 import { layRelease } from '../../support/release.js'
 
@@ -101,6 +101,27 @@ describe('published files', async () => {
       'access-control-allow-origin': '*',
     })
     expect(headers['content-encoding']).toBeUndefined()
+  })
+
+  it('are left to a proxy that has them, with all headers, when nothing is to be compared or cut', async () => {
+    const proxyFiles = { location: '/giving-files/', folder: api.feedsDir }
+    const config = { ...testConfig, proxyFiles }
+    const { app } = await testApi(store, { store, releases: api.deps.releases, config })
+    const url = '/iati/activities.xml'
+    const left = await app.inject({ url })
+    expect(left.body).toBe('')
+    expect(left.headers).toMatchObject({
+      ...{ 'x-accel-redirect': `/giving-files/releases/${second.id}${url}`, 'content-length': '0' },
+      ...{ 'content-type': xmlType, etag: `"${sha()}"`, 'x-release': second.id },
+    })
+    for (const headers of [{ range: 'bytes=0-9' }, { range: 'bytes=0-9', 'if-range': '"x"' }, { 'if-match': '"x"' }]) {
+      const sent = await app.inject({ url, headers })
+      expect(sent.headers['x-accel-redirect'], JSON.stringify(headers)).toBeUndefined()
+      expect(newText.startsWith(sent.body) && sent.body.length > 0).toBe(true)
+    }
+    const { statusCode } = await app.inject({ url, headers: { 'if-none-match': `"${sha()}"` } })
+    expect(statusCode).toBe(304)
+    expect((await app.inject({ method: 'HEAD', url })).headers['content-length']).toBe(String(newText.length))
   })
 
   it.each([

@@ -27,7 +27,7 @@ afterAll(() => rm(folder, { recursive: true }))
 async function serving(offset: number, length: number) {
   const log: string[] = []
   const parts: OpenPart[] = []
-  const downloads = new Downloads(testConfig.limits)
+  const downloads = new Downloads(testConfig)
   const loggerInstance = pino({}, { write: (line: string) => void log.push(JSON.parse(line).msg) })
   const app = fastify({ loggerInstance, logController: new LogController({ disableRequestLogging: true }) })
   app.get('/', async (request, reply) => {

@@ -19,7 +19,8 @@ describe('a counter of minutes', () => {
 })
 
 describe('the rate of downloads', () => {
-  const downloads = (downloadBytesPerSecond: number) => new Downloads({ ...testConfig.limits, downloadBytesPerSecond })
+  const downloads = (downloadBytesPerSecond: number) =>
+    new Downloads({ ...testConfig, limits: { ...testConfig.limits, downloadBytesPerSecond } })
 
   it('delays a client that has taken more than its rate, until it may have it', () => {
     const download = downloads(1_000).begin('192.0.2.1', 0)
