@@ -107,6 +107,7 @@ describe('a split by largest remainder', () => {
     // Remainders 1, 2 and 2 of 5: the two larger ones get one each, in their order.
     [6n, [1n, 2n, 2n], [1n, 3n, 2n]],
     [7n, [1n, 2n, 2n], [1n, 3n, 3n]],
+    [6n, [2n, 2n, 1n], [3n, 2n, 1n]],
     // The largest remainder is the last one's.
     [10n, [33n, 33n, 34n], [3n, 3n, 4n]],
   ])('of %s over %s is %s', (total, weights, parts) => {

@@ -111,6 +111,12 @@ describe('an actual end', () => {
       'its last report',
     ],
     ['its last change', { project: retired }, '2026-05-05', 'its last change'],
+    [
+      'not before its first payout',
+      { project: retired, disbursements: [payout('P', '2026-06-01')] },
+      '2026-06-01',
+      'its last change',
+    ],
     ['its start', { project: { status: 'retired' } }, '2025-02-11', 'its start'],
     [
       'not before its start',

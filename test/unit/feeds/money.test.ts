@@ -57,8 +57,16 @@ describe('budgets', () => {
 
   it.each<[string, Changes, string]>([
     ['its last change', { project: { modifiedDate: new Date('2026-03-03T00:00:00Z') } }, '2026-02-11'],
-    ['its last month of money', { months: [aMonth('2025-03', '1.00'), aMonth('2026-03', '1.00')] }, '2026-02-11'],
-    ['its last payout', { disbursements: [payout('A', '2025-03-01'), payout('B', '2026-03-01')] }, '2026-02-11'],
+    [
+      'its last month of money',
+      { months: [aMonth('2025-03', '1.00'), aMonth('2025-04', '1.00'), aMonth('2026-03', '1.00')] },
+      '2026-02-11',
+    ],
+    [
+      'its last payout',
+      { disbursements: [payout('A', '2025-03-01'), payout('B', '2025-04-01'), payout('C', '2026-03-01')] },
+      '2026-02-11',
+    ],
     ['its last report', { reports: [aReport(2, '2026-03-01'), aReport(1, '2025-03-01')] }, '2026-02-11'],
     ['the day of the record', {}, '2025-02-11'],
     ['its start, before it was seen', { project: { firstSeenOn: day('2024-01-01') } }, '2025-02-11'],

@@ -132,6 +132,14 @@ describe('organisations', () => {
     expect(refOf(changes).all('participating-org').at(-1)).toContain(expected)
   })
 
+  it('are partner-country organisations when one of the countries is theirs', () => {
+    const countries = [
+      { code: 'LR', name: 'Liberia' },
+      { code: 'SL', name: 'Sierra Leone' },
+    ]
+    expect(mapped({ countries }).all('participating-org').at(-1)).toContain('type="24"')
+  })
+
   it('with an unusable identifier are named without it', () => {
     for (const orgRef of ['nonsense', 'ZZ-NONE-1', '-GB-CHC-1', 'US-EIN-123456789-5']) {
       expect(refOf({ orgRef }).notices('organisation-ref-unusable')).toEqual([
