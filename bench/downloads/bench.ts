@@ -7,7 +7,7 @@ import { createApiUser } from '../../src/api/operations/create-api-user.js'
 import { createPasswordHashing } from '../../src/api/passwords.js'
 import { listRuns } from '../../src/store/runs/runs.js'
 import type { Store } from '../../src/store/store.js'
-import { atLeast, type Bench, type BenchResult, type BenchSetting } from '../suite/bench.js'
+import { atLeast, atMost, type Bench, type BenchResult, type BenchSetting } from '../suite/bench.js'
 import { runNode } from '../suite/child.js'
 import { type Contender, contest, rate, secondsOf, speedRatio } from '../suite/contest.js'
 import { type RunningServer, startFloor, startGiving } from '../suite/servers.js'
@@ -83,10 +83,17 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
       {
         title: 'A list page of the API, 10 connections, while the same process publishes',
         columns: ['', 'requests/s', 'median, ms', 'p99, ms', 'longest, ms'],
-        rows: reads,
+        rows: reads.map(({ name, perSecond, milliseconds }) => [name, perSecond, ...milliseconds].map(whole)),
       },
     ],
-    bars,
+    bars: [
+      ...bars,
+      atMost(
+        2,
+        'p99 of a list page during a publication, of quiet',
+        reads[1].milliseconds[1] / reads[0].milliseconds[1],
+      ),
+    ],
   }
 }
 
@@ -133,10 +140,20 @@ type Publication = {
   progress(what: string): void
 }
 
+type Reads = {
+  readonly name: string
+  readonly perSecond: number
+  /** Median, p99, longest. */
+  readonly milliseconds: readonly [number, number, number]
+}
+
+const whole = (value: string | number) => (typeof value === 'string' ? value : value.toFixed(0))
+
 /** Reads while the process is idle, and while it renders and publishes everything again. */
-async function apiDuringPublication({ program, url, apiKey, environment, progress }: Publication): Promise<string[][]> {
+async function apiDuringPublication(given: Publication): Promise<readonly [Reads, Reads]> {
+  const { program, url, apiKey, environment, progress } = given
   const page = `${url}/api/public/projectservice/all/projects.json?api_key=${apiKey}&nextProjectId=`
-  const load = async (name: string, until: Promise<unknown>) => {
+  const load = async (name: string, until: Promise<unknown>): Promise<Reads> => {
     progress(`API reads, ${name}`)
     const { requests, latency, non2xx, errors } = await new Promise<autocannon.Result>((resolve, reject) => {
       const options = { url: `${page}1`, connections: 10, duration: 300 }
@@ -144,7 +161,7 @@ async function apiDuringPublication({ program, url, apiKey, environment, progres
       until.then(() => running.stop(), reject)
     })
     if (non2xx + errors > 0) throw new Error(`${non2xx + errors} requests failed, ${name}`)
-    return [name, requests.average.toFixed(0), ...[latency.p50, latency.p99, latency.max].map((ms) => ms.toFixed(0))]
+    return { name, perSecond: requests.average, milliseconds: [latency.p50, latency.p99, latency.max] }
   }
   const quiet = await load('quiet', new Promise((resolve) => setTimeout(resolve, 3_000)))
   // Requested by another process, done by the worker of this one.

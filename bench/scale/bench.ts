@@ -44,7 +44,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
     ],
     bars: [
       atMost(1.3, 'time per project, largest of smallest', between(runs.map(({ perProject }) => perProject))),
-      atMost(1.2, 'peak memory of the worker, largest of smallest', between(peaks)),
+      atMost(1.1, 'peak memory of the worker, largest of smallest', between(peaks)),
       atMost(256, 'peak memory of the worker', Math.max(...peaks), 'MB'),
     ],
   }
