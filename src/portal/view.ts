@@ -39,22 +39,30 @@ export type PageBody = {
   readonly isUnlisted?: boolean
 }
 
-const formats = new Map<string, Intl.NumberFormat>()
-
-function format(language: Language, options: Intl.NumberFormatOptions): Intl.NumberFormat {
-  const key = `${language} ${JSON.stringify(options)}`
-  const known = formats.get(key) ?? new Intl.NumberFormat(language, options)
-  formats.set(key, known)
-  return known
+/** Formats of the runtime, kept: making one takes longer than a page, and memory outside of the heap. */
+function kept<Options, Format>(make: (language: Language, options: Options) => Format) {
+  const formats = new Map<string, Format>()
+  return (language: Language, options: Options): Format => {
+    const key = `${language} ${JSON.stringify(options)}`
+    const format = formats.get(key) ?? make(language, options)
+    formats.set(key, format)
+    return format
+  }
 }
 
+export const numberFormat = kept(
+  (language, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(language, options),
+)
+const dateFormat = kept((language, options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(language, options))
+const regionNames = kept((language, options: { type: 'region' }) => new Intl.DisplayNames(language, options))
+
 export function countText(view: Pick<View, 'language'>, value: number): string {
-  return format(view.language, {}).format(value)
+  return numberFormat(view.language, {}).format(value)
 }
 
 export function percent(view: Pick<View, 'language'>, part: number, whole: number): string {
   const options = { style: 'percent', maximumFractionDigits: 1 } as const
-  return format(view.language, options).format(whole === 0 ? 0 : part / whole)
+  return numberFormat(view.language, options).format(whole === 0 ? 0 : part / whole)
 }
 
 /** An exact amount; `whole` leaves out what is below one. */
@@ -65,24 +73,24 @@ export function moneyText(
   { whole = false } = {},
 ): string {
   const options = { style: 'currency', currency, ...(whole && { maximumFractionDigits: 0 }) } as const
-  return format(view.language, options).format(amount as `${number}`)
+  return numberFormat(view.language, options).format(amount as `${number}`)
 }
 
 export function dayText(view: Pick<View, 'language'>, date: string): Html {
   const at = new Date(`${date.slice(0, 10)}T00:00:00Z`)
   if (Number.isNaN(at.getTime())) return html`${date}`
   const options = { dateStyle: 'long', timeZone: 'UTC' } as const
-  return html`<time datetime="${date}">${new Intl.DateTimeFormat(view.language, options).format(at)}</time>`
+  return html`<time datetime="${date}">${dateFormat(view.language, options).format(at)}</time>`
 }
 
 export function shortDay(view: Pick<View, 'language'>, date: string): Html {
   const options = { dateStyle: 'medium', timeZone: 'UTC' } as const
-  return html`<time datetime="${date}">${new Intl.DateTimeFormat(view.language, options).format(new Date(date))}</time>`
+  return html`<time datetime="${date}">${dateFormat(view.language, options).format(new Date(date))}</time>`
 }
 
 export function month(view: Pick<View, 'language'>, text: string): string {
   const options = { year: 'numeric', month: 'short', timeZone: 'UTC' } as const
-  return new Intl.DateTimeFormat(view.language, options).format(new Date(`${text}-01T00:00:00Z`))
+  return dateFormat(view.language, options).format(new Date(`${text}-01T00:00:00Z`))
 }
 
 /** The address of a page, in the reader's language where one was chosen. */
@@ -90,13 +98,9 @@ export function to(view: Pick<View, 'prefix'>, ...parts: readonly string[]): str
   return `${view.prefix}/${parts.map(encodeURIComponent).join('/')}`
 }
 
-const regionNames = Object.fromEntries(
-  Object.keys(languages).map((code) => [code, new Intl.DisplayNames(code, { type: 'region' })]),
-) as Record<Language, Intl.DisplayNames>
-
 export function countryName(view: Pick<View, 'language'>, code: string): string {
   try {
-    return regionNames[view.language].of(code) ?? code
+    return regionNames(view.language, { type: 'region' }).of(code) ?? code
   } catch {
     return code
   }

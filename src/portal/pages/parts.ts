@@ -2,7 +2,7 @@ import type { Decimal } from '../../domain/money.js'
 import type { ActivityEntry, Months } from '../../publishing/release/read/activity-entry.js'
 import { type MonthPoint, meter } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
-import { countryName, moneyText, month, statusName, table, to, type View } from '../view.js'
+import { countryName, moneyText, month, numberFormat, statusName, table, to, type View } from '../view.js'
 
 /** Parts that several pages have. */
 
@@ -79,6 +79,6 @@ export function legend(view: View, hasGoal = false): Html {
 
 /** Large numbers of an axis in few characters. */
 export function tickOf(view: View): (value: number) => string {
-  const format = new Intl.NumberFormat(view.language, { notation: 'compact' })
+  const format = numberFormat(view.language, { notation: 'compact' })
   return (value) => format.format(value)
 }

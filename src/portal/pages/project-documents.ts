@@ -76,6 +76,6 @@ function contentOf(view: View, { html: content }: ShownReport): string {
     const address = localAddress(view, url)
     const alt = /\balt="([^"]*)"/.exec(tag)?.[1] ?? ''
     if (address !== undefined) return `<img src="${address}" alt="${alt}" loading="lazy">`
-    return url === '' ? '' : `<a href="${url}" rel="external nofollow">${alt || url}</a>`
+    return /^https?:/.test(url) ? `<a href="${url}" rel="external nofollow">${alt || url}</a>` : alt
   })
 }
