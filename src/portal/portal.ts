@@ -25,13 +25,13 @@ export type PageRequest = {
   readonly isChosen: boolean
 }
 
-/** An answer of the portal, as bytes that are made once for a release. */
+/** An answer of the portal, as bytes that are made once for a release; in gzip when that is first asked for. */
 export type RenderedPage = {
   readonly release: string
   readonly mediaType: string
   readonly tag: string
   readonly identity: Buffer
-  readonly gzip: Buffer
+  readonly gzip: () => Promise<Buffer>
 }
 
 // Rendered pages that are kept, with their gzip twins.
@@ -52,7 +52,8 @@ export class Portal {
   /** Requests for a page that is being drawn wait for it. */
   readonly #pages = new LRUCache<string, RenderedPage, { readonly view: View; readonly request: PageRequest }>({
     maxSize: keptBytes,
-    sizeCalculation: ({ identity, gzip: twin }, key) => identity.length + twin.length + key.length + 300,
+    // Half as much again is more than the gzip twin takes.
+    sizeCalculation: ({ identity }, key) => Math.ceil(1.5 * identity.length) + key.length + 300,
     fetchMethod: async (_key, _stale, { context: { view, request } }) => await this.#render(view, request),
     // Whoever waits for a page gets it, also where others took its place meanwhile.
     ignoreFetchAbort: true,
@@ -115,12 +116,16 @@ export class Portal {
     const drawn = await this.#draw(view, address, query)
     if (!drawn) return undefined
     const identity = Buffer.from(drawn.text)
+    let twin: Promise<Buffer> | undefined
     return {
       release: view.release.id,
       mediaType: drawn.mediaType,
       tag: createHash('sha256').update(identity).digest('base64url').slice(0, 27),
       identity,
-      gzip: await compress(identity),
+      gzip: () => {
+        twin ??= compress(identity)
+        return twin
+      },
     }
   }
 

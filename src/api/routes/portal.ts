@@ -123,7 +123,7 @@ export async function servePage(
   const page = await drawn(portal, request, chosen, address)
   if (page === 'unready') throw noRelease()
   if (!page) throw nothingHere(request)
-  return sendPage(request, reply, page, chosen)
+  return await sendPage(request, reply, page, chosen)
 }
 
 async function drawn(
@@ -148,12 +148,12 @@ async function drawn(
   }
 }
 
-function sendPage(
+async function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
   page: RenderedPage,
   chosen: Language | undefined,
-): FastifyReply {
+): Promise<FastifyReply> {
   const zipped = preferredEncoding(request.headers['accept-encoding']) === 'gzip'
   const tags = [`"${page.tag}"`, `"${page.tag}-gz"`]
   pageHeaders(reply, chosen)
@@ -165,7 +165,7 @@ function sendPage(
   if (condition !== undefined && tags.some((etag) => fresh({ 'if-none-match': condition }, { etag })))
     return reply.code(304).send()
   if (zipped) reply.header('content-encoding', 'gzip')
-  return reply.send(zipped ? page.gzip : page.identity)
+  return reply.send(zipped ? await page.gzip() : page.identity)
 }
 
 /** The headers of every page for people. */
