@@ -4,6 +4,7 @@ import { releaseFolder } from '../../src/publishing/folder/release-folder.js'
 import { createReleaseReader } from '../../src/publishing/release/read/release-reader.js'
 import { indexTexts } from '../../src/publishing/release/write/write-index.js'
 import { atLeast, atMost, type Bench, type BenchResult, type BenchSetting, median } from '../suite/bench.js'
+import { peakMemoryOf } from '../suite/memory.js'
 import { openBenchPublisher } from '../suite/publisher.js'
 import { startFloor, startGiving } from '../suite/servers.js'
 import { apiLimits, firstRunAt } from '../suite/settings.js'
@@ -17,6 +18,8 @@ export const bench: Bench = {
 }
 
 const connections = 20
+// Addresses of lists, more than are drawn in a round.
+const lists = 20_000
 const { signal } = new AbortController()
 
 async function run({
@@ -33,21 +36,22 @@ async function run({
   const first = await publisher.begin(firstRunAt)
   const rendered = await publisher.render(first)
   const published = await publisher.publish(first)
+  if (published.state !== 'published') throw new Error(`the release is ${published.state}`)
   const whole = rendered.seconds + published.releaseSeconds
   const indexSeconds = await timeIndex(feedsDir)
   const environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: dataDir, LOG_LEVEL: 'info', ...apiLimits }
   const program = await workshop.program()
   await using api = await startGiving(program, 'api', environment, '/healthz')
+  const firstPages = await timeFirstPages(api.value)
   await using floor = await startFloor<string>(program, 'bench/portal/bare-fastify.js', `${api.value}/projects/1`)
   const seconds = quick ? 2 : 5
   const rounds = quick ? 3 : 5
   const every = Array.from({ length: 1_000 }, (_, at) => `/projects/${1 + ((at * 7_919) % projects)}`)
-  const lists = Array.from({ length: 200 }, (_, at) => `/projects?status=2&page=${1 + at}`)
   const targets = [
     { name: 'project page, kept', url: api.value, paths: ['/projects/1'] },
     { name: 'Fastify, the same bytes', url: floor.value, paths: ['/page'] },
     { name: 'project pages, drawn and kept', url: api.value, paths: every },
-    { name: '/projects with a filter', url: api.value, paths: lists },
+    { name: '/projects with a filter', url: api.value, paths: await listAddresses(api.value) },
   ]
   const results = targets.map((): { perSecond: number; p99: number }[] => [])
   for (let round = 0; round < rounds; round++) {
@@ -62,14 +66,63 @@ async function run({
         columns: ['', 'requests/s', 'p99 ms'],
         rows: targets.map(({ name }, at) => [name, perSecond(at).toFixed(0), p99(at).toFixed(1)]),
       },
+      {
+        title: 'the first request of a page, and the next, ms',
+        columns: ['', 'first', 'next'],
+        rows: firstPages.map(({ name, first: drawn, next }) => [name, drawn.toFixed(0), next.toFixed(0)]),
+      },
     ],
     notes: [`first publication ${whole.toFixed(1)} s, its index ${indexSeconds.toFixed(2)} s`],
     bars: [
       atLeast(0.5, 'project page of a bare Fastify route', perSecond(0) / perSecond(1)),
       atMost(100, '/projects with a filter, p99', p99(3), 'ms'),
       atMost(5, 'index of a publication', (100 * indexSeconds) / whole, '%'),
+      atMost(512, 'peak memory of the API process', peakMemoryOf(api.pid) ?? Number.NaN, 'MiB'),
     ],
   }
+}
+
+/** How long pages about everything take, which are drawn once for a release and language; the first of all opens the release. */
+async function timeFirstPages(url: string): Promise<{ name: string; first: number; next: number }[]> {
+  const time = async (path: string) => {
+    const began = performance.now()
+    const answer = await fetch(url + path)
+    await answer.arrayBuffer()
+    if (!answer.ok) throw new Error(`${path}: ${answer.status}`)
+    return performance.now() - began
+  }
+  const opened = await time('/projects/1')
+  const timed = [{ name: '/projects/1, which opens the release', first: opened, next: await time('/projects/1') }]
+  const list = await (await fetch(`${url}/projects`)).text()
+  const [country = ''] = optionsOf(list, 'country')
+  const [theme = ''] = optionsOf(list, 'theme')
+  for (const name of ['/', '/fr', '/quality', '/fr/quality', `/countries/${country}`, `/themes/${theme}`]) {
+    timed.push({ name, first: await time(name), next: await time(name) })
+  }
+  return timed
+}
+
+/** Thousands of different lists, so that most are found and drawn when they are asked for: by country, theme, status and words. */
+async function listAddresses(url: string): Promise<string[]> {
+  const list = await (await fetch(`${url}/projects`)).text()
+  const choices = (['country', 'theme', 'status'] as const).flatMap((name) =>
+    optionsOf(list, name).map((value) => `${name}=${encodeURIComponent(value)}`),
+  )
+  const words = new Set(
+    [...list.matchAll(/<h2[^>]*><a[^>]*>([^<]*)/g)].flatMap(([, title = '']) => title.match(/[a-z]{4,}/gi) ?? []),
+  )
+  const filters = [
+    ...choices,
+    ...[...words].flatMap((word) => [`q=${word}`, ...choices.map((choice) => `q=${word}&${choice}`)]),
+  ]
+  const pages = Math.ceil(lists / filters.length)
+  return filters.flatMap((filter) => Array.from({ length: pages }, (_, at) => `/projects?${filter}&page=${1 + at}`))
+}
+
+/** The values that a list of choices on `/projects` has. */
+function optionsOf(page: string, name: string): string[] {
+  const [choice = ''] = new RegExp(`<select id="${name}"[^]*?</select>`).exec(page) ?? []
+  return [...choice.matchAll(/<option value="([^"]+)"/g)].map(([, value = '']) => value)
 }
 
 /** Seconds to write the index of the live release once more, from its files. */
@@ -97,8 +150,15 @@ async function load(
   duration: number,
 ): Promise<{ perSecond: number; p99: number }> {
   const requests = paths.map((path) => ({ method: 'GET' as const, path }))
-  const result = await autocannon({ url, connections, duration, requests })
+  // Each connection has a share of its own, or all would ask for the same page at a time.
+  const share = Math.ceil(requests.length / connections)
+  let started = 0
+  const setupClient = (client: autocannon.Client) => {
+    const from = share * started++
+    if (from < requests.length) client.setRequests(requests.slice(from, from + share))
+  }
+  const result = await autocannon({ url, connections, duration, requests: requests.slice(0, share), setupClient })
   if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${url}${paths[0]}: ${result.non2xx} answers were not 200`)
+    throw new Error(`${url}${paths[0]}: ${result.non2xx} answers were not 200, ${result.errors} requests had none`)
   return { perSecond: result.requests.average, p99: result.latency.p99 }
 }

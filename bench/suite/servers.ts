@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A server in a process of its own, which ends with its owner. */
-export type RunningServer<T = string> = AsyncDisposable & { readonly value: T }
+export type RunningServer<T = string> = AsyncDisposable & { readonly value: T; readonly pid: number }
 
 /** A floor: a file of the transpiled program whose first line of output is JSON and that exits when its input ends. */
 export async function startFloor<T>(program: string, file: string, ...args: string[]): Promise<RunningServer<T>> {
@@ -14,6 +14,7 @@ export async function startFloor<T>(program: string, file: string, ...args: stri
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
   return {
     value: JSON.parse(line) as T,
+    pid: child.pid ?? 0,
     [Symbol.asyncDispose]: async () => {
       child.stdin?.end()
       if (child.exitCode === null) await once(child, 'exit')
@@ -40,7 +41,7 @@ export async function startGiving(
   for (let tries = 0; tries < 600; tries++) {
     if (child.exitCode !== null) throw new Error(`giving ${command} ended with ${child.exitCode}`)
     const answer = await fetch(url + address, { method: 'HEAD' }).catch(() => undefined)
-    if (answer?.ok) return { value: url, [Symbol.asyncDispose]: stop }
+    if (answer?.ok) return { value: url, pid: child.pid ?? 0, [Symbol.asyncDispose]: stop }
     await sleep(200)
   }
   await stop()
