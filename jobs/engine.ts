@@ -9,6 +9,7 @@ import {
   type WorkerOptions,
   withBackend,
 } from 'bullmq'
+import type pg from 'pg'
 import type { Log } from '../src/observability/log.js'
 
 /** Where the queue lives. */
@@ -99,6 +100,8 @@ function postgresOptions(address: string) {
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: answerTimeoutMs,
     keepAlive: true,
+    // BullMQ listens to idle connections only: a busy one that breaks would end the process. Its statement fails too.
+    onConnect: (client: pg.ClientBase) => void client.on('error', () => undefined),
     ...(sessionOptions && { options: sessionOptions }),
   }
 }
