@@ -4,7 +4,7 @@ import { ServiceError } from '../domain/errors.js'
 const noBytes = Buffer.alloc(0)
 
 /**
- * Turns the byte chunks of one document into text. Only UTF-8 is read (a byte order mark is dropped); anything else is
+ * Turns the byte chunks of one document into text. Only UTF-8 is read; anything else is
  * `request-malformed`, naming the offset of the first wrong byte, never a silent U+FFFD.
  */
 export type Utf8Decoder = {
@@ -21,20 +21,14 @@ export function createUtf8Decoder(): Utf8Decoder {
 
   return {
     decode(chunk) {
-      let bytes = carried.length === 0 ? chunk : Buffer.concat([carried, chunk])
+      const bytes = carried.length === 0 ? chunk : Buffer.concat([carried, chunk])
       if (!started) {
-        // A byte order mark may be split over the first chunks.
-        if (bytes.length < 3) {
+        if (bytes.length < 2) {
           carried = Buffer.from(bytes)
-          refuseUtf16(bytes)
-          if (bytes.length < 2 || bytes[0] === 0xef) return ''
+          return ''
         }
         started = true
         refuseUtf16(bytes)
-        if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
-          bytes = bytes.subarray(3)
-          offset = 3
-        }
       }
       const whole = bytes.length - unfinishedTail(bytes)
       const complete = bytes.subarray(0, whole)

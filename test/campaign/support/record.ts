@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { inject } from 'vitest'
+import { randomFrom } from '../../support/random.js'
 
 /** A line of the campaign's table. */
 export type CampaignRow = {
@@ -17,15 +18,7 @@ export function record(row: CampaignRow): void {
 /** Numbers from 0 to 1 that follow from the seed, which is printed: the same seed, the same numbers. */
 export function seeded(what: string, seed = Math.floor(Math.random() * 2 ** 31)): () => number {
   console.log(`${what}: seed ${seed}`)
-  let state = seed >>> 0
-  // mulberry32
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = state
-    t = Math.imul(t ^ (t >>> 15), t | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
+  return randomFrom(seed)
 }
 
 /** `3 ms`, or `1.2 s` from a second on. */

@@ -62,6 +62,9 @@ describe('a document', () => {
   it('may begin with a byte order mark', () => {
     expect(parseElement(Buffer.from('\uFEFF<a/>')).name).toBe('a')
     expect(parseElement('\uFEFF<a/>').name).toBe('a')
+    for (const twice of ['\uFEFF\uFEFF<a/>', Buffer.from('\uFEFF\uFEFF<a/>')]) {
+      expect(refusal(() => parseElement(twice)).code).toBe('request-malformed')
+    }
   })
 
   const anElement: fc.Arbitrary<Element> = fc.letrec<{ element: Element }>((tie) => ({

@@ -7,6 +7,7 @@ import { issueToken, secretHash } from '../../../../src/store/access/accounts.js
 import { listDifferences } from '../../../../src/store/donations/books-check.js'
 import type { Store } from '../../../../src/store/store.js'
 import { donationFields, insertDonationTargets, testPayments } from '../../../support/donations.js'
+import { randomFrom } from '../../../support/random.js'
 import { type CampaignProcessor, campaignGateway, type ProcessorName, startCampaignProcessor } from './processors.js'
 
 /** How long and how hard: donations end when as many are made, with as many faults, or when `seconds` are over. */
@@ -51,7 +52,7 @@ const clients = 12
  */
 export async function runCampaign(store: Store, url: string, plan: CampaignPlan): Promise<CampaignResult> {
   await using processor = await openProcessor(plan)
-  const random = seeded(plan.seed)
+  const random = randomFrom(plan.seed)
   const keyId = await insertDonationTargets(store.db, projects)
   const apiKey = randomUUID()
   await store.db.query('update api_key set key_hash = $2 where id = $1', [keyId, secretHash(apiKey)])
@@ -212,15 +213,4 @@ async function kill(api: Api | undefined): Promise<void> {
   const ended = new Promise((resolve) => api.child.once('exit', resolve))
   api.child.kill('SIGKILL')
   await ended
-}
-
-/** Mulberry32: the same numbers for the same seed. */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
 }
