@@ -13,7 +13,8 @@ export type JsonItem =
  * The project records (or those of other `names`) of a JSON document of any size: the elements of `projects.project`, of
  * `project`, of `projects` or of a top-level array; a single object in their place is one record. A record beyond the limits is skipped, so memory is
  * bounded by the largest record. Numbers are texts, exactly as written. Throws `input-unusable` at the first place that is
- * not JSON in UTF-8, since the records behind a syntax error cannot be found reliably.
+ * not JSON in UTF-8, since the records behind a syntax error cannot be found reliably, and at the end of a document that has
+ * none of these members.
  */
 export async function* jsonRecords(
   chunks: AsyncIterable<Uint8Array>,
@@ -110,6 +111,8 @@ class JsonReading {
   #inner = this.#createInner()
   #open: Open | undefined
   readonly #path: (string | 0)[] = []
+  /** Whether the document has a place of items at its top, with items in it or without. */
+  #hasPlace: boolean
   #found: JsonItem[] = []
   #lastText = ''
   #lastOffset = 0
@@ -121,6 +124,7 @@ class JsonReading {
 
   constructor(places: readonly Place[], limits: ValueLimits, kind: Kind) {
     this.#places = places
+    this.#hasPlace = places.some((place) => place.length === 0)
     this.#limits = limits
     this.#tokenizer = kind === 'record' ? new ExactNumbers() : new Tokenizer()
     this.#toText = kind === 'record' ? storableText : (text) => text
@@ -149,6 +153,10 @@ class JsonReading {
       if (!this.#tokenizer.isEnded) this.#tokenizer.end()
     })
     if (!this.#outer.isEnded || this.#open) throw this.#unusable('it ends too early')
+    if (!this.#hasPlace) {
+      const names = new Set(this.#places.flatMap(([first]) => (typeof first === 'string' ? [first] : [])))
+      throw this.#unusable(`expected the member ${[...names].join(' or ')}`)
+    }
     return this.#found.splice(0)
   }
 
@@ -205,6 +213,7 @@ class JsonReading {
     else if (opens(type) && this.#path.push(type === TokenType.LEFT_BRACKET ? 0 : '') > this.#limits.depth) {
       throw this.#unusable(`it nests deeper than ${this.#limits.depth} levels`)
     }
+    if (this.#path.length === 1) this.#hasPlace ||= this.#places.some(([first]) => first === this.#path[0])
   }
 
   #beginsItem(type: TokenType): boolean {

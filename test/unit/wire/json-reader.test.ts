@@ -79,7 +79,7 @@ describe('the records of a JSON document', () => {
     ['brackets and quotes in texts', '[{"t":"]}\\"{["},{"t":"\\\\"}]', [{ t: ']}"{[' }, { t: '\\' }]],
     ['a list without its wrapper', '{"projects":[{"id":1}]}', [{ id: 1 }]],
     ['what is no object in a list', '[1,[2],null]', [1, [2], null]],
-    ['keys that look like places', '{"[":[{"id":1}],"0":[{"id":2}]}', []],
+    ['keys that look like places', '{"[":[{"id":1}],"0":[{"id":2}],"projects":[]}', []],
   ])('are found in %s', async (_, document, expected) => {
     expect((await read(document)).map((item) => 'value' in item && item.value)).toEqual(expected.map(asRecord))
   })
@@ -92,6 +92,7 @@ describe('the records of a JSON document', () => {
 
   it.each([
     ['text after the end', '[] []'],
+    ['nothing that could hold records', '{"auth_request":{"project":[{"id":1}]}}'],
     ['an early end', '{"projects":{"project":[{"id":1}'],
     ['a missing comma', '[{"id":1}{"id":2}]'],
     ['a comma too many', '[{"id":1},]'],
