@@ -10,14 +10,14 @@ export async function secureHeaders(app: FastifyInstance, config: ApiConfig): Pr
   const headers = await helmetHeaders({
     contentSecurityPolicy: {
       useDefaults: false,
-      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+      directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], frameAncestors: ["'none'"] },
     },
     crossOriginResourcePolicy: { policy: 'cross-origin' },
     crossOriginOpenerPolicy: false,
     originAgentCluster: false,
     referrerPolicy: { policy: 'no-referrer' },
-    // Half a year; subdomains may belong to other services.
-    strictTransportSecurity: config.baseUrl().startsWith('https:') && { maxAge: 15_552_000, includeSubDomains: false },
+    // A year; subdomains may belong to other services.
+    strictTransportSecurity: config.baseUrl().startsWith('https:') && { maxAge: 31_536_000, includeSubDomains: false },
     xDnsPrefetchControl: false,
     xDownloadOptions: false,
     xFrameOptions: false,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { transpileProgram } from '../support/cli.js'
+import { runCommandLine } from '../support/command-line.js'
 import { testDatabase } from '../support/database.js'
 import { type RegistryFault, RegistryServer } from '../support/registry-server.js'
 import { layRelease } from '../support/release.js'
@@ -12,7 +13,7 @@ import { record } from './support/record.js'
 const files = ['activities', 'activities-2', 'activities-3', 'organisations']
 const wanted = files.map((code) => [`giving-${code}`, `https://giving.example/iati/${code}.xml`, 'cc-by', 'public'])
 
-/** `giving registry` against a registry of its own; every run is a process. */
+/** `giving registry` against a registry of its own; what is to be killed is a process. */
 async function installation() {
   const { url } = await testDatabase()
   const folder = await mkdtemp(path.join(tmpdir(), 'giving-registry-'))
@@ -38,7 +39,7 @@ async function installation() {
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
     return { child, ended }
   }
-  const run = async (operation: string) => await begin(operation).ended
+  const run = async (operation: string) => (await runCommandLine(['registry', operation], environment)).code
   /** Some datasets are registered otherwise, some are missing. */
   const lay = () => {
     server.datasets.length = 0

@@ -28,7 +28,7 @@ describe('answers that a browser opens', () => {
   it.each([`${list}?api_key=x`, '/api/nothing', '/healthz'])('may do nothing there: %s', async (url) => {
     const { headers } = await api.app.inject(url)
     expect(headers).toMatchObject({
-      'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+      'content-security-policy': "default-src 'none';base-uri 'none';frame-ancestors 'none'",
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
       'cross-origin-resource-policy': 'cross-origin',
@@ -43,7 +43,7 @@ describe('answers that a browser opens', () => {
 
   it('ask for HTTPS from then on only where the public address has it', async () => {
     const plain = await testApi(store, { store, config: { ...testConfig, baseUrl: () => 'http://giving.example' } })
-    expect((await api.app.inject('/')).headers['strict-transport-security']).toBe('max-age=15552000')
+    expect((await api.app.inject('/')).headers['strict-transport-security']).toBe('max-age=31536000')
     expect((await plain.app.inject('/')).headers['strict-transport-security']).toBeUndefined()
   })
 })

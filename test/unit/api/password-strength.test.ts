@@ -26,3 +26,9 @@ it.each(['seven quiet rivers', 'seven grey herons wade', 'p<ss&word "12"', 'x8Kq
     expect(await passwordProblem(password, email)).toBeUndefined()
   },
 )
+
+it('a password of 64 characters and more is taken', async () => {
+  for (const length of [64, 200]) {
+    expect(await passwordProblem('seven quiet rivers run '.repeat(9).slice(0, length), email)).toBeUndefined()
+  }
+})
