@@ -125,6 +125,11 @@ create table charge_state (
   constraint charge_state_progress_check CHECK (progress = ANY (ARRAY['pending'::text, 'settled'::text, 'failed'::text, 'voided'::text]))
 );
 
+create table content_change (
+  kind text not null,
+  constraint content_change_kind_check CHECK (kind = ANY (ARRAY['activities'::text, 'records'::text]))
+);
+
 create table country (
   code text not null,
   name text not null,
@@ -1129,6 +1134,17 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.mark_content_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO '$user', 'public'
+AS $function$
+begin
+  insert into content_change (kind) values (tg_argv[0]);
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.mark_own_project()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1533,6 +1549,8 @@ CREATE TRIGGER move_insert AFTER INSERT ON organisation_country REFERENCING NEW 
   EXECUTE FUNCTION move_organisation_of_part();
 CREATE TRIGGER move_update AFTER UPDATE ON organisation_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION move_organisation_of_part();
+CREATE TRIGGER mark_content AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON organisation_record FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_content_change('records');
 CREATE TRIGGER mark_delete AFTER DELETE ON organisation_theme REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_projects_of_organisation_part();
 CREATE TRIGGER mark_insert AFTER INSERT ON organisation_theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
@@ -1625,6 +1643,8 @@ CREATE TRIGGER mark_search_update AFTER UPDATE ON project_theme REFERENCING OLD 
   EXECUTE FUNCTION mark_search_change();
 CREATE TRIGGER mark_update AFTER UPDATE ON project_theme REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_content AFTER INSERT OR DELETE OR UPDATE OF text, verdict OR TRUNCATE ON rendering FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_content_change('activities');
 CREATE TRIGGER mark_delete AFTER DELETE ON report_image REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_projects_of_report();
 CREATE TRIGGER mark_insert AFTER INSERT ON report_image REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
@@ -1639,3 +1659,5 @@ CREATE TRIGGER mark_insert AFTER INSERT ON video REFERENCING NEW TABLE AS new_ro
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_update AFTER UPDATE ON video REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_content AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON wire_record FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_content_change('records');

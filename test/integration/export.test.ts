@@ -63,6 +63,7 @@ const leftBehind = [
     'attempt_count',
     'audit_event',
     'charge_state',
+    'content_change',
     'featured_hour',
     'organisation_record',
   ],

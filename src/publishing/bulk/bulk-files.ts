@@ -3,9 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isoDateOf, isoInstantOf } from '../../domain/dates.js'
 import type { Run } from '../../domain/run.js'
 import type { Connection, Db } from '../../store/database/connection.js'
+import { forgetContent, isContentRemembered, rememberContent } from '../../store/publication/content-changes.js'
 import {
   type BulkFamily,
   type BulkFileName,
+  bulkFilesOf,
   bulkFingerprints,
   bulkTexts,
   idsWithoutText,
@@ -55,11 +57,15 @@ export async function buildBulkFiles(deps: BulkDeps, run: Run, { signal }: WorkO
     const isAsked = !isDue && run.trigger === 'manual'
     if (!isDue && !isAsked) return
     for (const family of ['project', 'organisation'] as const) await renderMissing(deps.store, family, signal)
-    if (isAsked && before && (await isUnchanged(deps.store.db, before))) return
+    const isSame = before && (await isContentRemembered(deps.store.db, 'records', nameOfContent(before.id)))
+    if (!isSame) await deps.store.transaction((db) => forgetContent(db, 'records'))
+    const remember = (set: string) =>
+      deps.store.transaction((db) => rememberContent(db, 'records', nameOfContent(set), deps.clock()))
+    if (isAsked && before && (isSame || (await isUnchanged(deps.store.db, before)))) return await remember(before.id)
     const id = newReleaseId(run)
     await using draft = await Draft.begin(folder, id)
     const files = await deps.store.snapshot(async (db, client) => {
-      const build = { db, client, draft, run, before, signal }
+      const build = { db, client, draft, run, before, isSame: isSame === true, signal }
       return [...(await writeFamily(build, 'project')), ...(await writeFamily(build, 'organisation'))]
     })
     const set: BulkSet = { id, token: randomBytes(20).toString('hex'), files, ...(publisher && { publisher }) }
@@ -68,8 +74,14 @@ export async function buildBulkFiles(deps: BulkDeps, run: Run, { signal }: WorkO
     await confirmLock()
     await draft.seal('releases')
     await switchLiveRelease(folder, id)
+    await remember(id)
     await sweep(folder, { keep: 1, now: deps.clock(), needed: [] })
   })
+}
+
+/** Names the set whose files have the records of these versions. */
+function nameOfContent(set: string): string {
+  return [set, projectRecordVersion, organizationRecordVersion].join(' ')
 }
 
 /** Whether every file of the set would have the same records again. */
@@ -106,13 +118,19 @@ type Build = {
   readonly draft: Draft
   readonly run: Run
   readonly before: BulkSet | undefined
+  /** Whether the records are those of `before`. */
+  readonly isSame: boolean
   readonly signal: AbortSignal
 }
 
 /** Writes the files of a family that changed, reading the records once, and carries over the others. */
-async function writeFamily({ db, client, draft, run, before, signal }: Build, family: BulkFamily): Promise<BulkFile[]> {
+async function writeFamily(build: Build, family: BulkFamily): Promise<BulkFile[]> {
+  const { db, client, draft, run, before, isSame, signal } = build
   const { recordVersion } = families[family]
-  const wanted = await bulkFingerprints(db, family, recordVersion)
+  const wanted =
+    isSame && before
+      ? before.files.filter(({ name }) => bulkFilesOf(family).includes(name))
+      : await bulkFingerprints(db, family, recordVersion)
   const known = (name: BulkFileName) => before?.files.find((file) => file.name === name)
   const changed = wanted.filter(({ name, fingerprint }) => known(name)?.fingerprint !== fingerprint)
   const names = changed.map(({ name }) => name)

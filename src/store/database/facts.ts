@@ -16,6 +16,9 @@ export type FactName =
   | 'open-alarms'
   /** What is known of the datasets in the IATI registry, as JSON. */
   | 'registry'
+  /** Names of what the live release and the newest set of bulk files were made from, while nothing has changed since. */
+  | 'published-activities'
+  | 'published-records'
 
 /** The fact's value; undefined when it was never recorded. */
 export async function findFact(db: Db, name: FactName): Promise<string | undefined> {

@@ -26,6 +26,11 @@ const files: Readonly<Record<BulkFamily, Readonly<Partial<Record<BulkFileName, s
   },
 }
 
+/** The files of a family, in their order. */
+export function bulkFilesOf(family: BulkFamily): BulkFileName[] {
+  return bulkFileNames.filter((name) => name in files[family])
+}
+
 /** SQL of a family's stored texts. */
 const sources: Readonly<Record<BulkFamily, { readonly from: string; readonly key: string }>> = {
   project: { from: 'project p join wire_record w on w.project_id = p.id', key: 'p.id' },
@@ -38,7 +43,7 @@ export type BulkFingerprint = { readonly name: BulkFileName; readonly records: n
 /** The fingerprints of all files of a family. */
 export async function bulkFingerprints(db: Db, family: BulkFamily, recordVersion: number): Promise<BulkFingerprint[]> {
   const { from, key } = sources[family]
-  const names = bulkFileNames.filter((name) => name in files[family])
+  const names = bulkFilesOf(family)
   const columns = names.flatMap((_, file) => [
     `count(*) filter (where is_in_${file}) as records_${file}`,
     `md5(string_agg(id || ':' || version, ',' order by id) filter (where is_in_${file})) as hash_${file}`,

@@ -134,6 +134,20 @@ describe('bulk files', async () => {
     expect(await readdir(bulkFolder(feedsDir).drafts)).toEqual([])
   })
 
+  it('are not read where no record changed, until a statement leaves its mark', async () => {
+    const fingerprint = async () => (await current()).files.find(({ name }) => name === 'projects')?.fingerprint
+    // The mark is removed, as if there had been no change.
+    await store.db.query(`update wire_record set version = version + 1 where project_id = 2045`)
+    await store.db.query(`update project_version set version = version + 1 where project_id = 2045`)
+    await store.db.query('delete from content_change')
+    const before = await fingerprint()
+    await build(30, day(5), { force: true })
+    expect(await fingerprint()).toBe(before)
+    await store.db.query(`update wire_record set mapping = mapping where project_id = 2045`)
+    await build(31, day(5, 3), { trigger: 'manual' })
+    expect(await fingerprint()).not.toBe(before)
+  })
+
   it('are found by their exact address only', async () => {
     const reader = createBulkReader(feedsDir)
     const { token } = await current()

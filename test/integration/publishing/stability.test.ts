@@ -74,11 +74,47 @@ describe('point 3: bytes and last-updated-datetime of unchanged input', () => {
   })
 })
 
+describe('a run in which nothing changed', () => {
+  // Past the trigger, as no statement of the program does: only who reads the content notices it.
+  const changeUnmarked = () =>
+    store.db.query('update rendering set content_hash = md5(content_hash) where project_id = 9')
+  const mark = () => store.db.query('update rendering set verdict = verdict where project_id = 9')
+
+  it('does not read the content, until a statement leaves its mark', async () => {
+    expect(await publishAt('2026-11-21T05:10:00Z')).toBe('unchanged')
+    await changeUnmarked()
+    expect(await publishAt('2026-11-21T05:11:00Z')).toBe('unchanged')
+    await mark()
+    expect(await publishAt('2026-11-21T05:12:00Z')).toBe('published')
+    expect(await publishAt('2026-11-21T05:13:00Z')).toBe('unchanged')
+  })
+
+  it('reads it on another day and with another configuration', async () => {
+    await changeUnmarked()
+    expect(await publishAt('2026-11-22T05:00:00Z')).toBe('published')
+    await changeUnmarked()
+    const { deps, now } = publisher
+    const licensed = await testPublisher(store, { ...deps, mappingConfig: { ...mappingConfig, licence: 'odc-by' } })
+    licensed.now = now
+    expect((await licensed.publish()).state).toBe('published')
+  })
+
+  it('does not take a change that was committed after it had read for one that it knows', async () => {
+    await store.connection(async (db) => {
+      await db.query('begin')
+      await db.query('update rendering set content_hash = md5(content_hash), text = text where project_id = 9')
+      expect(await publishAt('2026-11-22T05:20:00Z')).toBe('published')
+      await db.query('commit')
+    })
+    expect(await publishAt('2026-11-22T05:21:00Z')).toBe('published')
+  })
+})
+
 describe('point 4: money', () => {
   it('of every activity equals the books in every currency, and a difference holds the release', async () => {
     await store.db.query(`insert into disbursement (project_id, reference, disbursed_on, amount, currency, source)
       values (3, 'in-euros', '2026-10-01', 20.5, 'EUR', 'local')`)
-    expect(await publishAt('2026-11-21T06:00:00Z')).toBe('published')
+    expect(await publishAt('2026-11-22T06:00:00Z')).toBe('published')
     const live = await publisher.manifest()
 
     await store.db.query(`update project set summary = 'Changed once more.' where id = 3`)
@@ -87,7 +123,7 @@ describe('point 4: money', () => {
       create function move_money() returns trigger language plpgsql as $$ begin
         update disbursement set amount = amount + 1 where reference = 'in-euros' and amount < 21; return null; end $$;
       create trigger move_money after insert or update on rendering execute function move_money()`)
-    publisher.now = new Date('2026-11-21T07:00:00Z')
+    publisher.now = new Date('2026-11-22T07:00:00Z')
     expect((await publisher.publish()).state).toBe('held')
     const { rows } = await store.db.query<{ outcome: string }>('select outcome::text from run order by id desc limit 1')
     expect(rows[0]?.outcome).toContain(

@@ -1,5 +1,10 @@
+import { createHash } from 'node:crypto'
+import { isoDateOf } from '../../../domain/dates.js'
 import { ServiceError } from '../../../domain/errors.js'
 import type { Outcome, Run } from '../../../domain/run.js'
+import { mappingVersion } from '../../../feeds/iati/activity.js'
+import { tablesVersion } from '../../../feeds/tables/tables.js'
+import { forgetContent, isContentRemembered, rememberContent } from '../../../store/publication/content-changes.js'
 import { recordPublishableIdentifiers } from '../../../store/publication/published-identifiers.js'
 import { findRelease, recordHeldRelease, recordLiveRelease } from '../../../store/publication/releases.js'
 import { assignSegments } from '../../../store/publication/renderings.js'
@@ -19,6 +24,7 @@ import {
 import type { PublicationDeps, WorkOptions } from '../../publication.js'
 import { completeRows } from '../../tables/complete-rows.js'
 import { isSameContent, type PlanResult, planRelease, type ReleasePlan } from '../plan/plan-release.js'
+import { indexFormat } from '../read/activity-index.js'
 import { type Manifest, releaseRow } from '../read/manifest.js'
 import { releaseChain } from '../read/release-chain-file.js'
 import { createReleaseReader, findHeldRelease, type ReadableRelease } from '../read/release-reader.js'
@@ -52,6 +58,11 @@ export async function publishRelease(
     const { live } = state
     // Leftovers take space that this release may need.
     await pruneReleases(deps, state.rolledBackFrom)
+    const contentOf = (release: string) => nameOfContent(deps, run, release)
+    if (live && (await isContentRemembered(deps.store.db, 'activities', contentOf(live.id)))) {
+      return { state: 'unchanged', releaseId: live.id, held: live.manifest.held.count }
+    }
+    await deps.store.transaction((db) => forgetContent(db, 'activities'))
     await deps.store.transaction(assignSegments)
     await deps.store.transaction(assignReportPlaces)
     await completeRows(deps.store, signal)
@@ -69,7 +80,10 @@ export async function publishRelease(
       const build = { config, run, draft, live, chain, ...(signer && { signer }), client, signal, onProgress }
       return { ...plan, manifest: await writeFiles(build, plan) }
     })
+    const remember = (release: string) =>
+      deps.store.transaction((db) => rememberContent(db, 'activities', contentOf(release), deps.clock()))
     if ('state' in assembled) return assembled
+    if (assembled.verdict === 'unchanged') await remember(assembled.live.id)
     if (assembled.verdict !== 'build') return toOutcome(assembled)
     const { manifest } = assembled
     deps.onStep?.('written')
@@ -79,9 +93,17 @@ export async function publishRelease(
     if (reason !== undefined) return await hold(deps, draft, manifest, reason)
     onProgress('commit', 0, 1)
     const outcome = await goLive(deps, draft, manifest, confirmLock)
+    await remember(draft.id)
     onProgress('commit', 1, 1)
     return outcome
   })
+}
+
+/** Names everything that a release is made from beside the store. */
+function nameOfContent({ mappingConfig, signer }: PublicationDeps, run: Run, release: string): string {
+  const versions = [mappingVersion, tablesVersion, indexFormat]
+  const parts = [release, isoDateOf(run.startedAt), mappingConfig, signer?.publicKey, versions]
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64')
 }
 
 /**
