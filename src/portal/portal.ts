@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { ActivityIndex, IndexReader } from '../publishing/release/read/activity-index.js'
 import type { ReadableRelease, ReleaseReader } from '../publishing/release/read/release-reader.js'
 import { Catalogue } from './catalogue.js'
+import { html } from './html.js'
 import { changePage, changesFeed, changesPage, Differences } from './pages/changes.js'
 import { framed } from './pages/frame.js'
 import { type GroupPageKind, groupPage, groupPages } from './pages/group.js'
@@ -13,7 +14,7 @@ import { projectPage } from './pages/project.js'
 import { projectCsv } from './pages/project-csv.js'
 import { definedOf, type ListQuery, projectsPage } from './pages/projects.js'
 import { qualityPage } from './pages/quality.js'
-import { type Language, languages, type PageBody, type View } from './view.js'
+import { type Language, languages, type PageBody, to, type View } from './view.js'
 
 const compress = promisify(gzip)
 
@@ -159,6 +160,17 @@ export class Portal {
       default:
         return undefined
     }
+  }
+
+  /** The page that says that nothing is at an address. */
+  notFound({ language, isChosen, address }: Omit<PageRequest, 'query'>): string {
+    const words = languages[language]
+    const prefix = isChosen ? `/${language}` : ''
+    const site = { baseUrl: this.#site.baseUrl(), publisherName: this.#site.publisherName }
+    const main = html`<h1>${words.notFound}</h1><p>${words.notFoundNote}</p>
+<p><a href="${to({ prefix }, 'projects')}">${words.home.all}</a></p>`
+    const body = { title: words.notFound, description: words.notFoundNote, isUnlisted: true, main }
+    return framed({ language, words, prefix, address, ...site }, body)
   }
 
   /** The project that one of the demo's own pages is about; undefined when there is none. */

@@ -65,6 +65,12 @@ export function percent(view: Pick<View, 'language'>, part: number, whole: numbe
   return numberFormat(view.language, options).format(whole === 0 ? 0 : part / whole)
 }
 
+/** A measure in a unit of the runtime, such as `second`. */
+export function unitText({ language }: Pick<View, 'language'>, value: number, unit: string, digits: number): string {
+  const places = { minimumFractionDigits: digits, maximumFractionDigits: digits }
+  return numberFormat(language, { style: 'unit', unit, unitDisplay: 'short', ...places }).format(value)
+}
+
 /** An exact amount; `whole` leaves out what is below one. */
 export function moneyText(
   view: Pick<View, 'language'>,

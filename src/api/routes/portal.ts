@@ -122,7 +122,14 @@ export async function servePage(
 ): Promise<FastifyReply> {
   const page = await drawn(portal, request, chosen, address)
   if (page === 'unready') throw noRelease()
-  if (!page) throw nothingHere(request)
+  if (!page && !request.headers.accept?.includes('text/html')) throw nothingHere(request)
+  if (!page) {
+    const wanted = { address, language: chosen ?? languageOf(request), isChosen: chosen !== undefined }
+    return pageHeaders(reply.code(404), chosen)
+      .header('content-type', 'text/html; charset=utf-8')
+      .header('cache-control', 'no-cache')
+      .send(portal.notFound(wanted))
+  }
   return await sendPage(request, reply, page, chosen)
 }
 

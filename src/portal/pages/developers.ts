@@ -2,7 +2,7 @@ import type { ThemeRecord } from '../../domain/record.js'
 import { isReportArchive, themeListPaths } from '../../feeds/addresses.js'
 import type { Manifest, ManifestFile } from '../../publishing/release/read/manifest.js'
 import { type Html, html } from '../html.js'
-import { countText, type PageBody, table, tile } from '../view.js'
+import { countText, type PageBody, table, tile, unitText } from '../view.js'
 import type { Framed } from './frame.js'
 import type { ShownRun } from './status.js'
 
@@ -124,7 +124,7 @@ function time(instant: string): Html {
 }
 
 /** A size for people: decimal units, one digit after the point. */
-export function size({ language }: Pick<Framed, 'language'>, bytes: number): string {
+export function size(view: Pick<Framed, 'language'>, bytes: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
   let value = bytes
   let unit = 0
@@ -132,9 +132,5 @@ export function size({ language }: Pick<Framed, 'language'>, bytes: number): str
     value /= 1000
     unit++
   }
-  const digits = unit === 0 ? 0 : 1
-  return new Intl.NumberFormat(language, {
-    ...{ style: 'unit', unit: units[unit], unitDisplay: 'short' },
-    ...{ minimumFractionDigits: digits, maximumFractionDigits: digits },
-  }).format(value)
+  return unitText(view, value, units[unit] ?? 'byte', unit === 0 ? 0 : 1)
 }

@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.js'
-import { countText, type PageBody, percent, table, tile } from '../view.js'
+import { countText, type PageBody, percent, table, tile, unitText } from '../view.js'
 import type { Framed } from './frame.js'
 
 /** A publication run as the status page shows it. */
@@ -66,10 +66,7 @@ function stagesOf(view: Framed, { stageSeconds = {}, progress }: ShownRun): Html
 }
 
 function secondsText(view: Framed, seconds: number): string {
-  return new Intl.NumberFormat(view.language, {
-    ...{ style: 'unit', unit: 'second', unitDisplay: 'short' },
-    ...{ minimumFractionDigits: 1, maximumFractionDigits: 1 },
-  }).format(seconds)
+  return unitText(view, seconds, 'second', 1)
 }
 
 function time(at: Date): Html {

@@ -33,7 +33,6 @@ export const en = {
     country: 'Country',
     byMonth: 'Money in and out, by month',
     monthChart: 'Bars by month: received and paid out',
-    what: 'What it is for',
     release: 'Release',
     sectors: 'Sectors',
     themes: 'Themes',
@@ -59,7 +58,6 @@ export const en = {
   },
   list: {
     title: 'Projects',
-    filters: 'Filters',
     words: 'Words in the title or the partner’s name',
     country: 'Country',
     theme: 'Theme',
@@ -74,7 +72,6 @@ export const en = {
     page: (page: string, pages: string) => `Page ${page} of ${pages}`,
   },
   project: {
-    summary: 'Summary',
     needs: 'Need and lasting change',
     activities: 'What is done',
     figures: 'Money',
@@ -91,7 +88,6 @@ export const en = {
     partner: 'Partner',
     funders: 'Funders',
     sectors: 'Sectors',
-    themes: 'Themes',
     goals: 'Sustainable Development Goals',
     identifier: 'IATI identifier',
     changed: 'Record last changed',
@@ -128,7 +124,6 @@ export const en = {
     countries: 'Countries',
     partners: 'Partners',
     status: 'By status',
-    all: 'All projects of this list',
     split:
       'The money of projects in several of them is split by the percentages of their records; the projects count in each.',
     biggest: 'Projects',
@@ -168,7 +163,6 @@ export const en = {
     findings: 'Findings by code',
     code: 'Code',
     count: 'Count',
-    file: 'File',
   },
   changes: {
     title: 'Changes',
@@ -289,7 +283,8 @@ export const en = {
     '5': 'Cancelled',
     '6': 'Suspended',
   } as Readonly<Record<string, string>>,
-  notFound: 'There is no such page',
+  notFound: 'Nothing is at this address',
+  notFoundNote: 'The project may have another number, or it is not published.',
 }
 
 export type Words = typeof en

@@ -35,7 +35,6 @@ export const fr: Words = {
     country: 'Pays',
     byMonth: 'Argent reçu et versé, par mois',
     monthChart: 'Barres par mois : reçu et versé',
-    what: 'À quoi il sert',
     release: 'Version',
     sectors: 'Secteurs',
     themes: 'Thèmes',
@@ -61,7 +60,6 @@ export const fr: Words = {
   },
   list: {
     title: 'Projets',
-    filters: 'Filtres',
     words: 'Mots du titre ou du nom du partenaire',
     country: 'Pays',
     theme: 'Thème',
@@ -76,7 +74,6 @@ export const fr: Words = {
     page: (page, pages) => `Page ${page} sur ${pages}`,
   },
   project: {
-    summary: 'Résumé',
     needs: 'Besoin et effet durable',
     activities: 'Ce qui est fait',
     figures: 'Argent',
@@ -93,7 +90,6 @@ export const fr: Words = {
     partner: 'Partenaire',
     funders: 'Financeurs',
     sectors: 'Secteurs',
-    themes: 'Thèmes',
     goals: 'Objectifs de développement durable',
     identifier: 'Identifiant IATI',
     changed: 'Dernier changement de l’enregistrement',
@@ -130,7 +126,6 @@ export const fr: Words = {
     countries: 'Pays',
     partners: 'Partenaires',
     status: 'Par statut',
-    all: 'Tous les projets de cette liste',
     split:
       'L’argent des projets qui en ont plusieurs est réparti selon les pourcentages de leur enregistrement ; les projets comptent dans chacun.',
     biggest: 'Projets',
@@ -171,7 +166,6 @@ export const fr: Words = {
     findings: 'Constats par code',
     code: 'Code',
     count: 'Nombre',
-    file: 'Fichier',
   },
   changes: {
     title: 'Changements',
@@ -292,5 +286,6 @@ export const fr: Words = {
     '5': 'Annulé',
     '6': 'Suspendu',
   },
-  notFound: 'Cette page n’existe pas',
+  notFound: 'Il n’y a rien à cette adresse',
+  notFoundNote: 'Le projet a peut-être un autre numéro, ou il n’est pas publié.',
 }

@@ -104,6 +104,9 @@ describe('the portal over the demo', async () => {
     )
     expect((await app.inject('/projects/1')).statusCode).toBe(404)
     expect((await app.inject('/countries/ZZ')).statusCode).toBe(404)
+    const missing = await app.inject({ url: '/fr/projects/1', headers: { accept: 'text/html,*/*;q=0.8' } })
+    expect([missing.statusCode, missing.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(missing.body).toContain(`<h1>${fr.notFound}</h1>`)
   })
 
   it('finds projects by words, whatever their accents, and by filters together', async () => {
