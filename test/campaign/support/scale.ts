@@ -32,6 +32,8 @@ export const scale = {
   clockSteps: scaled(120),
   /** Connections cut, sessions ended, servers restarted: faults of each kind. */
   faults: scaled(6),
+  /** Of the calls of a publication, a donation and so on that fail in turn. */
+  callsThatFail: Math.min(1, factor),
   /** SIGTERM under load. */
   shutdowns: scaled(20),
   /** API processes replaced one after the other behind a proxy, under load. */

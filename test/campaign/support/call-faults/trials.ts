@@ -1,0 +1,337 @@
+import { randomUUID } from 'node:crypto'
+import { cp, mkdtemp, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { createApiUser } from '../../../../src/api/operations/create-api-user.js'
+import { createPasswordHashing } from '../../../../src/api/passwords.js'
+import { releaseFolder } from '../../../../src/publishing/folder/release-folder.js'
+import { createReleaseReader } from '../../../../src/publishing/release/read/release-reader.js'
+import { recordGrant } from '../../../../src/store/access/account-administration.js'
+import { listDifferences } from '../../../../src/store/donations/books-check.js'
+import type { Store } from '../../../../src/store/store.js'
+import { insertProjects } from '../../../support/catalogue.js'
+import type { TestDatabase } from '../../../support/database.js'
+import { donationFields, insertDonationTargets } from '../../../support/donations.js'
+import { faultsOf, faultsOfRelease } from '../../../support/published-folder.js'
+import { testPublisher } from '../../../support/publishing.js'
+import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
+import { aRecord, startUpstream, apiKey as upstreamKey } from '../../../support/upstream-server.js'
+import type { Fault } from './counted-calls.js'
+import type { GivingProcesses, Outcome, ProcessPlace } from './giving-process.js'
+
+/** What is tried: some work, and what must be so after it, whichever of its calls failed. */
+export type Trial = {
+  readonly place: ProcessPlace
+  /** Makes something to do; `round` is another number each time. */
+  prepare(round: number): Promise<void>
+  /** Does the work, under a fault or undisturbed. */
+  act(processes: GivingProcesses, fault?: Fault): Promise<Outcome>
+  /** Lets the time pass after which work that was left open may be taken up again. */
+  passTime?(): Promise<void>
+  /** Whether the work is done. */
+  isDone(): Promise<boolean>
+  /** What is wrong although the work may have ended anywhere. */
+  wrongAnyTime(): Promise<readonly string[]>
+  /** What is wrong once the work was done undisturbed. */
+  wrongWhenDone(): Promise<readonly string[]>
+  close(): Promise<void>
+}
+
+export const trials = {
+  'a publication': publicationTrial,
+  'a sync': syncTrial,
+  'an import': importTrial,
+  'a donation': donationTrial,
+  'a page of the portal': portalTrial,
+} satisfies Record<string, (database: TestDatabase) => Promise<Trial>>
+
+export type TrialName = keyof typeof trials
+export const trialNames = Object.keys(trials) as TrialName[]
+
+async function openPlace({ store, url }: TestDatabase, more: Readonly<Record<string, string>>) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'giving-faults-'))
+  const environment = {
+    DATABASE_URL: url,
+    GIVING_DATA_DIR: folder,
+    PORT: '0',
+    SHUTDOWN_DRAIN_SECONDS: '0',
+    RATE_LIMIT_PER_MINUTE: '0',
+    RATE_LIMIT_PER_ADDRESS: '0',
+    LOG_LEVEL: 'silent',
+    ...more,
+  }
+  const close = () => rm(folder, { recursive: true, force: true })
+  return { store, folder, feedsDir: path.join(folder, 'feeds'), place: { environment, folders: [folder] }, close }
+}
+
+const real = { REPORTING_ORG_REF: 'US-EIN-123456789', REPORTING_ORG_NAME: 'Giving Platform' }
+
+/** Lets the leases of dead processes run out. */
+async function endLeases({ db }: Store, table: 'run' | 'sync_run'): Promise<void> {
+  await db.query(`update ${table} set lease_until = now() - interval '1 second' where state = 'running'`)
+}
+
+/** Runs that nobody works on and that say otherwise; a queued one waits for a worker. */
+async function untrueLedger(store: Store, table: 'run' | 'sync_run'): Promise<string[]> {
+  const { rows } = await store.db.query<{ id: number; state: string }>(
+    `select id, state from ${table} where state = 'running' or (state <> 'queued' and finished_at is null)`,
+  )
+  return rows.map(({ id, state }) => `${table} ${id} is ${state}`)
+}
+
+async function publicationTrial(database: TestDatabase): Promise<Trial> {
+  const { store, feedsDir, place, close } = await openPlace(database, real)
+  await insertProjects(
+    store.db,
+    Array.from({ length: 12 }, (_, index) => ({ id: index + 1 })),
+  )
+  const reader = createReleaseReader(feedsDir)
+  let title = ''
+  const isPublished = async () => {
+    const file = await (await reader.live())?.find('/iati/activities.xml')
+    return file !== undefined && (await readFile(file.identity.path, 'utf8')).includes(title)
+  }
+  return {
+    place,
+    prepare: async (round) => {
+      title = `Title of round ${round}.`
+      await store.db.query('update project set title = $1 where id = 7', [title])
+    },
+    act: (processes, fault) => processes.run(['publish', '--inline'], fault),
+    passTime: () => endLeases(store, 'run'),
+    isDone: isPublished,
+    wrongAnyTime: async () => {
+      const live = await reader.live()
+      return live ? await faultsOfRelease(path.join(feedsDir, 'releases', live.id)) : []
+    },
+    wrongWhenDone: async () => [...(await faultsOf(feedsDir, store)), ...(await untrueLedger(store, 'run'))],
+    close,
+  }
+}
+
+async function syncTrial(database: TestDatabase): Promise<Trial> {
+  const records = (round: number) =>
+    Array.from({ length: 25 }, (_, index) => aRecord(index + 1, { title: `Title of round ${round}.` }))
+  const upstream = await startUpstream({ records: records(0) })
+  const { store, place, close } = await openPlace(database, {
+    ...real,
+    UPSTREAM_URL: upstream.url,
+    UPSTREAM_API_KEY: upstreamKey,
+    UPSTREAM_REQUESTS_PER_SECOND: '1000',
+    ALLOW_PRIVATE_NETWORKS: 'true',
+  })
+  const titles = async () =>
+    (await store.db.query<{ title: string }>('select distinct title from project')).rows.map(({ title }) => title)
+  let title = ''
+  return {
+    place,
+    prepare: async (round) => {
+      title = `Title of round ${round}.`
+      upstream.state.records = records(round)
+    },
+    act: (processes, fault) => processes.run(['sync', '--full', '--wait'], fault),
+    passTime: () => endLeases(store, 'sync_run'),
+    isDone: async () => (await titles()).every((one) => one === title),
+    wrongAnyTime: async () => {
+      const { rows } = await store.db.query<{ id: number }>(
+        `select id from project where not exists (select from project_theme where project_id = id) or not active`,
+      )
+      return rows.map(({ id }) => `project ${id} is not whole`)
+    },
+    wrongWhenDone: async () => await untrueLedger(store, 'sync_run'),
+    close: async () => {
+      await upstream.close()
+      await close()
+    },
+  }
+}
+
+async function importTrial(database: TestDatabase): Promise<Trial> {
+  const { store, folder, place, close } = await openPlace(database, real)
+  const file = path.join(folder, 'projects.csv')
+  let title = ''
+  const titles = async () =>
+    (await store.db.query<{ title: string }>('select title from project')).rows.map(({ title }) => title)
+  return {
+    place,
+    prepare: async (round) => {
+      title = `Title of round ${round}.`
+      const modified = new Date(Date.UTC(2026, 0, 1) + round * 1000).toISOString()
+      const rows = Array.from(
+        { length: 40 },
+        (_, index) => `${index + 1},true,active,${title},8000.00,1250.00,37,${modified}`,
+      )
+      await writeFile(file, `id,active,status,title,goal,funding,numberOfDonations,modifiedDate\n${rows.join('\n')}\n`)
+    },
+    act: (processes, fault) => processes.run(['import', '--kind', 'projects', file], fault),
+    isDone: async () => {
+      const all = await titles()
+      return all.length === 40 && all.every((one) => one === title)
+    },
+    wrongAnyTime: async () =>
+      (await titles()).every((one) => one.startsWith('Title of round')) ? [] : ['half a record'],
+    wrongWhenDone: async () => [],
+    close,
+  }
+}
+
+async function donationTrial(database: TestDatabase): Promise<Trial> {
+  const processor = await startStripe()
+  const { address, ledger } = processor
+  // A stand-in of a processor is refused beside a real publisher.
+  const { store, place, close } = await openPlace(database, {
+    PAYMENT_GATEWAY: 'stripe',
+    PAYMENT_GATEWAY_URL: `https://localhost:${address.port}`,
+    PAYMENT_GATEWAY_CA_FILE: address.caFile,
+    PAYMENT_TIMEOUT_SECONDS: '5',
+    STRIPE_SECRET_KEY: stripeKeys.secretKey,
+    STRIPE_PUBLISHABLE_KEY: stripeKeys.publishableKey,
+    STRIPE_WEBHOOK_SECRET: stripeKeys.webhookSecret,
+    DONOR_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
+  })
+  await insertDonationTargets(store.db, [2045])
+  const user = { email: 'ops@example.org', password: 'seven quiet rivers run', tokenTimeoutSeconds: 36_000 }
+  const { apiKey } = await createApiUser({ store, clock: () => new Date(), passwords: createPasswordHashing() }, user)
+  const { rows } = await store.db.query<{ id: number }>('select id from account where email = $1', [user.email])
+  await recordGrant(store.db, rows[0]?.id ?? 0, 'donations', new Date())
+  const service = servedApi()
+  const signIn = async (address: string) => {
+    const auth = { auth_request: { user: { email: user.email, password: user.password }, api_key: apiKey } }
+    const answer = await post(`${address}/api/userservice/tokens`, auth)
+    return answer.status === 200 ? String(JSON.parse(answer.text).auth_response.access_token) : answer
+  }
+  let transactionId = ''
+  let answered: Answer = { status: 0, text: '' }
+  return {
+    place,
+    prepare: async () => {
+      answered = { status: 0, text: '' }
+      transactionId = randomUUID()
+    },
+    act: (processes, fault) =>
+      service.ask(processes, fault, async (address) => {
+        const token = await signIn(address)
+        if (typeof token !== 'string') return token
+        const payment = { paymentGateway: 'stripe', paymentGatewayNonce: 'fake-valid-nonce' }
+        const body = { donation: donationFields({ transactionId, amount: '42.50' }, payment) }
+        const donations = `${address}/api/secure/givingservice/donationsclient?api_key=${apiKey}&api_token=${token}`
+        answered = await post(donations, body)
+        return answered
+      }),
+    passTime: async () => {
+      await store.db.query(`update donation set lease_until = now() - interval '1 second' where status = 'received'`)
+      for (const charge of ledger.charges) Object.assign(charge, { at: charge.at - 120_000 })
+    },
+    isDone: async () => {
+      const { rows } = await store.db.query<{ status: string }>(
+        'select status from donation where transaction_id = $1',
+        [transactionId],
+      )
+      return answered.status === 200 && rows[0]?.status === 'settled'
+    },
+    wrongAnyTime: async () => {
+      const references = ledger.approved().map(({ reference }) => reference)
+      return references.length === new Set(references).size ? [] : ['a donation was charged twice']
+    },
+    wrongWhenDone: async () => {
+      const { rows } = await store.db.query<{ open: number; settled: number }>(
+        `select count(*) filter (where status = 'received') as open, count(*) filter (where status = 'settled') as settled
+          from donation`,
+      )
+      const { open = 0, settled = 0 } = rows[0] ?? {}
+      const charges = ledger.approved().length
+      const differences = await store.snapshot((db) => listDifferences(db, 10))
+      return [
+        ...(open > 0 ? [`${open} donations are open`] : []),
+        ...(settled === charges ? [] : [`${charges} charges, ${settled} settled donations`]),
+        ...differences.map((difference) => JSON.stringify(difference)),
+      ]
+    },
+    close: async () => {
+      await processor.close()
+      await close()
+    },
+  }
+}
+
+async function portalTrial(database: TestDatabase): Promise<Trial> {
+  const { store, place, feedsDir, close } = await openPlace(database, real)
+  await insertProjects(
+    store.db,
+    Array.from({ length: 12 }, (_, index) => ({ id: index + 1 })),
+  )
+  const service = servedApi()
+  const pages = ['/', '/projects/3', '/projects/4', '/projects/5', '/projects?q=project', '/status']
+  const paths = [...pages, '/iati/activities.xml', '/feeds/manifest.json']
+  const known = new Map<string, string>()
+  const answered = new Map<string, Answer>()
+  const publisher = await testPublisher(store, { feedsDir })
+  await publisher.publish()
+  const { releases, current } = releaseFolder(feedsDir)
+  const live = path.basename(await readlink(current))
+  await cp(path.join(releases, live), path.join(releases, `${live}0`), { recursive: true })
+  return {
+    place,
+    prepare: async (round) => {
+      answered.clear()
+      // Another release with the same content, so that nothing is remembered of it.
+      await symlink(`releases/${live}${round % 2 === 0 ? '0' : ''}`, `${current}.new`)
+      await rename(`${current}.new`, current)
+    },
+    act: (processes, fault) =>
+      service.ask(processes, fault, async (address) => {
+        for (const path of paths) answered.set(path, await get(`${address}${path}`))
+        return [...answered.values()].find(({ status }) => status !== 200) ?? { status: 200, text: '' }
+      }),
+    isDone: async () => [...answered.values()].every(({ status }) => status === 200),
+    wrongAnyTime: async () =>
+      [...answered].flatMap(([path, { status, text }]) => {
+        // The page about the service says the time.
+        if (status === 200 && path === '/status') return []
+        // Each process has another port.
+        const page = text.replaceAll(`${live}0`, live).replaceAll(/http:\/\/[\w.]+:\d+/g, '')
+        if (status === 200 && !known.has(path)) known.set(path, page)
+        if (status === 200) return known.get(path) === page ? [] : [`${path} is another page`]
+        return status === 500 || status === 503 ? [] : [`${path} answered ${status}`]
+      }),
+    wrongWhenDone: async () => [],
+    close,
+  }
+}
+
+/** `giving api`, which is started again whenever it was killed. */
+function servedApi() {
+  let address: string | undefined
+  return {
+    ask: async (
+      processes: GivingProcesses,
+      fault: Fault | undefined,
+      request: (address: string) => Promise<Answer>,
+    ): Promise<Outcome> => {
+      address ??= await processes.serve()
+      await processes.count(fault)
+      const { status, text } = await request(address).catch((error: unknown) => ({ status: 0, text: String(error) }))
+      const outcome = await processes.report()
+      if (outcome === 'killed') address = undefined
+      return outcome === 'killed'
+        ? outcome
+        : { ...outcome, code: status === 200 ? 0 : 2, stderr: `${status}: ${text.slice(0, 300)}` }
+    },
+  }
+}
+
+type Answer = { readonly status: number; readonly text: string }
+
+async function post(address: string, body: object): Promise<Answer> {
+  const headers = { 'content-type': 'application/json', connection: 'close' }
+  return await ask(address, { method: 'POST', headers, body: JSON.stringify(body) })
+}
+
+async function get(address: string): Promise<Answer> {
+  return await ask(address, { headers: { connection: 'close' } })
+}
+
+async function ask(address: string, request: RequestInit): Promise<Answer> {
+  const answer = await fetch(address, { ...request, signal: AbortSignal.timeout(60_000) })
+  return { status: answer.status, text: await answer.text() }
+}
