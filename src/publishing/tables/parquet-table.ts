@@ -15,6 +15,8 @@ type ColumnChunk = RowGroup['columns'][number]
 const compress = promisify(gzip)
 
 const mark = Buffer.from('PAR1')
+// Enough for two cores.
+const compressedTogether = 4
 
 /**
  * A Parquet file being joined from the values of activities, in row groups of one page a column. Metadata and page headers are
@@ -61,12 +63,14 @@ export class ParquetTable {
     if (this.#rows === 0) return parts
     const columns: ColumnChunk[] = []
     const before = this.#offset
-    // Compressed in other threads, several at a time.
-    const pages = await Promise.all(this.#columns.map((column) => column.page(this.#rows)))
-    for (const { page, chunk } of pages) {
-      parts.push(...page)
-      columns.push(chunk(BigInt(this.#offset)))
-      this.#offset += page.reduce((sum, part) => sum + part.length, 0)
+    // Compressed in other threads, a few at a time: each compressor takes 256 KB.
+    for (let first = 0; first < this.#columns.length; first += compressedTogether) {
+      const together = this.#columns.slice(first, first + compressedTogether)
+      for (const { page, chunk } of await Promise.all(together.map((column) => column.page(this.#rows)))) {
+        parts.push(...page)
+        columns.push(chunk(BigInt(this.#offset)))
+        this.#offset += page.reduce((sum, part) => sum + part.length, 0)
+      }
     }
     const num_rows = BigInt(this.#rows)
     this.#groups.push({
