@@ -9,7 +9,6 @@ import {
   type WorkerOptions,
   withBackend,
 } from 'bullmq'
-import type pg from 'pg'
 import type { Log } from '../src/observability/log.js'
 
 /** Where the queue lives. */
@@ -101,7 +100,7 @@ function postgresOptions(address: string) {
     query_timeout: answerTimeoutMs,
     keepAlive: true,
     // BullMQ listens to idle connections only: a busy one that breaks would end the process. Its statement fails too.
-    onConnect: (client: pg.ClientBase) => void client.on('error', () => undefined),
+    onConnect: (client: NodeJS.EventEmitter) => void client.on('error', () => undefined),
     ...(sessionOptions && { options: sessionOptions }),
   }
 }
