@@ -2,6 +2,8 @@ import type { DatasetFields, Publisher, RegisteredDataset } from './registry-cli
 
 /** How datasets are registered. */
 export type RegistrySettings = {
+  /** The API of the registry. */
+  readonly url: string
   /** IATI identifier of the publisher. */
   readonly publisherRef: string
   /** Address of the published files, without trailing slash. */

@@ -157,7 +157,7 @@ export async function remembering<Seen extends RegistryView | RegistryResult>(
   const before = await findRegistryRecord(db)
   const base = {
     askedAt: clock().toISOString(),
-    wanted: nameOfWanted(wantedDatasets(settings, paths), settings.prefix),
+    wanted: nameOfWanted(settings, paths),
     isUnregistered: isUnregistered ?? before?.isUnregistered ?? false,
   }
   try {
@@ -180,7 +180,7 @@ export async function remembering<Seen extends RegistryView | RegistryResult>(
 /** Registers the segments that are new. Asks the registry only when something may have to be registered. */
 export async function registerNew(deps: RecordingDeps, signal: AbortSignal): Promise<string> {
   const { db, clock, settings, paths } = deps
-  const wanted = nameOfWanted(wantedDatasets(settings, paths), settings.prefix)
+  const wanted = nameOfWanted(settings, paths)
   if (!mustAsk(await findRegistryRecord(db), wanted, clock())) return 'nothing new'
   const { datasets } = await remembering(deps, () => registerDatasets(deps, { corrects: false }, signal))
   const created = datasets.filter(({ done }) => done === 'created').map(({ fields }) => fields.short_name)

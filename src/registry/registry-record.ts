@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type ErrorCode, errorCatalogue } from '../domain/errors.js'
 import type { Db } from '../store/database/connection.js'
 import { findFact, recordFact } from '../store/database/facts.js'
-import type { DatasetState, WantedDataset } from './datasets.js'
+import { type DatasetState, type RegistrySettings, wantedDatasets } from './datasets.js'
 
 /** What is remembered of the registry, so that it need not be asked again. */
 export type RegistryRecord = {
@@ -25,10 +25,11 @@ export async function saveRegistryRecord(db: Db, record: RegistryRecord): Promis
   await recordFact(db, 'registry', JSON.stringify(record), new Date(record.askedAt))
 }
 
-/** Names what should be registered: another name says that the registry has to be asked. */
-export function nameOfWanted(wanted: readonly WantedDataset[], prefix: string | undefined): string {
+/** Names what should be registered, and where: another name says that the registry has to be asked. */
+export function nameOfWanted(settings: RegistrySettings, paths: readonly string[]): string {
+  const { url, publisherRef, prefix } = settings
   return createHash('sha256')
-    .update(JSON.stringify([prefix, wanted]))
+    .update(JSON.stringify([url, publisherRef, prefix, wantedDatasets(settings, paths)]))
     .digest('hex')
 }
 

@@ -29,7 +29,13 @@ describe('datasets are registered', () => {
     onTestFinished(() => http[Symbol.asyncDispose]())
     const token = tokenOfClient(http, { ...registryClient, tokenUrl: server.tokenUrl })
     const client = new RegistryClient({ http, url: server.url, token, dryRun })
-    const settings = { publisherRef: ref, baseUrl: 'https://giving.example', licence: 'cc-by', prefix: undefined }
+    const settings = {
+      url: server.url,
+      publisherRef: ref,
+      baseUrl: 'https://giving.example',
+      licence: 'cc-by',
+      prefix: undefined,
+    }
     return { client, paths, settings: { ...settings, visibility: 'public', ...changes } }
   }
   const register = (changes = {}, corrects = false) => registerDatasets(deps(changes), { corrects }, signal)

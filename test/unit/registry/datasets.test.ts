@@ -3,13 +3,19 @@ import { compareDatasets, wantedDatasets } from '../../../src/registry/datasets.
 import type { RegisteredDataset } from '../../../src/registry/registry-client.js'
 import {
   mustAsk,
+  nameOfWanted,
   type RegistryRecord,
   registryProblems,
   registryStatus,
 } from '../../../src/registry/registry-record.js'
 
 const settings = {
-  ...{ publisherRef: 'US-EIN-123456789', baseUrl: 'https://giving.example', licence: 'cc-by' },
+  ...{
+    url: 'https://registry.example/api/v1',
+    publisherRef: 'US-EIN-123456789',
+    baseUrl: 'https://giving.example',
+    licence: 'cc-by',
+  },
   ...({ visibility: 'public', prefix: undefined } as const),
 }
 const publisher = { id: 'p', metadata: { human_readable_name: 'Giving' } }
@@ -90,6 +96,16 @@ describe('the registry', () => {
     ['an operator has unregistered', record({ isUnregistered: true, datasets: [missing] }), 'x', 99, false],
   ])('is asked or left alone when %s', (_case, known, name, hours, due) => {
     expect(mustAsk(known, name, later(hours))).toBe(due)
+  })
+
+  it('has another name for everything that decides what is registered, and where', () => {
+    const changes = [
+      ...[{}, { url: 'https://other.example/api/v1' }, { publisherRef: 'US-EIN-9' }, { prefix: 'x' }],
+      ...[{ baseUrl: 'https://moved.example' }, { licence: 'cc-zero' }, { visibility: 'private' } as const],
+    ]
+    const names = changes.map((change) => nameOfWanted({ ...settings, ...change }, paths))
+    expect(new Set([...names, nameOfWanted(settings, paths.slice(1))]).size).toBe(changes.length + 1)
+    expect(nameOfWanted(settings, [...paths, '/data/b.csv'])).toBe(names[0])
   })
 
   it('misses what was published since it was asked', () => {
