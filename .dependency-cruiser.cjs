@@ -170,6 +170,11 @@ module.exports = {
       ['publication', 'render', 'folder', 'files'],
       "The API's bulk files are sets of their own, beside releases.",
     ),
+    inPublishing(
+      'bucket',
+      ['publication', 'release/read', 'folder'],
+      'The bucket gets releases as they are on disk; it decides nothing about them.',
+    ),
     {
       name: 'publishing-verify-imports',
       severity: 'error',
@@ -263,6 +268,11 @@ module.exports = {
     },
     onlyIn('braintree', '^src/payments/braintree-[a-z-]+\\.ts$', 'A processor is known to its adapter only.'),
     onlyIn('stripe', '^src/payments/stripe-[a-z-]+\\.ts$', 'A processor is known to its adapter only.'),
+    onlyIn(
+      '@aws-sdk',
+      '^src/publishing/bucket/',
+      'What speaks S3 is one file, which is loaded when a bucket is configured.',
+    ),
     onlyIn('csv-parse', '^src/import/', 'CSV is read in one place.'),
     onlyIn('csv-stringify', '^src/export/', 'Tables for spreadsheets are written in one place.'),
     onlyIn('@node-rs/argon2|@zxcvbn-ts', '^src/api/', 'Passwords are weighed and hashed where they arrive.'),

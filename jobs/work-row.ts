@@ -18,6 +18,8 @@ export type WorkDeps<Field extends keyof Config = never> = PublicationRunDeps & 
   readonly payments?: Payments
   /** Registers new segments; without it that is left to other workers. */
   readonly registerNew?: (signal: AbortSignal) => Promise<string>
+  /** Delivers the live release to the bucket; without it that is left to other workers. */
+  readonly deliver?: (signal: AbortSignal) => Promise<string>
   /** What needs a person now; without it alarms are left to other workers. */
   readonly needs?: () => Promise<readonly Cause[]>
 }

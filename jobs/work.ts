@@ -1,5 +1,6 @@
 import { accountMail } from './account-mail.js'
 import { alarms } from './alarms.js'
+import { bucket } from './bucket.js'
 import { donors } from './donors.js'
 import { pruning } from './pruning.js'
 import { publication } from './publication.js'
@@ -24,6 +25,7 @@ export const work = [
   reconciliation,
   registry,
   alarms,
+  bucket,
   pruning,
 ] as const satisfies readonly Work[]
 

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../domain/errors.js'
-import type { ByteRange, ServedFile } from '../publishing/folder/served-file.js'
+import { type ByteRange, cacheControl, type FileLifetime, type ServedFile } from '../publishing/folder/served-file.js'
 import { isUnchanged, validatorsOf, wantedRange } from './conditional.js'
 import type { Downloads } from './downloads.js'
 import { type Encoding, preferredEncoding } from './encoding.js'
@@ -17,16 +17,10 @@ const compress = promisify(gzip)
 // Above this a file without a gzip twin is sent as it is rather than held in memory.
 const compressibleBytes = 1_048_576
 
-/**
- * How long a copy may be used unasked: `live` addresses are asked for again each time (a 304 costs nothing), `immutable`
- * ones never change.
- */
-const cacheControl = { live: 'public, no-cache', immutable: 'public, max-age=31536000, immutable' } as const
-
 export type Served = {
   readonly file: ServedFile
   readonly release: string
-  readonly lifetime: keyof typeof cacheControl
+  readonly lifetime: FileLifetime
   readonly downloads: Downloads
   /** The value of `Link`; absent where nothing describes the file. */
   readonly links?: string | undefined

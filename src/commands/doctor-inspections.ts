@@ -9,6 +9,7 @@ import { ServiceError, toServiceError } from '../domain/errors.js'
 import { nextDue } from '../domain/schedule.js'
 import { withTimeout } from '../payments/gateway.js'
 import { lookAtRegistry } from '../registry/register.js'
+import { openBucket } from '../publishing/bucket/bucket.js'
 import { isWrong, measureSkew } from '../runs/clock-check.js'
 import { publicationSchedule } from '../runs/publication.js'
 import { readPulledStandard } from '../standard/pulled.js'
@@ -16,6 +17,7 @@ import { readServerFacts } from '../store/database/server-facts.js'
 import { pendingMigrations } from '../store/schema/migrate.js'
 import type { CommandLine } from './command-line.js'
 import { listeningUrl } from './wiring/base-url.js'
+import { bucketSettings } from './wiring/bucket.js'
 import { officialDirectory, schemaFields } from './wiring/official-schema.js'
 import { openPayments, paymentFields } from './wiring/payments.js'
 import { usingRegistry } from './wiring/registry.js'
@@ -61,6 +63,7 @@ export const inspections: readonly Inspection[] = [
   { about: 'upstream', inspect: inspectUpstream },
   { about: 'registry', inspect: inspectRegistry },
   { about: 'payments', inspect: inspectPayments },
+  { about: 'bucket', inspect: inspectBucket },
 ]
 
 async function inspectConfiguration({ environment }: CommandLine): Promise<readonly Said[]> {
@@ -235,6 +238,20 @@ async function inspectPayments({ environment, signal }: CommandLine): Promise<re
     return [mend(`the payment processor: ${toServiceError(error).message}`, 'giving payments check')]
   }
   return [good(`donations are taken through ${gateway.name}`)]
+}
+
+async function inspectBucket({ environment, signal }: CommandLine): Promise<readonly Said[]> {
+  const { config, secrets } = readConfig(environment, ['bucket'])
+  const settings = bucketSettings({ config, secrets })
+  if (!settings) return [good('none: releases are served by the API only')]
+  const bucket = await openBucket(settings, signal)
+  try {
+    // Listing is what a delivery needs beside writing.
+    for await (const _ of bucket.folders('feeds/releases/')) break
+  } catch (error) {
+    return [mend(toServiceError(error).message, 'docs/data.md, "In a bucket"')]
+  }
+  return [good(`releases are delivered to ${settings.name}, which answers`)]
 }
 
 /** The status of the answer, or why there is none. */

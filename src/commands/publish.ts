@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { dispatchNext } from '../../jobs/dispatch.js'
 import { openQueue, queueSettings } from '../../jobs/queue.js'
+import { toServiceError } from '../domain/errors.js'
 import type { RunProgress } from '../domain/run.js'
 import { createOwner } from '../runs/attempt.js'
 import { refuseWrongClock } from '../runs/clock-check.js'
@@ -9,6 +10,7 @@ import { waitForEnd } from '../runs/wait.js'
 import { getRun, type RunSummary } from '../store/runs/runs.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
+import { openDelivery } from './wiring/bucket.js'
 import { CleanupStack } from './wiring/cleanup-stack.js'
 import { requestPublication } from './wiring/operator-actions.js'
 import { openPublication, publicationFields } from './wiring/publication.js'
@@ -26,7 +28,7 @@ export function registerPublish(program: Command, { storeAction }: CommandLine):
     .action(storeAction(publishFields, publish))
 }
 
-const publishFields = ['queue', ...publicationFields] as const
+const publishFields = ['queue', 'bucket', ...publicationFields] as const
 
 type PublishRuntime = Runtime<(typeof publishFields)[number]>
 
@@ -76,7 +78,7 @@ async function publishHere(
   const publication = await openPublication(runtime, cleanup)
   const progress = output.progress()
   try {
-    return await publishInline(
+    const run = await publishInline(
       {
         store: runtime.store,
         publication,
@@ -93,8 +95,19 @@ async function publishHere(
         runId,
       },
     )
+    await deliverHere(runtime, output)
+    return run
   } finally {
     progress.stop()
+  }
+}
+
+/** Delivers to the bucket without waiting for a worker; a failure is no failure of the publication. */
+async function deliverHere(runtime: PublishRuntime, output: Output): Promise<void> {
+  try {
+    await (await openDelivery(runtime))?.(runtime.signal)
+  } catch (error) {
+    output.note(`the bucket is behind: ${toServiceError(error).message}; the next publication or worker tries again`)
   }
 }
 

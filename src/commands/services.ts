@@ -19,6 +19,7 @@ import { neverSeeded, seedDemo } from '../store/seeding/demo.js'
 import type { CommandLine } from './command-line.js'
 import type { Output } from './output.js'
 import { describeRun } from './publish.js'
+import { openDelivery } from './wiring/bucket.js'
 import { CleanupStack } from './wiring/cleanup-stack.js'
 import { toListenError } from './wiring/listen-error.js'
 import { openMetrics } from './wiring/metrics.js'
@@ -125,6 +126,7 @@ async function startWork(given: WorkRuntime, metrics: Metrics, cleanup: CleanupS
   const { keepReleases } = config.publish
   const payments = await openPayments(runtime)
   const releases = createReleaseReader(feedsDir)
+  const deliver = await openDelivery(runtime)
   const worker = await startWorker({
     config,
     secrets,
@@ -140,6 +142,7 @@ async function startWork(given: WorkRuntime, metrics: Metrics, cleanup: CleanupS
             registerNew({ ...deps, db: store.db, clock }, stopped),
           )
         : 'nothing published yet',
+    ...(deliver && { deliver }),
     needs: async () => {
       const { needs, live } = await publicationHealth({ store, releases, clock })
       const registry = config.registry?.sync

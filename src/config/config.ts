@@ -41,6 +41,16 @@ export type RegistryConfig = {
   readonly prefix: string | undefined
 }
 
+/** A bucket of a service that speaks S3. */
+export type BucketConfig = {
+  readonly name: string
+  readonly region: string
+  /** The address of a service other than AWS. */
+  readonly endpoint: string | undefined
+  /** Undefined: keys are found as the AWS SDK finds them. */
+  readonly accessKeyId: string | undefined
+}
+
 /** Every field of the configuration, without secrets. Paths are absolute. */
 export type Config = {
   readonly port: number
@@ -113,6 +123,8 @@ export type Config = {
     /** After how many days donors are erased; undefined: never. */
     readonly retentionDays: number | undefined
   }
+  /** The bucket that releases are delivered to as well; undefined: none. */
+  readonly bucket: BucketConfig | undefined
   /** How receipts and codes of accounts are mailed; undefined: they are not. */
   readonly mail: { readonly from: string; readonly templatesDir: string | undefined } | undefined
   /** Who is told what needs a person; undefined: nobody. */
@@ -142,6 +154,7 @@ export class Secrets {
   readonly webhookSecret: string | undefined
   readonly smtpUrl: string | undefined
   readonly alertWebhookSecret: string | undefined
+  readonly bucketSecretKey: string | undefined
 
   constructor(found: Partial<Omit<Secrets, 'toJSON' | typeof inspect.custom>> = {}) {
     this.databaseUrl = found.databaseUrl
@@ -155,6 +168,7 @@ export class Secrets {
     this.webhookSecret = found.webhookSecret
     this.smtpUrl = found.smtpUrl
     this.alertWebhookSecret = found.alertWebhookSecret
+    this.bucketSecretKey = found.bucketSecretKey
   }
 
   toJSON(): string {
@@ -217,6 +231,7 @@ class VariableReader {
       webhookSecret: found('STRIPE_WEBHOOK_SECRET'),
       smtpUrl: found('SMTP_URL'),
       alertWebhookSecret: found('ALERT_WEBHOOK_SECRET'),
+      bucketSecretKey: found('FEEDS_S3_SECRET_ACCESS_KEY'),
     })
   }
 
@@ -310,6 +325,7 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
     keys: variable.get('DONOR_KEYS') === undefined ? 'none' : 'given',
     retentionDays: variable.get('DONOR_RETENTION_DAYS'),
   }),
+  bucket: readBucket,
   mail: readMail,
   alerts: readAlerts,
   metricsPort: (variable) => variable.get('METRICS_PORT'),
@@ -450,6 +466,17 @@ function readRegistry(variable: VariableReader): RegistryConfig | undefined {
     visibility: variable.get('REGISTRY_VISIBILITY'),
     prefix: variable.get('REGISTRY_DATASET_PREFIX'),
   }
+}
+
+function readBucket(variable: VariableReader): Config['bucket'] {
+  const name = variable.get('FEEDS_S3_BUCKET')
+  if (name === undefined) return undefined
+  const [accessKeyId, secret] = [variable.get('FEEDS_S3_ACCESS_KEY_ID'), variable.get('FEEDS_S3_SECRET_ACCESS_KEY')]
+  if ((accessKeyId === undefined) !== (secret === undefined)) {
+    const missing = accessKeyId === undefined ? 'FEEDS_S3_ACCESS_KEY_ID' : 'FEEDS_S3_SECRET_ACCESS_KEY'
+    variable.require(missing, 'a key, since both parts of it are needed')
+  }
+  return { name, region: variable.get('FEEDS_S3_REGION'), endpoint: variable.get('FEEDS_S3_ENDPOINT'), accessKeyId }
 }
 
 function readMail(variable: VariableReader): Config['mail'] {

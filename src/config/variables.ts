@@ -258,6 +258,28 @@ export const variables = {
     signingKey,
     true,
   ),
+  FEEDS_S3_BUCKET: variable(
+    'Bucket that each release is delivered to as well (docs/data.md); unset: none.',
+    undefined,
+    text('the name of a bucket', /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/),
+  ),
+  FEEDS_S3_ENDPOINT: variable(
+    'Address of the service that the bucket is at, such as https://s3.example.org; unset: Amazon S3.',
+    undefined,
+    baseUrl,
+  ),
+  FEEDS_S3_REGION: variable('Region of the bucket.', 'us-east-1', text('a region', /^[a-z0-9-]{1,40}$/)),
+  FEEDS_S3_ACCESS_KEY_ID: variable(
+    'Id of the key that the bucket is written with; unset: found as the AWS SDK finds it (role of the machine, profile).',
+    undefined,
+    text('the id of a key', /^\S+$/),
+  ),
+  FEEDS_S3_SECRET_ACCESS_KEY: variable(
+    'Secret of FEEDS_S3_ACCESS_KEY_ID; required with it.',
+    undefined,
+    text('a key', /^\S+$/),
+    true,
+  ),
   REPORTING_ORG_TYPE: variable(
     'Code of the publisher in the IATI OrganisationType list.',
     '21',

@@ -231,6 +231,13 @@ export const errorCatalogue = {
     remedy: 'retry',
     public: false,
   },
+  'bucket-unavailable': {
+    meaning:
+      'The S3 bucket of FEEDS_S3_BUCKET cannot be reached, or refuses what is sent; the next minute tries again.',
+    status: 503,
+    remedy: 'retry',
+    public: false,
+  },
   'release-corrupt': {
     meaning: 'A release on disk does not agree with its manifest.',
     status: 500,

@@ -60,6 +60,9 @@ export const releaseChainPath = '/feeds/releases.json'
 /** The publisher's word that the live release is up to date. */
 export const checkedPath = '/feeds/checked.json'
 
+/** The live release and the last runs. */
+export const statusPath = '/feeds/status.json'
+
 /** The public key by which releases are verified. */
 export const publicKeyPath = '/.well-known/giving-iati-key.pem'
 

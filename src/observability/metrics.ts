@@ -13,6 +13,8 @@ export type SharedNumbers = {
   /** Since the last sync that was not held, on a platform that mirrors another one. */
   readonly goodSyncAgeSeconds?: number
   readonly overdue: boolean
+  /** Where a bucket is configured. */
+  readonly bucketBehind?: boolean
   /** What the payment processor and the books differ by, by currency. */
   readonly reconciliationDifference: Readonly<Record<string, number>>
   /** Datasets in the IATI registry, by state. */
@@ -103,6 +105,7 @@ export function createMetrics({ shared, live, freeDisk, onError }: Sources): Met
   const goodSyncAge = gauge('giving_last_good_sync_age_seconds', 'Since a sync with the upstream was applied')
   const disk = gauge('giving_data_directory_free_ratio', 'Free part of the disk with the data directory, 0 to 1')
   const overdue = gauge('giving_publication_overdue', '1 when a scheduled publication has not come about in time')
+  const bucketBehind = gauge('giving_bucket_behind', '1 while the bucket has another release than the live one')
   const reconciliation = gauge(
     'giving_reconciliation_difference',
     'Money by which the payment processor and the books differ, and that nobody accepted',
@@ -122,6 +125,7 @@ export function createMetrics({ shared, live, freeDisk, onError }: Sources): Met
     goodRunAge,
     goodSyncAge,
     overdue,
+    bucketBehind,
     reconciliation,
     datasets,
     clockSkew,
@@ -147,6 +151,7 @@ export function createMetrics({ shared, live, freeDisk, onError }: Sources): Met
     if (numbers.goodRunAgeSeconds !== undefined) goodRunAge.set(numbers.goodRunAgeSeconds)
     if (numbers.goodSyncAgeSeconds !== undefined) goodSyncAge.set(numbers.goodSyncAgeSeconds)
     overdue.set(numbers.overdue ? 1 : 0)
+    if (numbers.bucketBehind !== undefined) bucketBehind.set(numbers.bucketBehind ? 1 : 0)
     for (const [currency, sum] of Object.entries(numbers.reconciliationDifference))
       reconciliation.set({ currency }, sum)
     for (const [state, count] of Object.entries(numbers.datasets)) datasets.set({ state }, count)

@@ -6,6 +6,7 @@ import { findLastGoodRun, listRuns, type RunSummary } from '../store/runs/runs.j
 import { findSchedule } from '../store/runs/schedules.js'
 import { listWrongClocks } from '../store/runs/wrong-clocks.js'
 import type { Store } from '../store/store.js'
+import { findBucketState } from './bucket/bucket-state.js'
 import { largeFileWarnings } from './release/operate/guards.js'
 import type { ReadableRelease, ReleaseReader } from './release/read/release-reader.js'
 
@@ -19,6 +20,7 @@ export type Need = {
     | 'activities-held'
     | 'rolled-back'
     | 'clock-wrong'
+    | 'bucket-behind'
   readonly message: string
 }
 
@@ -31,6 +33,8 @@ export type PublicationHealth = {
   /** A scheduled instant passed an hour ago, and no run has succeeded since. */
   readonly overdue: boolean
   readonly rollback: ReleaseEvent | undefined
+  /** Whether the bucket has another release than the live one; undefined without a bucket. */
+  readonly bucketBehind: boolean | undefined
   readonly needs: readonly Need[]
   /** What an operator should know about the live release; nothing has to be done now. */
   readonly warnings: readonly string[]
@@ -39,6 +43,8 @@ export type PublicationHealth = {
 const scheduleName = 'publish'
 // How long after its instant a scheduled publication is overdue.
 const graceMs = 3_600_000
+// How long deliveries to the bucket, which are tried every minute, may fail.
+const bucketGraceMs = 600_000
 
 /** Looks at the ledger and the live release. Throws `database-unavailable`. */
 export async function publicationHealth(deps: {
@@ -69,7 +75,15 @@ export async function publicationHealth(deps: {
     )
   }
   const warnings = live ? largeFileWarnings(live.manifest) : []
-  return { live, lastRun, lastGoodRun, overdue: due !== undefined, rollback, needs, warnings }
+  const bucket = await findBucketState(db)
+  if (bucket?.failure) {
+    const { message, since } = bucket.failure
+    const behind = `the bucket has ${bucket.release ?? 'no release'}, since ${since} nothing can be delivered: ${message}`
+    if (deps.clock().getTime() - Date.parse(since) >= bucketGraceMs) need('bucket-behind', behind)
+    else warnings.push(behind)
+  }
+  const bucketBehind = bucket && bucket.release !== live?.id
+  return { live, lastRun, lastGoodRun, overdue: due !== undefined, rollback, bucketBehind, needs, warnings }
 }
 
 async function overdueSince(

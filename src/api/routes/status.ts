@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { isoInstantOf } from '../../domain/dates.js'
+import { statusPath } from '../../feeds/addresses.js'
 import type { RunSummary } from '../../store/runs/runs.js'
 import { ref } from '../contract/openapi-schema.js'
 import { alwaysPossible, type Operation } from '../contract/operation.js'
@@ -21,7 +22,7 @@ const operation: Operation = {
  * it most.
  */
 export function statusRoute(app: FastifyInstance, { releases, listRuns }: ApiDeps): void {
-  app.get('/feeds/status.json', { config: { operations: [operation] } }, async (_request, reply) => {
+  app.get(statusPath, { config: { operations: [operation] } }, async (_request, reply) => {
     const [release, runs] = await Promise.all([releases.live(), listRuns(shownRuns)])
     return reply
       .header('content-type', 'application/json; charset=utf-8')

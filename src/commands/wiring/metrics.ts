@@ -18,7 +18,7 @@ export function openMetrics(runtime: Runtime): Metrics {
   const shared = async (): Promise<SharedNumbers> => {
     const numbers = await runNumbers(store.db)
     const lastGoodSync = (await listSyncRuns(store.db, 20)).find(({ state }) => state === 'done')
-    const { lastGoodRun, overdue } = await publicationHealth({ store, releases, clock })
+    const { lastGoodRun, overdue, bucketBehind } = await publicationHealth({ store, releases, clock })
     return {
       runsFinished: numbers.finished,
       runsWaiting: numbers.waiting,
@@ -27,6 +27,7 @@ export function openMetrics(runtime: Runtime): Metrics {
       openShards: numbers.openShards,
       stageSeconds: numbers.timings,
       overdue,
+      ...(bucketBehind !== undefined && { bucketBehind }),
       reconciliationDifference: await sumDifferences(store.db),
       datasets: countDatasets(await findRegistryRecord(store.db)),
       clockSkewSeconds: await measureSkew(store, clock),

@@ -28,3 +28,10 @@ export function toServedFile(
     ...(gzipBytes > 0 && { gzip: { path: `${place}.gz`, offset: 0, length: gzipBytes } }),
   }
 }
+
+/**
+ * How long a copy may be used unasked: `live` addresses are asked for again each time (a 304 costs nothing), `immutable`
+ * ones never change.
+ */
+export const cacheControl = { live: 'public, no-cache', immutable: 'public, max-age=31536000, immutable' } as const
+export type FileLifetime = keyof typeof cacheControl

@@ -19,6 +19,8 @@ export type FactName =
   /** Names of what the live release and the newest set of bulk files were made from, while nothing has changed since. */
   | 'published-activities'
   | 'published-records'
+  /** How far the delivery of releases to the bucket is, as JSON. */
+  | 'bucket'
 
 /** The fact's value; undefined when it was never recorded. */
 export async function findFact(db: Db, name: FactName): Promise<string | undefined> {
@@ -33,4 +35,9 @@ export async function recordFact(db: Db, name: FactName, value: string, at: Date
       on conflict (name) do update set value = excluded.value, recorded_at = excluded.recorded_at`,
     [name, value, at],
   )
+}
+
+/** The fact was never recorded, as far as anybody can tell afterwards. */
+export async function forgetFact(db: Db, name: FactName): Promise<void> {
+  await db.query('delete from store_fact where name = $1', [name])
 }

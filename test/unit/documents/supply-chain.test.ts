@@ -34,7 +34,7 @@ const allowedLicences = new Set([
 ])
 
 // More of them is a decision: each is code that others can change.
-const mostInProduction = 240
+const mostInProduction = 260
 
 describe('package-lock.json', () => {
   it('has a SHA-512 of each package, and no place but the registry', () => {

@@ -1,0 +1,19 @@
+import type { Work } from './work-row.js'
+
+/**
+ * Delivers the live release to the bucket, when a worker starts and every minute, so that nothing that makes a release live
+ * waits for the bucket. A tick that comes twice or not at all does no harm. It shares the queue of the settlement, so that a
+ * worker needs no further connections.
+ */
+export const bucket: Work<'bucket'> = {
+  name: 'bucket',
+  fields: ['bucket'],
+  // One more than the other work of the queue: a delivery may take minutes.
+  queues: { settlement: 5 },
+  schedules: (config) => (config.bucket ? { bucket: { expression: '* * * * *', timezone: 'UTC' } } : {}),
+  open: ({ deliver, queue }) =>
+    deliver && {
+      begin: () => queue.add({ queue: 'settlement', name: 'tick', data: { schedule: 'bucket' } }),
+      tick: ({ signal }) => deliver(signal),
+    },
+}
