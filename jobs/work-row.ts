@@ -20,6 +20,8 @@ export type WorkDeps<Field extends keyof Config = never> = PublicationRunDeps & 
   readonly registerNew?: (signal: AbortSignal) => Promise<string>
   /** Delivers the live release to the bucket; without it that is left to other workers. */
   readonly deliver?: (signal: AbortSignal) => Promise<string>
+  /** Tells the WebSub hub what changed; without it that is left to other workers. */
+  readonly tellHub?: (signal: AbortSignal) => Promise<string>
   /** What needs a person now; without it alarms are left to other workers. */
   readonly needs?: () => Promise<readonly Cause[]>
 }

@@ -2,6 +2,7 @@ import { accountMail } from './account-mail.js'
 import { alarms } from './alarms.js'
 import { bucket } from './bucket.js'
 import { donors } from './donors.js'
+import { hub } from './hub.js'
 import { pruning } from './pruning.js'
 import { publication } from './publication.js'
 import { receipts } from './receipts.js'
@@ -26,6 +27,7 @@ export const work = [
   registry,
   alarms,
   bucket,
+  hub,
   pruning,
 ] as const satisfies readonly Work[]
 

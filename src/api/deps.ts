@@ -68,6 +68,8 @@ export type ApiConfig = {
   readonly registration: 'open' | 'invite' | 'closed'
   /** Whether mail is sent: e-mails of new accounts are verified, and forgotten passwords replaced by mail. */
   readonly sendsMail: boolean
+  /** The WebSub hub that feeds name; undefined: none. */
+  readonly websubHub: string | undefined
   /** Whether the pages of the portal are served. */
   readonly portal: boolean
   /** Lifetime of the access tokens of accounts that people make themselves. */

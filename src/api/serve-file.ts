@@ -22,8 +22,8 @@ export type Served = {
   readonly release: string
   readonly lifetime: FileLifetime
   readonly downloads: Downloads
-  /** The value of `Link`; absent where nothing describes the file. */
-  readonly links?: string | undefined
+  /** The value of `Link`; absent or empty where there is none. */
+  readonly links?: string
 }
 
 /**
@@ -38,7 +38,7 @@ export async function serveFile(request: FastifyRequest, reply: FastifyReply, se
   const encoding = ranged ? 'identity' : encodingOf(file, request.headers['accept-encoding'])
   const tag = encoding === 'gzip' ? validators.gzipTag : validators.identityTag
   const stageHeaders = () => {
-    if (served.links !== undefined) reply.header('link', served.links)
+    if (served.links) reply.header('link', served.links)
     return reply
       .header('etag', tag)
       .header('last-modified', validators.lastModified)

@@ -21,6 +21,7 @@ import type { Output } from './output.js'
 import { describeRun } from './publish.js'
 import { openDelivery } from './wiring/bucket.js'
 import { CleanupStack } from './wiring/cleanup-stack.js'
+import { openHub } from './wiring/hub.js'
 import { toListenError } from './wiring/listen-error.js'
 import { openMetrics } from './wiring/metrics.js'
 import { findNeeds } from './wiring/needs.js'
@@ -127,6 +128,7 @@ async function startWork(given: WorkRuntime, metrics: Metrics, cleanup: CleanupS
   const payments = await openPayments(runtime)
   const releases = createReleaseReader(feedsDir)
   const deliver = await openDelivery(runtime)
+  const tellHub = openHub(runtime)
   const worker = await startWorker({
     config,
     secrets,
@@ -143,6 +145,7 @@ async function startWork(given: WorkRuntime, metrics: Metrics, cleanup: CleanupS
           )
         : 'nothing published yet',
     ...(deliver && { deliver }),
+    ...(tellHub && { tellHub }),
     needs: async () => {
       const { needs, live } = await publicationHealth({ store, releases, clock })
       const registry = config.registry?.sync

@@ -125,6 +125,8 @@ export type Config = {
   }
   /** The bucket that releases are delivered to as well; undefined: none. */
   readonly bucket: BucketConfig | undefined
+  /** The WebSub hub of the feeds; undefined: none. */
+  readonly websubHub: string | undefined
   /** How receipts and codes of accounts are mailed; undefined: they are not. */
   readonly mail: { readonly from: string; readonly templatesDir: string | undefined } | undefined
   /** Who is told what needs a person; undefined: nobody. */
@@ -326,6 +328,7 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
     retentionDays: variable.get('DONOR_RETENTION_DAYS'),
   }),
   bucket: readBucket,
+  websubHub: (variable) => variable.get('WEBSUB_HUB'),
   mail: readMail,
   alerts: readAlerts,
   metricsPort: (variable) => variable.get('METRICS_PORT'),

@@ -280,6 +280,11 @@ export const variables = {
     text('a key', /^\S+$/),
     true,
   ),
+  WEBSUB_HUB: variable(
+    'Address of a WebSub hub that is told which Atom feeds changed, and that they name (docs/data.md); unset: none.',
+    undefined,
+    url('http:', 'https:'),
+  ),
   REPORTING_ORG_TYPE: variable(
     'Code of the publisher in the IATI OrganisationType list.',
     '21',

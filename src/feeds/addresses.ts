@@ -35,6 +35,9 @@ export const llmsTextPath = '/llms.txt'
 export const organisationsPath = '/iati/organisations.xml'
 export const reportsFeedPath = '/feeds/reports.atom'
 
+/** The list of all feeds, for feed readers. */
+export const feedListPath = '/feeds/opml.xml'
+
 /** An archive of the feed of all reports (RFC 5005); archive 1 holds the oldest. */
 export function reportsArchivePath(archive: number): string {
   return `/feeds/reports/archive-${archive}.atom`

@@ -40,7 +40,7 @@ describe('giving doctor', async () => {
     expect(mended).toEqual([])
     expect([...new Set(diagnoses.map(({ about }) => about))]).toEqual([
       ...['configuration', 'secrets', 'data directory', 'database', 'queue', 'schedule', 'standard', 'certificate'],
-      ...['public address', 'upstream', 'registry', 'payments'],
+      ...['public address', 'upstream', 'registry', 'payments', 'bucket'],
     ])
   })
 

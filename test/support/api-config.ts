@@ -19,6 +19,7 @@ export const testConfig: ApiConfig = {
   proxyFiles: undefined,
   registration: 'open',
   sendsMail: false,
+  websubHub: undefined,
   portal: true,
   tokenTimeoutSeconds: 36_000,
 }

@@ -11,13 +11,13 @@ import { nothingHere } from '../errors.js'
 import { mediaTypes, responseFormat } from '../negotiation.js'
 import { sendRead } from '../reply.js'
 import { activityDocument } from '../representations/activity.js'
-import { isMissingFile, noRelease } from './feeds.js'
+import { isMissingFile, manifestLink, noRelease } from './feeds.js'
 
 const operation: Operation = {
   ...{ id: 'getActivity', summary: 'One IATI activity', tag: 'Published files', conditional: [304] },
   description: 'A suffix .xml or .json of the identifier decides on the format before Accept does.',
   answer: {
-    headers: ['Cache-Control', 'Content-Encoding?', 'ETag', 'Vary', 'X-Release'],
+    headers: ['Cache-Control', 'Content-Encoding?', 'ETag', 'Last-Modified', 'Link', 'Vary', 'X-Release'],
     content: {
       'application/json': { type: 'object', required: ['iati-activities'] },
       'application/xml': iatiActivities,
@@ -52,7 +52,8 @@ export function activityRoute(
     const { identifier, format } = wantedOf(request as FastifyRequest<{ Params: { identifier: string } }>)
     const found = await find(identifier)
     if (!found) throw await absent(request as FastifyRequest, identifier)
-    reply.header('x-release', found.release)
+    reply.header('x-release', found.release).header('link', manifestLink)
+    reply.header('last-modified', new Date(found.changed).toUTCString())
     return await sendRead(request as FastifyRequest, reply, format, {
       document: activityDocument(format, found.record, found.changed as IsoInstant),
       version: `${found.hash} ${found.changed}`,

@@ -7,6 +7,8 @@ import {
   cataloguePath,
   checkedPath,
   dataPackagePath,
+  feedListPath,
+  isReportArchive,
   llmsTextPath,
   manifestPath,
   organisationsPath,
@@ -31,7 +33,7 @@ import { serveFile } from '../serve-file.js'
  */
 export function feedRoutes(
   app: FastifyInstance,
-  { releases, downloads }: ApiDeps & { readonly downloads: Downloads },
+  { releases, downloads, config }: ApiDeps & { readonly downloads: Downloads },
 ): void {
   const route = (
     prefix: string,
@@ -55,7 +57,8 @@ export function feedRoutes(
   ): Promise<FastifyReply> => {
     const file = await (path === checkedPath && lifetime === 'live' ? releases.checked() : release.find(path))
     if (!file) throw nothingHere(request)
-    const links = descriptionLinks(path, lifetime === 'live' ? '' : `${keptPrefix}${release.id}`)
+    const described = descriptionLinks(path, lifetime === 'live' ? '' : `${keptPrefix}${release.id}`)
+    const links = [...described, ...(lifetime === 'live' ? hubLinks(config, path) : [])].join(', ')
     return await serveFile(request, reply, { file, release: release.id, lifetime, downloads, links })
   }
 
@@ -105,15 +108,23 @@ export function feedRoutes(
   }
 }
 
+/** The value of `Link` from a page, or from anything else that is drawn from the live release, to its manifest. */
+export const manifestLink = `<${manifestPath}>; rel="describedby"; type="application/json"`
+
 const keptPrefix = '/feeds/releases/'
 
 /** Links from a file to what describes it (RFC 8288): the manifest of its release, and for a table its columns. */
-function descriptionLinks(path: string, prefix: string): string | undefined {
+function descriptionLinks(path: string, prefix: string): string[] {
   const describing = [manifestPath, ...(path.startsWith('/data/') ? [dataPackagePath] : [])]
-  const links = describing
+  return describing
     .filter((address) => address !== path)
     .map((address) => `<${prefix}${address}>; rel="describedby"; type="application/json"`)
-  return links.length === 0 ? undefined : links.join(', ')
+}
+
+/** The hub of a feed and the topic to subscribe to there (WebSub, section 4). */
+function hubLinks({ websubHub, baseUrl }: ApiDeps['config'], path: string): string[] {
+  if (websubHub === undefined || !path.endsWith('.atom') || isReportArchive(path)) return []
+  return [`<${websubHub}>; rel="hub"`, `<${baseUrl()}${path}>; rel="self"`]
 }
 
 const iatiFiles = [
@@ -194,6 +205,10 @@ const feedFiles = [
     { 'application/atom+xml': atomFeed },
   ),
   fileOperation(
+    { id: 'getFeedList', summary: 'All feeds of progress reports (OPML)', path: feedListPath },
+    { 'text/x-opml': text },
+  ),
+  fileOperation(
     { id: 'listProjectFeeds', summary: 'The feeds of projects, with checksums', path: projectFeedIndexPath },
     { 'application/json': arrayOf({ type: 'object' }) },
   ),
@@ -231,7 +246,7 @@ const keptFile = fileOperation(
   },
   {
     ...{ 'application/xml': text, 'application/atom+xml': atomFeed, 'application/json': {}, 'text/markdown': text },
-    ...{ ...tables, ...descriptions, 'application/x-pem-file': text },
+    ...{ ...tables, ...descriptions, 'application/x-pem-file': text, 'text/x-opml': text },
   },
 )
 

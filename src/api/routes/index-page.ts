@@ -17,7 +17,7 @@ export function indexRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal 
   const serve = async (request: FastifyRequest, reply: FastifyReply, chosen: Language | undefined, address: string) => {
     const [release, stored] = await Promise.all([deps.releases.live(), storedFacts(deps)])
     const view = { ...frameOf(deps, request, chosen, address), release, hasPortal: portal !== undefined }
-    const body = developersPage(view, stored)
+    const body = await developersPage(view, stored)
     return pageHeaders(reply, chosen)
       .header('content-type', 'text/html; charset=utf-8')
       .header('cache-control', 'no-cache')

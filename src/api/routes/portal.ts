@@ -15,7 +15,7 @@ import type { ApiDeps } from '../deps.js'
 import { preferredEncoding } from '../encoding.js'
 import { nothingHere } from '../errors.js'
 import { sendRead } from '../reply.js'
-import { isMissingFile, noRelease } from './feeds.js'
+import { isMissingFile, manifestLink, noRelease } from './feeds.js'
 
 /** Our own script and stylesheet, no other host; a form may search here. */
 export const pagePolicy =
@@ -63,6 +63,7 @@ export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal
   app.get('/robots.txt', pageForPeople, async (_request, reply) =>
     reply
       .header('content-type', 'text/plain; charset=utf-8')
+      .header('link', manifestLink)
       .send(`User-agent: *\nDisallow: /api/\nSitemap: ${deps.config.baseUrl()}/sitemap.xml\n`),
   )
   sitemapRoutes(app, deps, portal)
@@ -86,6 +87,7 @@ function sitemapRoutes(app: FastifyInstance, { config }: ApiDeps, portal: Portal
     reply
       .header('content-type', 'application/xml; charset=utf-8')
       .header('cache-control', 'public, no-cache')
+      .header('link', manifestLink)
       .send(text)
   const document = (root: string, items: readonly string[]) =>
     `<?xml version="1.0" encoding="UTF-8"?>\n<${root} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${items.join('')}</${root}>\n`
@@ -179,6 +181,7 @@ async function sendPage(
 export function pageHeaders(reply: FastifyReply, chosen: Language | undefined): FastifyReply {
   return reply
     .header('content-security-policy', pagePolicy)
+    .header('link', manifestLink)
     .header('vary', chosen ? 'Accept-Encoding' : 'Accept-Language, Accept-Encoding')
 }
 

@@ -5,6 +5,7 @@ import type { RunSummary } from '../../store/runs/runs.js'
 import { ref } from '../contract/openapi-schema.js'
 import { alwaysPossible, type Operation } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
+import { manifestLink } from './feeds.js'
 
 /** Number of runs in `/feeds/status.json`. */
 const shownRuns = 20
@@ -13,7 +14,7 @@ const operation: Operation = {
   id: 'getStatus',
   summary: 'The live release and the last publication runs',
   tag: 'Service',
-  answer: { headers: ['Cache-Control'], content: { 'application/json': ref('Status') } },
+  answer: { headers: ['Cache-Control', 'Link'], content: { 'application/json': ref('Status') } },
   failures: alwaysPossible,
 }
 
@@ -27,6 +28,7 @@ export function statusRoute(app: FastifyInstance, { releases, listRuns }: ApiDep
     return reply
       .header('content-type', 'application/json; charset=utf-8')
       .header('cache-control', 'no-cache')
+      .header('link', manifestLink)
       .send(
         `${JSON.stringify(
           {

@@ -36,6 +36,7 @@ export const apiFields = [
   'maxConnections',
   'maxConnectionsPerAddress',
   'portal',
+  'websubHub',
   'tokenTimeoutHours',
   'registration',
   'mail',
@@ -113,6 +114,7 @@ export async function serveApi(
       registration: config.registration,
       sendsMail: config.mail !== undefined,
       portal: config.portal,
+      websubHub: config.websubHub,
       tokenTimeoutSeconds: config.tokenTimeoutHours * 3600,
     },
   })

@@ -78,6 +78,12 @@ export function reportArchive(
   })
 }
 
+/** The title of a feed that `projectReportFeed` wrote, from the beginning of its text. */
+export function titleOfFeed(text: string): string {
+  const [, title = ''] = /<title type="text">([^<]*)</.exec(text) ?? []
+  return title.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&#xD;', '\r').replaceAll('&amp;', '&')
+}
+
 function allReportsHead(config: FeedConfig): Omit<FeedHead, 'address' | 'links'> {
   return {
     id: `${config.baseUrl}${reportsFeedPath}`,

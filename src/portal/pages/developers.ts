@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises'
 import type { ThemeRecord } from '../../domain/record.js'
-import { isReportArchive, themeListPaths } from '../../feeds/addresses.js'
+import { isReportArchive, publicKeyPath, themeListPaths } from '../../feeds/addresses.js'
 import type { Manifest, ManifestFile } from '../../publishing/release/read/manifest.js'
 import { type Html, html } from '../html.js'
+import { datasetOf } from '../linked-data.js'
 import { countText, type PageBody, table, tile, unitText } from '../view.js'
 import type { Framed } from './frame.js'
 import type { ShownRun } from './status.js'
@@ -13,23 +15,36 @@ export type DeveloperFacts = {
 }
 
 /** `/developers`: the files, what is not published and why, the last run, how to read all of it. */
-export function developersPage(view: Framed, { lastRun, themes }: DeveloperFacts): PageBody {
+export async function developersPage(view: Framed, { lastRun, themes }: DeveloperFacts): Promise<PageBody> {
   const { developers: words } = view.words
   const title = words.title(view.publisherName)
-  const manifest = view.release?.manifest
+  const { release } = view
+  const manifest = release?.manifest
+  const { description } = words
+  const dataset = release && (await datasetOf(release, { baseUrl: view.baseUrl, name: title, description }))
+  const publicKey = await release?.find(publicKeyPath)
   return {
     title,
-    description: words.description,
+    description,
     section: 'developers',
-    head: html`<link rel="alternate" type="application/atom+xml" title="${words.reports}" href="/feeds/reports.atom">\n`,
+    head: html`<link rel="alternate" type="application/atom+xml" title="${words.reports}" href="/feeds/reports.atom">\n${dataset}`,
     main: html`<h1>${title}</h1>
 <p class="lead">${words.intro}</p>
 ${manifest ? releaseSections(view, manifest) : html`<section><h2 id="files">${words.files}</h2>\n<p>${words.nothing}</p></section>`}
+${publicKey && keySection(view, await readFile(publicKey.identity.path, 'utf8'))}
 ${policySection(view)}
 ${themeSection(view, themes)}
 ${runSection(view, lastRun)}
 ${developerSection(view)}`,
   }
+}
+
+function keySection({ words, baseUrl }: Framed, publicKey: string): Html {
+  const { signature, compareKey, provedBy } = words.developers
+  return html`<section><h2 id="key">${signature}</h2>
+<p>${compareKey(html`<a href="${publicKeyPath}">${publicKeyPath}</a>`)}</p>
+<pre tabindex="0"><code>${publicKey}</code></pre>
+<p>${provedBy(html`<code>giving verify ${baseUrl} --key publisher.pem</code>`)}</p></section>`
 }
 
 function releaseSections(view: Framed, manifest: Manifest): Html {

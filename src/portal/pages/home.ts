@@ -1,8 +1,9 @@
-import { isReportArchive, reportsFeedPath } from '../../feeds/addresses.js'
+import { feedListPath, isReportArchive, reportsFeedPath } from '../../feeds/addresses.js'
 import { currenciesOf, type Group } from '../catalogue.js'
 import { barList, monthBars } from '../charts/bars.js'
 import { worldMap } from '../charts/world-map.js'
 import { type Html, html } from '../html.js'
+import { datasetOf } from '../linked-data.js'
 import { readReports, type ShownReport } from '../read-reports.js'
 import {
   countryName,
@@ -33,13 +34,16 @@ export async function homePage(view: View): Promise<PageBody> {
   const { words, catalogue, publisherName, release } = view
   const { countries, organisations } = catalogue.groups
   const reports = await readReports(release, reportsFeedPath)
+  const title = `${publisherName}: ${words.openData}`
+  const description = words.home.intro(publisherName)
   return {
-    title: `${publisherName}: ${words.openData}`,
-    description: words.home.intro(publisherName),
+    title,
+    description,
     head: html`<link rel="alternate" type="application/atom+xml" title="${words.home.reports}" href="${reportsFeedPath}">
 <link rel="alternate" type="application/xml" title="IATI" href="/iati/activities.xml">
 <link rel="alternate" type="application/atom+xml" title="${words.changes.title}" href="/changes.atom">
-`,
+<link rel="alternate" type="text/x-opml" title="${words.home.reports}" href="${feedListPath}">
+${await datasetOf(release, { baseUrl: view.baseUrl, name: title, description })}`,
     main: html`<div class="hero"><div><h1 dir="auto">${publisherName}</h1>
 <p class="lead">${words.home.intro(publisherName)}</p>
 <p class="kind">${words.home.published} ${shortDay(view, release.manifest.generated)}</p></div>${mosaic(view)}</div>

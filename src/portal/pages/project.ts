@@ -1,5 +1,6 @@
 import { projectFeedPath } from '../../feeds/addresses.js'
 import { type Html, html } from '../html.js'
+import { linkedData } from '../linked-data.js'
 import { readProject, type ShownProject } from '../read-project.js'
 import { children, narrativeText } from '../record.js'
 import { countryName, cut, type PageBody, statusName, to, type View } from '../view.js'
@@ -62,11 +63,6 @@ function headOf({ view, entry, reports }: ShownProject, summary: string): Html {
       identifier: code,
     })),
   }
-  // Angle brackets as escapes: the text cannot end its element.
-  const json = JSON.stringify(linked).replace(
-    /[<>&\u2028\u2029]/g,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
   const record = `/iati/activities/${encodeURIComponent(entry.identifier)}`
   const feed =
     reports.length === 0
@@ -75,8 +71,7 @@ function headOf({ view, entry, reports }: ShownProject, summary: string): Html {
   return html`<meta property="og:type" content="article">
 ${picture && html`<meta property="og:image" content="${entry.picture ?? ''}">\n<meta property="og:image:alt" content="${words.project.picture(cut(entry.title, 120))}">\n`}<link rel="alternate" type="application/xml" title="IATI" href="${record}.xml">
 <link rel="alternate" type="application/json" title="IATI" href="${record}.json">
-${feed}<script type="application/ld+json">${{ html: json }}</script>
-`
+${feed}${linkedData(linked)}`
 }
 
 function badges({ view, entry }: ShownProject): Html[] {

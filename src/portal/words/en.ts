@@ -242,6 +242,10 @@ export const en = {
       html`Register the files of activities one by one; ${bulk} is all of them in one, for analysis.`,
     everything: (manifest: Html) =>
       html`Everything about this release, with checksums and findings, is in ${manifest}.`,
+    signature: 'Signature',
+    compareKey: (key: Html) =>
+      html`Each release is signed with this key. Compare ${key} once with what the publisher says elsewhere.`,
+    provedBy: (command: Html) => html`${command} then proves that the files are genuine, complete and the newest.`,
     code: 'Code',
     name: 'Name',
     themes: (xml: Html, json: Html) =>

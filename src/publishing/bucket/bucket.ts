@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../../domain/errors.js'
 import { type ByteRange, cacheControl, type FileLifetime } from '../folder/served-file.js'
+import { linesOf } from '../release/read/feed-differences.js'
 
 /** Where the bucket is and how it is written to; without keys they are found as the AWS SDK finds them. */
 export type BucketSettings = {
@@ -141,17 +142,6 @@ export async function openBucket(settings: BucketSettings, signal: AbortSignal):
       }
     },
   }
-}
-
-/** The lines of a text as it comes. */
-export async function* linesOf(text: Readable): AsyncGenerator<string> {
-  let rest = ''
-  for await (const chunk of text.setEncoding('utf8') as AsyncIterable<string>) {
-    const lines = (rest + chunk).split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
-  }
-  if (rest !== '') yield rest
 }
 
 function streamOf({ path, offset, length }: ByteRange): Readable {

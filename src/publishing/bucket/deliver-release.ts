@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { isoInstantOf } from '../../domain/dates.js'
 import { toServiceError } from '../../domain/errors.js'
@@ -10,9 +9,10 @@ import { refuseAborted } from '../folder/refuse-aborted.js'
 import { isReleaseId, listReleaseIds, releaseFolder } from '../folder/release-folder.js'
 import type { FileLifetime, ServedFile } from '../folder/served-file.js'
 import type { FolderDeps } from '../publication.js'
+import { feedDifferences } from '../release/read/feed-differences.js'
 import type { Manifest } from '../release/read/manifest.js'
 import { createReleaseReader, type ReadableRelease } from '../release/read/release-reader.js'
-import { type Bucket, type BucketObject, type BucketSettings, linesOf, openBucket } from './bucket.js'
+import { type Bucket, type BucketObject, type BucketSettings, openBucket } from './bucket.js'
 import { type BucketState, findBucketState, recordBucketState } from './bucket-state.js'
 
 export type DeliveryDeps = FolderDeps & { readonly bucket: BucketSettings }
@@ -126,8 +126,7 @@ async function deliverProjectFeeds({ bucket, release, isIndexTrue }: Delivery): 
   const index = await fileOf(release, projectFeedIndexPath)
   const key = keyOf(projectFeedIndexPath)
   if (isIndexTrue && (await bucket.sha256Of(key)) === index.sha256) return
-  const ours = feedsOf(linesOf(createReadStream(index.identity.path)))
-  await inParallel(pairs(ours, feedsOf(bucket.lines(key))), async ({ path, sha256, before }) => {
+  await inParallel(feedDifferences(release, bucket.lines(key)), async ({ path, sha256, before }) => {
     if (sha256 === undefined) return await bucket.remove(keyOf(path))
     if (isIndexTrue && before === sha256) return
     const [object] = objectsOf(await fileOf(release, path), keyOf(path), 'live')
@@ -188,30 +187,6 @@ async function manifestIn(bucket: Bucket): Promise<Manifest | undefined> {
   let text = ''
   for await (const line of bucket.lines(keyOf(manifestPath))) text += line
   return text === '' ? undefined : (JSON.parse(text) as Manifest)
-}
-
-type Feed = { readonly path: string; readonly sha256: string }
-
-/** The entries of an index of feeds, which has a line for each, in the order of projects. */
-async function* feedsOf(lines: AsyncIterable<string>): AsyncGenerator<Feed> {
-  for await (const line of lines) {
-    if (line.startsWith('{')) yield JSON.parse(line.replace(/,$/, '')) as Feed
-  }
-}
-
-/** Each feed of either index: its SHA-256 now and before, undefined where it is not. */
-async function* pairs(now: AsyncGenerator<Feed>, before: AsyncGenerator<Feed>) {
-  const idOf = ({ path }: Feed) => Number(path.split('/')[3])
-  let [one, other] = [await now.next(), await before.next()]
-  while (!one.done || !other.done) {
-    const difference = one.done ? 1 : other.done ? -1 : idOf(one.value) - idOf(other.value)
-    if (difference <= 0 && !one.done) {
-      const { path, sha256 } = one.value
-      yield { path, sha256, before: difference === 0 ? (other.value as Feed).sha256 : undefined }
-    } else if (!other.done) yield { path: other.value.path, sha256: undefined, before: other.value.sha256 }
-    if (difference <= 0) one = await now.next()
-    if (difference >= 0) other = await before.next()
-  }
 }
 
 /** Works on a few items at a time; after a failure no further ones are begun. */

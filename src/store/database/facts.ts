@@ -21,6 +21,8 @@ export type FactName =
   | 'published-records'
   /** How far the delivery of releases to the bucket is, as JSON. */
   | 'bucket'
+  /** The release whose changed feeds the WebSub hub was told of. */
+  | 'hub-told'
 
 /** The fact's value; undefined when it was never recorded. */
 export async function findFact(db: Db, name: FactName): Promise<string | undefined> {

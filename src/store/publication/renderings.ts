@@ -78,6 +78,10 @@ export const copyReportFeedsSql = `copy (
   select project_id, text, entries, extract(epoch from date_trunc('second', changed_at))::bigint
     from report_feed order by project_id) to stdout (format binary)`
 
+/** The project and the beginning of each feed, with its title. */
+export const copyFeedHeadsSql = `copy (
+  select project_id, left(text, 8000) from report_feed order by project_id) to stdout (format binary)`
+
 /** Number of project feeds and a fingerprint of them all. */
 export async function reportFeedsFingerprint(db: Db): Promise<{ count: number; entries: number; fingerprint: string }> {
   const { rows } = await db.query<{ count: number; entries: number; fingerprint: string }>(

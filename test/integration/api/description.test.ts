@@ -277,6 +277,7 @@ describe('every operation of openapi.json', async () => {
         'getKeptFile, CSV': kept('/data/activities.csv'),
         'getKeptFile, Parquet': kept('/data/activities.parquet'),
         'getKeptFile, a feed': kept('/feeds/reports.atom'),
+        'getKeptFile, the list of feeds': kept('/feeds/opml.xml'),
         'getKeptFile, the manifest': kept('/feeds/manifest.json'),
       }
     }

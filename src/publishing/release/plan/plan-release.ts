@@ -22,7 +22,7 @@ import { bulkActivities } from './bulk-activities.js'
 import type { Dataset, Snapshot } from './dataset.js'
 import { descriptions } from './descriptions.js'
 import { organisationFile } from './organisation-file.js'
-import { reportDatasets } from './report-datasets.js'
+import { feedList, reportDatasets } from './report-datasets.js'
 import { stampedEnvelope } from './stamped-envelope.js'
 import { tableDatasets } from './table-datasets.js'
 
@@ -96,12 +96,14 @@ export async function planRelease(
       },
     }),
   )
+  const reports = await reportDatasets(config, db)
   const files: Dataset[] = [
     ...activityFiles,
     bulkActivities(activityFiles, generated),
     activityIndex(activityFiles),
     organisations.dataset,
-    ...(await reportDatasets(config, db)),
+    ...reports,
+    ...feedList(config, feeds, reports.length > 0),
     ...(await tableDatasets(db)),
   ]
   const datasets = [...files, ...descriptions(config, files, publicKey)]

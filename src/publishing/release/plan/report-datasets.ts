@@ -1,11 +1,20 @@
 import { createHash } from 'node:crypto'
 import { noNotices } from '../../../domain/notice.js'
 import { sanitizeReports } from '../../../domain/report-html.js'
-import { reportsArchivePath, reportsFeedPath } from '../../../feeds/addresses.js'
-import { type FeedConfig, recentReportFeed, reportArchive, toFeedConfig } from '../../../feeds/atom/report-feed.js'
+import { feedListPath, reportsArchivePath, reportsFeedPath } from '../../../feeds/addresses.js'
+import { feedListHead, feedListLine, feedListTail } from '../../../feeds/atom/feed-list.js'
+import {
+  type FeedConfig,
+  recentReportFeed,
+  reportArchive,
+  titleOfFeed,
+  toFeedConfig,
+} from '../../../feeds/atom/report-feed.js'
 import type { MappingConfig } from '../../../feeds/iati/mapping-config.js'
 import { inputKey } from '../../../feeds/input-key.js'
-import type { Db } from '../../../store/database/connection.js'
+import type { Connection, Db } from '../../../store/database/connection.js'
+import { copyRows } from '../../../store/database/copy-rows.js'
+import { copyFeedHeadsSql } from '../../../store/publication/renderings.js'
 import { archivedReports, currentReports, listReportArchives } from '../../../store/publication/report-archives.js'
 import type { Texts } from '../../files/texts.js'
 import { inOneBatch } from '../../files/texts.js'
@@ -45,6 +54,37 @@ export async function reportDatasets(config: MappingConfig, db: Db): Promise<Dat
       }
     }),
   ]
+}
+
+/** The list of all feeds; while no feed of a project changes, it is carried over. */
+export function feedList(
+  config: MappingConfig,
+  feeds: { readonly count: number; readonly fingerprint: string },
+  hasReports: boolean,
+): Dataset[] {
+  if (!hasReports) return []
+  const feedConfig = toFeedConfig(config)
+  const head = feedListHead(feedConfig)
+  return [
+    {
+      path: feedListPath,
+      mediaType: 'text/x-opml; charset=utf-8',
+      records: feeds.count + 1,
+      fingerprint: md5([head, feeds.fingerprint].join(' ')),
+      notices: noNotices,
+      content: { kind: 'texts', texts: (connection) => feedListTexts(connection, feedConfig, head) },
+    },
+  ]
+}
+
+async function* feedListTexts(connection: Connection, config: FeedConfig, head: string): Texts {
+  yield [Buffer.from(head)]
+  for await (const rows of copyRows(connection, copyFeedHeadsSql)) {
+    yield rows.map(([id, text]) =>
+      Buffer.from(feedListLine(Number(id?.readBigInt64BE(0)), titleOfFeed(String(text)), config)),
+    )
+  }
+  yield [Buffer.from(feedListTail)]
 }
 
 async function* archiveText(db: Db, config: FeedConfig, archive: number, previous: number | undefined): Texts {
