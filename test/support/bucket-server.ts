@@ -1,3 +1,6 @@
+import { type ForkOptions, fork } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -5,6 +8,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import S3rver from '@20minutes/s3rver'
 import type { BucketSettings } from '../../src/publishing/bucket/bucket.js'
+import type { Manifest } from '../../src/publishing/release/read/manifest.js'
 
 /** A request to the bucket, as `PUT iati/activities.xml`; a copy inside the bucket is a `COPY`. */
 export type BucketRequest = { readonly method: string; readonly key: string }
@@ -19,6 +23,33 @@ export type BucketServer = AsyncDisposable & {
   writes(): string[]
   /** Called with each writing request before it is done; `false` breaks the connection off instead. */
   onWrite: (request: BucketRequest) => boolean
+}
+
+/** Delivers in a process of its own, which is killed (kill -9) before its write number `at`; false when it made fewer. */
+export async function killDelivery(server: BucketServer, url: string, feedsDir: string, at: number): Promise<boolean> {
+  const file = (name: string) => path.resolve(import.meta.dirname, name)
+  const endpoint = server.settings.endpoint ?? ''
+  const options: ForkOptions = { execArgv: ['--import', file('register-typescript.mjs')], stdio: 'ignore' }
+  const child = fork(file('bucket-process.ts'), [url, feedsDir, endpoint], options)
+  let left = at
+  server.onWrite = () => {
+    if (left-- > 0) return true
+    child.kill('SIGKILL')
+    return false
+  }
+  await once(child, 'exit')
+  server.onWrite = () => true
+  return child.signalCode === 'SIGKILL'
+}
+
+/** The release whose files a reader gets who follows the manifest; undefined when one is missing or another's. */
+export async function followedRelease({ url }: BucketServer): Promise<string | undefined> {
+  const manifest = (await (await fetch(`${url}/feeds/manifest.json`)).json()) as Manifest
+  for (const { immutablePath, sha256 } of manifest.files) {
+    const bytes = Buffer.from(await (await fetch(url + immutablePath)).arrayBuffer())
+    if (createHash('sha256').update(bytes).digest('hex') !== sha256) return undefined
+  }
+  return manifest.release
 }
 
 /** An S3 server of its own with one bucket. */

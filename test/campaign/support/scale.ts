@@ -16,6 +16,8 @@ export const scale = {
   kills: scaled(50),
   /** The same with the default lock of 10 s, where each takeover takes that long. */
   killsWithDefaults: scaled(2),
+  /** A delivery to a bucket killed before each of its writes, of which it has about a hundred. */
+  bucketKills: scaled(1_000),
   /** Seconds of starting, stopping and killing workers under a schedule; once with two of them, once with four. */
   scheduleSeconds: Math.max(10, scaled(30)),
   /** Five processes starting at the same moment. */
