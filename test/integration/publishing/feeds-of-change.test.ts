@@ -33,7 +33,7 @@ beforeEach(async () => {
 async function report(id: number, project: number): Promise<void> {
   await store.db.query(
     `insert into progress_report (id, project_id, title, published_at, updated_at, content_html, url, source)
-      values ($1, $2, 'News', '2026-01-01', '2026-01-01', '<p>News</p>', 'https://giving.example/r/' || $1, 'local')`,
+      values ($1::bigint, $2, 'News', '2026-01-01', '2026-01-01', '<p>News</p>', 'https://giving.example/r/' || $1::bigint, 'local')`,
     [id, project],
   )
 }
