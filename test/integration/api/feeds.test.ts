@@ -244,7 +244,7 @@ describe('published files', async () => {
     expect(page).toContain('href="/iati/activities.xml"')
     expect(page).toContain(`href="/feeds/releases/${second.id}/iati/activities.xml"`)
     expect(page).toContain('https://giving.example/api/public/projectservice/all/projects')
-    expect(page.match(/<script[^>]*>/g)).toEqual([
+    expect(page.match(/<script(?! type="application.ld.json")[^>]*>/g)).toEqual([
       expect.stringMatching(/^<script src="\/portal\/[0-9a-f]{12}\.js" defer /),
     ])
   })
