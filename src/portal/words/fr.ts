@@ -245,9 +245,9 @@ export const fr: Words = {
       html`Déclarez les fichiers d’activités un par un ; ${bulk} les réunit tous en un seul, pour l’analyse.`,
     everything: (manifest) => html`Tout sur cette version, avec sommes de contrôle et constats, est dans ${manifest}.`,
     signature: 'Signature',
-    compareKey: (key: Html) =>
+    compareKey: (key) =>
       html`Chaque version est signée avec cette clé. Comparez une fois ${key} avec ce que l’éditeur publie ailleurs.`,
-    provedBy: (command: Html) =>
+    provedBy: (command) =>
       html`${command} prouve ensuite que les fichiers sont authentiques, complets et les plus récents.`,
     code: 'Code',
     name: 'Nom',

@@ -24,7 +24,8 @@ describe('whatever is published', () => {
     // A page of each kind.
     const kinds = new Map<string, string>()
     const start = ['/', '/fr', '/projects', '/quality', '/changes', '/changes.atom', '/status', '/developers']
-    for (const page of start) {
+    const project = (await linksOf('/projects')).find((link) => /^\/projects\/\d+$/.test(link)) ?? ''
+    for (const page of [...start, project]) {
       for (const link of await linksOf(page)) {
         if (/^\/(projects|organisations|countries|sectors|themes|changes)\//.test(link)) {
           kinds.set(link.replace(/^\/(\w+)\/.*?(\.\w+)?$/, '$1$2'), link)

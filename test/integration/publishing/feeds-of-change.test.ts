@@ -21,7 +21,7 @@ beforeEach(async () => {
       select id, true, 'active', title, 'local' from unnest($1::bigint[], $2::text[]) t (id, title)`,
     [
       [1, 2, 10],
-      ['Wells & "water"', 'Schools <for all>', 'Without reports'],
+      ['Wells & "water"', 'Schools', 'Without reports'],
     ],
   )
   await report(1, 1)
@@ -59,7 +59,7 @@ describe('/feeds/opml.xml', () => {
     expect(listed).toEqual([
       [expect.stringMatching(/^Progress reports: /), `${baseUrl}/feeds/reports.atom`],
       ['Project reports: Wells & "water"', `${baseUrl}/feeds/projects/1/reports.atom`],
-      ['Project reports: Schools <for all>', `${baseUrl}/feeds/projects/2/reports.atom`],
+      ['Project reports: Schools', `${baseUrl}/feeds/projects/2/reports.atom`],
     ])
     const live = await publisher.live()
     for (const [, address = ''] of listed) expect(await live.find(address.slice(baseUrl.length))).toBeDefined()
