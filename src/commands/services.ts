@@ -127,7 +127,7 @@ async function startWork(given: WorkRuntime, metrics: Metrics, cleanup: CleanupS
   const { keepReleases } = config.publish
   const payments = await openPayments(runtime)
   const releases = createReleaseReader(feedsDir)
-  const deliver = await openDelivery(runtime)
+  const deliver = await onceReachable(log, signal, () => openDelivery(runtime))
   const tellHub = openHub(runtime)
   const worker = await startWorker({
     config,
