@@ -172,17 +172,9 @@ describe.skipIf(missing)('docker-compose.yml in Podman', () => {
   it('is replaced by a newer version, with a migration, while it serves', async () => {
     const newer = path.join(podman.folder, 'newer')
     await mkdir(newer)
-    const parts = ['Dockerfile', '.dockerignore', 'package.json', 'package-lock.json', 'tsconfig.json']
-    for (const part of [
-      ...parts,
-      'tsconfig.build.json',
-      'tsconfig.client.json',
-      'src',
-      'jobs',
-      'LICENSE',
-      'NOTICE',
-      'README.md',
-    ]) {
+    const dockerfile = await readFile(path.join(project, 'Dockerfile'), 'utf8')
+    const copied = [...dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, files = '']) => files.split(' '))
+    for (const part of ['Dockerfile', '.dockerignore', ...copied]) {
       await cp(path.join(project, part), path.join(newer, part), { recursive: true })
     }
     const migration = '-- compatible\ncreate table newer_version (id integer primary key);\n'

@@ -1,0 +1,113 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { expect, onTestFinished, test } from 'vitest'
+import { record } from './support/record.js'
+
+const run = promisify(execFile)
+const project = path.resolve(import.meta.dirname, '../..')
+
+function missing(): string | undefined {
+  if (process.getuid?.() !== 0) return 'only root can make an empty Debian'
+  const absent = ['mmdebstrap', 'unshare', 'ip'].filter((program) => spawnSync(program, ['--help']).error)
+  if (absent.length > 0) return `${absent.join(', ')} not installed`
+  return spawnSync('npm', ['ping']).status === 0 ? undefined : 'the npm registry cannot be reached'
+}
+
+/**
+ * Stands in for the supervisor, which does not run in a root folder of its own: starts what Debian's units start, and
+ * what ours have as ExecStart, as their user and with their environment.
+ */
+const systemctl = `#!/bin/bash
+echo "without systemd: systemctl $*"
+start() {
+  case $1 in
+    postgresql) pg_ctlcluster "$(ls /etc/postgresql)" main start ;;
+    redis-server) runuser -u redis -- redis-server --daemonize yes --dir /var/lib/redis >/dev/null ;;
+    prometheus) runuser -u prometheus -- prometheus --config.file=/etc/prometheus/prometheus.yml \\
+      --storage.tsdb.path=/var/lib/prometheus >/var/log/prometheus.log 2>&1 & ;;
+    giving-*)
+      unit=/etc/systemd/system/$(echo "$1" | sed 's/@.*/@/').service
+      install -d -o giving -g giving -m 0750 /var/lib/giving
+      set -a; . "$(sed -n 's/^EnvironmentFile=//p' "$unit")"; set +a
+      export $(sed -n 's/^Environment=//p' "$unit")
+      runuser -u giving -- $(sed -n 's/^ExecStart=//p' "$unit") >"/var/log/$1.log" 2>&1 &
+      until grep -q -e "listening on" -e "worker ready" "/var/log/$1.log"; do sleep 0.2; done
+      ;;
+  esac
+}
+case $1 in
+  enable) shift 2; for unit in "$@"; do start "$unit"; done ;;
+  restart) start "$2" ;;
+esac
+`
+
+test('docs/operations.md takes an empty Debian to a supervised, watched and saved service', async (context) => {
+  const reason = missing()
+  if (reason) {
+    console.log(`docs/operations.md is not run: ${reason}`)
+    return context.skip(reason)
+  }
+  const text = await readFile(path.join(project, 'docs/operations.md'), 'utf8')
+  const section = /^## From an empty machine$(.*?)^## /ms.exec(text)?.[1] ?? ''
+  const [install = '', ...others] = [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands]) => commands ?? '')
+  expect(others.length).toBeGreaterThan(3)
+
+  const root = await mkdtemp(path.join(tmpdir(), 'giving-debian-'))
+  onTestFinished(() => rm(root, { recursive: true, force: true }))
+  // Its packages are unpacked without waiting for the disk.
+  const options = ['--variant=minbase', '--include=ca-certificates,systemd', '--dpkgopt=force-unsafe-io']
+  await run('mmdebstrap', [...options, 'trixie', root], { maxBuffer: 2 ** 26 })
+  // Builds first: the script `prepare`.
+  await run('npm', ['pack', '--pack-destination', path.join(root, 'root')], { cwd: project })
+  expect(await readdir(path.join(root, 'root'))).toContain('giving-iati-0.1.0.tgz')
+  // What this machine reaches the registries through.
+  await copyFile('/etc/resolv.conf', path.join(root, 'etc/resolv.conf'))
+  const { NODE_EXTRA_CA_CERTS } = process.env
+  if (NODE_EXTRA_CA_CERTS) await copyFile(NODE_EXTRA_CA_CERTS, path.join(root, 'etc/ssl/certs/ca-certificates.crt'))
+  await writeFile(path.join(root, 'usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+
+  const inside = async (commands: string, network: 'ours' | 'its own') => {
+    const script = path.join(root, 'root/commands')
+    await writeFile(script, `set -euxo pipefail\ncd /root\n${commands}`)
+    const prepare = `ip link set lo up; mount -t proc proc "$1/proc"; mount --rbind /dev "$1/dev"; exec chroot "$1" bash /root/commands`
+    const unshare = ['--mount', '--pid', '--fork', '--kill-child', ...(network === 'ours' ? [] : ['--net'])]
+    const env = {
+      ...{ PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root', LANG: 'C.UTF-8' },
+      ...{ DEBIAN_FRONTEND: 'noninteractive', NODE_EXTRA_CA_CERTS: '/etc/ssl/certs/ca-certificates.crt' },
+    }
+    const { stdout, stderr } = await run('unshare', [...unshare, 'sh', '-c', prepare, 'sh', root], {
+      env,
+      maxBuffer: 2 ** 26,
+    }).catch((error: { stdout: string; stderr: string }) => {
+      throw new Error(`${error.stdout.slice(-4000)}\n${error.stderr.slice(-4000)}`)
+    })
+    return stdout + stderr
+  }
+  await inside(install, 'ours')
+  await writeFile(path.join(root, 'usr/local/bin/systemctl'), systemctl, { mode: 0o755 })
+  const proof = `
+exec 3<>/dev/tcp/127.0.0.1/8080
+printf 'GET /iati/activities.xml HTTP/1.0\\r\\nHost: giving.example.org\\r\\n\\r\\n' >&3
+grep --count --binary-files=text '<iati-activity ' <&3
+kill -TERM $(pgrep -u giving -f 'giving (api|worker)')
+`
+  const said = await inside(others.join('\n') + proof, 'its own')
+  expect(said).toMatch(/^20$/m)
+  expect(said).toContain('without systemd: systemctl enable --now giving-api giving-worker@1')
+  console.log(
+    said
+      .split('\n')
+      .filter((line) => line.startsWith('without systemd'))
+      .join('\n'),
+  )
+  record({
+    name: 'docs/operations.md, "From an empty machine", in a Debian of its own',
+    engine: 'Redis',
+    tried: 1,
+    outcome:
+      'every command run: installed, published, healthy, watched and saved; units checked by systemd-analyze, their processes started without systemd',
+  })
+})
