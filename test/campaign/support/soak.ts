@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { createApiUser } from '../../../src/api/operations/create-api-user.js'
+import { createPasswordHashing } from '../../../src/api/passwords.js'
+import { demoReportingOrgRef } from '../../../src/commands/wiring/publication.js'
+import { openEmbeddedPostgres } from '../../../src/embedded-postgres/embedded-postgres.js'
+import { recordGrant } from '../../../src/store/access/account-administration.js'
+import { listDifferences } from '../../../src/store/donations/books-check.js'
+import { migrate } from '../../../src/store/schema/migrate.js'
+import { openStore } from '../../../src/store/store.js'
+import { newInstallation, type RunningService } from '../../support/cli.js'
+import { donationFields, insertDonationTargets } from '../../support/donations.js'
+import { aRecord, startUpstream, apiKey as upstreamKey } from '../../support/upstream-server.js'
+
+/**
+ * `npm run test:soak -- --hours H`: an API and two workers under publications, syncs, imports, donations, reads and a fault
+ * every 20 s. What they hold at the end is at most a tenth more than after the first tenth of the time; exit code 1
+ * when not, or when the books do not agree.
+ */
+const { values } = parseArgs({ options: { hours: { type: 'string', default: '2' } } })
+const totalMs = Number(values.hours) * 3_600_000
+if (!(totalMs > 0)) throw new Error(`--hours must be a number above 0, got "${values.hours}"`)
+
+const folder = await mkdtemp(path.join(tmpdir(), 'giving-soak-'))
+const server = await openEmbeddedPostgres({ dataDir: path.join(folder, 'database') })
+const store = openStore({ url: server.url, max: 4, applicationName: 'soak test' })
+await migrate(store)
+const upstream = await startUpstream({ records: Array.from({ length: 60 }, (_, index) => aRecord(1001 + index)) })
+const installation = await newInstallation({
+  DATABASE_URL: server.url,
+  REPORTING_ORG_REF: demoReportingOrgRef,
+  PUBLISH_SCHEDULE: '*/15 * * * * *',
+  PUBLISH_KEEP_RELEASES: '3',
+  QUEUE_LOCK_SECONDS: '10',
+})
+// A mirror needs a publisher of its own, and donations to a sandbox are refused beside one.
+const mirror = await newInstallation({
+  DATABASE_URL: server.url,
+  UPSTREAM_URL: upstream.url,
+  UPSTREAM_API_KEY: upstreamKey,
+  ALLOW_PRIVATE_NETWORKS: 'true',
+  REPORTING_ORG_REF: 'US-EIN-123456789',
+})
+await insertDonationTargets(store.db, [2045])
+const user = { email: 'soak@example.org', password: 'seven quiet rivers run', tokenTimeoutSeconds: 10_000_000 }
+const { apiKey } = await createApiUser({ store, clock: () => new Date(), passwords: createPasswordHashing() }, user)
+const { rows: accounts } = await store.db.query<{ id: number }>('select id from account where email = $1', [user.email])
+await recordGrant(store.db, accounts[0]?.id ?? 0, 'donations', new Date())
+
+const api = await installation.serve('api')
+const steady = await installation.serve('worker')
+let killed = await installation.serve('worker')
+const token = await signIn()
+
+const seen = { publications: 0, syncs: 0, imports: 0, donations: 0, reads: 0, faults: 0 }
+const samples: Sample[] = []
+const beganAt = performance.now()
+const elapsed = () => performance.now() - beganAt
+let round = 0
+// The tables have their rows before anything is compared.
+await importRecords()
+await syncRecords()
+await Promise.all([
+  every(2_000, read),
+  every(5_000, donate),
+  every(30_000, importRecords),
+  every(45_000, syncRecords),
+  every(20_000, disturb),
+  every(Math.min(10_000, totalMs / 60), async () => void samples.push(await takeSample())),
+])
+const wrong = await judge()
+for (const line of wrong) console.log(line)
+console.log(wrong.length === 0 ? 'nothing grew' : `${wrong.length} problems`)
+process.exitCode = wrong.length === 0 ? 0 : 1
+for (const service of [api, steady, killed]) service.kill('SIGTERM')
+await Promise.all([api.ended, steady.ended, killed.ended])
+await upstream.close()
+await installation.remove()
+await mirror.remove()
+await store.close()
+await server.release()
+await rm(server.clusterDir, { recursive: true, force: true })
+await rm(folder, { recursive: true, force: true })
+
+/** Does the work again and again until the time is over; a failure during a fault is no news. */
+async function every(pauseMs: number, work: () => Promise<void>): Promise<void> {
+  while (elapsed() < totalMs) {
+    await work().catch(() => undefined)
+    await sleep(pauseMs)
+  }
+}
+
+async function signIn(): Promise<string> {
+  const auth_request = { user: { email: user.email, password: user.password }, api_key: apiKey }
+  const answer = await post('/api/userservice/tokens', { auth_request })
+  return (answer as { auth_response: { access_token: string } }).auth_response.access_token
+}
+
+async function post(address: string, body: object): Promise<unknown> {
+  const headers = { 'content-type': 'application/json', accept: 'application/json' }
+  const answer = await fetch(api.baseUrl + address, { method: 'POST', headers, body: JSON.stringify(body) })
+  if (!answer.ok) throw new Error(`${address} answered ${answer.status}`)
+  return await answer.json()
+}
+
+async function read(): Promise<void> {
+  const list = `/api/public/projectservice/all/projects.json?api_key=${apiKey}`
+  for (const address of ['/', '/projects', '/iati/activities.xml', '/feeds/manifest.json', list, '/status']) {
+    const answer = await fetch(api.baseUrl + address)
+    await answer.arrayBuffer()
+    if (answer.ok) seen.reads++
+  }
+}
+
+async function donate(): Promise<void> {
+  const donation = donationFields({ transactionId: randomUUID(), amount: '12.50' })
+  await post(`/api/secure/givingservice/donationsclient?api_key=${apiKey}&api_token=${token}`, { donation })
+  seen.donations++
+}
+
+async function importRecords(): Promise<void> {
+  const file = path.join(folder, 'projects.csv')
+  const modified = new Date().toISOString()
+  const title = `Imported in round ${++round}`
+  const rows = Array.from({ length: 100 }, (_, index) => `${3001 + index},true,active,${title},8000,100,4,${modified}`)
+  await writeFile(file, `id,active,status,title,goal,funding,numberOfDonations,modifiedDate\n${rows.join('\n')}\n`)
+  if ((await installation.run(['import', '--kind', 'projects', file])).code === 0) seen.imports++
+}
+
+async function syncRecords(): Promise<void> {
+  upstream.state.records = upstream.state.records.map(({ id }) =>
+    aRecord(id, { title: `Mirrored in round ${++round}` }),
+  )
+  if ((await mirror.run(['sync', '--full', '--wait'])).code === 0) seen.syncs++
+}
+
+/** Cuts connections, kills a worker, or lets the upstream fail, in turn. */
+async function disturb(): Promise<void> {
+  const way = seen.faults++ % 3
+  if (way === 0) {
+    await store.db.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and application_name like 'giving%' and random() < 0.5`,
+    )
+  } else if (way === 1) {
+    killed.kill('SIGKILL')
+    await killed.ended
+    killed = await installation.serve('worker')
+  } else {
+    upstream.state.fault = (_request, response) => response.writeHead(503).end() !== undefined
+    await sleep(5_000)
+    upstream.state.fault = undefined
+  }
+}
+
+/** What is held at a moment: a number for each measure. */
+type Sample = Readonly<Record<string, number>>
+
+async function takeSample(): Promise<Sample> {
+  const processes = { api, 'steady worker': steady }
+  const held = Object.entries(processes).flatMap(([name, service]) => [
+    [`resident MB of the ${name}`, residentMegabytes(service)] as const,
+    [`open files of the ${name}`, readdirSync(`/proc/${service.pid}/fd`).length] as const,
+  ])
+  const { rows } = await store.db.query<{ connections: number; bytes: number }>(
+    `select (select count(*) from pg_stat_activity where datname = current_database()) as connections,
+      (select sum(pg_total_relation_size(oid)) from pg_class
+        where relname in ('project', 'rendering', 'project_search', 'organisation'))::bigint as bytes`,
+  )
+  const [{ connections = 0, bytes = 0 } = {}] = rows
+  return { ...Object.fromEntries(held), connections, 'MB of the tables that keep their rows': bytes / 1_048_576 }
+}
+
+function residentMegabytes({ pid }: RunningService): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+}
+
+/** Compares the last tenth of the samples with those after the first tenth, each by its median. */
+async function judge(): Promise<string[]> {
+  const tenth = Math.max(1, Math.floor(samples.length / 10))
+  const problems: string[] = []
+  for (const name of Object.keys(samples[0] ?? {})) {
+    const median = (part: readonly Sample[]) => {
+      const sorted = part.map((sample) => sample[name] ?? 0).sort((a, b) => a - b)
+      return sorted[Math.floor(sorted.length / 2)] ?? 0
+    }
+    const [before, after] = [median(samples.slice(tenth, 2 * tenth)), median(samples.slice(-tenth))]
+    const line = `${name}: ${before.toFixed(1)}, at the end ${after.toFixed(1)} (${(after / before).toFixed(2)} times)`
+    console.log(line)
+    if (after > 1.1 * before) problems.push(`grew: ${line}`)
+  }
+  seen.publications = await count(`select count(*) as n from run where state in ('published', 'unchanged')`)
+  console.log(`${(elapsed() / 60_000).toFixed(1)} minutes: ${JSON.stringify(seen)}`)
+  const differences = await store.snapshot((db) => listDifferences(db, 10))
+  return [...problems, ...differences.map((difference) => `the books differ: ${JSON.stringify(difference)}`)]
+}
+
+async function count(sql: string): Promise<number> {
+  return (await store.db.query<{ n: number }>(sql)).rows[0]?.n ?? 0
+}
