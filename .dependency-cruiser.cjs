@@ -228,12 +228,17 @@ module.exports = {
       ['domain', 'xml', 'wire', 'store', 'payments', 'feeds', 'publishing', 'portal', 'observability', 'config'],
       'The API serves what others made.',
     ),
+    room(
+      'console',
+      ['domain', 'store', 'publishing', 'runs', 'portal', 'observability', 'api'],
+      'The console shows what it is handed, by the server and templates of others.',
+    ),
     {
       name: 'jobs-imports',
       severity: 'error',
       comment: 'Jobs schedule the work of src; they know no HTTP and no command line.',
       from: { path: '^jobs/' },
-      to: { path: '^src/(api|commands|cli)' },
+      to: { path: '^src/(api|console|commands|cli)' },
     },
     onlyIn(
       'pg|pg-copy-streams',
@@ -241,7 +246,9 @@ module.exports = {
       'SQL and its driver stay in the store; export a function there.',
     ),
     onlyIn('dataloader', '^src/api/', 'Only reads of the API share statements (docs/adr/0012).'),
-    onlyIn('fastify|@fastify|negotiator|fresh|range-parser', '^src/api/', 'HTTP stays in the API.'),
+    onlyIn('fastify|@fastify', '^src/(api|console)/', 'HTTP stays in the API and the console.'),
+    onlyIn('negotiator|fresh|range-parser', '^src/api/', 'Negotiation stays in the API.'),
+    onlyIn('@bull-board', '^src/console/', 'The board of the queue is a part of the console.'),
     onlyIn(
       'd3-geo|d3-scale|d3-shape|topojson-client|lru-cache',
       '^src/portal/',

@@ -26,6 +26,7 @@ export type EngineQueue = Pick<
   | 'removeJobScheduler'
   | 'getWorkersCount'
   | 'getJobCounts'
+  | 'getFailed'
   | 'close'
   | 'disconnect'
 >

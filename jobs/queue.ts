@@ -30,6 +30,18 @@ export function queueSettings(config: ConfigOf<'queue'>, secrets: Secrets, datab
 /** A scheduler as BullMQ keeps it. */
 export type Scheduler = { readonly name: string; readonly schedule: Schedule; readonly next: Date | undefined }
 
+/** Jobs by queue and state. */
+export type QueueCounts = Readonly<Record<string, Readonly<Record<string, number>>>>
+
+/** A job that was given up. */
+export type FailedJob = {
+  readonly queue: string
+  readonly name: string
+  readonly failedAt: Date | undefined
+  readonly tries: number
+  readonly reason: string
+}
+
 /** A job that is to be added to a queue. */
 export type NewJob = { readonly queue: string; readonly name: string; readonly data: object }
 
@@ -106,10 +118,40 @@ export class JobQueue implements AsyncDisposable {
   }
 
   /** Jobs of each of these queues by state: `waiting`, `active`, `delayed`, `failed`, ... */
-  async counts(queues: readonly string[]): Promise<Record<string, Record<string, number>>> {
+  async counts(queues: readonly string[]): Promise<QueueCounts> {
     const counts: Record<string, Record<string, number>> = {}
     for (const queue of queues) counts[queue] = await this.#asked(queue, (it) => it.getJobCounts())
     return counts
+  }
+
+  /** The newest failed jobs of each of these queues, at most `most` of each. */
+  async failed(queues: readonly string[], most: number): Promise<FailedJob[]> {
+    const jobs = await Promise.all(
+      queues.map(async (queue) => {
+        const failed = await this.#asked(queue, (it) => it.getFailed(0, most - 1))
+        return failed.map(({ name, finishedOn, attemptsMade, failedReason }) => ({
+          ...{ queue, name, tries: attemptsMade, reason: failedReason },
+          failedAt: finishedOn === undefined ? undefined : new Date(finishedOn),
+        }))
+      }),
+    )
+    return jobs.flat()
+  }
+
+  /** The schedulers of each of these queues. */
+  async schedulers(queues: readonly string[]): Promise<(Scheduler & { readonly queue: string })[]> {
+    const found = await Promise.all(
+      queues.map(async (queue) => {
+        const schedulers = await this.#asked(queue, (it) => it.getJobSchedulers())
+        return schedulers.flatMap((one) => toScheduler(one) ?? []).map((one) => ({ ...one, queue }))
+      }),
+    )
+    return found.flat()
+  }
+
+  /** These queues as BullMQ has them, for programs that read them by themselves. */
+  opened(queues: readonly string[]): EngineQueue[] {
+    return queues.map((name) => this.#queue(name))
   }
 
   /** Starts taking jobs of one queue; resolves when the connections stand. The caller closes the consumer. */

@@ -19,7 +19,7 @@ import { bulkFileRoute, downloadReads } from './routes/downloads.js'
 import { feedRoutes } from './routes/feeds.js'
 import { healthRoutes } from './routes/health.js'
 import { indexRoutes } from './routes/index-page.js'
-import { metricsRoute } from './routes/metrics.js'
+import { measureRequests, metricsRoute } from './routes/metrics.js'
 import { organizationReads } from './routes/organizations.js'
 import { portalRoutes } from './routes/portal.js'
 import { projectReads } from './routes/projects.js'
@@ -83,6 +83,9 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   themeListRoutes(app, deps)
   demoRoutes(app, deps, portal)
   healthRoutes(app, deps)
-  metricsRoute(app, deps.metrics)
+  if (deps.metrics) {
+    measureRequests(app, deps.metrics)
+    if (config.metricsOnApi) metricsRoute(app, deps.metrics)
+  }
   return app
 }

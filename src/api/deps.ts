@@ -45,9 +45,17 @@ export type ApiDeps = AccessDeps & {
   readonly payments: Payments
   /** Aborted when the process is asked to stop: `/readyz` is 503 from then on. */
   readonly stopping: AbortSignal
-  /** Measures every request, and is served at `/metrics`; undefined: neither. */
+  /** Measures every request; undefined: nothing does. */
   readonly metrics?: Metrics
   readonly config: ApiConfig
+}
+
+/** What a server without routes needs. */
+export type ServerDeps = {
+  readonly log: Log
+  readonly config: Pick<ApiConfig, 'trustProxy' | 'tls'> & {
+    readonly limits: Pick<ApiLimits, 'connections' | 'connectionsPerAddress'>
+  }
 }
 
 export type ApiConfig = {
@@ -70,6 +78,8 @@ export type ApiConfig = {
   readonly sendsMail: boolean
   /** The WebSub hub that feeds name; undefined: none. */
   readonly websubHub: string | undefined
+  /** Whether `/metrics` is served here too, beside the console. */
+  readonly metricsOnApi: boolean
   /** Whether the pages of the portal are served. */
   readonly portal: boolean
   /** Lifetime of the access tokens of accounts that people make themselves. */

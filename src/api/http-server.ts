@@ -2,7 +2,7 @@ import { createServer as createPlainServer, type RequestListener, type Server, t
 import { createServer as createSecureServer } from 'node:https'
 import { answerInTurn } from './answer-in-turn.js'
 import { limitConnections } from './connections.js'
-import type { ApiDeps } from './deps.js'
+import type { ServerDeps } from './deps.js'
 import type { ProxyTrust } from './proxy-trust.js'
 
 /** How long a client may take, in milliseconds. */
@@ -41,7 +41,7 @@ const cipherSuites = [
 /** A server of HTTP, or of HTTPS where there is a certificate, with all limits that stand before a request is read. */
 export function createHttpServer(
   handler: RequestListener,
-  { log, config }: Pick<ApiDeps, 'log' | 'config'>,
+  { log, config }: ServerDeps,
   trusts: ProxyTrust,
   times = timeLimits,
 ): Server {

@@ -11,6 +11,11 @@ export class MinuteCounter {
     this.most = most
   }
 
+  /** Whether no more of a name may come in this minute. */
+  isFull(name: string | number, nowMs = performance.now()): boolean {
+    return this.most > 0 && nowMs < this.#endsAt && (this.#counts.get(name) ?? 0) >= this.most
+  }
+
   /** Counts one more of a name; returns after how many seconds it may come again, 0 when it may come now. */
   add(name: string | number, nowMs = performance.now()): number {
     if (this.most === 0) return 0

@@ -10,7 +10,7 @@ import {
 } from 'fastify'
 import { ServiceError } from '../domain/errors.js'
 import { loggableUrl } from './access-log.js'
-import type { ApiDeps } from './deps.js'
+import type { ServerDeps } from './deps.js'
 import { answerBrokenHttp, sendFrameworkError } from './errors.js'
 import { createHttpServer } from './http-server.js'
 import { rewriteApiUrl } from './negotiation.js'
@@ -18,7 +18,7 @@ import { proxyTrustOf } from './proxy-trust.js'
 import { bodyLimit } from './request-body.js'
 
 /** A server of HTTP, or of HTTPS where there is a certificate, without routes; it does not listen yet. */
-export function createServer(deps: Pick<ApiDeps, 'log' | 'config'>): FastifyInstance {
+export function createServer(deps: ServerDeps): FastifyInstance {
   const { log, config } = deps
   const trusts = proxyTrustOf(config.trustProxy)
   const options: FastifyServerOptions & { readonly https: object | null } = {

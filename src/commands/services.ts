@@ -30,6 +30,7 @@ import { openPublication, publicationFields } from './wiring/publication.js'
 import { findRegistryStatus, usingRegistry } from './wiring/registry.js'
 import type { Runtime } from './wiring/runtime.js'
 import { apiFields, openApiRuntime, serveApi } from './wiring/serve-api.js'
+import { consoleFields, serveConsole } from './wiring/serve-console.js'
 
 /** `giving start`, `giving api` and `giving worker`. */
 export function registerServices(program: Command, { storeAction, environment }: CommandLine): void {
@@ -42,12 +43,14 @@ export function registerServices(program: Command, { storeAction, environment }:
     .command('start')
     .description('run everything: database, API, worker; publish at once, then by schedule')
     .action(
-      storeAction([...apiFields, ...workFields], (runtime, output) => start(runtime, output, serve), { waits: true }),
+      storeAction([...serverFields, ...workFields], (runtime, output) => start(runtime, output, serve), {
+        waits: true,
+      }),
     )
   program
     .command('api')
     .description('run the API process only')
-    .action(storeAction(apiFields, (runtime, output) => serveOnly(runtime, output, serve), { waits: true }))
+    .action(storeAction(serverFields, (runtime, output) => serveOnly(runtime, output, serve), { waits: true }))
   program
     .command('worker')
     .description('run a worker process only')
@@ -62,11 +65,12 @@ export function registerServices(program: Command, { storeAction, environment }:
 // are time for a proxy that asks each second, and leave a slow reader enough of the 10 s until the process is down.
 const drainSeconds = { start: 0, api: 3 } as const
 
+const serverFields = [...apiFields, ...consoleFields] as const
 const workFields = [...workerFields, ...publicationFields, ...paymentFields] as const
 
 type Serve = (runtime: Runtime) => Promise<void>
 type WorkRuntime = Runtime<(typeof workFields)[number]>
-type ServiceRuntime = Runtime<(typeof apiFields)[number]>
+type ServiceRuntime = Runtime<(typeof serverFields)[number]>
 
 /** Database, demo data, API and worker in one process; returns after the signal and an orderly stop. */
 async function start(runtime: WorkRuntime & ServiceRuntime, output: Output, serve: Serve): Promise<number> {
@@ -74,12 +78,13 @@ async function start(runtime: WorkRuntime & ServiceRuntime, output: Output, serv
   const apiRuntime = openApiRuntime(runtime, cleanup)
   const metrics = openMetrics(apiRuntime)
   const baseUrl = await serveApi(apiRuntime, metrics, drainSeconds.start, cleanup)
+  const consoleUrl = await serveConsole(runtime, metrics, cleanup)
   await seedFirstStart(runtime, baseUrl, output)
   // Before the worker starts, so that its first round finds the run.
   const { log, signal, store, clock } = runtime
   const first = await onceReachable(log, signal, () => createRun(store.db, { trigger: 'start', at: clock() }))
   await startWork(runtime, metrics, cleanup)
-  announce(runtime, baseUrl, output)
+  announce(runtime, baseUrl, consoleUrl, output)
   await announceFirstRun(runtime, first.id, baseUrl, output)
   await serve(runtime)
   output.note('stopping ...')
@@ -89,7 +94,10 @@ async function start(runtime: WorkRuntime & ServiceRuntime, output: Output, serv
 async function serveOnly(runtime: ServiceRuntime, output: Output, serve: Serve): Promise<number> {
   await using cleanup = new CleanupStack()
   const apiRuntime = openApiRuntime(runtime, cleanup)
-  output.note(`listening on ${await serveApi(apiRuntime, openMetrics(apiRuntime), drainSeconds.api, cleanup)}`)
+  const metrics = openMetrics(apiRuntime)
+  const baseUrl = await serveApi(apiRuntime, metrics, drainSeconds.api, cleanup)
+  output.note(`console on ${await serveConsole(runtime, metrics, cleanup)}`)
+  output.note(`listening on ${baseUrl}`)
   await serve(runtime)
   return 0
 }
@@ -174,7 +182,7 @@ async function serveWorkerMetrics(
     cleanup.defer(() => server.close())
     output.note(`metrics on http://${config.host}:${server.port}/metrics`)
   } catch (error) {
-    throw toListenError(error, config.host, config.metricsPort)
+    throw toListenError(error, config.host, config.metricsPort, 'METRICS_PORT or HOST')
   }
 }
 
@@ -182,18 +190,21 @@ function nextPublication({ config, clock }: Runtime<'publish'>): string {
   return isoInstantOf(nextDue(publicationSchedule(config), clock()))
 }
 
-function announce(runtime: Runtime<'publish' | 'queue'>, baseUrl: string, output: Output): void {
+function announce(runtime: Runtime<'publish' | 'queue'>, baseUrl: string, consoleUrl: string, output: Output): void {
   const { config, embedded } = runtime
-  const database = embedded ? `our own PostgreSQL, data in ${embedded.clusterDir}` : 'given by DATABASE_URL'
+  const database = embedded ? `our own PostgreSQL in ${embedded.clusterDir}` : 'database given by DATABASE_URL'
   const rows = [
     ['index page', `${baseUrl}/`],
+    ['console', `${consoleUrl}/`],
     ['IATI activities', `curl -s ${baseUrl}/iati/activities.xml | head -c 2000`],
     [
       'make an API key',
       "echo 'seven quiet rivers run' | npm run --silent giving -- users create --email you@example.org --password-stdin",
     ],
-    ['database', `${database}; queue in ${config.queue.engine === 'redis' ? 'Redis' : 'PostgreSQL'}`],
-    ['data directory', config.dataDir],
+    [
+      'data directory',
+      `${config.dataDir}; ${database}; queue in ${config.queue.engine === 'redis' ? 'Redis' : 'PostgreSQL'}`,
+    ],
     ['next publication', `${nextPublication(runtime)} (${config.publish.schedule}, ${config.publish.timezone})`],
   ] as const
   for (const [what, where] of rows) output.line(`${`${what}:`.padEnd(20)} ${where}`)

@@ -1,13 +1,15 @@
 import type { Command } from 'commander'
+import { openQueue, queueSettings } from '../../jobs/queue.js'
 import { toServiceError } from '../domain/errors.js'
 import type { RegistryStatus } from '../registry/registry-record.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
 import { describeRun } from './publish.js'
 import { reportWithoutDatabase } from './status-without-database.js'
+import { CleanupStack } from './wiring/cleanup-stack.js'
 import { openPayments } from './wiring/payments.js'
 import { openRuntime } from './wiring/runtime.js'
-import { lookAtService, queueStatus, type Status, statusFields } from './wiring/service-status.js'
+import { lookAtService, queueStatus, readQueue, type Status, statusFields } from './wiring/service-status.js'
 
 /** `giving status`. */
 export function registerStatus(program: Command, commandLine: CommandLine): void {
@@ -25,8 +27,14 @@ export function registerStatus(program: Command, commandLine: CommandLine): void
 async function reportStatus({ environment, signal }: CommandLine, output: Output): Promise<number> {
   try {
     await using runtime = await openRuntime(environment, statusFields, { signal, migrate: false })
-    const payments = () => openPayments(runtime, { makesDonorKey: false })
-    const { status } = await lookAtService(runtime, await queueStatus(runtime), payments)
+    await using cleanup = new CleanupStack()
+    const { config, secrets, databaseUrl, log } = runtime
+    const answer = openQueue(queueSettings(config, secrets, databaseUrl), log).then(async (opened) => {
+      cleanup.defer(() => opened.close())
+      return await readQueue(opened)
+    })
+    const queue = await queueStatus(config.queue.engine, answer)
+    const { status } = await lookAtService(runtime, queue, () => openPayments(runtime, { makesDonorKey: false }))
     output.result(status, () => describe(status))
     return status.needs.length > 0 ? 1 : 0
   } catch (error) {

@@ -8,6 +8,7 @@ import { refuseWrongClock } from '../runs/clock-check.js'
 import { type SyncRunDeps, syncFields, syncInline, syncSettings } from '../runs/sync.js'
 import { waitForEnd } from '../runs/wait.js'
 import { createSyncRun, getSyncRun, listSyncProblems, listSyncRuns, type SyncSummary } from '../store/runs/sync-runs.js'
+import type { Store } from '../store/store.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
 import type { Runtime } from './wiring/runtime.js'
@@ -72,14 +73,12 @@ async function mirror(runtime: MirrorRuntime, output: Output, options: SyncOptio
 
 /** The last syncs, and how far the mirror is behind. Exit code 1 when the last one needs a person. */
 async function showStatus(runtime: Runtime<'upstreamUrl'>, output: Output): Promise<number> {
-  const runs = await listSyncRuns(runtime.store.db, 20)
-  const mirroredUntil = runs.find((run) => run.state === 'done')?.mirroredUntil
-  const lagSeconds = mirroredUntil && Math.round((runtime.clock().getTime() - mirroredUntil.getTime()) / 1000)
+  const mirror = await lookAtMirror(runtime.store.db, runtime.config.upstreamUrl, runtime.clock())
+  const { upstream, lagSeconds, runs } = mirror
   const ended = runs.find(isFinished)
   const needsPerson = ended?.state === 'held' || ended?.state === 'failed'
   const problems = ended ? await listSyncProblems(runtime.store.db, ended.id, 10) : []
-  const upstream = runtime.config.upstreamUrl
-  output.result({ upstream, lagSeconds, runs }, () => [
+  output.result(mirror, () => [
     `upstream: ${upstream ?? 'none (UPSTREAM_URL is not set)'}`,
     `lag:      ${lagSeconds === undefined ? 'never synced to the end' : `${lagSeconds} s`}`,
     ...runs.map(describeSync),
@@ -88,6 +87,13 @@ async function showStatus(runtime: Runtime<'upstreamUrl'>, output: Output): Prom
     ),
   ])
   return needsPerson ? 1 : 0
+}
+
+/** The last syncs, and how many seconds the mirror is behind. */
+export async function lookAtMirror(db: Store['db'], upstream: string | undefined, now: Date) {
+  const runs = await listSyncRuns(db, 20)
+  const mirroredUntil = runs.find((run) => run.state === 'done')?.mirroredUntil
+  return { upstream, lagSeconds: mirroredUntil && Math.round((now.getTime() - mirroredUntil.getTime()) / 1000), runs }
 }
 
 /** One line about a sync. */

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { inspect } from 'node:util'
 import { type FieldProblem, ServiceError } from '../domain/errors.js'
 import type { LicenceId } from '../domain/licence.js'
+import { isLoopbackHost } from '../domain/loopback-host.js'
 import type { CurrencyCode, Decimal } from '../domain/money.js'
 import { type Variable, type VariableName, variables } from './variables.js'
 
@@ -131,6 +132,10 @@ export type Config = {
   readonly mail: { readonly from: string; readonly templatesDir: string | undefined } | undefined
   /** Who is told what needs a person; undefined: nobody. */
   readonly alerts: { readonly webhookUrl: string | undefined; readonly mailTo: string | undefined } | undefined
+  /** Where the console listens; without a port at 8081 or, where that is taken, at a free one. */
+  readonly ops: { readonly host: string; readonly port: number | undefined }
+  /** Whether the API's port has the metrics too. */
+  readonly metricsOnApi: boolean
   /** Port of the metrics of a worker process; undefined: they are not served. */
   readonly metricsPort: number | undefined
   /** Undefined: `info`, and `warn` in a terminal. */
@@ -157,6 +162,7 @@ export class Secrets {
   readonly smtpUrl: string | undefined
   readonly alertWebhookSecret: string | undefined
   readonly bucketSecretKey: string | undefined
+  readonly opsTokens: string | undefined
 
   constructor(found: Partial<Omit<Secrets, 'toJSON' | typeof inspect.custom>> = {}) {
     this.databaseUrl = found.databaseUrl
@@ -171,6 +177,7 @@ export class Secrets {
     this.smtpUrl = found.smtpUrl
     this.alertWebhookSecret = found.alertWebhookSecret
     this.bucketSecretKey = found.bucketSecretKey
+    this.opsTokens = found.opsTokens
   }
 
   toJSON(): string {
@@ -234,6 +241,7 @@ class VariableReader {
       smtpUrl: found('SMTP_URL'),
       alertWebhookSecret: found('ALERT_WEBHOOK_SECRET'),
       bucketSecretKey: found('FEEDS_S3_SECRET_ACCESS_KEY'),
+      opsTokens: found('OPS_TOKEN'),
     })
   }
 
@@ -331,6 +339,8 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
   websubHub: (variable) => variable.get('WEBSUB_HUB'),
   mail: readMail,
   alerts: readAlerts,
+  ops: readOps,
+  metricsOnApi: (variable) => variable.get('METRICS_ON_API'),
   metricsPort: (variable) => variable.get('METRICS_PORT'),
   logLevel: (variable) => variable.get('LOG_LEVEL'),
   logFormat: (variable) => variable.get('LOG_FORMAT'),
@@ -495,6 +505,15 @@ function readAlerts(variable: VariableReader): Config['alerts'] {
   }
   if (mailTo !== undefined) variable.require('SMTP_URL', 'the mail server, which ALERT_MAIL_TO needs')
   return webhookUrl === undefined && mailTo === undefined ? undefined : { webhookUrl, mailTo }
+}
+
+/** Whoever reaches a console without tokens may do everything: only this machine may. */
+function readOps(variable: VariableReader): Config['ops'] {
+  const host = variable.get('OPS_HOST')
+  if (variable.get('OPS_TOKEN') === undefined && !isLoopbackHost(host)) {
+    variable.require('OPS_TOKEN', `who may use the console, as NAME:TOKEN, since OPS_HOST is ${host}`)
+  }
+  return { host, port: variable.get('OPS_PORT') }
 }
 
 function toAbsolute(file: string | undefined): string | undefined {

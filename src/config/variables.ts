@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { parseDonorKeys } from '../domain/donor.js'
 import { licenceIds } from '../domain/licence.js'
 import { type CurrencyCode, type Decimal, parseCurrencyCode, parseDecimal } from '../domain/money.js'
+import { parseOperatorTokens } from '../domain/operator-token.js'
 import { parseSigningKey } from '../domain/release-chain.js'
 import { cronSyntaxProblem } from './cron.js'
 
@@ -106,6 +107,11 @@ const percent = (raw: string): { value: Decimal } | { expected: string } => {
 
 const donorKeys = (raw: string): { value: string } | { expected: string } => {
   const read = parseDonorKeys(raw)
+  return 'value' in read ? { value: raw } : read
+}
+
+const operatorTokens = (raw: string): { value: string } | { expected: string } => {
+  const read = parseOperatorTokens(raw)
   return 'value' in read ? { value: raw } : read
 }
 
@@ -415,8 +421,29 @@ export const variables = {
     undefined,
     text('a folder'),
   ),
+  OPS_HOST: variable(
+    'Address the console of giving start and giving api listens on.',
+    '127.0.0.1',
+    text('a host name or address', /^[\w.:-]+$/),
+  ),
+  OPS_PORT: variable(
+    'Port of the console, which has /metrics too; 0 picks a free one; unset: 8081, or a free one where that is taken.',
+    undefined,
+    wholeNumber(0, 65_535),
+  ),
+  OPS_TOKEN: variable(
+    'Who may use the console, as NAME:TOKEN separated by commas; required where OPS_HOST is not of this machine alone (docs/operations.md).',
+    undefined,
+    operatorTokens,
+    true,
+  ),
+  METRICS_ON_API: variable(
+    'Whether /metrics is also on the port of the API, as it was before there was a console; goes away with the next version.',
+    'false',
+    truth,
+  ),
   METRICS_PORT: variable(
-    'Port of a worker process for /metrics and /healthz, on HOST; unset: none. The API process has them on PORT.',
+    'Port of a worker process for /metrics and /healthz, on HOST; unset: none. The API process has them on OPS_PORT.',
     undefined,
     wholeNumber(0, 65_535),
   ),

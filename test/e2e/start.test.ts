@@ -50,7 +50,14 @@ describe('giving start on a bare machine', () => {
     expect(files.map((file) => file.path)).toEqual(
       expect.arrayContaining(['/iati/activities.xml', '/iati/organisations.xml', '/feeds/reports.atom']),
     )
-    for (const wanted of ['/iati/activities.xml', 'curl ', 'users create', 'next publication', installation.dataDir]) {
+    for (const wanted of [
+      '/iati/activities.xml',
+      'curl ',
+      'users create',
+      'console:',
+      'next publication',
+      installation.dataDir,
+    ]) {
       expect(service.output()).toContain(wanted)
     }
     const lines = service

@@ -20,6 +20,7 @@ export const testConfig: ApiConfig = {
   registration: 'open',
   sendsMail: false,
   websubHub: undefined,
+  metricsOnApi: true,
   portal: true,
   tokenTimeoutSeconds: 36_000,
 }

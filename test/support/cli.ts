@@ -121,7 +121,7 @@ export async function newInstallation(
     const command = [process.execPath, path.join(program, 'src/cli.js'), ...args]
     const limit = openFiles === undefined ? '' : `ulimit -n ${openFiles}; `
     const child = spawn('sh', ['-c', `${limit}exec "$@"`, 'sh', ...command], {
-      env: { PATH, HOME, GIVING_DATA_DIR: dataDir, PORT: '0', ...quick, ...noRates, ...environment },
+      env: { PATH, HOME, GIVING_DATA_DIR: dataDir, PORT: '0', OPS_PORT: '0', ...quick, ...noRates, ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
     started.push(child)

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { expect } from 'vitest'
 import { createReleaseReader } from '../../src/publishing/release/read/release-reader.js'
@@ -9,11 +8,6 @@ import { testConfig } from './api-config.js'
 import { day, mappingConfig, usd } from './builders.js'
 import { testDatabase } from './database.js'
 import { type Publisher, testPublisher } from './publishing.js'
-
-/** Debian's Chromium, or another that is installed; undefined without one. */
-export const browserProgram = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  existsSync,
-)
 
 /** A portal over what the store has, published; closed after the file's tests. */
 export async function publishedSite(store: Store): Promise<{ app: FastifyInstance; publisher: Publisher }> {

@@ -6,6 +6,8 @@ import type { Operation } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { retryAfterSeconds } from '../errors.js'
 
+type HealthDeps = Pick<ApiDeps, 'store' | 'releases' | 'clock' | 'log' | 'stopping'>
+
 const aliveOperation: Operation = {
   id: 'isAlive',
   summary: 'Whether the process answers',
@@ -38,7 +40,7 @@ const readyOperation: Operation = {
  * and again once it is asked to stop, so that a proxy sends its requests elsewhere before it stops listening. A late, failed or held publication is reported (`needs`, the codes of `giving status`), but leaves the process in service:
  * it still serves the last good release.
  */
-export function healthRoutes(app: FastifyInstance, deps: ApiDeps): void {
+export function healthRoutes(app: FastifyInstance, deps: HealthDeps): void {
   app.get('/healthz', { config: { operations: [aliveOperation] } }, async (_request, reply) =>
     reply.header('cache-control', 'no-store').send({ status: 'alive' }),
   )
@@ -75,7 +77,7 @@ type State = {
 }
 
 // A failure is the answer to this request, so it is a value here, and logged.
-async function lookAt(deps: ApiDeps): Promise<State> {
+async function lookAt(deps: HealthDeps): Promise<State> {
   try {
     const { live, overdue, needs } = await publicationHealth(deps)
     const releaseAge = live && ageOf(live.manifest.generated, deps)
@@ -93,7 +95,7 @@ async function lookAt(deps: ApiDeps): Promise<State> {
   }
 }
 
-async function liveRelease({ releases, log }: ApiDeps): Promise<string | undefined> {
+async function liveRelease({ releases, log }: HealthDeps): Promise<string | undefined> {
   try {
     return (await releases.live())?.id
   } catch (err) {
@@ -102,6 +104,6 @@ async function liveRelease({ releases, log }: ApiDeps): Promise<string | undefin
   }
 }
 
-function ageOf(generated: string, { clock }: ApiDeps): number {
+function ageOf(generated: string, { clock }: HealthDeps): number {
   return Math.max(0, Math.round((clock().getTime() - Date.parse(generated)) / 1000))
 }

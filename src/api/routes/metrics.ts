@@ -10,9 +10,8 @@ const operation: Operation = {
   failures: [400, 503],
 }
 
-/** `/metrics`, and the measurement of each request by its route; unknown addresses count as one route. */
-export function metricsRoute(app: FastifyInstance, metrics: Metrics | undefined): void {
-  if (!metrics) return
+/** Measures each request by its route; unknown addresses count as one route. */
+export function measureRequests(app: FastifyInstance, metrics: Metrics): void {
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
     metrics.observeRequest({
@@ -23,6 +22,9 @@ export function metricsRoute(app: FastifyInstance, metrics: Metrics | undefined)
     })
     done()
   })
+}
+
+export function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
   app.get('/metrics', { config: { operations: [operation] } }, async (_request, reply) =>
     reply
       .header('content-type', metrics.contentType)

@@ -1,13 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
-import { createSecureContext } from 'node:tls'
 import { closeApi } from '../../api/close-api.js'
 import { createApi } from '../../api/create-api.js'
 import type { ApiDeps, ApiLimits } from '../../api/deps.js'
 import { connectionsWithinDescriptors } from '../../api/descriptors.js'
 import { createPasswordHashing } from '../../api/passwords.js'
-import type { ConfigOf } from '../../config/config.js'
-import { ServiceError } from '../../domain/errors.js'
 import type { Metrics } from '../../observability/metrics.js'
 import { createBulkReader } from '../../publishing/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../publishing/release/read/release-reader.js'
@@ -17,6 +13,7 @@ import { unlessReadOnly } from '../../store/database/connection.js'
 import { recordFact } from '../../store/database/facts.js'
 import { listRuns } from '../../store/runs/runs.js'
 import { baseUrlFields, listeningUrl } from './base-url.js'
+import { readCertificate } from './certificate.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import { toListenError } from './listen-error.js'
 import { logAccount, openPayments, paymentFields } from './payments.js'
@@ -35,6 +32,7 @@ export const apiFields = [
   'accelLocation',
   'maxConnections',
   'maxConnectionsPerAddress',
+  'metricsOnApi',
   'portal',
   'websubHub',
   'tokenTimeoutHours',
@@ -113,6 +111,7 @@ export async function serveApi(
         config.accelLocation === undefined ? undefined : { location: config.accelLocation, folder: runtime.feedsDir },
       registration: config.registration,
       sendsMail: config.mail !== undefined,
+      metricsOnApi: config.metricsOnApi,
       portal: config.portal,
       websubHub: config.websubHub,
       tokenTimeoutSeconds: config.tokenTimeoutHours * 3600,
@@ -131,7 +130,7 @@ export async function serveApi(
   try {
     await api.listen({ host: config.host, port: config.port })
   } catch (error) {
-    throw toListenError(error, config.host, config.port)
+    throw toListenError(error, config.host, config.port, 'PORT or HOST')
   }
   const { port } = api.server.address() as AddressInfo
   if (config.baseUrl === undefined) {
@@ -154,19 +153,5 @@ function limitsOf({ config, log }: Runtime<(typeof apiFields)[number]>): ApiLimi
     eventLoopDelayMs,
     connections,
     connectionsPerAddress: config.maxConnectionsPerAddress,
-  }
-}
-
-/** Certificate and key, read once at the start. Throws `configuration-invalid` when one cannot be read. */
-async function readCertificate({ tls }: ConfigOf<'tls'>): Promise<{ cert: Buffer; key: Buffer } | undefined> {
-  if (tls === undefined) return undefined
-  try {
-    const [cert, key] = await Promise.all([readFile(tls.certFile), readFile(tls.keyFile)])
-    createSecureContext({ cert, key })
-    return { cert, key }
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    const message = `TLS_CERT_FILE and TLS_KEY_FILE: expected a certificate and its key in PEM files: ${reason}`
-    throw new ServiceError('configuration-invalid', message, { cause })
   }
 }

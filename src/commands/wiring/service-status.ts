@@ -1,4 +1,4 @@
-import { openQueue, queueSettings } from '../../../jobs/queue.js'
+import type { JobQueue, QueueCounts } from '../../../jobs/queue.js'
 import { queueNames, work } from '../../../jobs/work.js'
 import { toServiceError } from '../../domain/errors.js'
 import { nextDue } from '../../domain/schedule.js'
@@ -48,7 +48,7 @@ export type Status = {
 }
 
 export type QueueStatus =
-  | { readonly engine: string; readonly reachable: true; readonly workers: number; readonly jobs: unknown }
+  | { readonly engine: string; readonly reachable: true; readonly workers: number; readonly jobs: QueueCounts }
   | { readonly engine: string; readonly reachable: false; readonly error: string }
 
 /** Looks at everything; `causes` are behind what needs a person. Payments are opened once the schema is known to fit. */
@@ -117,18 +117,16 @@ export async function lookAtService(
   return { status, causes }
 }
 
-/** The state of the queue, asked over connections of its own. */
-export async function queueStatus(runtime: StatusRuntime): Promise<QueueStatus> {
-  const { config, secrets, databaseUrl, log } = runtime
-  const { engine } = config.queue
+/** What is asked of the queue for its state. */
+export async function readQueue(queue: JobQueue) {
+  const [workers, jobs] = await Promise.all([queue.liveWorkers('publish'), queue.counts(queueNames(work))])
+  return { workers, jobs }
+}
+
+/** The state of the queue by what `readQueue` returned; a failure is a state too. */
+export async function queueStatus(engine: string, answer: ReturnType<typeof readQueue>): Promise<QueueStatus> {
   try {
-    await using queue = await openQueue(queueSettings(config, secrets, databaseUrl), log)
-    return {
-      engine,
-      reachable: true,
-      workers: await queue.liveWorkers('publish'),
-      jobs: await queue.counts(queueNames(work)),
-    }
+    return { engine, reachable: true, ...(await answer) }
   } catch (error) {
     return { engine, reachable: false, error: toServiceError(error).message }
   }

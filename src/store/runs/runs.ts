@@ -67,6 +67,44 @@ export async function findLastGoodRun(db: Db, now: Date): Promise<RunSummary | u
 /** A row in the shape of its summary, but for the due instant. */
 type RunRow = Omit<RunSummary, 'due'> & { readonly schedule?: string; readonly dueAt?: Date }
 
+/** A run with the seconds that its stages took. */
+export type TimedRun = RunSummary & { readonly timings?: Readonly<Record<string, number>> }
+
+/** Runs queued since an instant, and before the run `before`; the newest first, at most `limit`. */
+export async function listTimedRuns(
+  db: Db,
+  { since, before, limit }: { readonly since: Date; readonly before?: number; readonly limit: number },
+): Promise<TimedRun[]> {
+  const { rows } = await db.query<RunRow>(
+    `select one.*, run.timings from (${selectRun} where r.queued_at >= $1 and ($2::bigint is null or r.id < $2)
+        order by r.id desc limit $3) one join run using (id) order by id desc`,
+    [since, before ?? null, limit],
+  )
+  return rows.map(toRunSummary)
+}
+
+/** The runs that ended on one UTC day. */
+export type RunDay = {
+  readonly day: string
+  readonly runs: number
+  readonly failed: number
+  readonly held: number
+  /** How long the longest took. */
+  readonly seconds: number
+}
+
+/** The days since an instant on which runs ended, the earliest first. */
+export async function summarizeDays(db: Db, since: Date): Promise<RunDay[]> {
+  const { rows } = await db.query<RunDay>(
+    `select (finished_at at time zone 'UTC')::date::text as day, count(*)::integer as runs,
+        count(*) filter (where state = 'failed')::integer as failed, count(*) filter (where state = 'held')::integer as held,
+        coalesce(max(extract(epoch from finished_at - started_at)), 0)::double precision as seconds
+      from run where finished_at >= $1 group by 1 order by 1`,
+    [since],
+  )
+  return rows
+}
+
 // A running run's counts are those of its shards so far; a finished one's were written once, when it finished.
 const selectRun = `
   select r.id, r.trigger, r.schedule, r.due_at as "dueAt", r.force, r.state, r.attempt, r.lease_owner as owner,

@@ -3,7 +3,7 @@ import { Agent, request } from 'undici'
 
 /** What a watched address answered. */
 type Sighting = {
-  readonly path: string
+  readonly url: string
   readonly status: number
   readonly body: string
   readonly began: number
@@ -21,59 +21,72 @@ export type ApiWatch = {
   stop(): Promise<Readonly<Record<string, number>>>
 }
 
+/** Where an API process listens, and its console. */
+type Watched = { readonly baseUrl: string; readonly consoleUrl: string }
+
 /**
- * Asks an API process all the time. Published files, `/healthz` and `/metrics` must always be answered; what needs the
- * database is 200, or 503 with `Retry-After`; nothing else, and nothing hangs. While the database is away `/readyz` and
- * `/metrics` must say so.
+ * Asks an API process and its console all the time. Published files, `/healthz` and `/metrics` must always be answered; what
+ * needs the database, such as the pages of the console, is 200, or 503 with `Retry-After`; nothing else, and nothing hangs.
+ * While the database is away `/readyz` and `/metrics` must say so.
  */
-export function watchApi(baseUrl: string, apiKey: string): ApiWatch {
-  const always = ['/healthz', '/iati/activities.xml', '/feeds/manifest.json', '/metrics', '/']
-  const needing = ['/readyz', '/feeds/status.json', `/api/public/projectservice/all/projects.json?api_key=${apiKey}`]
+export function watchApi({ baseUrl, consoleUrl }: Watched, apiKey: string): ApiWatch {
+  const [readyz, metrics] = [`${baseUrl}/readyz`, `${consoleUrl}/metrics`]
+  const always = [
+    ...['/healthz', '/iati/activities.xml', '/feeds/manifest.json', '/'].map((path) => baseUrl + path),
+    ...[metrics, `${consoleUrl}/healthz`],
+  ]
+  const needing = [
+    ...[readyz, `${baseUrl}/feeds/status.json`],
+    `${baseUrl}/api/public/projectservice/all/projects.json?api_key=${apiKey}`,
+    ...['/', '/releases', '/runs', '/held'].map((path) => consoleUrl + path),
+  ]
+  // The queue may be away while the database is there, and Bull Board answers with 500 then.
+  const others = ['/queues', '/board/api/queues'].map((path) => consoleUrl + path)
   const agent = new Agent({ connections: 20, pipelining: 1 })
   const faults: string[] = []
   const sightings: Sighting[] = []
   const counts: Record<string, number> = {}
   let ended = false
-  const look = async (path: string): Promise<Sighting> => {
+  const look = async (url: string): Promise<Sighting> => {
     const began = performance.now()
-    const answer = await request(baseUrl + path, { dispatcher: agent, signal: AbortSignal.timeout(30_000) })
+    const answer = await request(url, { dispatcher: agent, signal: AbortSignal.timeout(30_000) })
     const body = await answer.body.text()
-    if (answer.statusCode === 503 && !answer.headers['retry-after']) faults.push(`${path}: 503 without Retry-After`)
-    return { path, status: answer.statusCode, body, began, ended: performance.now() }
+    if (answer.statusCode === 503 && !answer.headers['retry-after']) faults.push(`${url}: 503 without Retry-After`)
+    return { url, status: answer.statusCode, body, began, ended: performance.now() }
   }
-  const watch = async (path: string) => {
+  const watch = async (url: string) => {
     while (!ended) {
       try {
-        const seen = await look(path)
-        const telling = path === '/readyz' || path === '/metrics'
+        const seen = await look(url)
+        const telling = url === readyz || url === metrics
         sightings.push(telling ? seen : { ...seen, body: '' })
         if (sightings.length > 2_000) sightings.splice(0, 1_000)
-        const what = `${path.replace(/\?.*/, '')} ${seen.status}`
+        const what = `${url.replace(/\?.*/, '')} ${seen.status}`
         counts[what] = (counts[what] ?? 0) + 1
-        const allowed = always.includes(path) ? [200] : [200, 503]
+        const allowed = always.includes(url) ? [200] : others.includes(url) ? [200, 500, 503] : [200, 503]
         if (!allowed.includes(seen.status)) faults.push(`${what}: ${seen.body.slice(0, 200)}`)
       } catch (error) {
-        faults.push(`${path}: no answer: ${error instanceof Error ? error.message : error}`)
+        faults.push(`${url}: no answer: ${error instanceof Error ? error.message : error}`)
       }
       await sleep(100)
     }
   }
-  const watching = [...always, ...needing].map(watch)
+  const watching = [...always, ...needing, ...others].map(watch)
   return {
     faults,
     databaseWasAway: (from, to) => {
-      for (const { path, status, body, began, ended } of sightings) {
+      for (const { url, status, body, began, ended } of sightings) {
         if (began < from || ended > to) continue
-        if (needing.includes(path) && status !== 503) faults.push(`${path}: ${status} while the database was away`)
-        if (path === '/readyz' && !body.includes('"database":"unreachable"')) faults.push(`/readyz said ${body}`)
-        if (path === '/metrics' && !/^giving_database_up 0$/m.test(body)) faults.push('/metrics: the database was away')
+        if (needing.includes(url) && status !== 503) faults.push(`${url}: ${status} while the database was away`)
+        if (url === readyz && !body.includes('"database":"unreachable"')) faults.push(`/readyz said ${body}`)
+        if (url === metrics && !/^giving_database_up 0$/m.test(body)) faults.push('/metrics: the database was away')
       }
     },
     recovered: async () => {
-      for (const path of [...always, ...needing]) {
+      for (const url of [...always, ...needing, ...others]) {
         for (;;) {
-          const { status, body } = await look(path).catch(() => ({ status: 0, body: '' }))
-          if (status === 200 && (path !== '/metrics' || /^giving_database_up 1$/m.test(body))) break
+          const { status, body } = await look(url).catch(() => ({ status: 0, body: '' }))
+          if (status === 200 && (url !== metrics || /^giving_database_up 1$/m.test(body))) break
           await sleep(50)
         }
       }

@@ -18,6 +18,8 @@ export type FleetProcess = {
   readonly pid: number
   /** Of processes that serve HTTP. */
   readonly baseUrl: string
+  /** Of their consoles. */
+  readonly consoleUrl: string
   readonly running: boolean
   output(): string
   kill(): Promise<void>
@@ -60,6 +62,7 @@ export async function createFleet(environment: Record<string, string>): Promise<
         HOME,
         GIVING_DATA_DIR: dataDir,
         PORT: '0',
+        OPS_PORT: '0',
         QUEUE_LOCK_SECONDS: '2',
         REPORTING_ORG_REF: 'US-EIN-123456789',
         PUBLISH_SCHEDULE: neverSoon,
@@ -99,12 +102,14 @@ function follow(
 ): Omit<Launched, 'child'> & { readonly process: FleetProcess } {
   let output = ''
   let baseUrl = ''
+  let consoleUrl = ''
   let look = () => {}
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (chunk: string) => {
       output += chunk
       // BASE_URL is what links say; the address is in the log of the server.
       baseUrl ||= /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0] ?? ''
+      consoleUrl ||= /console is at (http:\S+:\d+)/.exec(output)?.[1] ?? ''
       if (output.length > 2_000_000) output = output.slice(-1_000_000)
       look()
     })
@@ -123,6 +128,9 @@ function follow(
     get baseUrl() {
       return baseUrl
     },
+    get consoleUrl() {
+      return consoleUrl
+    },
     get running() {
       return !ended
     },
@@ -138,11 +146,11 @@ function follow(
     },
   }
   const wanted = readyText[command as keyof typeof readyText] ?? '\n'
-  // Its address comes on another stream, maybe later.
+  // Its addresses come on another stream, maybe later.
   const serves = tells && (command === 'api' || command === 'start')
   const ready = new Promise<FleetProcess>((resolve, reject) => {
     look = () => {
-      if (output.includes(wanted) && (baseUrl !== '' || !serves)) resolve(one)
+      if (output.includes(wanted) && ((baseUrl !== '' && consoleUrl !== '') || !serves)) resolve(one)
       else if (ended) reject(new Error(`giving ${command} ended before it was ready:\n${output.slice(-3000)}`))
     }
     look()

@@ -1,20 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fr } from '../../../src/portal/words/fr.js'
-import { browserProgram, demoSite } from '../../support/portal-site.js'
+import { axeFindings, browserProgram, lookAt, type Scheme, sizes } from '../../support/browser.js'
+import { demoSite } from '../../support/portal-site.js'
 
-const program = browserProgram
-if (!program) console.log('left out: the portal in a browser (install Debian’s package chromium)')
+if (!browserProgram) console.log('left out: the portal in a browser (install Debian’s package chromium)')
 
 // `npm run docs:portal` writes the screenshots of docs/portal.
 const screenshots = process.env.PORTAL_SCREENSHOTS
 
-const sizes = { phone: { width: 360, height: 760 }, desktop: { width: 1280, height: 900 } } as const
-
-type Way = readonly [language: '' | '/fr', scheme: 'light' | 'dark', size: keyof typeof sizes]
+type Way = readonly [language: '' | '/fr', scheme: Scheme, size: keyof typeof sizes]
 
 const allWays = (['', '/fr'] as const).flatMap((language) =>
   (['light', 'dark'] as const).flatMap((scheme) =>
@@ -26,7 +23,7 @@ const allWays = (['', '/fr'] as const).flatMap((language) =>
 const waysOf = (page: number): readonly Way[] =>
   process.env.PORTAL_WAYS === 'all' ? allWays : allWays.slice(page % allWays.length, (page % allWays.length) + 1)
 
-describe.skipIf(!program)('the portal in a browser', () => {
+describe.skipIf(!browserProgram)('the portal in a browser', () => {
   let browser: Browser
   let base: string
   let pages: Readonly<Record<string, string>>
@@ -53,7 +50,7 @@ describe.skipIf(!program)('the portal in a browser', () => {
       status: '/status',
       developers: '/developers',
     }
-    browser = await chromium.launch({ executablePath: program ?? '', args: ['--no-sandbox', '--disable-gpu'] })
+    browser = await chromium.launch({ executablePath: browserProgram ?? '', args: ['--no-sandbox', '--disable-gpu'] })
     const home = await browser.newPage()
     await home.goto(`${base}${pages.project}`)
     const partner = await home.locator('dl.facts a[href*="/organisations/"]').first().getAttribute('href')
@@ -63,36 +60,8 @@ describe.skipIf(!program)('the portal in a browser', () => {
 
   afterAll(async () => await browser?.close())
 
-  async function look(
-    address: string,
-    scheme: 'light' | 'dark',
-    size: keyof typeof sizes,
-    see: (page: Page) => Promise<void>,
-  ): Promise<string[]> {
-    const context = await browser.newContext({ colorScheme: scheme, viewport: sizes[size], bypassCSP: true })
-    const page = await context.newPage()
-    const problems: string[] = []
-    page.on('console', (message) => problems.push(`console: ${message.text()}`))
-    page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
-    page.on('request', (request) => {
-      if (!request.url().startsWith(`${base}/`)) problems.push(`another host: ${request.url()}`)
-    })
-    page.on('response', (response) => {
-      if (response.status() >= 400) problems.push(`${response.status()} ${response.url()}`)
-    })
-    await page.goto(`${base}${address}`, { waitUntil: 'load' })
-    const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'))
-    if (overflow > 0) problems.push(`scrolls sideways by ${overflow} px`)
-    await see(page)
-    await context.close()
-    return problems.map((problem) => `${address} ${scheme} ${size}: ${problem}`)
-  }
-
-  async function axeFindings(page: Page): Promise<string[]> {
-    await page.evaluate(axe.source)
-    const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults
-    return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)} ${nodes[0]?.failureSummary}`)
-  }
+  const look = (address: string, scheme: Scheme, size: keyof typeof sizes, see: (page: Page) => Promise<void>) =>
+    lookAt(browser, base, address, { scheme, size }, see)
 
   it('has no finding of axe, no message, no other host and no sideways scroll, in any language, scheme and size', async () => {
     const problems: string[] = []

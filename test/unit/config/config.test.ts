@@ -158,11 +158,32 @@ describe('a variable', () => {
     ['QUEUE_LOCK_SECONDS', ['2', '600'], ['1', '601']],
     ['SHUTDOWN_SECONDS', ['1', '600'], ['0', '601']],
     ['SMTP_URL', [], ['mail.example.org', 'http://mail.example.org']],
+    ['OPS_HOST', ['127.0.0.1', '127.8.0.1', '::1', 'localhost'], ['a host']],
+    [
+      'OPS_TOKEN',
+      ['ana:0123456789abcdef', 'ana:0123456789abcdef, ben:0123456789abcdef:x'],
+      [
+        '0123456789abcdef',
+        'ana:0123456789abcde',
+        'ana:0123456789abcdef,ana:0123456789abcdeg',
+        'a b:0123456789abcdef',
+        ',',
+      ],
+    ],
     ['LOG_LEVEL', ['trace', 'silent'], ['INFO', 'verbose', 'toString']],
   ])('%s takes %j and refuses %j', (name, good, bad) => {
     for (const text of good) expect(() => readConfig({ [name]: text }), text).not.toThrow()
     for (const text of bad) expect(refusal({ [name]: text }).problems, text).toMatchObject([{ field: name }])
   })
+
+  it.each(['0.0.0.0', '::', '10.0.0.5', 'ops.example.org', '127.example.org'])(
+    'OPS_HOST %s needs OPS_TOKEN',
+    (OPS_HOST) => {
+      expect(refusal({ OPS_HOST }).problems).toMatchObject([{ field: 'OPS_TOKEN', got: 'nothing' }])
+      const { config, secrets } = readConfig({ OPS_HOST, OPS_TOKEN: 'ana:0123456789abcdef' })
+      expect([config.ops.host, secrets.opsTokens]).toEqual([OPS_HOST, 'ana:0123456789abcdef'])
+    },
+  )
 
   it('is read without the spaces around it', () => {
     expect(readConfig({ PORT: ' 9000 ', DEFAULT_CURRENCY: 'EUR\n' }).config).toMatchObject({

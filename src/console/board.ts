@@ -1,0 +1,43 @@
+import type { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
+import { type FastifyInstance, fastify } from 'fastify'
+import { withoutMailAddresses } from './without-mail-addresses.js'
+
+/** A queue as Bull Board reads it. */
+export type BoardQueue = ConstructorParameters<typeof BullMQAdapter>[0]
+
+/** Bull Board is a program in the browser: it needs its own scripts, and styles in its elements. */
+const boardPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
+  "connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
+
+/** Where its pages are. */
+export const boardPath = '/board'
+
+/**
+ * Bull Board over these queues, for reading only. Its packages are loaded here, since they take a quarter of a second that a
+ * start does not need.
+ */
+export async function createBoard(queues: readonly BoardQueue[]): Promise<FastifyInstance> {
+  const [{ createBullBoard }, { BullMQAdapter }, { FastifyAdapter }] = await Promise.all([
+    import('@bull-board/api'),
+    import('@bull-board/api/bullMQAdapter'),
+    import('@bull-board/fastify'),
+  ])
+  const serverAdapter = new FastifyAdapter()
+  createBullBoard({
+    queues: queues.map((queue) => new BullMQAdapter(queue, { readOnlyMode: true, allowRetries: false })),
+    serverAdapter,
+    options: { uiConfig: { boardTitle: 'Queues' } },
+  })
+  serverAdapter.setBasePath(boardPath)
+  const app = fastify()
+  app.addHook('onSend', async (_request, reply, payload) => {
+    reply.header('content-security-policy', boardPolicy)
+    // Its page asks another host for a font.
+    if (typeof payload !== 'string') return payload
+    return withoutMailAddresses(payload.replace(/<link href="https:\/\/fonts\.[^>]*>/, ''))
+  })
+  await app.register(serverAdapter.registerPlugin(), { prefix: boardPath })
+  await app.ready()
+  return app
+}

@@ -1,0 +1,16 @@
+/** What an operator signs in to the console with. */
+export type OperatorToken = { readonly name: string; readonly token: string }
+
+/** Reads `NAME:TOKEN` separated by commas; says what was expected of a text that is not that. */
+export function parseOperatorTokens(
+  raw: string,
+): { readonly value: readonly OperatorToken[] } | { readonly expected: string } {
+  const tokens = raw.split(',').map((part) => {
+    const [, name = '', token = ''] = /^([\w.-]{1,40}):(\S{16,200})$/.exec(part.trim()) ?? []
+    return { name, token }
+  })
+  const names = new Set(tokens.map(({ name }) => name))
+  return names.size === tokens.length && !names.has('')
+    ? { value: tokens }
+    : { expected: 'names and tokens such as ana:TOKEN, separated by commas; tokens of at least 16 characters' }
+}

@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs'
+import axe from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+
+/** The browser that pages are looked at with; undefined where there is none. */
+export const browserProgram = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  existsSync,
+)
+
+export const sizes = { phone: { width: 360, height: 760 }, desktop: { width: 1280, height: 900 } } as const
+
+export type Scheme = 'light' | 'dark'
+
+/** Opens a page in one scheme and size; `see` looks on. Returns messages, requests to other hosts, failures and overflow. */
+export async function lookAt(
+  browser: Browser,
+  base: string,
+  address: string,
+  { scheme, size }: { readonly scheme: Scheme; readonly size: keyof typeof sizes },
+  see: (page: Page) => Promise<void>,
+): Promise<string[]> {
+  const context = await browser.newContext({ colorScheme: scheme, viewport: sizes[size], bypassCSP: true })
+  const page = await context.newPage()
+  const problems: string[] = []
+  page.on('console', (message) => problems.push(`console: ${message.text()}`))
+  page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${base}/`)) problems.push(`another host: ${request.url()}`)
+  })
+  page.on('response', (response) => {
+    if (response.status() >= 400) problems.push(`${response.status()} ${response.url()}`)
+  })
+  await page.goto(`${base}${address}`, { waitUntil: 'load' })
+  const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'))
+  if (overflow > 0) problems.push(`scrolls sideways by ${overflow} px`)
+  await see(page)
+  await context.close()
+  return problems.map((problem) => `${address} ${scheme} ${size}: ${problem}`)
+}
+
+/** What axe finds on a page. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults
+  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)} ${nodes[0]?.failureSummary}`)
+}
