@@ -57,6 +57,8 @@ export async function createConsole(deps: ConsoleDeps): Promise<FastifyInstance>
       .header('cache-control', 'private, max-age=31536000, immutable')
       .send(consoleStyle),
   )
+  // Browsers ask for it by themselves.
+  app.get('/favicon.ico', async (_request, reply) => reply.code(204).send())
   healthRoutes(app, deps)
   metricsRoute(app, deps.metrics)
   pageRoutes(app, deps)

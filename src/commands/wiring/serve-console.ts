@@ -14,7 +14,7 @@ import { createReleaseReader } from '../../publishing/release/read/release-reade
 import { lookAtMirror } from '../sync.js'
 import { listeningUrl } from './base-url.js'
 import { readCertificate } from './certificate.js'
-import type { CleanupStack } from './cleanup-stack.js'
+import { CleanupStack } from './cleanup-stack.js'
 import { listHeldProjects } from './held-projects.js'
 import { toListenError } from './listen-error.js'
 import { approveHeld, requestPublication, rollBackTo, switchSchedule } from './operator-actions.js'
@@ -41,8 +41,17 @@ const failedJobsShown = 20
  */
 export async function serveConsole(given: ConsoleRuntime, metrics: Metrics, cleanup: CleanupStack): Promise<string> {
   const { config, secrets, log, clock, signal, feedsDir } = given
+  const opened = new CleanupStack()
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= opened[Symbol.asyncDispose]()
+    return closing
+  }
+  cleanup.defer(close)
+  // While a worker of this process still finishes its jobs, so that both are down in time.
+  signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true })
   const pool = openPool(given, { max: connections })
-  cleanup.defer(() => pool.close())
+  opened.defer(() => pool.close())
   const runtime = { ...given, store: pool.answeringWithin(pageMs) }
   const operators = parseOperatorTokens(secrets.opsTokens ?? '')
   // A certificate is for the public name, which loopback addresses do not have.
@@ -50,7 +59,7 @@ export async function serveConsole(given: ConsoleRuntime, metrics: Metrics, clea
   const app = await createConsole({
     ...{ store: runtime.store, feedsDir, clock, log, metrics, stopping: signal },
     releases: createReleaseReader(feedsDir),
-    look: await openLooks(runtime, cleanup),
+    look: await openLooks(runtime, opened),
     actions: actionsOf({ ...given, store: pool }),
     operators: 'value' in operators ? operators.value : [],
     config: {
@@ -59,7 +68,7 @@ export async function serveConsole(given: ConsoleRuntime, metrics: Metrics, clea
       tls: await readCertificate({ tls }),
     },
   })
-  cleanup.defer(() => closeApi(app, { drainMs: 0, graceMs: 1_000 }))
+  opened.defer(() => closeApi(app, { drainMs: 0, graceMs: 1_000 }))
   await listen(app, config.ops.host, config.ops.port)
   return listeningUrl({ host: config.ops.host, tls }, (app.server.address() as AddressInfo).port)
 }
