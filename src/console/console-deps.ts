@@ -35,6 +35,8 @@ export type Looks = {
   readonly status: () => Promise<ServiceState>
   /** As `giving held`. */
   readonly held: (limit: number) => Promise<{ readonly count: number; readonly projects: readonly HeldProject[] }>
+  /** As `giving held ID`. */
+  readonly heldProject: (id: number) => Promise<HeldProject | undefined>
   /** As `giving sync status`; undefined: nothing is mirrored. */
   readonly mirror: () => Promise<Mirror | undefined>
   /** The newest failed jobs of all queues, and when each scheduler's next job is due. */

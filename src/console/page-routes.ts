@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Html } from '../portal/html.js'
+import { heldList, heldReasons } from '../portal/pages/held.js'
+import { en } from '../portal/words/en.js'
 import { diffReleases } from '../publishing/release/read/diff-releases.js'
 import { listReleases, openAnyRelease } from '../publishing/release/read/list-releases.js'
 import { listTimedRuns, summarizeDays } from '../store/runs/runs.js'
 import { listSchedules } from '../store/runs/schedules.js'
 import type { ConsoleDeps } from './console-deps.js'
 import { consolePage, type Section } from './pages/frame.js'
-import { heldPage } from './pages/held.js'
 import { overviewPage } from './pages/overview.js'
 import { queuesPage } from './pages/queues.js'
 import { differencePage, releasesPage } from './pages/releases.js'
@@ -14,6 +15,7 @@ import { runsPage } from './pages/runs.js'
 
 const shownRuns = 200
 const shownHeld = 200
+const english = { language: 'en', words: en, prefix: '' } as const
 const dayMs = 86_400_000
 const ledgerDays = 90
 
@@ -50,8 +52,13 @@ export function pageRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     )
   })
   app.get('/held', async (_request, reply) =>
-    send(reply, 'held', 'Held projects', heldPage(await look.held(shownHeld))),
+    send(reply, 'held', en.held.title, heldList(english, await look.held(shownHeld))),
   )
+  app.get<{ Params: { id: string } }>('/held/:id', async (request, reply) => {
+    const project = /^\d{1,15}$/.test(request.params.id) ? await look.heldProject(Number(request.params.id)) : undefined
+    if (!project) return reply.callNotFound()
+    return send(reply, 'held', project.identifier, heldReasons(english, project))
+  })
   app.get('/queues', async (_request, reply) => {
     const [{ queue }, jobs] = await Promise.all([look.status(), look.jobs()])
     return send(reply, 'queues', 'Queues', queuesPage(queue, jobs))

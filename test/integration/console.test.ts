@@ -74,7 +74,7 @@ describe('the console on this machine', () => {
       ],
       [`/releases/difference?from=${ids[0]}&to=${ids[1]}`]: ['US-EIN-123456789-5', '/iati/activities.xml'],
       '/runs': ['3 runs have ended, 0 of them failed, 1 held', /render \d[\d.]* s/, '<svg'],
-      '/held': ['Held projects: none.'],
+      '/held': ['<p>none</p>'],
       '/queues': ['settlement', '/board/'],
     }
     for (const [address, parts] of Object.entries(shown)) {

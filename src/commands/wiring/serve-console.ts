@@ -15,7 +15,7 @@ import { lookAtMirror } from '../sync.js'
 import { listeningUrl } from './base-url.js'
 import { readCertificate } from './certificate.js'
 import { CleanupStack } from './cleanup-stack.js'
-import { listHeldProjects } from './held-projects.js'
+import { findHeldProject, listHeldProjects } from './held-projects.js'
 import { toListenError } from './listen-error.js'
 import { approveHeld, requestPublication, rollBackTo, switchSchedule } from './operator-actions.js'
 import { openPayments } from './payments.js'
@@ -108,6 +108,7 @@ async function openLooks(runtime: ConsoleRuntime, cleanup: CleanupStack): Promis
       return { ...status, causes }
     },
     held: (limit) => listHeldProjects(store.db, limit),
+    heldProject: (id) => findHeldProject(store.db, id),
     mirror: async () => {
       const { upstream, ...mirror } = await lookAtMirror(store.db, config.upstreamUrl, clock())
       return upstream === undefined ? undefined : { upstream, ...mirror }
