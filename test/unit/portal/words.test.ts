@@ -5,7 +5,15 @@ import { textsOf } from '../../support/portal-words.js'
 
 // Words that both languages write alike.
 const alike = [
-  ...['developers.code', 'group.organisation', 'held.code', 'list.pages', 'money.budget', 'project.photos'],
+  ...[
+    'developers.code',
+    'developers.signature',
+    'group.organisation',
+    'held.code',
+    'list.pages',
+    'money.budget',
+    'project.photos',
+  ],
   ...['project.transactions', 'quality.code'],
 ]
 
