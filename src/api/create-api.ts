@@ -83,9 +83,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   themeListRoutes(app, deps)
   demoRoutes(app, deps, portal)
   healthRoutes(app, deps)
-  if (deps.metrics) {
-    measureRequests(app, deps.metrics)
-    if (config.metricsOnApi) metricsRoute(app, deps.metrics)
-  }
+  if (deps.metrics) measureRequests(app, deps.metrics)
+  metricsRoute(app, config.metricsOnApi ? deps.metrics : undefined)
   return app
 }

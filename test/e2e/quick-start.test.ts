@@ -154,11 +154,12 @@ describe('the quick start of the README', () => {
       new Set(reads.map(({ operation }) => operation.operationId)),
     )
     const others = lines.filter((line) => line.split(' ')[1] !== '200')
-    // The demo is too small for a second file and signs nothing.
+    // The demo is too small for a second file and signs nothing; metrics are on the port of the console.
     expect(others.map((line) => line.split(' ', 2).join(' '))).toEqual([
       'getIatiFile 404',
       'getChecked 404',
       'getPublicKey 404',
+      'getMetrics 404',
     ])
   })
 

@@ -1,13 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import type { Metrics } from '../../observability/metrics.js'
 import type { Operation } from '../contract/operation.js'
+import { nothingHere } from '../errors.js'
 
 const operation: Operation = {
   id: 'getMetrics',
   summary: 'Metrics for Prometheus; 404 where the operator has not switched them on',
   tag: 'Service',
   answer: { headers: ['Cache-Control'], content: { 'text/plain': { type: 'string' } } },
-  failures: [400, 503],
+  failures: [400, 404, 503],
 }
 
 /** Measures each request by its route; unknown addresses count as one route. */
@@ -24,11 +25,13 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics): void {
   })
 }
 
-export function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
-  app.get('/metrics', { config: { operations: [operation] } }, async (_request, reply) =>
-    reply
+/** Without metrics to show the address answers 404. */
+export function metricsRoute(app: FastifyInstance, metrics: Metrics | undefined): void {
+  app.get('/metrics', { config: { operations: [operation] } }, async (request, reply) => {
+    if (!metrics) throw nothingHere(request)
+    return reply
       .header('content-type', metrics.contentType)
       .header('cache-control', 'no-store')
-      .send(await metrics.text()),
-  )
+      .send(await metrics.text())
+  })
 }

@@ -253,10 +253,15 @@ describe('the description of the API', () => {
     expect(servers).toEqual([{ url: 'https://giving.example' }])
     expect(info.title).toBe('API of Giving <Platform>')
     const { info: _, servers: __, ...committed } = committedDescription() as typeof document & Record<string, unknown>
-    for (const path of ['/metrics', '/api/public/payments/{gateway}']) {
-      delete (committed.paths as Record<string, object>)[path]
-    }
+    delete (committed.paths as Record<string, object>)['/api/public/payments/{gateway}']
     expect(document).toEqual(committed)
+  })
+
+  it('has metrics, which answer 404 where there are none to show', async () => {
+    for (const accept of ['application/xml', 'application/json']) {
+      const { statusCode } = await api.app.inject({ url: '/metrics', headers: { accept } })
+      expect(statusCode).toBe(404)
+    }
   })
 
   it('is also a page, which loads nothing from elsewhere', async () => {
