@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
 import Negotiator from 'negotiator'
 import { ServiceError } from '../../domain/errors.js'
+import { icon, iconAddress } from '../../portal/icon.js'
 import { framed } from '../../portal/pages/frame.js'
 import { type ListQuery, listParameters } from '../../portal/pages/projects.js'
 import { type ShownLedger, statusPage } from '../../portal/pages/status.js'
@@ -80,6 +81,7 @@ export function assetRoutes(app: FastifyInstance): void {
     )
   serve(styleAddress, 'text/css', style)
   serve(scriptAddress, 'text/javascript', script)
+  serve(iconAddress, 'image/svg+xml', icon)
 }
 
 function sitemapRoutes(app: FastifyInstance, { config }: ApiDeps, portal: Portal): void {

@@ -1,4 +1,5 @@
 import { type Html, html } from '../html.js'
+import { iconAddress } from '../icon.js'
 import { scriptAddress } from '../script.js'
 import { styleAddress } from '../style.js'
 import { type Language, languages, type PageBody, to, type View } from '../view.js'
@@ -28,7 +29,8 @@ export function framed(view: Framed, body: PageBody): string {
 <title>${title}</title>
 <meta name="description" content="${body.description}">
 ${body.isUnlisted ? html`<meta name="robots" content="noindex, follow">\n` : undefined}<link rel="canonical" href="${canonical}">
-${versions}<link rel="stylesheet" href="${styleAddress}">
+${versions}<link rel="icon" href="${iconAddress}" type="image/svg+xml">
+<link rel="stylesheet" href="${styleAddress}">
 <script src="${scriptAddress}" defer data-sort="${words.tables.sort}" data-filter="${words.tables.filter}"></script>
 <meta property="og:locale" content="${words.locale}">
 <meta property="og:site_name" content="${publisherName}">
