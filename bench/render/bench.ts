@@ -91,7 +91,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
 
 /** Removes everything that was rendered. */
 async function forgetTexts({ db }: Store): Promise<void> {
-  await db.query('truncate rendering, report_feed, wire_record')
+  await db.query('truncate rendering, activity_rows, report_feed, wire_record')
 }
 
 async function averageBytes({ db }: Store, table: 'rendering' | 'sql_xml_rendering'): Promise<number> {
