@@ -31,7 +31,7 @@ const variables = new Set([...Object.keys(demo), ...Object.values(learnt).flatMa
 // Operations that need mail, a grant, a signature, a processor or many records, or that end a key, are for people.
 const notInDemo = new Set([
   ...['verifyAccount', 'changePassword', 'requestPasswordReset', 'resetPassword', 'revokeKey', 'revokeToken'],
-  ...['rehearseDonation', 'donate', 'createClientToken', 'receiveWebhook', 'getPublicKey'],
+  ...['rehearseDonation', 'donate', 'createClientToken', 'receiveWebhook', 'getPublicKey', 'getMetrics'],
   ...['getChecked', 'getIatiFile'],
 ])
 
