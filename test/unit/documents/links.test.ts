@@ -18,3 +18,12 @@ it.each(documents)('links of %s lead to files that exist', (document) => {
     .filter((link) => !existsSync(path.join(projectRoot, path.dirname(document), link)))
   expect(missing).toEqual([])
 })
+
+it('decisions have numbers of their own, in their names and titles', () => {
+  const decisions = documents.filter((document) => document.startsWith(path.join('docs', 'adr')))
+  const numbers = decisions.map((document) => Number(path.basename(document).slice(0, 4))).sort((a, b) => a - b)
+  expect(numbers).toEqual(decisions.map((_, index) => index + 1))
+  for (const document of decisions) {
+    expect(readProjectFile(document)).toMatch(new RegExp(`^# ${Number(path.basename(document).slice(0, 4))}\\. `))
+  }
+})
