@@ -33,6 +33,7 @@ export function indexRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal 
       if (!isReady) return await serve(request as FastifyRequest, reply, chosen, '/')
       return await servePage(portal, request as FastifyRequest, reply, chosen)
     })
+    if (prefix) app.get(`${prefix}/`, pageForPeople, async (_request, reply) => reply.redirect(prefix, 301))
   }
 }
 

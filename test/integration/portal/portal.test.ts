@@ -86,6 +86,11 @@ describe('the portal over the demo', async () => {
     expect((await app.inject(`/changes/${previous}..20200101T000000Z-1`)).statusCode).toBe(404)
   })
 
+  it('sends who ends the address of a language with a slash to its page', async () => {
+    const { statusCode, headers } = await app.inject('/fr/')
+    expect([statusCode, headers.location]).toEqual([301, '/fr'])
+  })
+
   it('speaks the language that the address names, else that of Accept-Language, else English', async () => {
     const language = async (url: string, accept?: string) => {
       const answer = await app.inject({ url, headers: accept === undefined ? {} : { 'accept-language': accept } })
