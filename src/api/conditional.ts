@@ -17,7 +17,10 @@ export function validatorsOf(file: { readonly sha256: string; readonly lastModif
  * Whether the client has these bytes (RFC 9110 13.1): `If-None-Match` with either tag, else `If-Modified-Since`. A request's
  * `Cache-Control: no-cache` asks for this very check; `fresh` does not get it, since it would answer no.
  */
-export function isUnchanged(headers: IncomingHttpHeaders, validators: Validators): boolean {
+export function isUnchanged(
+  headers: IncomingHttpHeaders,
+  validators: Pick<Validators, 'identityTag' | 'gzipTag'> & Partial<Validators>,
+): boolean {
   const conditions = {
     'if-none-match': headers['if-none-match']?.trim(),
     'if-modified-since': headers['if-modified-since'],

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import fresh from 'fresh'
 import type { Pieces } from '../wire/write/list.js'
 import type { Format } from '../wire/write/wire-value.js'
+import { isUnchanged } from './conditional.js'
 import { setVary } from './cors.js'
 import { preferredEncoding } from './encoding.js'
 import { mediaTypes } from './negotiation.js'
@@ -34,6 +34,8 @@ export type ReadAnswer = {
   readonly isPublic?: boolean
   /** How long such caches may keep it without asking; they always ask when not given. */
   readonly freshSeconds?: number
+  /** When this document was first published, where that is known. */
+  readonly lastModified?: Date | undefined
   /** Of a list: the `modifiedSince` of the client's next round; undefined when it is not known. */
   readonly modifiedUntil?: Date | undefined
 }
@@ -57,11 +59,17 @@ export function sendRead(
     canonical,
     isPublic = false,
     freshSeconds,
+    lastModified,
     modifiedUntil,
   }: ReadAnswer,
 ): FastifyReply | Promise<FastifyReply> {
   const body = typeof document === 'string' ? Buffer.from(document) : toBytes(document)
   const name = hash('sha1', version === undefined ? body : `${format} ${version}`, 'base64url')
+  const validators = {
+    identityTag: `"${name}"`,
+    gzipTag: `"${name}-gz"`,
+    ...(lastModified && { lastModified: lastModified.toUTCString() }),
+  }
   const compressed =
     body.length >= compressedFromBytes && preferredEncoding(request.headers['accept-encoding']) === 'gzip'
   setVary(reply, 'Accept, Accept-Encoding')
@@ -69,10 +77,11 @@ export function sendRead(
       'cache-control',
       `${isPublic ? 'public' : 'private'}, ${freshSeconds === undefined ? 'no-cache' : `max-age=${freshSeconds}`}`,
     )
-    .header('etag', `"${name}${compressed ? '-gz' : ''}"`)
+    .header('etag', compressed ? validators.gzipTag : validators.identityTag)
+  if (validators.lastModified !== undefined) reply.header('last-modified', validators.lastModified)
   if (canonical !== undefined) reply.header('link', `<${canonical}>; rel="canonical"`)
   if (modifiedUntil) reply.header('x-modified-until', modifiedUntil.toISOString())
-  if (hasAlready(request, name)) return reply.code(304).send()
+  if (isUnchanged(request.headers, validators)) return reply.code(304).send()
   reply.header('content-type', mediaType)
   return compressed ? sendCompressed(reply, body) : reply.send(body)
 }
@@ -90,11 +99,4 @@ async function sendCompressed(reply: FastifyReply, body: Buffer): Promise<Fastif
   // The fastest level; it reduces a page of projects to a quarter.
   const bytes = await compress(body, { level: constants.Z_BEST_SPEED })
   return reply.header('content-encoding', 'gzip').send(bytes)
-}
-
-/** Whether the client has this answer, in either encoding. */
-function hasAlready(request: FastifyRequest, name: string): boolean {
-  const condition = request.headers['if-none-match']?.trim()
-  if (condition === undefined) return false
-  return [`"${name}"`, `"${name}-gz"`].some((etag) => fresh({ 'if-none-match': condition }, { etag }))
 }

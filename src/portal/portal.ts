@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
+import type { IsoInstant } from '../domain/dates.js'
 import type { ActivityIndex, IndexReader } from '../publishing/release/read/activity-index.js'
 import type { ReadableRelease, ReleaseReader } from '../publishing/release/read/release-reader.js'
 import { Catalogue } from './catalogue.js'
@@ -29,6 +30,8 @@ export type PageRequest = {
 /** An answer of the portal, as bytes that are made once for a release; in gzip when that is first asked for. */
 export type RenderedPage = {
   readonly release: string
+  /** When the release was generated. */
+  readonly generated: IsoInstant
   readonly mediaType: string
   readonly tag: string
   readonly identity: Buffer
@@ -120,6 +123,7 @@ export class Portal {
     let twin: Promise<Buffer> | undefined
     return {
       release: view.release.id,
+      generated: view.release.manifest.generated,
       mediaType: drawn.mediaType,
       tag: createHash('sha256').update(identity).digest('base64url').slice(0, 27),
       identity,

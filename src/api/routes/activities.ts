@@ -53,12 +53,12 @@ export function activityRoute(
     const found = await find(identifier)
     if (!found) throw await absent(request as FastifyRequest, identifier)
     reply.header('x-release', found.release).header('link', manifestLink)
-    reply.header('last-modified', new Date(found.changed).toUTCString())
     return await sendRead(request as FastifyRequest, reply, format, {
       document: activityDocument(format, found.record, found.changed as IsoInstant),
       version: `${found.hash} ${found.changed}`,
       mediaType: `${mediaTypes[format]}; charset=utf-8`,
       isPublic: true,
+      lastModified: new Date(found.changed),
     })
   })
 

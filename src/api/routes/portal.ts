@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import fresh from 'fresh'
 import Negotiator from 'negotiator'
 import { ServiceError } from '../../domain/errors.js'
 import { icon, iconAddress } from '../../portal/icon.js'
@@ -11,6 +10,7 @@ import { script, scriptAddress } from '../../portal/script.js'
 import { style, styleAddress } from '../../portal/style.js'
 import { type Language, languages } from '../../portal/view.js'
 import { escapeText } from '../../xml/writer.js'
+import { isUnchanged } from '../conditional.js'
 import { pageForPeople } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { preferredEncoding } from '../encoding.js'
@@ -166,15 +166,18 @@ async function sendPage(
   chosen: Language | undefined,
 ): Promise<FastifyReply> {
   const zipped = preferredEncoding(request.headers['accept-encoding']) === 'gzip'
-  const tags = [`"${page.tag}"`, `"${page.tag}-gz"`]
+  const validators = {
+    identityTag: `"${page.tag}"`,
+    gzipTag: `"${page.tag}-gz"`,
+    lastModified: new Date(page.generated).toUTCString(),
+  }
   pageHeaders(reply, chosen)
     .header('content-type', page.mediaType)
     .header('cache-control', 'public, no-cache')
-    .header('etag', tags[zipped ? 1 : 0])
+    .header('etag', zipped ? validators.gzipTag : validators.identityTag)
+    .header('last-modified', validators.lastModified)
     .header('x-release', page.release)
-  const condition = request.headers['if-none-match']
-  if (condition !== undefined && tags.some((etag) => fresh({ 'if-none-match': condition }, { etag })))
-    return reply.code(304).send()
+  if (isUnchanged(request.headers, validators)) return reply.code(304).send()
   if (zipped) reply.header('content-encoding', 'gzip')
   return reply.send(zipped ? await page.gzip() : page.identity)
 }

@@ -209,6 +209,7 @@ class JsonReading {
     }
     this.#outer.write(token)
     if (type === TokenType.COLON) this.#path[this.#path.length - 1] = this.#lastText
+    else if (type === TokenType.COMMA && typeof this.#path.at(-1) === 'string') this.#path[this.#path.length - 1] = ''
     else if (closes(type)) this.#path.pop()
     else if (opens(type) && this.#path.push(type === TokenType.LEFT_BRACKET ? 0 : '') > this.#limits.depth) {
       throw this.#unusable(`it nests deeper than ${this.#limits.depth} levels`)
@@ -219,11 +220,12 @@ class JsonReading {
   #beginsItem(type: TokenType): boolean {
     if (closes(type) || type === TokenType.COMMA || type === TokenType.COLON) return false
     const path = this.#path
-    const place = this.#places.find(
-      (place) => place.length === path.length && place.every((part, at) => part === path[at]),
-    )
-    // Under a key only an object is an item; the items of an array there have a place of their own.
-    return place !== undefined && (typeof place.at(-1) !== 'string' || type === TokenType.LEFT_BRACE)
+    const leadsTo = (place: Place) => path.every((part, at) => part === place[at])
+    const isPlace = this.#places.some((place) => place.length === path.length && leadsTo(place))
+    if (typeof path.at(-1) !== 'string' || type === TokenType.LEFT_BRACE) return isPlace
+    // An array under a key has places of its own, and null says that there are no records; any other value is in the way.
+    const isValue = !opens(type) && type !== TokenType.NULL
+    return isValue && this.#places.some(leadsTo)
   }
 
   #createInner(): TokenParser {

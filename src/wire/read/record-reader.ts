@@ -189,7 +189,7 @@ function parseMoney(text: string): Decimal | undefined {
 }
 
 /** A value short enough for a message. */
-function shown(value: ParsedValue): string {
+export function shown(value: ParsedValue): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text.length > 120 ? `${text.slice(0, 119)}…` : text
 }

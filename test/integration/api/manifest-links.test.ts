@@ -67,12 +67,13 @@ describe('whatever is published', () => {
   })
 
   it('has a tag and a date, by which it need not be read again', async () => {
-    for (const path of files) {
+    for (const path of [...files, '/changes.atom', '/projects', '/fr/quality']) {
       const answer = await fetch(base + path, { method: 'HEAD' })
       const [tag, date] = [answer.headers.get('etag'), answer.headers.get('last-modified')]
       expect([path, tag, date]).toEqual([path, expect.stringMatching(/^(W\/)?"/), expect.stringMatching(/GMT$/)])
-      const headers = { 'if-none-match': String(tag) }
-      expect([path, (await fetch(base + path, { headers })).status]).toEqual([path, 304])
+      for (const headers of [{ 'if-none-match': String(tag) }, { 'if-modified-since': String(date) }]) {
+        expect([path, headers, (await fetch(base + path, { headers })).status]).toEqual([path, headers, 304])
+      }
     }
   })
 })

@@ -70,6 +70,9 @@ describe('the records of a JSON document', () => {
     ['a top-level array', '[{"id":1}, {"id":2}]', [{ id: 1 }, { id: 2 }]],
     ['an empty page', '{"projects":{"numberFound":0}}', []],
     ['no list', '{"projects":{"project":null}}', []],
+    ['no page', '{"projects":null}', []],
+    ['a value in place of a list', '{"projects":{"project":7,"numberFound":1},"project":[{"id":1}]}', [7, { id: 1 }]],
+    ['a value in place of a page', '{"a":1,"projects":"none","b":{"project":true}}', ['none']],
     [
       'keys of the same name elsewhere',
       '{"x":{"project":[{"id":9}]},"projects":{"y":{"project":[1]},"project":[{"id":1}]}}',
