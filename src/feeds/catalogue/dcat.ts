@@ -6,13 +6,38 @@ const prefixes = {
   dcat: 'http://www.w3.org/ns/dcat#',
   dct: 'http://purl.org/dc/terms/',
   foaf: 'http://xmlns.com/foaf/0.1/',
+  rdfs: 'http://www.w3.org/2000/01/rdf-schema#',
 } as const
 
 const writers = { jsonld: toJsonLd, ttl: toTurtle, rdf: toRdfXml } as const satisfies Record<CatalogueFormat, unknown>
 
 /** The catalogue of what is published (DCAT-AP 3), in one of its formats. */
 export function dcatCatalogue(description: PublicationDescription, format: CatalogueFormat): string {
-  return writers[format](catalogueNodes(description), prefixes)
+  const nodes = catalogueNodes(description)
+  return writers[format]([...nodes, ...typesOfOthers(nodes)], prefixes)
+}
+
+/** The class that the value of each of these properties must have. */
+const classes: Readonly<Record<string, string>> = {
+  'dct:license': 'dct:LicenseDocument',
+  'dct:accrualPeriodicity': 'dct:Frequency',
+  'dct:isReferencedBy': 'rdfs:Resource',
+  'dct:format': 'dct:MediaTypeOrExtent',
+  'dcat:mediaType': 'dct:MediaType',
+  'dcat:landingPage': 'foaf:Document',
+  'dcat:accessURL': 'rdfs:Resource',
+  'dcat:downloadURL': 'rdfs:Resource',
+  'foaf:homepage': 'foaf:Document',
+}
+
+/** States the class of what the catalogue links to: the shapes of DCAT-AP ask for it, and know nothing of other documents. */
+function typesOfOthers(nodes: readonly RdfNode[]): RdfNode[] {
+  const types = new Map<string, string>()
+  for (const [property, value] of nodes.flatMap(({ properties }) => properties)) {
+    const type = classes[property]
+    if (type !== undefined && 'id' in value) types.set(value.id, type)
+  }
+  return [...types].map(([id, type]) => ({ id, type, properties: [] }))
 }
 
 /** A dataset of the catalogue: its files are its distributions. */
@@ -68,7 +93,6 @@ function catalogueNodes(description: PublicationDescription): RdfNode[] {
       ],
     },
     { ...agent, type: 'foaf:Agent', properties: [['foaf:name', words(publisher.name)]] },
-    ...(licence ? [{ id: licence.url, type: 'dct:LicenseDocument', properties: [] }] : []),
     ...there.flatMap((set): RdfNode[] => {
       const own = files.filter(set.has)
       const idOf = ({ path }: DescribedFile) => `${catalogue}#${path}`
