@@ -15,7 +15,7 @@ import type { ImageRecord, OrganisationRecord, ProjectRecord, ThemeRecord } from
 import { wireNameOf } from '../names.js'
 import { isObject, objectsOf, type ParsedValue } from './parsed-value.js'
 import { readOrganisationPublication, readProjectPublication } from './publication-fields.js'
-import { RecordReader, shown } from './record-reader.js'
+import { RecordReader, shownValue } from './record-reader.js'
 
 /** A record, or everything that is wrong with it and, where readable, its id. */
 export type Reading<T> =
@@ -48,7 +48,7 @@ function readingOf<T>(
   path: string,
   read: (reader: RecordReader) => T,
 ): Reading<T> {
-  if (!isObject(value)) return { problems: [{ field: 'record', expected, ...(value !== '' && { got: shown(value) }) }] }
+  if (!isObject(value)) return { problems: [{ field: 'record', expected, ...(value !== '' && { got: shownValue(value) }) }] }
   const reader = new RecordReader(value, path)
   const record = read(reader)
   const { problems } = reader

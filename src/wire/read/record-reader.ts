@@ -33,7 +33,7 @@ export class RecordReader {
   /** Records that a field's value is wrong. */
   refuse(field: string, expected: string, got?: ParsedValue): void {
     const problem = { field: this.#path + field, expected }
-    this.problems.push(got === undefined ? problem : { ...problem, got: shown(got) })
+    this.problems.push(got === undefined ? problem : { ...problem, got: shownValue(got) })
   }
 
   /** The value as it came; undefined when absent, null or empty. */
@@ -189,7 +189,7 @@ function parseMoney(text: string): Decimal | undefined {
 }
 
 /** A value short enough for a message. */
-export function shown(value: ParsedValue): string {
+export function shownValue(value: ParsedValue): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text.length > 120 ? `${text.slice(0, 119)}…` : text
 }
