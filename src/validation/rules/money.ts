@@ -78,8 +78,7 @@ export const moneyRules: readonly Rule[] = [
       for (const name of budgets) {
         for (const budget of record.children(name)) {
           const value = childOf(budget, 'value')
-          if (value && (shareUnits(value.text) ?? 0n) < 0n)
-            report(value, `expected 0 or more, got ${quoted(value.text)}`)
+          if (value && shareUnits(value.text) < 0n) report(value, `expected 0 or more, got ${quoted(value.text)}`)
         }
       }
     },

@@ -6,14 +6,10 @@ const places = 12
 const unit = 10n ** BigInt(places)
 const decimalPattern = /^([+-]?)(\d*)(?:\.(\d*))?$/
 
-/** A decimal in units of 10^-12; undefined when it is none. */
-export function shareUnits(text: string | undefined): bigint | undefined {
-  if (text === undefined) return undefined
-  const match = decimalPattern.exec(collapse(text))
-  if (!match) return undefined
-  const [, sign, whole = '', fraction = ''] = match
-  if (whole === '' && fraction === '') return undefined
-  const units = BigInt((whole || '0') + fraction.slice(0, places).padEnd(places, '0'))
+/** A decimal in units of 10^-12; 0 for a text that is none, which the structure reports. */
+export function shareUnits(text = ''): bigint {
+  const [, sign, whole = '', fraction = ''] = decimalPattern.exec(collapse(text)) ?? []
+  const units = BigInt(whole + fraction.slice(0, places).padEnd(places, '0'))
   return sign === '-' ? -units : units
 }
 
@@ -23,7 +19,7 @@ export function sharesOf(parts: readonly Element[]): { missing: Element[]; sum: 
   if (parts.length === 1 && missing.length === 1) return { missing: [], sum: undefined }
   if (missing.length > 0) return { missing, sum: undefined }
   let sum = 0n
-  for (const part of parts) sum += shareUnits(part.attributes.percentage) ?? 0n
+  for (const part of parts) sum += shareUnits(part.attributes.percentage)
   const rounded = (sum + unit / 10_000n / 2n) / (unit / 10_000n)
   return { missing: [], sum: rounded === 1_000_000n ? undefined : percent(rounded) }
 }
@@ -38,7 +34,7 @@ function percent(units: bigint): string {
 /** Whether a percentage lies outside 0 to 100. */
 export function isOutOfRange(text: string | undefined): boolean {
   const units = shareUnits(text)
-  return units !== undefined && (units < 0n || units > 100n * unit)
+  return units < 0n || units > 100n * unit
 }
 
 /** The elements grouped by an attribute; an absent or empty one counts as `fallback`. */
