@@ -48,7 +48,10 @@ function readingOf<T>(
   path: string,
   read: (reader: RecordReader) => T,
 ): Reading<T> {
-  if (!isObject(value)) return { problems: [{ field: 'record', expected, ...(value !== '' && { got: shownValue(value) }) }] }
+  if (!isObject(value)) {
+    const problem = { field: 'record', expected }
+    return { problems: [value === '' ? problem : { ...problem, got: shownValue(value) }] }
+  }
   const reader = new RecordReader(value, path)
   const record = read(reader)
   const { problems } = reader
