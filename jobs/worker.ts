@@ -89,7 +89,8 @@ export async function startWorker(given: WorkerDeps): Promise<Worker> {
     clearInterval(checks)
     await running?.finish(patienceMs(config.shutdownSeconds))
     await Promise.all([running?.close(), queue.close()])
-    log.info({ owner: deps.owner }, 'worker stopped')
+    const peakMegabytes = Math.round((process.resourceUsage().maxRSS * 1024) / 1e6)
+    log.info({ owner: deps.owner, peakMegabytes }, 'worker stopped')
   }
   const closeOnce = () => {
     closing ??= close()

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { runProgram } from './commands/program.js'
-import { processEnvironment } from './config/environment.js'
+import { processEnvironment, processNumber } from './config/environment.js'
 
 const { stdin, stdout, stderr } = process
 const environment = processEnvironment()
@@ -31,6 +31,13 @@ if (environment.npm_lifecycle_script?.startsWith('exec ')) {
   setInterval(() => {
     if (process.ppid !== parent) stop.abort()
   }, 1000).unref()
+}
+
+// A process of a worker ends with its supervisor, in whatever way that has ended.
+if (processNumber(environment) !== undefined) {
+  if (process.connected) process.once('disconnect', () => stop.abort())
+  else stop.abort()
+  process.channel?.unref()
 }
 
 // The reader of a pipe or a terminal may go away (`giving themes list | head -1`): the command does its work without it.

@@ -120,7 +120,10 @@ async function inspectDataDirectory({ environment }: CommandLine): Promise<reado
 }
 
 async function inspectDatabase({ environment, signal }: CommandLine): Promise<readonly Said[]> {
-  await using runtime = await openRuntime(environment, ['databasePoolSize'], { signal, migrate: false })
+  await using runtime = await openRuntime(environment, ['databasePoolSize', 'workerProcesses'], {
+    signal,
+    migrate: false,
+  })
   const { store, clock, config } = runtime
   const facts = await readServerFacts(store.db)
   const said: Said[] = []
@@ -137,10 +140,17 @@ async function inspectDatabase({ environment, signal }: CommandLine): Promise<re
   if (pending.length > 0) said.push(mend(`migrations are pending: ${pending.join(', ')}`, 'giving migrate'))
   if (pending.length > 0 && !facts.mayCreate) said.push(mend('its role may not make tables', 'grant create on schema'))
   const { most, open } = facts.connections
-  // An API and a worker with the queue in PostgreSQL.
-  const wanted = 2 * config.databasePoolSize + Math.max(2, Math.floor(config.databasePoolSize / 3)) + 8
-  const budget = `${open} of ${most} connections are open; an API and a worker need up to ${wanted}`
-  said.push(most < wanted ? mend(budget, 'a smaller DATABASE_POOL_SIZE, or a larger max_connections') : good(budget))
+  // An API and a worker with the queue in PostgreSQL; the supervisor of several processes reads for its metrics only.
+  const pool = config.databasePoolSize
+  const processes = config.workerProcesses
+  const wanted = pool + Math.max(2, Math.floor(pool / 3)) + processes * (pool + 8) + (processes > 1 ? 3 : 0)
+  const worker = processes > 1 ? `a worker of ${processes} processes` : 'a worker'
+  const budget = `${open} of ${most} connections are open; an API and ${worker} need up to ${wanted}`
+  said.push(
+    most < wanted
+      ? mend(budget, 'a smaller DATABASE_POOL_SIZE or WORKER_PROCESSES, or a larger max_connections')
+      : good(budget),
+  )
   const skew = await measureSkew(store, clock)
   said.push(
     isWrong(skew)

@@ -6,7 +6,8 @@ type Register = (program: Command, commandLine: CommandLine) => void
 
 /** The commands of each file, in the order of the help text. */
 const files: readonly (readonly [names: readonly string[], load: () => Promise<Register>])[] = [
-  [['start', 'api', 'worker'], async () => (await import('./services.js')).registerServices],
+  [['start', 'api'], async () => (await import('./services.js')).registerServices],
+  [['worker'], async () => (await import('./worker.js')).registerWorker],
   [['migrate'], async () => (await import('./migrate.js')).registerMigrate],
   [['status'], async () => (await import('./status.js')).registerStatus],
   [['doctor'], async () => (await import('./doctor.js')).registerDoctor],

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { inspect } from 'node:util'
 import { type FieldProblem, ServiceError } from '../domain/errors.js'
@@ -104,6 +105,8 @@ export type Config = {
   readonly tokenTimeoutHours: number
   /** Who may make an account: everybody, who has an invitation, or the operator alone. */
   readonly registration: 'open' | 'invite' | 'closed'
+  /** Processes of `giving worker`. */
+  readonly workerProcesses: number
   readonly shutdownSeconds: number
   /** Undefined: what suits the command. */
   readonly shutdownDrainSeconds: number | undefined
@@ -328,6 +331,9 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
   tokenTimeoutHours: (variable) => variable.get('TOKEN_TIMEOUT_HOURS'),
   registration: (variable) =>
     variable.get('REGISTRATION') ?? (variable.get('REPORTING_ORG_REF') === undefined ? 'open' : 'closed'),
+  // More than four of them and an API can need more connections than PostgreSQL accepts by default (100).
+  workerProcesses: (variable) =>
+    variable.get('WORKER_PROCESSES') ?? Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2))),
   shutdownSeconds: (variable) => variable.get('SHUTDOWN_SECONDS'),
   shutdownDrainSeconds: (variable) => variable.get('SHUTDOWN_DRAIN_SECONDS'),
   payments: readPayments,

@@ -309,6 +309,11 @@ export const variables = {
     undefined,
     oneOf('open', 'invite', 'closed'),
   ),
+  WORKER_PROCESSES: variable(
+    'Processes of giving worker, which share the work; unset: half the cores, from 1 to 4.',
+    undefined,
+    wholeNumber(1, 64),
+  ),
   QUEUE_LOCK_SECONDS: variable(
     'After how many seconds without a sign of life a worker is taken for dead.',
     '10',

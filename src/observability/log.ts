@@ -9,15 +9,16 @@ const redacted = ['password', 'apiKey', 'api_key', 'apiToken', 'api_token', 'dat
 
 /**
  * Lines on standard error, readable ones or JSON, secrets and personal data redacted wherever they may appear by name. In a
- * terminal, where commands also print what they do, only warnings are logged unless a level is given.
+ * terminal, where commands also print what they do, only warnings are logged unless a level is given. The lines of one of
+ * several processes of a worker carry its number.
  */
-export function createLog(level: Config['logLevel'], format: Config['logFormat'] = 'auto'): Log {
+export function createLog(level: Config['logLevel'], format: Config['logFormat'] = 'auto', number?: number): Log {
   const { isTTY } = process.stderr
   const isReadable = format === 'text' || (format === 'auto' && isTTY)
   return pino(
     {
       level: level ?? (isTTY ? 'warn' : 'info'),
-      base: { pid: process.pid },
+      base: { pid: process.pid, ...(number !== undefined && { process: number }) },
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: redacted.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
     },

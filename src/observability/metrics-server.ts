@@ -6,14 +6,20 @@ import type { Metrics } from './metrics.js'
 export type MetricsServer = { readonly port: number; close(): Promise<void> }
 
 /** Listens on the address; rejects with the system's error when it is taken. */
-export async function serveMetrics(metrics: Metrics, host: string, port: number): Promise<MetricsServer> {
+export async function serveMetrics(
+  metrics: Metrics,
+  host: string,
+  port: number,
+  isAlive: () => boolean = () => true,
+): Promise<MetricsServer> {
   const server = createServer(async (request, response) => {
     const path = request.url?.split('?', 1)[0]
     if (path === '/metrics') {
       const text = await metrics.text()
       response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' }).end(text)
     } else if (path === '/healthz') {
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"alive"}')
+      const [status, said] = isAlive() ? [200, 'alive'] : [503, 'a process is down']
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ status: said }))
     } else {
       response.writeHead(404).end()
     }

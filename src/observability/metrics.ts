@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 /** Numbers of all processes, read when metrics are requested. */
 export type SharedNumbers = {
@@ -29,6 +29,9 @@ export type LiveNumbers = { readonly ageSeconds: number; readonly activities: nu
 /** Jobs of each queue by state. */
 export type QueueNumbers = Readonly<Record<string, Readonly<Record<string, number>>>>
 
+/** What one process measured, in a form that can be sent to another one. */
+export type Measured = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+
 /** The metrics of one process, in the format of Prometheus. */
 export type Metrics = {
   observeRequest(request: { method: string; route: string; status: number; seconds: number }): void
@@ -38,6 +41,10 @@ export type Metrics = {
   observeStage(stage: string, seconds: number): void
   /** Sets the function that reads the queue's depth. */
   watchQueue(read: () => Promise<QueueNumbers>): void
+  /** What this process measured itself, its queue included, without what all processes can look up. */
+  measured(): Promise<Measured>
+  /** Sets the function that reads what other processes measured: `text` adds it to the numbers of this one. */
+  addProcesses(read: () => Promise<readonly Measured[]>): void
   /** Never throws: a source that cannot be read is left out and passed to `onError`. */
   text(): Promise<string>
   readonly contentType: string
@@ -47,6 +54,8 @@ type Sources = {
   readonly shared: () => Promise<SharedNumbers>
   /** Undefined before the first release. */
   readonly live: () => Promise<LiveNumbers | undefined>
+  /** The name of this process among those whose metrics are shown together. */
+  readonly process?: string
   /** The free part of the data directory's disk, from 0 to 1. */
   readonly freeDisk?: () => Promise<number>
   /** Receives the failure of a source. */
@@ -59,7 +68,7 @@ const stageBuckets = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600]
 const sourceTimeoutMs = 5000
 
 /** Creates the registry of one process; `sources` are read at every request for metrics. */
-export function createMetrics({ shared, live, freeDisk, onError }: Sources): Metrics {
+export function createMetrics({ shared, live, freeDisk, onError, process: name }: Sources): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
@@ -89,14 +98,37 @@ export function createMetrics({ shared, live, freeDisk, onError }: Sources): Met
     registers,
   })
   const webhooks = counter('giving_webhooks_total', 'Webhooks of the payment processor by outcome', ['outcome'])
+  if (name !== undefined) {
+    new Gauge({
+      name: 'giving_process_resident_memory_bytes',
+      help: 'Resident memory of each process of a worker',
+      labelNames: ['process'],
+      registers,
+      collect() {
+        this.set({ process: name }, process.memoryUsage.rss())
+      },
+    })
+  }
   const database = gauge('giving_database_up', 'Whether the ledger could be read for these metrics')
-  const queueUp = gauge('giving_queue_up', 'Whether the queue could be read for these metrics')
+  // Every process reads the same queue: their numbers are not added up.
+  const queueUp = new Gauge({
+    name: 'giving_queue_up',
+    help: 'Whether the queue could be read for these metrics',
+    aggregator: 'min',
+    registers,
+  })
   const finished = counter('giving_runs_total', 'Publication runs by outcome, of all processes', ['outcome'])
   const rendered = counter('giving_activities_rendered_total', 'Activities mapped, by all processes')
   const watchdog = counter('giving_watchdog_runs_total', 'Due runs that the queue had forgotten')
   const waiting = gauge('giving_runs_waiting', 'Publication runs that have not ended, by state', ['state'])
   const depth = gauge('giving_queue_depth', 'Work in the ledger that is not done: runs and shards', ['kind'])
-  const jobs = gauge('giving_queue_jobs', 'Jobs in the queue by state', ['queue', 'state'])
+  const jobs = new Gauge({
+    name: 'giving_queue_jobs',
+    help: 'Jobs in the queue by state',
+    labelNames: ['queue', 'state'],
+    aggregator: 'first',
+    registers,
+  })
   const stageSeconds = gauge('giving_last_run_stage_seconds', 'Stages of the newest run that ended', ['stage'])
   const activities = gauge('giving_activities', 'Activities in the live release')
   const held = gauge('giving_activities_held', 'Activities of the live release whose newest mapping is invalid')
@@ -134,6 +166,7 @@ export function createMetrics({ shared, live, freeDisk, onError }: Sources): Met
   // Nothing is reported before it was read; a process without a queue never reports one.
   for (const metric of [...ofLedger, ...ofRelease, queueUp, disk]) forget(metric)
   let readQueue: (() => Promise<QueueNumbers>) | undefined
+  let readProcesses: (() => Promise<readonly Measured[]>) | undefined
 
   const collectShared = async () => {
     const numbers = await shared()
@@ -183,6 +216,10 @@ export function createMetrics({ shared, live, freeDisk, onError }: Sources): Met
       onError(error, source)
     }
   }
+  const attemptQueue = async () => {
+    const read = readQueue
+    if (read) await attempt('queue', [jobs], () => collectQueue(read), queueUp)
+  }
 
   return {
     observeRequest: ({ method, route, status, seconds }) =>
@@ -192,21 +229,40 @@ export function createMetrics({ shared, live, freeDisk, onError }: Sources): Met
     watchQueue: (read) => {
       readQueue = read
     },
+    addProcesses: (read) => {
+      readProcesses = read
+    },
+    measured: async () => {
+      await attemptQueue()
+      return await registry.getMetricsAsJSON()
+    },
     text: async () => {
-      const read = readQueue
-      await Promise.all([
+      const [others] = await Promise.all([
+        readProcesses?.(),
         attempt('ledger', ofLedger, collectShared, database),
         attempt('live release', ofRelease, collectLive),
         freeDisk && attempt('disk', [disk], async () => disk.set(await freeDisk())),
-        read && attempt('queue', [jobs], () => collectQueue(read), queueUp),
+        attemptQueue(),
       ])
-      return await registry.metrics()
+      if (!others) return await registry.metrics()
+      return await AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...others]).metrics()
     },
     contentType: registry.contentType,
   }
 }
 
 type Metric = Gauge<string> | Counter<string>
+
+/** What remains of the numbers of a process that has ended: sums never decrease. */
+export function totalsOf(measured: Measured): Measured {
+  return measured.filter(({ type }) => ['counter', 'histogram'].includes(String(type)))
+}
+
+/** The numbers of several processes as those of one. */
+export function addMeasured(all: readonly Measured[]): Measured {
+  // With values, unlike what the library's type says.
+  return AggregatorRegistry.aggregate([...all]).getMetricsAsArray() as Measured
+}
 
 async function inTime(work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined

@@ -69,7 +69,16 @@ describe('giving doctor', async () => {
       async () => ({ UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'k' }),
       /^upstream: .*ECONNREFUSED/,
     ],
-    ['too few connections', async () => ({ DATABASE_POOL_SIZE: '150' }), /^database: .* need up to 358/],
+    [
+      'too few connections',
+      async () => ({ DATABASE_POOL_SIZE: '150', WORKER_PROCESSES: '1' }),
+      /^database: .* an API and a worker need up to 358/,
+    ],
+    [
+      'too few connections for several processes',
+      async () => ({ DATABASE_POOL_SIZE: '150', WORKER_PROCESSES: '2' }),
+      /^database: .* an API and a worker of 2 processes need up to 519/,
+    ],
     [
       'a data directory that is a file',
       async () => {

@@ -102,8 +102,8 @@ export type RunningService = {
 /** All requests of a test come from one address, so they are not counted. */
 export const noRates = { RATE_LIMIT_PER_MINUTE: '0', RATE_LIMIT_PER_ADDRESS: '0' } as const
 
-/** Tests wait for dead workers, and for processes that stop without a proxy before them. */
-const quick = { QUEUE_LOCK_SECONDS: '2', SHUTDOWN_DRAIN_SECONDS: '0' } as const
+/** Tests wait for dead workers, and for processes that stop without a proxy before them; a worker is one process. */
+const quick = { QUEUE_LOCK_SECONDS: '2', SHUTDOWN_DRAIN_SECONDS: '0', WORKER_PROCESSES: '1' } as const
 
 /**
  * A fresh installation; `environment` is added to that of its commands, which may open `openFiles` files (ulimit -n) and

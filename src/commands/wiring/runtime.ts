@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { type Config, type ConfigOf, type Environment, readConfig, type Secrets } from '../../config/config.js'
+import { processNumber } from '../../config/environment.js'
 import type { Clock } from '../../domain/dates.js'
 import { openEmbeddedPostgres } from '../../embedded-postgres/embedded-postgres.js'
 import { keepServerRunning } from '../../embedded-postgres/server-keeper.js'
@@ -51,7 +52,7 @@ export async function openRuntime<Field extends keyof Config = never>(
   { signal, migrate: migrates = true, waits = false }: RuntimeOptions & { readonly signal: AbortSignal },
 ): Promise<Runtime<Field>> {
   const { config, secrets } = readConfig(environment, [...databaseFields, ...fields])
-  const log = createLog(config.logLevel, config.logFormat)
+  const log = createLog(config.logLevel, config.logFormat, processNumber(environment))
   const cleanup = new CleanupStack()
   try {
     const embedded = secrets.databaseUrl === undefined ? await openEmbedded(config, log, cleanup) : undefined

@@ -64,6 +64,7 @@ export async function createFleet(environment: Record<string, string>): Promise<
         PORT: '0',
         OPS_PORT: '0',
         QUEUE_LOCK_SECONDS: '2',
+        WORKER_PROCESSES: '1',
         REPORTING_ORG_REF: 'US-EIN-123456789',
         PUBLISH_SCHEDULE: neverSoon,
         BASE_URL: 'https://giving.example',

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
 import { inspect } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -22,6 +22,11 @@ describe('an empty environment', () => {
       currency: 'USD',
       language: 'en',
     })
+  })
+
+  it('gives a worker half the cores, from 1 to 4', () => {
+    expect(defaults.workerProcesses).toBe([1, 1, 1, 1, 2, 2, 3, 3][availableParallelism()] ?? 4)
+    expect(readConfig({ WORKER_PROCESSES: '9' }).config.workerProcesses).toBe(9)
   })
 
   it.each(['', '   '])('is the same as variables set to %j', (text) => {

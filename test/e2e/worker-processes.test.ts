@@ -1,0 +1,117 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { isFinished } from '../../src/domain/run.js'
+import { createRun, getRun } from '../../src/store/runs/runs.js'
+import { newInstallation, type RunningService } from '../support/cli.js'
+import { testDatabase } from '../support/database.js'
+
+const patience = { timeout: 25_000, interval: 50 }
+
+describe('giving worker in several processes', async () => {
+  const { store, url } = await testDatabase()
+
+  async function start(environment: Record<string, string> = {}): Promise<RunningService> {
+    const settings = { DATABASE_URL: url, REPORTING_ORG_REF: 'US-EIN-123456789', PUBLISH_SCHEDULE: '0 0 29 2 *' }
+    const installation = await newInstallation({
+      ...settings,
+      WORKER_PROCESSES: '2',
+      METRICS_PORT: '0',
+      ...environment,
+    })
+    onTestFinished(() => installation.remove())
+    return await installation.serve('worker')
+  }
+
+  it('has one log, one metrics port and one signal, and starts processes again that were killed', {
+    timeout: 90_000,
+  }, async () => {
+    const worker = await start()
+    const first = readyProcesses(worker)
+    expect(first.map(({ process }) => process)).toEqual([1, 2])
+    await publish()
+    const render = 'giving_stage_duration_seconds_count{stage="render"}'
+    const before = await metrics(worker)
+    expect(before.get(render)).toBe(1)
+    expect(before.get('giving_queue_up')).toBe(1)
+    for (const name of ['1', '2', 'supervisor']) {
+      expect(before.get(`giving_process_resident_memory_bytes{process="${name}"}`)).toBeGreaterThan(10_000_000)
+    }
+    expect(await health(worker)).toBe(200)
+
+    for (const { pid } of first) process.kill(pid, 'SIGKILL')
+    await expect.poll(() => health(worker), patience).toBe(503)
+    // Whichever of them had published: its sums stay.
+    const after = await metrics(worker)
+    expect(after.get(render)).toBe(1)
+    expect(after.get('process_cpu_seconds_total')).toBeGreaterThanOrEqual(before.get('process_cpu_seconds_total') ?? 0)
+    expect(after.has('giving_process_resident_memory_bytes{process="1"}')).toBe(false)
+    const restarts = linesOf(worker).filter(({ msg }) => msg === 'a worker process ended and is started again')
+    expect(restarts.map(({ process, pid }) => ({ process, pid }))).toEqual(expect.arrayContaining(first))
+    expect(restarts.map(({ signal }) => signal)).toEqual(['SIGKILL', 'SIGKILL'])
+    await expect.poll(() => readyProcesses(worker).length, patience).toBe(4)
+    expect(await health(worker)).toBe(200)
+
+    worker.kill('SIGTERM')
+    expect(await worker.ended).toBe(0)
+    expect(linesOf(worker).filter(({ msg }) => msg === 'worker stopped')).toHaveLength(2)
+    expect(readyProcesses(worker).filter(({ pid }) => isRunning(pid))).toEqual([])
+  })
+
+  it('leaves no process behind when its supervisor is killed', async () => {
+    const worker = await start()
+    const processes = readyProcesses(worker)
+    worker.kill('SIGKILL')
+    await worker.ended
+    await expect.poll(() => processes.filter(({ pid }) => isRunning(pid)), patience).toEqual([])
+  })
+
+  it('ends with exit code 2 and says once what is wrong when its processes cannot start', async () => {
+    const installation = await newInstallation({ DATABASE_URL: url })
+    onTestFinished(() => installation.remove())
+    const { code, stderr } = await installation.run(['worker', '--processes', '3'])
+    expect(code).toBe(2)
+    expect(stderr.match(/REPORTING_ORG_REF is not set/g)).toHaveLength(1)
+    expect(stderr).not.toContain('is started again')
+  })
+
+  async function publish(): Promise<void> {
+    const { id } = await createRun(store.db, { trigger: 'manual', at: new Date(), force: true })
+    await expect.poll(async () => isFinished((await getRun(store.db, id)) ?? { state: 'queued' }), patience).toBe(true)
+  }
+})
+
+type Line = { readonly msg: string; readonly pid: number; readonly process?: number; readonly signal?: string }
+
+/** The log, whose every line is whole. */
+function linesOf(worker: RunningService): Line[] {
+  const lines = worker.output().split('\n')
+  return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Line)
+}
+
+/** The processes that said that they are ready, in the order of starting. */
+function readyProcesses(worker: RunningService) {
+  const ready = linesOf(worker).filter(({ msg }) => msg === 'worker ready')
+  return ready.map(({ process, pid }) => ({ process, pid }))
+}
+
+function addressOf(worker: RunningService): string {
+  return /metrics on (http:\S+)\/metrics/.exec(worker.output())?.[1] ?? ''
+}
+
+async function health(worker: RunningService): Promise<number> {
+  return (await fetch(`${addressOf(worker)}/healthz`)).status
+}
+
+async function metrics(worker: RunningService): Promise<Map<string, number>> {
+  const text = await (await fetch(`${addressOf(worker)}/metrics`)).text()
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]))
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
