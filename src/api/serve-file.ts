@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ServiceError } from '../domain/errors.js'
-import { type ByteRange, cacheControl, type FileLifetime, type ServedFile } from '../publishing/folder/served-file.js'
+import { type Body, tooShort } from '../publishing/folder/body.js'
+import { cacheControl, type FileLifetime, type ServedFile } from '../publishing/folder/served-file.js'
 import { isUnchanged, validatorsOf, wantedRange } from './conditional.js'
 import type { Downloads } from './downloads.js'
 import { type Encoding, preferredEncoding } from './encoding.js'
 import { mediaTypes, responseFormat } from './negotiation.js'
 import { openFile } from './open-files.js'
 import { errorDocument } from './representations/error-response.js'
-import { type OpenPart, sendPart } from './send-part.js'
+import { closeBody, type OpenBody, type OpenPart, sendBody } from './send-body.js'
 
 const compress = promisify(gzip)
 
@@ -64,9 +64,9 @@ export async function serveFile(request: FastifyRequest, reply: FastifyReply, se
   }
   const proxied = ranged ? undefined : proxyAddress(request, served.downloads, body)
   if (proxied !== undefined) reply.header('x-accel-redirect', proxied).header('content-length', '0')
-  else if (request.method === 'GET' && !(body instanceof Uint8Array)) return sendPart(reply, body, download)
+  else if (request.method === 'GET' && !(body instanceof Uint8Array)) return sendBody(reply, body, download)
   download.end()
-  if (!(body instanceof Uint8Array)) await body.file.close()
+  if (!(body instanceof Uint8Array)) await closeBody(body)
   else if (request.method === 'GET') {
     const delayMs = download.delayMs(body.length)
     if (delayMs > 0) await sleep(delayMs, undefined, { ref: false })
@@ -76,12 +76,14 @@ export async function serveFile(request: FastifyRequest, reply: FastifyReply, se
 }
 
 /** Where the proxy before the API finds the body, so that it sends it in our place. */
-function proxyAddress(request: FastifyRequest, downloads: Downloads, body: OpenPart | Buffer): string | undefined {
-  if (request.method !== 'GET' || body instanceof Uint8Array || body.length !== body.file.size) return undefined
+function proxyAddress(request: FastifyRequest, downloads: Downloads, body: OpenBody | Buffer): string | undefined {
+  if (request.method !== 'GET' || body instanceof Uint8Array) return undefined
+  const [part] = body.parts
+  if (!part || part instanceof Uint8Array || body.length !== part.file.size) return undefined
   // nginx would compare these with tags and dates of its own.
   if (request.headers['if-match'] !== undefined || request.headers['if-unmodified-since'] !== undefined)
     return undefined
-  return downloads.proxyAddress(body.path)
+  return downloads.proxyAddress(part.path)
 }
 
 function sendUnsatisfiable(request: FastifyRequest, reply: FastifyReply, { file, release }: Served): FastifyReply {
@@ -105,29 +107,28 @@ async function openBody(
   file: ServedFile,
   encoding: Encoding,
   range: { readonly start: number; readonly end: number } | undefined,
-): Promise<OpenPart | Buffer> {
-  if (encoding === 'gzip' && file.gzip) return await openPart(file.gzip)
-  if (encoding === 'gzip') return await compress(await readPart(file.identity), { level: 6 })
-  if (!range) return await openPart(file.identity)
-  const { path, offset } = file.identity
-  return await openPart({ path, offset: offset + range.start, length: range.end - range.start + 1 })
+): Promise<OpenBody | Buffer> {
+  if (encoding === 'gzip' && file.gzip) return await open(file.gzip)
+  if (encoding === 'gzip') return await compress(await file.identity.bytes(), { level: 6 })
+  return await open(range ? file.identity.slice(range.start, range.end + 1) : file.identity)
 }
 
-async function readPart(part: ByteRange): Promise<Buffer> {
-  const { file, offset, length } = await openPart(part)
+/** Opens the files of a body and makes sure that all is there: a response never ends short of its `Content-Length`. */
+async function open(body: Body): Promise<OpenBody> {
+  const parts: OpenPart[] = []
   try {
-    const { buffer, bytesRead } = await file.handle.read(Buffer.alloc(length), 0, length, offset)
-    return buffer.subarray(0, bytesRead)
-  } finally {
-    await file.close()
+    for (const part of body.parts) {
+      if (part instanceof Uint8Array) {
+        parts.push(part)
+        continue
+      }
+      const file = await openFile(part.path)
+      parts.push({ ...part, file })
+      if (file.size < part.offset + part.length) throw tooShort(part.path, file.size, part.offset + part.length)
+    }
+    return { parts, length: body.length }
+  } catch (error) {
+    await closeBody({ parts })
+    throw error
   }
-}
-
-/** Opens a part of a file and makes sure that it is all there: a response never ends short of its `Content-Length`. */
-async function openPart(part: ByteRange): Promise<OpenPart> {
-  const { path, offset, length } = part
-  const file = await openFile(path)
-  if (file.size >= offset + length) return { ...part, file }
-  await file.close()
-  throw new ServiceError('release-corrupt', `${path} has ${file.size} bytes, expected at least ${offset + length}`)
 }

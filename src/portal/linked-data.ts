@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { cataloguePath, dataPackagePath, isReportArchive } from '../feeds/addresses.js'
 import type { ReadableRelease } from '../publishing/release/read/release-reader.js'
 import { type Html, html } from './html.js'
@@ -20,7 +19,7 @@ export async function datasetOf(
 ): Promise<Html> {
   const dataPackage = await find(dataPackagePath)
   const { licenses } = dataPackage
-    ? (JSON.parse(await readFile(dataPackage.identity.path, 'utf8')) as { licenses?: readonly { path: string }[] })
+    ? (JSON.parse(await dataPackage.identity.text()) as { licenses?: readonly { path: string }[] })
     : {}
   return linkedData({
     '@context': 'https://schema.org',

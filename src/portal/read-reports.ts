@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sanitizeReportHtml } from '../domain/report-html.js'
 import { plainText } from '../feeds/plain-text.js'
@@ -22,20 +21,13 @@ export type ShownReport = {
 export async function readReports(release: ReadableRelease, address: string): Promise<ShownReport[]> {
   const file = await release.find(address)
   if (!file) return []
-  const { path, offset, length } = file.identity
-  const handle = await open(path)
-  try {
-    const { buffer } = await handle.read(Buffer.alloc(length), 0, length, offset)
-    const reports: ShownReport[] = []
-    for (const entry of parseElement(buffer, recordLimits).children) {
-      if (entry.name !== 'entry') continue
-      reports.push(toReport(entry))
-      await nextTurn()
-    }
-    return reports
-  } finally {
-    await handle.close()
+  const reports: ShownReport[] = []
+  for (const entry of parseElement(await file.identity.bytes(), recordLimits).children) {
+    if (entry.name !== 'entry') continue
+    reports.push(toReport(entry))
+    await nextTurn()
   }
+  return reports
 }
 
 function toReport(entry: Element): ShownReport {

@@ -6,6 +6,7 @@ import { createXsdValidator, validateFile } from '../../src/validation/index.js'
 import { officialStandard, realRecords } from '../support/borrowed-files.js'
 import { day, mappingConfig } from '../support/builders.js'
 import { testDatabase } from '../support/database.js'
+import { pathOnDisk } from '../support/path-on-disk.js'
 import { testPublisher } from '../support/publishing.js'
 
 const samples = realRecords('50 real records')
@@ -38,7 +39,7 @@ it('publishes 10,000 seeded projects and the real records without an error or a 
   for (const { path: address, records } of release.manifest.files) {
     if (!/^\/iati\/[a-z]+(-\d+)?\.xml$/.test(address)) continue
     const file = await release.find(address)
-    const report = await validateFile(file?.identity.path ?? '', { context, ...(xsd && { xsd }) })
+    const report = await validateFile(await pathOnDisk(file?.identity), { context, ...(xsd && { xsd }) })
     const { errors, warnings } = report.summary
     expect([address, report.complete, report.records, errors, warnings]).toEqual([address, true, records, 0, 0])
     if (address.startsWith('/iati/activities')) activities += report.records

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import { DomUtils, parseDocument } from 'htmlparser2'
 import { type Decimal, fromMinorUnits, splitByLargestRemainder, toMinorUnits } from '../../src/domain/money.js'
@@ -182,8 +181,7 @@ export async function countedFigures(
   for (const id of projects) {
     const feed = await release.find(`/feeds/projects/${id}/reports.atom`)
     if (!feed || !pages[id]) continue
-    const { path, offset, length } = feed.identity
-    const entries = parseElement((await readFile(path)).subarray(offset, offset + length), recordLimits).children
+    const entries = parseElement(await feed.identity.bytes(), recordLimits).children
     const reports = entries.filter(({ name }) => name === 'entry').length
     pages[id] = { ...pages[id], reports: Math.min(mostReports, reports) }
   }

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { readParts } from '../../src/publishing/folder/joined-file.js'
 import { releaseFolder } from '../../src/publishing/folder/release-folder.js'
+import { toServedFile } from '../../src/publishing/folder/served-file.js'
 import type { Manifest } from '../../src/publishing/release/read/manifest.js'
 import { findLiveRelease } from '../../src/store/publication/releases.js'
 import type { Store } from '../../src/store/store.js'
@@ -28,14 +30,14 @@ export async function faultsOf(feedsDir: string, store: Store): Promise<string[]
 /** Files of a release that are not what its manifest says. */
 export async function faultsOfRelease(directory: string): Promise<string[]> {
   const manifest = JSON.parse(await readFile(path.join(directory, 'manifest.json'), 'utf8')) as Manifest
+  const { joined } = await readParts(directory)
   const faults: string[] = []
   for (const file of manifest.files) {
-    const bytes = await readFile(path.join(directory, file.path))
+    const { identity, gzip } = toServedFile(directory, file.path, file, joined[file.path])
+    const bytes = await identity.bytes()
     const hash = (buffer: Buffer) => createHash('sha256').update(buffer).digest('hex')
     if (bytes.length !== file.bytes || hash(bytes) !== file.sha256) faults.push(`${file.path} is not what it should be`)
-    if (file.gzipBytes === 0) continue
-    const twin = await readFile(path.join(directory, `${file.path}.gz`))
-    if (twin.length !== file.gzipBytes || hash(gunzipSync(twin)) !== file.sha256) faults.push(`${file.path}.gz differs`)
+    if (gzip && hash(gunzipSync(await gzip.bytes())) !== file.sha256) faults.push(`${file.path}.gz differs`)
   }
   return faults
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pino from 'pino'
@@ -71,7 +71,7 @@ export async function testPublisher(store: Store, changes: Partial<PublicationDe
     read: async (address: string) => {
       const file = await (await live()).find(address)
       if (!file) throw new Error(`the live release has no ${address}`)
-      return await readFile(file.identity.path, 'utf8')
+      return await file.identity.text()
     },
     names: async (place: 'drafts' | 'held' | 'releases') => (await readdir(releaseFolder(feedsDir)[place])).sort(),
   })

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { XmlDocument, XmlXPath } from 'libxml2-wasm'
 import { type Decimal, fromMinorUnits, toMinorUnits } from '../../src/domain/money.js'
 import type { ReadableRelease } from '../../src/publishing/release/read/release-reader.js'
@@ -26,7 +25,7 @@ export async function countActivities(
   }
   for (const { path } of release.manifest.files.filter((file) => /^\/iati\/activities(-\d+)?\.xml$/.test(file.path))) {
     const file = await release.find(path)
-    const document = XmlDocument.fromBuffer(await readFile(file?.identity.path ?? ''))
+    const document = XmlDocument.fromBuffer((await file?.identity.bytes()) ?? Buffer.alloc(0))
     for (const element of document.find(compiled('/iati-activities/iati-activity'))) {
       const find = (xpath: string) => element.find(compiled(xpath)).map((node) => node.content)
       const sum = (xpath: string) => sumOf(find(xpath))

@@ -1,6 +1,7 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { XmlDocument, XmlXPath } from 'libxml2-wasm'
 import { tables } from '../../src/feeds/tables/tables.js'
+import { pathOnDisk } from './path-on-disk.js'
 import type { Publisher } from './publishing.js'
 
 /** A table's rows as a query that reads them: every part. */
@@ -22,7 +23,8 @@ export async function filesOf(publisher: Publisher, table: string): Promise<Tabl
   const paths = release.manifest.files.map(({ path }) => path).filter((path) => name.test(path))
   const list = async (ending: string) => {
     const files = await Promise.all(paths.filter((path) => path.endsWith(ending)).map((path) => release.find(path)))
-    return files.map((file) => `'${file?.identity.path}'`).join(', ')
+    const places = await Promise.all(files.map((file) => pathOnDisk(file?.identity)))
+    return places.map((place) => `'${place}'`).join(', ')
   }
   const parquet = `read_parquet([${await list('.parquet')}])`
   const types = tables.find(({ name: one }) => one === table)?.columns ?? []

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { XmlDocument, type XmlNode, XmlXPath } from 'libxml2-wasm'
 import { type Decimal, fromMinorUnits, toMinorUnits } from '../../src/domain/money.js'
@@ -188,7 +187,7 @@ async function* activityDocuments(publisher: Publisher): AsyncGenerator<XmlDocum
   const release = await publisher.live()
   for (const { path } of release.manifest.files) {
     if (!/^\/iati\/activities(-\d+)?\.xml$/.test(path)) continue
-    const document = XmlDocument.fromBuffer(await readFile((await release.find(path))?.identity.path ?? ''))
+    const document = XmlDocument.fromBuffer((await (await release.find(path))?.identity.bytes()) ?? Buffer.alloc(0))
     yield document
     document.dispose()
   }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { ThemeRecord } from '../../domain/record.js'
 import { isReportArchive, publicKeyPath, themeListPaths } from '../../feeds/addresses.js'
 import type { Manifest, ManifestFile } from '../../publishing/release/read/manifest.js'
@@ -31,7 +30,7 @@ export async function developersPage(view: Framed, { lastRun, themes }: Develope
     main: html`<h1>${title}</h1>
 <p class="lead">${words.intro}</p>
 ${manifest ? releaseSections(view, manifest) : html`<section><h2 id="files">${words.files}</h2>\n<p>${words.nothing}</p></section>`}
-${publicKey && keySection(view, await readFile(publicKey.identity.path, 'utf8'))}
+${publicKey && keySection(view, await publicKey.identity.text())}
 ${policySection(view)}
 ${themeSection(view, themes)}
 ${runSection(view, lastRun)}

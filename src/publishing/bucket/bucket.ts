@@ -1,8 +1,8 @@
-import { createReadStream } from 'node:fs'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { ServiceError } from '../../domain/errors.js'
-import { type ByteRange, cacheControl, type FileLifetime } from '../folder/served-file.js'
-import { linesOf } from '../release/read/feed-differences.js'
+import type { Body as FileBody } from '../folder/body.js'
+import { cacheControl, type FileLifetime } from '../folder/served-file.js'
+import { linesOf } from '../release/read/lines-of.js'
 
 /** Where the bucket is and how it is written to; without keys they are found as the AWS SDK finds them. */
 export type BucketSettings = {
@@ -16,7 +16,7 @@ export type BucketSettings = {
 /** An object as it is sent. */
 export type BucketObject = {
   readonly key: string
-  readonly body: ByteRange | Buffer
+  readonly body: FileBody | Buffer
   readonly mediaType: string
   /** Of the content before compression, hex; tells whether the object is there already. */
   readonly sha256: string
@@ -103,7 +103,7 @@ export async function openBucket(settings: BucketSettings, signal: AbortSignal):
     },
     put: async (object) => {
       const { key, body } = object
-      const Body = Buffer.isBuffer(body) ? body : streamOf(body)
+      const Body = Buffer.isBuffer(body) ? body : Readable.from(body.chunks(), { objectMode: false })
       const input = { Bucket, Key: key, Body, ContentLength: body.length, ...headersOf(object) }
       try {
         await send(body.length, (options) => client.send(new s3.PutObjectCommand(input), options))
@@ -142,10 +142,6 @@ export async function openBucket(settings: BucketSettings, signal: AbortSignal):
       }
     },
   }
-}
-
-function streamOf({ path, offset, length }: ByteRange): Readable {
-  return createReadStream(path, { start: offset, end: offset + length - 1 })
 }
 
 const nothing = () => undefined

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { isoInstantOf } from '../../domain/dates.js'
 import { toServiceError } from '../../domain/errors.js'
 import { checkedPath, manifestPath, projectFeedIndexPath, releaseChainPath, statusPath } from '../../feeds/addresses.js'
@@ -143,7 +142,7 @@ async function stateFreshness({ bucket, release, run, checked }: Delivery): Prom
   const sha256 = createHash('sha256').update(body).digest('hex')
   await bucket.put({ ...json, key: keyOf(statusPath), body, sha256 })
   if (checked) {
-    const text = await readFile(checked.identity.path)
+    const text = await checked.identity.bytes()
     await bucket.put({ ...json, key: keyOf(checkedPath), body: text, sha256: checked.sha256 })
   }
 }

@@ -2,6 +2,7 @@ import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { BulkFileName } from '../../store/ready-texts/bulk-texts.js'
 import type { WrittenFile } from '../files/file-writer.js'
+import { readParts } from '../folder/joined-file.js'
 import { listReleaseIds, liveReleaseId, type ReleaseFolder, releaseFolder } from '../folder/release-folder.js'
 import { type ServedFile, toServedFile } from '../folder/served-file.js'
 import { isErrno } from '../folder/storage-errors.js'
@@ -58,7 +59,10 @@ export function createBulkReader(feedsDir: string): BulkReader {
         const file = set.files.find(({ name }) => `${name}.xml` === fileName)
         if (!file) return undefined
         const served = { ...file, mediaType: 'application/xml' }
-        return { set: id, file: toServedFile(path.join(folder.releases, id), bulkAddress(file.name), served) }
+        const directory = path.join(folder.releases, id)
+        const address = bulkAddress(file.name)
+        const { joined } = await readParts(directory)
+        return { set: id, file: toServedFile(directory, address, served, joined[address]) }
       }
       return undefined
     },

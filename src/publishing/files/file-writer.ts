@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-import { gzipHead, gzipTail, storedBlock } from './gzip.js'
+import { endOfTwin, startOfTwin } from './gzip.js'
 import type { Piece, PiecePool } from './pieces.js'
 
 /** What was written: identity size and hash, size of the gzip twin, 0 where there is none. */
@@ -15,9 +15,6 @@ export type WrittenFile = {
 /** The text before and after the records of a file. `contentSha256` leaves out `stamp`, a part of `head`. */
 export type FileEnvelope = { readonly head: string; readonly tail: string; readonly stamp?: string }
 
-/** A part of an open file; `end` is the first byte after it. */
-export type FilePart = { readonly file: FileHandle; readonly start: number; readonly end: number }
-
 // Pieces that are being compressed and written while the next one is filled: enough for two cores, shared by the files that are
 // written together.
 const maxSent = 4
@@ -25,12 +22,10 @@ const maxSent = 4
 /** `together`: how many files are written at the same time; memory does not grow with it as it would without. */
 type WriterOptions = { readonly pool: PiecePool; readonly envelope: FileEnvelope; readonly together?: number }
 
-const nothing = Buffer.alloc(0)
-
 /**
  * Writes a file and its gzip twin in pieces: hashed in order, compressed and written in parallel (docs/adr/0011). The twin
- * stores the envelope uncompressed, so that its records can be copied into another twin (`addPart`). Pieces are cut by
- * content alone: the same content gives the same bytes.
+ * stores the envelope uncompressed, so that its records can be part of another twin. Pieces are cut by content alone: the same
+ * content gives the same bytes.
  */
 export class FileWriter {
   /** Path of the file. */
@@ -92,31 +87,13 @@ export class FileWriter {
     }
   }
 
-  /** Appends a part of another file; `deflated`, the same part of its twin, is copied instead of compressing again. */
-  async addPart(part: FilePart, deflated: FilePart | undefined): Promise<void> {
-    this.#send()
-    for (let at = part.start; at < part.end; ) {
-      const piece = this.#piece ?? (await this.#take())
-      at += await read(part.file, piece, at, part.end)
-      if (piece.used === piece.bytes.length || at === part.end) this.#send(deflated ? 'stored already' : 'compress')
-    }
-    if (!deflated) return
-    for (let at = deflated.start; at < deflated.end; ) {
-      const piece = await this.#take()
-      at += await read(deflated.file, piece, at, deflated.end)
-      this.#piece = undefined
-      this.#giveBackAfter(piece, this.#writeTwin(Promise.resolve(piece.content)))
-    }
-  }
-
   /** Ends the file; nothing is synced to disk yet. */
   async end(): Promise<WrittenFile> {
     const { tail } = this.#envelope
     this.#send()
     await Promise.all(this.#sent)
     await this.#writeIdentity(Buffer.from(tail))
-    await this.#writeTwin(Promise.resolve(storedBlock(tail, 'last')))
-    await this.#writeTwin(Promise.resolve(gzipTail(this.#crc, this.#bytes)))
+    await this.#writeTwin(Promise.resolve(endOfTwin(tail, this.#crc, this.#bytes)))
     const contentSha256 = this.#contentHash?.digest('hex')
     return {
       bytes: this.#bytes,
@@ -145,7 +122,7 @@ export class FileWriter {
     const { head, stamp } = this.#envelope
     const content = stamp === undefined ? head : head.replace(stamp, '')
     this.#track(this.#writeIdentity(Buffer.from(head), Buffer.from(content)))
-    this.#track(this.#writeTwin(Promise.resolve(Buffer.concat([gzipHead, head === '' ? nothing : storedBlock(head)]))))
+    this.#track(this.#writeTwin(Promise.resolve(startOfTwin(head))))
   }
 
   async #take(): Promise<Piece> {
@@ -154,18 +131,13 @@ export class FileWriter {
     return this.#piece
   }
 
-  #send(how: 'compress' | 'stored already' = 'compress'): void {
+  #send(): void {
     const piece = this.#piece
     if (!piece) return
     this.#piece = undefined
     const written = this.#writeIdentity(piece.content)
-    const compressed = this.#twin && how === 'compress' ? this.#writeTwin(piece.deflated()) : undefined
-    this.#giveBackAfter(piece, Promise.all([written, compressed]))
-  }
-
-  /** Gives the piece back once the work on it is done. */
-  #giveBackAfter(piece: Piece, work: Promise<unknown>): void {
-    this.#track(work.then(() => this.#pool.give(piece)))
+    const compressed = this.#twin && this.#writeTwin(piece.deflated())
+    this.#track(Promise.all([written, compressed]).then(() => this.#pool.give(piece)))
   }
 
   /** Lets the work run beside the next; rejections surface when it is awaited. */
@@ -202,13 +174,4 @@ async function writeAll(file: FileHandle, bytes: Buffer, position: number): Prom
   for (let done = 0; done < bytes.length; ) {
     done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten
   }
-}
-
-/** Reads into the piece; returns how many bytes. */
-async function read(file: FileHandle, piece: Piece, from: number, end: number): Promise<number> {
-  const room = Math.min(piece.bytes.length - piece.used, end - from)
-  const { bytesRead } = await file.read(piece.bytes, piece.used, room, from)
-  if (bytesRead === 0) throw new Error(`a file of the draft ended at byte ${from}, expected ${end}`)
-  piece.used += bytesRead
-  return bytesRead
 }

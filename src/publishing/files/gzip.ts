@@ -1,16 +1,21 @@
-/** The first bytes of a twin; without name and time, so that the same content gives the same bytes. */
-export const gzipHead = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff])
+// Without name and time, so that the same content gives the same bytes.
+const gzipHead = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff])
 
-/** The last bytes of a twin: CRC-32 and size of the content. */
-export function gzipTail(crc: number, bytes: number): Buffer {
-  const tail = Buffer.alloc(8)
-  tail.writeUInt32LE(crc, 0)
-  tail.writeUInt32LE(bytes % 2 ** 32, 4)
-  return tail
+/** A twin up to its records. */
+export function startOfTwin(head: string): Buffer {
+  return head === '' ? gzipHead : Buffer.concat([gzipHead, storedBlock(head, 'between')])
+}
+
+/** A twin behind its records; CRC-32 and size are those of the whole content. */
+export function endOfTwin(tail: string, crc: number, bytes: number): Buffer {
+  const check = Buffer.alloc(8)
+  check.writeUInt32LE(crc, 0)
+  check.writeUInt32LE(bytes % 2 ** 32, 4)
+  return Buffer.concat([storedBlock(tail, 'last'), check])
 }
 
 /** The text as an uncompressed deflate block (RFC 1951, 3.2.4), whose size is known beforehand. */
-export function storedBlock(text: string, place: 'between' | 'last' = 'between'): Buffer {
+function storedBlock(text: string, place: 'between' | 'last'): Buffer {
   const content = Buffer.from(text)
   const head = Buffer.alloc(5)
   head.writeUInt8(place === 'last' ? 1 : 0, 0)

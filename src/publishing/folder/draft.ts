@@ -3,15 +3,24 @@ import { once } from 'node:events'
 import { copyFile, link, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { type FileEnvelope, FileWriter, type WrittenFile } from '../files/file-writer.js'
-import { openRecords } from '../files/joined-records.js'
+import { findRecords } from '../files/find-records.js'
 import { PiecePool } from '../files/pieces.js'
-import type { Texts } from '../files/texts.js'
+import { inOneBatch, type Texts } from '../files/texts.js'
+import { Body } from './body.js'
+import { joinFiles, type RecordsOfFile } from './join-files.js'
+import { type FolderParts, filesOfJoined, type JoinedFile, partsAddress, readParts } from './joined-file.js'
 import { refuseAborted } from './refuse-aborted.js'
 import { makeDirectory, type ReleaseFolder, syncDirectory } from './release-folder.js'
 import { isErrno, toStorageError } from './storage-errors.js'
 
-/** How a file of a draft is written; `twin: false` writes no gzip twin. */
-export type WriteOptions = { readonly twin?: boolean; readonly envelope?: FileEnvelope }
+/**
+ * How a file of a draft is written; `twin: false` writes no gzip twin. `fingerprint` names the content of a file that is there
+ * only to be a part of joined files.
+ */
+export type WriteOptions = { readonly twin?: boolean; readonly envelope?: FileEnvelope; readonly fingerprint?: string }
+
+/** The envelope of a joined file, and that of each of its parts, where they have one. */
+export type JoinOptions = { readonly envelope: FileEnvelope; readonly envelopeOfParts?: FileEnvelope }
 
 type NewFile = WriteOptions & { readonly address: string }
 
@@ -38,6 +47,10 @@ export class Draft implements AsyncDisposable {
   readonly #written = new Map<string, Promise<WrittenFile>>()
   /** Each resolves to what went wrong with a file, or undefined. */
   readonly #unsynced: Promise<unknown>[] = []
+  readonly #joined = new Map<string, JoinedFile>()
+  readonly #fingerprints = new Map<string, string>()
+  readonly #carried = new Set<string>()
+  readonly #partsOfReleases = new Map<string, Promise<FolderParts>>()
   #sealed = false
 
   private constructor(folder: ReleaseFolder, id: string) {
@@ -74,17 +87,39 @@ export class Draft implements AsyncDisposable {
     })
   }
 
-  /** Writes a file with the records of files of this draft, whose envelopes are as long; compressed records are copied. */
-  async join(address: string, parts: readonly string[], signal: AbortSignal, envelope: FileEnvelope): Promise<Writing> {
-    const [writing] = await this.#writeFiles([{ address, envelope }], signal, async ([writer]) => {
-      for (const part of parts) {
-        await this.#written.get(part)
-        refuseAborted(signal, writingFiles)
-        await using records = await openRecords(this.locate(part), envelope)
-        await writer?.addPart(records.identity, records.deflated)
-      }
+  /**
+   * Makes a file with the records of files of this draft. It is served from them: no byte is written a second time, and its twin
+   * has the compressed records of their twins.
+   */
+  async join(
+    address: string,
+    parts: readonly string[],
+    signal: AbortSignal,
+    { envelope, envelopeOfParts = noEnvelope }: JoinOptions,
+  ): Promise<Writing> {
+    const records: RecordsOfFile[] = []
+    for (const [index, part] of parts.entries()) {
+      refuseAborted(signal, writingFiles)
+      records.push(await this.#recordsOf(part, envelopeOfParts, `${address}.part-${index + 1}`, signal))
+    }
+    const written = joinFiles(this.#path, records, envelope, signal).then((made) => {
+      this.#joined.set(address, made.joined)
+      return made.written
     })
-    return writing
+    this.#follow(address, this.locate(address), written, written)
+    return { written }
+  }
+
+  async #recordsOf(address: string, envelope: FileEnvelope, copy: string, signal: AbortSignal): Promise<RecordsOfFile> {
+    await this.#written.get(address)
+    const file = this.locate(address)
+    const { identity, deflated } = await findRecords(file, envelope)
+    if (deflated) return { address, identity, deflated }
+    // The twin of an earlier version cannot be cut: the records are copied into a file of their own, compressed anew.
+    const [start, end] = identity
+    const { written } = await this.write(copy, ofChunks(file, start, end), signal)
+    await written
+    return await this.#recordsOf(copy, noEnvelope, copy, signal)
   }
 
   async #writeFiles<Files extends readonly NewFile[]>(
@@ -95,7 +130,8 @@ export class Draft implements AsyncDisposable {
     const writers: FileWriter[] = []
     let target = this.#path
     try {
-      for (const { address, twin = true, envelope = noEnvelope } of files) {
+      for (const { address, twin = true, envelope = noEnvelope, fingerprint } of files) {
+        if (fingerprint !== undefined) this.#fingerprints.set(address, fingerprint)
         if (this.#unsynced.length >= maxUnsynced) await this.#syncOldest()
         target = await this.#prepare(address)
         writers.push(await FileWriter.create(target, { twin, envelope, pool: this.#pool, together: files.length }))
@@ -113,14 +149,22 @@ export class Draft implements AsyncDisposable {
       await writer.close()
       throw toStorageError(error, writer.target)
     })
-    const synced = written.then(() => writer.sync())
+    this.#follow(
+      address,
+      writer.target,
+      written,
+      written.then(() => writer.sync()),
+    )
+    return { written }
+  }
+
+  #follow(address: string, target: string, written: Promise<WrittenFile>, synced: Promise<unknown>): void {
     const failure = synced.then(
       () => undefined,
-      (error: unknown) => toStorageError(error, writer.target),
+      (error: unknown) => toStorageError(error, target),
     )
     this.#written.set(address, written)
     this.#unsynced.push(failure)
-    return { written }
   }
 
   /** Waits until all bytes of these files can be read. */
@@ -140,7 +184,31 @@ export class Draft implements AsyncDisposable {
 
   /** Takes a file and its twin over from a release unchanged, by hard link where the file system has them. */
   async carry(address: string, from: string): Promise<void> {
-    await this.#link(path.join(this.#folder.releases, from, address), address)
+    const { joined, fingerprints } = await this.#partsOf(from)
+    const same = joined[address]
+    const files = same ? filesOfJoined(same) : [address]
+    for (const file of files) {
+      const fingerprint = fingerprints[file]
+      if (fingerprint !== undefined) this.#fingerprints.set(file, fingerprint)
+      // A part may have been taken over already, as a file of its own or as a part of another one.
+      if (!this.#carried.has(file)) await this.#link(path.join(this.#folder.releases, from, file), file)
+      this.#carried.add(file)
+    }
+    if (same) this.#joined.set(address, same)
+  }
+
+  /** As `carry`, of a part of joined files; false when the release has no such part with this fingerprint. */
+  async carryPart(address: string, fingerprint: string, from: string): Promise<boolean> {
+    const { fingerprints } = await this.#partsOf(from)
+    if (fingerprints[address] !== fingerprint) return false
+    await this.carry(address, from)
+    return true
+  }
+
+  async #partsOf(release: string): Promise<FolderParts> {
+    const parts = this.#partsOfReleases.get(release) ?? readParts(path.join(this.#folder.releases, release))
+    this.#partsOfReleases.set(release, parts)
+    return await parts
   }
 
   /** Gives a file of this draft, and its twin, a second address. */
@@ -170,6 +238,7 @@ export class Draft implements AsyncDisposable {
   /** Syncs the draft and moves it to its final place, complete. */
   async seal(place: 'releases' | 'held'): Promise<void> {
     await this.synced()
+    await this.#describeParts()
     try {
       for (const directory of this.#directories) await syncDirectory(directory)
       const target = path.join(this.#folder[place], this.id)
@@ -181,6 +250,17 @@ export class Draft implements AsyncDisposable {
     } catch (error) {
       throw toStorageError(error, this.#path)
     }
+  }
+
+  async #describeParts(): Promise<void> {
+    if (this.#joined.size === 0) return
+    const parts: FolderParts = {
+      joined: Object.fromEntries(this.#joined),
+      fingerprints: Object.fromEntries(this.#fingerprints),
+    }
+    const { signal } = new AbortController()
+    await this.write(partsAddress, inOneBatch(JSON.stringify(parts)), signal, { twin: false })
+    await this.synced()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -219,6 +299,10 @@ async function syncFile(file: string): Promise<void> {
   } finally {
     await handle.close()
   }
+}
+
+async function* ofChunks(file: string, start: number, end: number): Texts {
+  for await (const chunk of new Body([{ path: file, offset: start, length: end - start }]).chunks()) yield [chunk]
 }
 
 async function* ofOneFile(texts: Texts): AsyncGenerator<readonly (readonly Buffer[])[]> {

@@ -1,8 +1,7 @@
 import path from 'node:path'
 import type { WrittenFile } from '../files/file-writer.js'
-
-/** A part of a file on disk. */
-export type ByteRange = { readonly path: string; readonly offset: number; readonly length: number }
+import { Body } from './body.js'
+import { type JoinedFile, joinedBody } from './joined-file.js'
 
 /** What a response about a published file needs, for HEAD and GET alike. */
 export type ServedFile = {
@@ -10,22 +9,26 @@ export type ServedFile = {
   /** Of the identity bytes, hex. */
   readonly sha256: string
   readonly lastModified: Date
-  readonly identity: ByteRange
+  readonly identity: Body
   /** Absent where the file is small enough to be compressed while it is sent, or is compressed itself. */
-  readonly gzip?: ByteRange
+  readonly gzip?: Body
 }
 
-/** The file at an address of a directory, with its gzip twin. */
+/** The file at an address of a release folder, with its gzip twin; `joined` where its bytes lie in other files. */
 export function toServedFile(
   directory: string,
   address: string,
   { mediaType, lastModified, sha256, bytes, gzipBytes }: WrittenFile & { mediaType: string; lastModified: string },
+  joined: JoinedFile | undefined,
 ): ServedFile {
   const place = path.join(directory, address)
+  const gzip = joined
+    ? joinedBody(directory, joined.gzip)
+    : new Body([{ path: `${place}.gz`, offset: 0, length: gzipBytes }])
   return {
     ...{ mediaType, sha256, lastModified: new Date(lastModified) },
-    identity: { path: place, offset: 0, length: bytes },
-    ...(gzipBytes > 0 && { gzip: { path: `${place}.gz`, offset: 0, length: gzipBytes } }),
+    identity: joined ? joinedBody(directory, joined.identity) : new Body([{ path: place, offset: 0, length: bytes }]),
+    ...(gzipBytes > 0 && { gzip }),
   }
 }
 

@@ -5,6 +5,7 @@ import { createXsdValidator, validateFile } from '../../../src/validation/index.
 import { officialStandard } from '../../support/borrowed-files.js'
 import { day, mappingConfig } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
+import { pathOnDisk } from '../../support/path-on-disk.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
 
 const address = '/iati/organisations.xml'
@@ -76,7 +77,7 @@ describe('the organisation file', () => {
     const release = await publisher.live()
     const file = await release.find(address)
     const xsd = standard === undefined ? undefined : await createXsdValidator(standard)
-    const report = await validateFile(file?.identity.path ?? '', {
+    const report = await validateFile(await pathOnDisk(file?.identity), {
       context: { today: day('2026-11-21'), reportingOrgRef: mappingConfig.reportingOrg.ref },
       ...(xsd && { xsd }),
     })

@@ -19,6 +19,7 @@ import { day, mappingConfig } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
 import { donationRequest, testPayments } from '../../support/donations.js'
 import { officialJudge } from '../../support/official-ruleset.js'
+import { pathOnDisk } from '../../support/path-on-disk.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
 
 /**
@@ -118,7 +119,7 @@ describe("the publisher's checklist", () => {
     for (const address of files) {
       const file = await release.find(address)
       const options = { context: { ...context, reportingOrgRef: mappingConfig.reportingOrg.ref }, ...(xsd && { xsd }) }
-      const { summary, samples: found, complete } = await validateFile(file?.identity.path ?? '', options)
+      const { summary, samples: found, complete } = await validateFile(await pathOnDisk(file?.identity), options)
       expect([
         address,
         complete,

@@ -132,7 +132,7 @@ describe('signed releases', () => {
   it('show parts of two releases', async () => {
     const first = await publisher.live()
     await publishTitle('Second')
-    const chain = await readFile((await first.find('/feeds/releases.json'))?.identity.path ?? '', 'utf8')
+    const chain = (await (await first.find('/feeds/releases.json'))?.identity.text()) ?? ''
     await overwrite(path.join(publisher.feedsDir, 'current/feeds/releases.json'), chain)
     expect(await codes()).toContain('forged')
   })
@@ -161,7 +161,7 @@ describe('signed releases', () => {
     await publishTitle('Third')
     expect(await codes(seen)).toEqual([])
     const chain = JSON.parse(
-      await readFile((await (await publisher.live()).find('/feeds/releases.json'))?.identity.path ?? '', 'utf8'),
+      (await (await (await publisher.live()).find('/feeds/releases.json'))?.identity.text()) ?? '',
     ) as { releases: { release: string }[] }
     expect(chain.releases).toHaveLength(3)
   })

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -179,7 +178,7 @@ describe('a later release', () => {
 describe('a file of a table', () => {
   it('begins with the names of its columns, and its twin decompresses to it', async () => {
     const file = await (await publisher.live()).find('/data/budgets.csv')
-    expect((await readFile(file?.identity.path ?? '', 'utf8')).split('\r\n')[0]).toBe(
+    expect((await file?.identity.text())?.split('\r\n')[0]).toBe(
       'iatiidentifier,number,type,typename,status,statusname,periodstart_isodate,periodend_isodate,value,value_currency,value_currencyname,value_valuedate',
     )
     expect(file?.gzip?.length).toBeGreaterThan(0)

@@ -9,6 +9,7 @@ import { verifyPublished } from '../../../src/publishing/verify/verify-published
 import { listen, testApi } from '../../support/api.js'
 import { insertProjects } from '../../support/catalogue.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
+import { pathOnDisk } from '../../support/path-on-disk.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
 
 let database: TestDatabase
@@ -59,19 +60,20 @@ describe('giving verify', () => {
   it('finds tampering: other bytes of the same length, a shortened file, a compressed twin with other content', async () => {
     const address = '/iati/activities.xml'
     const { identity, gzip } = await file(address)
+    const [target, twinTarget] = [await pathOnDisk(identity), await pathOnDisk(gzip)]
     const text = await publisher.read(address)
-    await overwrite(identity.path, text.replace('Project 2', 'Project X'))
+    await overwrite(target, text.replace('Project 2', 'Project X'))
     expect((await verify()).findings).toContainEqual(
       expect.objectContaining({ code: 'tampered', address, expected: expect.stringContaining('sha256') }),
     )
-    await overwrite(identity.path, text)
+    await overwrite(target, text)
     expect((await verify()).findings).toEqual([])
-    await rm(gzip?.path ?? '')
-    await writeFile(gzip?.path ?? '', gzipSync(text.replace('Project 2', 'Project X')).subarray(0, gzip?.length))
+    await rm(twinTarget)
+    await writeFile(twinTarget, gzipSync(text.replace('Project 2', 'Project X')).subarray(0, gzip?.length))
     const twin = expect.objectContaining({ address: expect.stringContaining('(gzip)') })
     expect((await verify()).findings).toContainEqual(twin)
-    await rm(gzip?.path ?? '')
-    await writeFile(gzip?.path ?? '', Buffer.concat([gzipSync(text.replace('Project 2', 'X')), Buffer.alloc(500)]))
+    await rm(twinTarget)
+    await writeFile(twinTarget, Buffer.concat([gzipSync(text.replace('Project 2', 'X')), Buffer.alloc(500)]))
     expect((await verify()).findings).toContainEqual(twin)
   })
 
@@ -123,7 +125,7 @@ describe('giving verify', () => {
   })
 
   it('finds a missing file', async () => {
-    await rm((await file('/iati/organisations.xml')).identity.path)
+    await rm(await pathOnDisk((await file('/iati/organisations.xml')).identity))
     expect((await verify()).findings).toContainEqual(
       expect.objectContaining({ code: 'missing', address: expect.stringContaining('/iati/organisations.xml') }),
     )

@@ -1,12 +1,17 @@
+import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { gunzipSync, gzipSync, inflateRawSync } from 'node:zlib'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { FileEnvelope } from '../../../src/publishing/files/file-writer.js'
 import { pieceBytes } from '../../../src/publishing/files/pieces.js'
 import type { Texts } from '../../../src/publishing/files/texts.js'
 import { Draft } from '../../../src/publishing/folder/draft.js'
+import { joinedBody, readParts } from '../../../src/publishing/folder/joined-file.js'
 import { prepareFolder, releaseFolder } from '../../../src/publishing/folder/release-folder.js'
 
 const { signal } = new AbortController()
@@ -53,12 +58,12 @@ const lines = (count: number, what: string) =>
 
 /** The twin's only deflate stream: everything between its head and its tail. */
 function onlyStream(twin: Buffer): Buffer {
-  const { buffer, engine } = inflateRawSync(twin.subarray(10, -8), { info: true }) as unknown as {
+  const inflated = inflateRawSync(twin.subarray(10, -8), { info: true }) as unknown as {
     buffer: Buffer
     engine: { bytesWritten: number }
   }
-  expect(engine.bytesWritten).toBe(twin.length - 18)
-  return buffer
+  expect(inflated.engine.bytesWritten).toBe(twin.length - 18)
+  return inflated.buffer
 }
 
 const filesOf = async (address: string) => ({
@@ -136,35 +141,125 @@ describe('a written file', () => {
 describe('a joined file', () => {
   const parts = { '/1.xml': lines(60_000, 'first'), '/2.xml': lines(3, 'second'), '/3.xml': Buffer.alloc(0) }
   const all = Buffer.concat([Buffer.from(envelope.head), ...Object.values(parts), Buffer.from(envelope.tail)])
+  const folder = () => releaseFolder(root)
 
-  beforeEach(async () => {
+  /** The file as a sealed draft has it. */
+  const joinedOf = async (id: string, address = '/all.xml') => {
+    const directory = path.join(folder().releases, id)
+    const { joined } = await readParts(directory)
+    const entry = joined[address] ?? expect.fail(`${address} is not joined`)
+    return { directory, identity: joinedBody(directory, entry.identity), twin: joinedBody(directory, entry.gzip) }
+  }
+  const join = (envelopeOfParts: FileEnvelope = envelope) =>
+    draft.join('/all.xml', Object.keys(parts), signal, { envelope, envelopeOfParts })
+
+  const writeParts = async (of: FileEnvelope = envelope) => {
     for (const [address, records] of Object.entries(parts)) {
-      await draft.write(address, cut(records, 9999), signal, { envelope })
+      await draft.write(address, cut(records, 9999), signal, { envelope: of, fingerprint: sha256(records) })
     }
+  }
+
+  it('is read from its parts, its twin from theirs, and takes no space of its own', async () => {
+    await writeParts()
+    const written = await (await join()).written
+    await draft.seal('releases')
+    const { directory, identity, twin } = await joinedOf(draft.id)
+    const bytes = await twin.bytes()
+    expect((await identity.bytes()).equals(all)).toBe(true)
+    expect(onlyStream(bytes).equals(all)).toBe(true)
+    expect(gunzipSync(bytes).equals(all)).toBe(true)
+    expect(execFileSync('gunzip', ['-c'], { input: bytes, maxBuffer: 2 * all.length }).equals(all)).toBe(true)
+    expect(written).toEqual({
+      ...{ bytes: all.length, gzipBytes: bytes.length, sha256: sha256(all) },
+      contentSha256: sha256(Buffer.concat([Buffer.from('<all>\n'), all.subarray(envelope.head.length)])),
+    })
+    expect([identity.length, twin.length]).toEqual([all.length, bytes.length])
+    const files = Object.keys(parts).flatMap((address) => [address.slice(1), `${address.slice(1)}.gz`])
+    expect((await readdir(directory)).sort()).toEqual([...files, 'parts.json'])
   })
 
-  it('has the records of its parts and the compressed ones of their twins', async () => {
-    const written = await (await draft.join('/all.xml', Object.keys(parts), signal, envelope)).written
-    const { identity, twin } = await filesOf('/all.xml')
-    expect(identity.equals(all)).toBe(true)
-    expect(onlyStream(twin).equals(all)).toBe(true)
-    expect(gunzipSync(twin).equals(all)).toBe(true)
-    expect(written).toMatchObject({ bytes: all.length, gzipBytes: twin.length, sha256: sha256(all) })
-    const ofPart = (await filesOf('/1.xml')).twin.subarray(
-      10 + 5 + envelope.head.length,
-      -(8 + 5 + envelope.tail.length),
+  it('has parts without an envelope, too', async () => {
+    await writeParts({ head: '', tail: '' })
+    await join({ head: '', tail: '' })
+    await draft.seal('releases')
+    const { identity, twin } = await joinedOf(draft.id)
+    expect((await identity.bytes()).equals(all)).toBe(true)
+    expect(gunzipSync(await twin.bytes()).equals(all)).toBe(true)
+  })
+
+  it('is cut anywhere, also across the borders of its parts', async () => {
+    await writeParts()
+    await join()
+    await draft.seal('releases')
+    const { identity } = await joinedOf(draft.id)
+    const head = envelope.head.length
+    const borders = [0, 1, head, head + parts['/1.xml'].length, all.length - envelope.tail.length, all.length]
+    const place = fc.oneof(fc.constantFrom(...borders), fc.nat(all.length))
+    await fc.assert(
+      fc.asyncProperty(place, place, fc.nat(70), async (one, other, inner) => {
+        const [start, end] = [Math.min(one, other), Math.max(one, other)]
+        const slice = identity.slice(start, end)
+        const wanted = all.subarray(start, end)
+        expect(slice.length).toBe(end - start)
+        expect((await slice.bytes()).equals(wanted)).toBe(true)
+        expect((await buffer(slice.chunks())).equals(wanted)).toBe(true)
+        expect((await slice.slice(inner).bytes()).equals(wanted.subarray(inner))).toBe(true)
+      }),
+      { numRuns: 60 },
     )
-    expect(twin.includes(ofPart)).toBe(true)
+  })
+
+  it('is carried over with its parts, which outlive the release before', async () => {
+    await writeParts()
+    await join()
+    await draft.seal('releases')
+    const before = draft.id
+    draft = await Draft.begin(folder(), '20261121T030000Z-2')
+    expect(await draft.carryPart('/1.xml', sha256(parts['/2.xml']), before)).toBe(false)
+    expect(await draft.carryPart('/1.xml', sha256(parts['/1.xml']), before)).toBe(true)
+    await draft.carry('/all.xml', before)
+    await draft.seal('releases')
+    await rm(path.join(folder().releases, before), { recursive: true })
+    const { directory, identity, twin } = await joinedOf(draft.id)
+    expect((await identity.bytes()).equals(all)).toBe(true)
+    expect(gunzipSync(await twin.bytes()).equals(all)).toBe(true)
+    expect((await readParts(directory)).fingerprints).toEqual({
+      ...{ '/1.xml': sha256(parts['/1.xml']), '/2.xml': sha256(parts['/2.xml']), '/3.xml': sha256(parts['/3.xml']) },
+    })
   })
 
   it('compresses again what an earlier version compressed in one go', async () => {
+    await writeParts()
     await draft.synced()
     const old = draft.locate('/1.xml.gz')
     await writeFile(old, gzipSync(await readFile(draft.locate('/1.xml')), { level: 1 }))
-    await draft.join('/all.xml', Object.keys(parts), signal, envelope)
+    await join()
+    await draft.seal('releases')
+    const { identity, twin } = await joinedOf(draft.id)
+    expect((await identity.bytes()).equals(all)).toBe(true)
+    expect(onlyStream(await twin.bytes()).equals(all)).toBe(true)
+    expect(gunzipSync(await twin.bytes()).equals(all)).toBe(true)
+  })
+
+  it('says which of its files is too short, instead of ending early', async () => {
+    await writeParts()
+    await join()
+    await draft.seal('releases')
+    const { directory, identity } = await joinedOf(draft.id)
+    await truncate(path.join(directory, '1.xml'), 1000)
+    const error = expect.objectContaining({
+      code: 'release-corrupt',
+      message: expect.stringContaining('1.xml has 1000'),
+    })
+    await expect(identity.bytes()).rejects.toEqual(error)
+    await expect(buffer(identity.chunks())).rejects.toEqual(error)
+  })
+
+  it('is given up when a part cannot be read to its end', async () => {
+    await writeParts()
     await draft.synced()
-    const { twin } = await filesOf('/all.xml')
-    expect(onlyStream(twin).equals(all)).toBe(true)
-    expect(gunzipSync(twin).equals(all)).toBe(true)
+    await join()
+    await truncate(draft.locate('/1.xml'), 1000)
+    await expect(draft.seal('releases')).rejects.toMatchObject({ code: 'release-corrupt' })
   })
 })

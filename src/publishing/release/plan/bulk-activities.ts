@@ -7,13 +7,14 @@ import { stampedEnvelope } from './stamped-envelope.js'
 
 /**
  * All activities in one file (iati.md 1.4). One activity file is published a second time under this address; of several,
- * the records are copied from the files of the draft, and from their gzip twins without compressing again.
+ * the records are served from their files.
  */
 export function bulkActivities(segments: readonly Dataset[], generated: IsoInstant): Dataset {
   const [first] = segments
   if (!first) throw new Error('a release has at least one activity file')
   const bulk = { path: bulkActivitiesPath, mediaType: first.mediaType }
   if (segments.length === 1) return { ...first, ...bulk, content: { kind: 'same', as: first.path } }
+  const envelope = stampedEnvelope('iati-activities', generated)
   const fingerprint = createHash('sha256')
   for (const segment of segments) fingerprint.update(`${segment.path} ${segment.fingerprint}\n`)
   return {
@@ -21,10 +22,6 @@ export function bulkActivities(segments: readonly Dataset[], generated: IsoInsta
     records: segments.reduce((sum, { records }) => sum + records, 0),
     fingerprint: fingerprint.digest('base64'),
     notices: segments.map(({ notices }) => notices).reduce(addSummaries),
-    content: {
-      kind: 'joined',
-      envelope: stampedEnvelope('iati-activities', generated),
-      parts: segments.map(({ path }) => path),
-    },
+    content: { kind: 'joined', parts: segments.map(({ path }) => path), envelope, envelopeOfParts: envelope },
   }
 }

@@ -24,7 +24,12 @@ export type Dataset = {
 export type DatasetContent =
   | { readonly kind: 'texts'; readonly envelope?: FileEnvelope; readonly texts: (client: Connection) => Texts }
   | { readonly kind: 'same'; readonly as: string }
-  | { readonly kind: 'joined'; readonly envelope: FileEnvelope; readonly parts: readonly string[] }
+  | {
+      readonly kind: 'joined'
+      readonly parts: readonly string[]
+      readonly envelope: FileEnvelope
+      readonly envelopeOfParts?: FileEnvelope
+    }
   | { readonly kind: 'index'; readonly parts: readonly string[] }
   | { readonly kind: 'together'; readonly source: FilesSource; readonly twin: boolean }
 

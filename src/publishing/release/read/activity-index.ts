@@ -1,5 +1,3 @@
-import { createReadStream } from 'node:fs'
-import { open, readFile } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ServiceError } from '../../../domain/errors.js'
 import { activityIndexPath } from '../../../feeds/addresses.js'
@@ -21,20 +19,6 @@ export function fileStart(path: string): string {
 /** The line after them. */
 export function fileEnd(months: MonthSums): string {
   return `],"months":${JSON.stringify(months)}}`
-}
-
-/** The lines of a file of any size. */
-export async function* linesOfFile(path: string): AsyncGenerator<string> {
-  let rest: Buffer = Buffer.alloc(0)
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 18 }) as AsyncIterable<Buffer>) {
-    rest = Buffer.concat([rest, chunk])
-    let from = 0
-    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10, from)) {
-      yield rest.toString('utf8', from, end)
-      from = end + 1
-    }
-    rest = rest.subarray(from)
-  }
 }
 
 /** The position of an entry among all of its release. */
@@ -73,7 +57,7 @@ export class ActivityIndex {
   static async read(release: ReadableRelease): Promise<ActivityIndex | undefined> {
     const file = await release.find(activityIndexPath)
     if (!file) return undefined
-    const bytes = await readFile(file.identity.path)
+    const bytes = await file.identity.bytes()
     return new ActivityIndex(bytes, await partsOf(bytes))
   }
 
@@ -173,15 +157,9 @@ export async function readActivity(release: ReadableRelease, index: ActivityInde
   const { offset, length, identifier } = index.entry(row)
   const file = await release.find(index.pathOf(row))
   if (!file) throw corrupt(release, index.pathOf(row))
-  const handle = await open(file.identity.path)
-  try {
-    const bytes = Buffer.allocUnsafe(length)
-    const { bytesRead } = await handle.read(bytes, 0, length, offset)
-    if (bytesRead !== length || !bytes.subarray(0, openTag.length).equals(openTag)) throw corrupt(release, identifier)
-    return bytes
-  } finally {
-    await handle.close()
-  }
+  const bytes = await file.identity.slice(offset, offset + length).bytes()
+  if (bytes.length !== length || !bytes.subarray(0, openTag.length).equals(openTag)) throw corrupt(release, identifier)
+  return bytes
 }
 
 const openTag = Buffer.from('<iati-activity ')

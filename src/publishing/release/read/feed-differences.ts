@@ -1,6 +1,5 @@
-import { createReadStream } from 'node:fs'
-import type { Readable } from 'node:stream'
 import { projectFeedIndexPath } from '../../../feeds/addresses.js'
+import { linesOf } from './lines-of.js'
 import type { ReadableRelease } from './release-reader.js'
 
 /** The feed of a project in two indexes: its SHA-256 now and before, undefined where it is not. */
@@ -34,18 +33,7 @@ export async function* feedDifferences(
 /** The lines of a release's index of feeds. */
 export async function* feedIndexLines(release: ReadableRelease | undefined): AsyncGenerator<string> {
   const index = await release?.find(projectFeedIndexPath)
-  if (index) yield* linesOf(createReadStream(index.identity.path))
-}
-
-/** The lines of a text as it comes. */
-export async function* linesOf(text: Readable): AsyncGenerator<string> {
-  let rest = ''
-  for await (const chunk of text.setEncoding('utf8') as AsyncIterable<string>) {
-    const lines = (rest + chunk).split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
-  }
-  if (rest !== '') yield rest
+  if (index) yield* linesOf(index.identity.chunks())
 }
 
 async function* feedsOf(lines: AsyncIterable<string>): AsyncGenerator<Feed, undefined> {

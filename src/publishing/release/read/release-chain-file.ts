@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { ReleaseRecord } from '../../../domain/release-chain.js'
 import { releaseChainPath } from '../../../feeds/addresses.js'
 import type { ReadableRelease } from './release-reader.js'
@@ -7,7 +6,7 @@ import type { ReadableRelease } from './release-reader.js'
 export async function releaseChain(release: ReadableRelease | undefined): Promise<ReleaseRecord[]> {
   const file = await release?.find(releaseChainPath)
   if (!file) return []
-  const { releases } = JSON.parse(await readFile(file.identity.path, 'utf8')) as { releases: ReleaseRecord[] }
+  const { releases } = JSON.parse(await file.identity.text()) as { releases: ReleaseRecord[] }
   return releases
 }
 

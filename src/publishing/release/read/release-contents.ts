@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { ServiceError } from '../../../domain/errors.js'
 import type { CarriedIdentifier } from '../../../store/publication/published-identifiers.js'
 import type { ReadableRelease } from './release-reader.js'
@@ -25,20 +24,20 @@ export function activityFiles(release: ReadableRelease): string[] {
   return release.manifest.files.map(({ path }) => path).filter((path) => /^\/iati\/activities(-\d+)?\.xml$/.test(path))
 }
 
-/** The activities of a file of a release, none when it has no such file; as `activitiesInFile`. */
+/** The activities of a file of a release, none when it has no such file; as `activitiesIn`. */
 export async function* activitiesOf(release: ReadableRelease, address: string): AsyncGenerator<PublishedActivity> {
   const file = await release.find(address)
-  if (file) yield* activitiesInFile(file.identity.path)
+  if (file) yield* activitiesIn(file.identity.chunks(), address)
 }
 
 /**
- * The activities of one of our own files in project order, one in memory at a time. Our writer escapes every angle bracket
+ * The activities of one of our own files in project order, one in memory at a time; `name` is for errors. Our writer escapes every angle bracket
  * in text, so the tags can be searched for. Throws `release-corrupt`.
  */
-export async function* activitiesInFile(path: string): AsyncGenerator<PublishedActivity> {
+export async function* activitiesIn(chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<PublishedActivity> {
   let pending: Buffer = Buffer.alloc(0)
   let pendingOffset = 0
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
+  for await (const chunk of chunks) {
     pending = Buffer.concat([pending, chunk])
     let from = 0
     for (;;) {
@@ -46,27 +45,27 @@ export async function* activitiesInFile(path: string): AsyncGenerator<PublishedA
       const tagAt = start < 0 ? -1 : pending.indexOf(closeTag, start)
       if (tagAt < 0) break
       const end = tagAt + closeTag.length
-      yield toActivity(pending.subarray(start, end), pendingOffset + start, path)
+      yield toActivity(pending.subarray(start, end), pendingOffset + start, name)
       from = end
     }
     pending = pending.subarray(from)
     pendingOffset += from
-    if (pending.length > maxActivityBytes) throw corrupt(path, 'an activity has no end')
+    if (pending.length > maxActivityBytes) throw corrupt(name, 'an activity has no end')
   }
 }
 
-function toActivity(bytes: Buffer, offset: number, path: string): PublishedActivity {
+function toActivity(bytes: Buffer, offset: number, file: string): PublishedActivity {
   const text = bytes.toString('utf8')
   const [, identifier] = /<iati-identifier>([^<]+)<\/iati-identifier>/.exec(text) ?? []
   const [, projectId] = /(\d+)$/.exec(identifier ?? '') ?? []
-  if (identifier === undefined || projectId === undefined) throw corrupt(path, 'an activity has no identifier')
+  if (identifier === undefined || projectId === undefined) throw corrupt(file, 'an activity has no identifier')
   const undated = text.replace(/ last-updated-datetime="[^"]*"/, '')
   const hash = createHash('sha256').update(undated).digest('base64url')
   return { identifier, projectId: Number(projectId), hash, offset, length: bytes.length, text }
 }
 
-function corrupt(path: string, reason: string): ServiceError {
-  return new ServiceError('release-corrupt', `${path} cannot be read: ${reason}`)
+function corrupt(file: string, reason: string): ServiceError {
+  return new ServiceError('release-corrupt', `${file} cannot be read: ${reason}`)
 }
 
 /** All identifiers of a release with their segment, in batches. */

@@ -3,6 +3,8 @@ import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { ServiceError } from '../../../domain/errors.js'
 import { manifestPath, releaseChainPath } from '../../../feeds/addresses.js'
+import { Body } from '../../folder/body.js'
+import { readParts } from '../../folder/joined-file.js'
 import { isReleaseId, liveReleaseId, releaseFolder } from '../../folder/release-folder.js'
 import { type ServedFile, toServedFile } from '../../folder/served-file.js'
 import { isErrno } from '../../folder/storage-errors.js'
@@ -100,8 +102,9 @@ async function openRelease(directory: string, id: string): Promise<ReadableRelea
     mediaType: jsonMediaType,
     sha256: createHash('sha256').update(text).digest('hex'),
     lastModified: new Date(manifest.generated),
-    identity: { path: file, offset: 0, length: text.length },
+    identity: new Body([{ path: file, offset: 0, length: text.length }]),
   }
+  const { joined } = await readParts(directory)
   const chainFile = await jsonFile(path.join(directory, releaseChainPath), manifestFile.lastModified)
   return {
     id,
@@ -110,7 +113,7 @@ async function openRelease(directory: string, id: string): Promise<ReadableRelea
       if (address === manifestPath) return manifestFile
       if (address === releaseChainPath) return chainFile
       const file = files.get(address)
-      if (file) return toServedFile(directory, address, file)
+      if (file) return toServedFile(directory, address, file, joined[address])
       const projectId = projectFeedPattern.exec(address)?.[1]
       if (projectId === undefined || manifest.projectFeeds.count === 0) return undefined
       const entry = await findPackedFeed(directory, Number(projectId))
@@ -119,7 +122,7 @@ async function openRelease(directory: string, id: string): Promise<ReadableRelea
           mediaType: atomMediaType,
           sha256: entry.sha256,
           lastModified: entry.lastModified,
-          identity: { path: path.join(directory, packAddress), offset: entry.offset, length: entry.length },
+          identity: new Body([{ path: path.join(directory, packAddress), offset: entry.offset, length: entry.length }]),
         }
       )
     },
@@ -134,7 +137,7 @@ async function jsonFile(file: string, lastModified?: Date): Promise<ServedFile |
       mediaType: jsonMediaType,
       sha256: createHash('sha256').update(text).digest('hex'),
       lastModified: lastModified ?? (await stat(file)).mtime,
-      identity: { path: file, offset: 0, length: text.length },
+      identity: new Body([{ path: file, offset: 0, length: text.length }]),
     }
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return undefined

@@ -1,9 +1,11 @@
+import { createReadStream } from 'node:fs'
 import { activityIndexPath } from '../../../feeds/addresses.js'
 import type { Texts } from '../../files/texts.js'
 import type { Draft } from '../../folder/draft.js'
 import { MonthSums, toEntry } from '../read/activity-entry.js'
-import { fileEnd, fileStart, indexEnd, indexStart, linesOfFile } from '../read/activity-index.js'
-import { activitiesInFile } from '../read/release-contents.js'
+import { fileEnd, fileStart, indexEnd, indexStart } from '../read/activity-index.js'
+import { linesOf } from '../read/lines-of.js'
+import { activitiesIn } from '../read/release-contents.js'
 import type { ReadableRelease } from '../read/release-reader.js'
 
 // Lines that are handed to the file together.
@@ -19,7 +21,7 @@ export async function* indexTexts(
   parts: readonly { readonly path: string; readonly isCarried: boolean }[],
 ): Texts {
   const before = await live?.find(activityIndexPath)
-  const sections = before && new IndexSections(before.identity.path)
+  const sections = before && new IndexSections(before.identity.chunks())
   try {
     yield [Buffer.from(indexStart)]
     for (const [index, { path, isCarried }] of parts.entries()) {
@@ -39,7 +41,10 @@ export async function* indexTexts(
 async function* linesAbout(file: string): AsyncGenerator<string> {
   const months = new MonthSums()
   let line: string | undefined
-  for await (const activity of activitiesInFile(file)) {
+  for await (const activity of activitiesIn(
+    createReadStream(file, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>,
+    file,
+  )) {
     if (line !== undefined) yield `${line},`
     line = JSON.stringify(toEntry(activity, months))
   }
@@ -61,8 +66,8 @@ async function* inBatches(lines: AsyncGenerator<string>): AsyncGenerator<string[
 class IndexSections {
   readonly #lines: AsyncGenerator<string>
 
-  constructor(file: string) {
-    this.#lines = linesOfFile(file)
+  constructor(chunks: AsyncIterable<Buffer>) {
+    this.#lines = linesOf(chunks)
   }
 
   /** Moves to the section of a file; false when the index has none behind the last one. */

@@ -149,7 +149,7 @@ async function writeContent(
     await draft.written(content.parts)
     return await draft.write(path, indexTexts(draft, live, parts), signal)
   }
-  if (content.kind === 'joined') return await draft.join(path, content.parts, signal, content.envelope)
+  if (content.kind === 'joined') return await draft.join(path, content.parts, signal, content)
   const { envelope } = content
   return await draft.write(path, content.texts(client), signal, envelope && { envelope })
 }

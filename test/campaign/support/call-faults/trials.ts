@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { cp, mkdtemp, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createApiUser } from '../../../../src/api/operations/create-api-user.js'
@@ -89,7 +89,7 @@ async function publicationTrial(database: TestDatabase): Promise<Trial> {
   let title = ''
   const isPublished = async () => {
     const file = await (await reader.live())?.find('/iati/activities.xml')
-    return file !== undefined && (await readFile(file.identity.path, 'utf8')).includes(title)
+    return file !== undefined && (await file.identity.text()).includes(title)
   }
   return {
     place,

@@ -1,13 +1,20 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
-import { ServiceError } from '../domain/errors.js'
-import type { ByteRange } from '../publishing/folder/served-file.js'
+import { type ByteRange, tooShort } from '../publishing/folder/body.js'
 import type { Download } from './downloads.js'
 import type { OpenFile } from './open-files.js'
 
-/** A part of a file that is open. */
-export type OpenPart = ByteRange & { readonly file: OpenFile }
+/** A body whose files are open. */
+export type OpenBody = { readonly length: number; readonly parts: readonly OpenPart[] }
+
+/** A part of a file that is open, or bytes in memory. */
+export type OpenPart = (ByteRange & { readonly file: OpenFile }) | Buffer
+
+/** Closes the files of a body. */
+export async function closeBody({ parts }: Pick<OpenBody, 'parts'>): Promise<void> {
+  for (const part of parts) if (!(part instanceof Uint8Array)) await part.file.close()
+}
 
 // Each reader has a buffer of its own; larger ones are no faster, smaller ones share the memory of many readers.
 const largestChunk = 262_144
@@ -16,23 +23,23 @@ const chunksTogether = 64 * 1_048_576
 let readers = 0
 
 /**
- * Answers with a part of an open file, under the status and headers that were set, and ends file and download. One buffer is
+ * Answers with an open body, under the status and headers that were set, and ends its files and the download. One buffer is
  * filled again each time the connection has taken its bytes: a stream would allocate every chunk, which takes half as
  * long again. A file that turns out to be too short cuts the connection, since its length has been promised.
  */
-export function sendPart(reply: FastifyReply, part: OpenPart, download: Download): FastifyReply {
+export function sendBody(reply: FastifyReply, body: OpenBody, download: Download): FastifyReply {
   const { raw: response, request, log } = reply.hijack()
   response.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders)
   readers++
-  copyPart(part, response, download)
+  copyBody(body, response, download)
     .finally(() => {
       readers--
       download.end()
-      return part.file.close()
+      return closeBody(body)
     })
     .then(
       (sent) => {
-        if (sent < part.length) log.info({ requestId: request.id, sent }, 'a reader went away before the end of a file')
+        if (sent < body.length) log.info({ requestId: request.id, sent }, 'a reader went away before the end of a file')
       },
       (err: unknown) => {
         response.destroy()
@@ -43,29 +50,31 @@ export function sendPart(reply: FastifyReply, part: OpenPart, download: Download
 }
 
 /** Returns how many bytes were sent: fewer than there are when the reader has gone away. */
-async function copyPart(
-  { file, path, offset, length }: OpenPart,
-  response: ServerResponse,
-  download: Download,
-): Promise<number> {
+async function copyBody({ parts, length }: OpenBody, response: ServerResponse, download: Download): Promise<number> {
   const share = Math.max(smallestChunk, Math.floor(chunksTogether / readers))
   const chunk = Buffer.allocUnsafeSlow(Math.min(largestChunk, share, length))
   let sent = 0
-  while (sent < length) {
-    const { bytesRead } = await file.handle.read(chunk, 0, Math.min(chunk.length, length - sent), offset + sent)
-    if (bytesRead === 0) {
-      throw new ServiceError(
-        'release-corrupt',
-        `${path} ends after ${offset + sent} bytes, expected ${offset + length}`,
-      )
+  for (const part of parts) {
+    for (let at = 0; at < part.length; ) {
+      const bytes = await read(part, at, chunk)
+      const delayMs = download.delayMs(bytes.length)
+      if (delayMs > 0) await sleep(delayMs, undefined, { ref: false })
+      if (!(await isTaken(response, bytes))) return sent
+      at += bytes.length
+      sent += bytes.length
     }
-    const delayMs = download.delayMs(bytesRead)
-    if (delayMs > 0) await sleep(delayMs, undefined, { ref: false })
-    if (!(await isTaken(response, bytesRead === chunk.length ? chunk : chunk.subarray(0, bytesRead)))) return sent
-    sent += bytesRead
   }
   response.end()
   return sent
+}
+
+/** The next bytes of a part, in `chunk` where they come from a file. */
+async function read(part: OpenPart, at: number, chunk: Buffer): Promise<Buffer> {
+  if (part instanceof Uint8Array) return part.subarray(at)
+  const { file, path, offset, length } = part
+  const { bytesRead } = await file.handle.read(chunk, 0, Math.min(chunk.length, length - at), offset + at)
+  if (bytesRead === 0) throw tooShort(path, offset + at, offset + length)
+  return bytesRead === chunk.length ? chunk : chunk.subarray(0, bytesRead)
 }
 
 /** Resolves when the connection has taken these bytes; false when it is closed. */
