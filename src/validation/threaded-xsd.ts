@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { type ErrorCode, ServiceError } from '../domain/errors.js'
 import type { Notice } from '../domain/notice.js'
 import type { RecordKind } from './record.js'
-import type { SchemaCheck } from './xsd.js'
+import { hasSchemas, type SchemaCheck } from './xsd.js'
 
 export type SchemaRequest = {
   /** All records in one block, which is handed over, and the length of each. */
@@ -14,11 +14,10 @@ export type SchemaRequest = {
 }
 
 export type SchemaReply =
-  | { readonly kind: 'ready'; readonly version: string | undefined }
   | { readonly kind: 'checked'; readonly notices: Notice[][] }
   | { readonly kind: 'failed'; readonly code: ErrorCode | undefined; readonly error: unknown }
 
-type Waiter = { resolve(reply: Exclude<SchemaReply, { kind: 'failed' }>): void; reject(error: unknown): void }
+type Waiter = { resolve(notices: Notice[][]): void; reject(error: unknown): void }
 
 // Beside this file and of its kind: sources run as they are too.
 const ownProgram = new URL(`./xsd-thread${extname(import.meta.url)}`, import.meta.url)
@@ -28,9 +27,11 @@ const resourceLimits = { maxYoungGenerationSizeMb: 8 }
 
 /**
  * The official schema in a thread of its own, for files whose check takes longer than a thread's start; undefined when
- * its files are not in `directory/schemas`, `standard-missing` when they cannot be used. `program` is for tests.
+ * its files are not in `directory/schemas`. Questions may be asked while it starts; each is answered `standard-missing`
+ * when the files cannot be used. `program` is for tests.
  */
-export async function openThreadedXsd(directory: string, program = ownProgram): Promise<SchemaCheck | undefined> {
+export function openThreadedXsd(directory: string, program = ownProgram): SchemaCheck | undefined {
+  if (!hasSchemas(directory)) return undefined
   const worker = new Worker(program, { workerData: directory, name: 'xsd', resourceLimits })
   // The thread answers in the order of the questions.
   const waiting: Waiter[] = []
@@ -42,28 +43,15 @@ export async function openThreadedXsd(directory: string, program = ownProgram): 
   worker.on('message', (reply: SchemaReply) => {
     const waiter = waiting.shift()
     if (reply.kind === 'failed') waiter?.reject(toError(reply))
-    else waiter?.resolve(reply)
+    else waiter?.resolve(reply.notices)
   })
   worker.on('error', end)
   worker.on('exit', (code) => end(new Error(`the thread of the official schema ended with ${code}`)))
   const answer = () =>
-    new Promise<Exclude<SchemaReply, { kind: 'failed' }>>((resolve, reject) => {
+    new Promise<Notice[][]>((resolve, reject) => {
       if (ended) reject(ended)
       else waiting.push({ resolve, reject })
     })
-  const dispose = async () => void (await worker.terminate())
-
-  let ready: SchemaReply
-  try {
-    ready = await answer()
-  } catch (error) {
-    await dispose()
-    throw error
-  }
-  if (ready.kind === 'ready' && ready.version === undefined) {
-    await dispose()
-    return undefined
-  }
   // Only a question that waits for its answer keeps the process alive.
   worker.unref()
   return {
@@ -77,11 +65,11 @@ export async function openThreadedXsd(directory: string, program = ownProgram): 
       }
       worker.postMessage({ block, lengths, kind, namespaces } satisfies SchemaRequest, [block.buffer])
       worker.ref()
-      const reply = await answer()
+      const notices = await answer()
       if (waiting.length === 0) worker.unref()
-      return reply.kind === 'checked' ? reply.notices : []
+      return notices
     },
-    dispose,
+    dispose: async () => void (await worker.terminate()),
   }
 }
 

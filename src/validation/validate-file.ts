@@ -4,14 +4,12 @@ import type { Notice, NoticeSummary } from '../domain/notice.js'
 import type { Attributes, Element } from '../xml/element.js'
 import { convertToUtf8 } from '../xml/encoding.js'
 import { streamElements, type XmlLimits } from '../xml/reader.js'
-import { writeElement } from '../xml/writer.js'
-import { detached } from './detached.js'
 import { fileNotices } from './file-notices.js'
 import { createFileValidator, type FileValidator, kindOfRoot } from './file-validator.js'
-import { findingsAbout, identifierOf } from './findings.js'
+import { findingsAbout } from './findings.js'
 import { noticeLog } from './notice-log.js'
 import type { RecordKind } from './record.js'
-import { isForeign } from './structure.js'
+import { createSchemaBatches, type SchemaBatches } from './schema-batches.js'
 import { searchHiddenTags } from './tag-search.js'
 import type { RecordContext } from './view.js'
 import { type SchemaCheck, xsdNotices } from './xsd.js'
@@ -47,10 +45,6 @@ export type ValidateFileOptions = {
   readonly input?: AsyncIterable<Buffer>
 }
 
-const batchSize = 100
-// Larger batches leave the young generation of the heap before they are freed, and libxml2 keeps the memory of its
-// largest one: 280 MB at 1,000,000.
-const batchBytes = 100_000
 // The registry accepts no larger file; the official validator answers 413 a little above.
 const mostBytes = 60_000_000
 // Up to these limits a record is checked within 256 MB.
@@ -66,10 +60,11 @@ const largeRecordCharacters = 1_000_000
 export async function validateFile(path: string, options: ValidateFileOptions): Promise<FileReport> {
   const { context, xsd, onNotice, onProgress, signal } = options
   const log = noticeLog(options.samplesPerCode ?? 20)
-  const note = (notice: Notice): void => {
+  const pass = (notice: Notice): void => {
     log.add(notice)
     onNotice?.(notice)
   }
+  const note = (notice: Notice): void => (file?.schema ? file.schema.note(notice) : pass(notice))
   let bytes = 0
   const aboutFile = (code: keyof typeof fileNotices, detail: string, line?: number): void => {
     const name = file?.root ?? 'the file'
@@ -105,7 +100,7 @@ export async function validateFile(path: string, options: ValidateFileOptions): 
         root: string
         version: string | undefined
         validator: FileValidator
-        schema: Batch | undefined
+        schema: SchemaBatches | undefined
       }
     | undefined
   const onRoot = (root: string, attributes: Attributes, line: number): void => {
@@ -122,12 +117,13 @@ export async function validateFile(path: string, options: ValidateFileOptions): 
       root,
       version: attributes.version,
       validator: createFileValidator({ name: root, attributes, line }, context, note),
-      schema: xsd && createBatch(xsd, kind, namespacesOf(attributes), note),
+      schema: xsd && createSchemaBatches(xsd, kind, namespacesOf(attributes), pass),
     }
     if (hasUnboundPrefix) file.validator.expectUnboundPrefixes()
   }
   let hasUnboundPrefix = false
   let complete = true
+  let source = ''
   try {
     for await (const element of streamElements(searched(), {
       limits: recordLimits,
@@ -139,13 +135,16 @@ export async function validateFile(path: string, options: ValidateFileOptions): 
         hasUnboundPrefix = true
         file?.validator.expectUnboundPrefixes()
       },
+      onSource: (text) => {
+        source = text
+      },
     })) {
       if (!file) break
-      const isAsked = xsd !== undefined && !isLongerThan(element, mostSchemaCharacters)
+      const isAsked = xsd !== undefined && source.length <= mostSchemaCharacters
       file.validator.record(element, isAsked)
-      if (isAsked) await file.schema?.add(element)
+      if (isAsked) await file.schema?.add(element, source)
       else if (xsd) noteSkipped(element)
-      if (options.releaseMemory && isLongerThan(element, largeRecordCharacters)) options.releaseMemory()
+      if (source.length > largeRecordCharacters) options.releaseMemory?.()
     }
   } catch (error) {
     // An error before the root leaves nothing to report about; a file system error is a failure anywhere.
@@ -169,81 +168,6 @@ function unusable(path: string, cause: unknown): ServiceError {
   return new ServiceError('input-unusable', `cannot read ${path} as an IATI file: ${why}`, { cause })
 }
 
-/** Whether names, attributes and texts of an element have more characters than that. */
-function isLongerThan(element: Element, most: number): boolean {
-  return charactersLeft(element, most) < 0
-}
-
-/** What is left of so many characters after the element; negative as soon as there are none. */
-function charactersLeft(element: Element, most: number): number {
-  let left = most - 2 * element.name.length - element.text.length
-  for (const name in element.attributes) left -= name.length + (element.attributes[name] ?? '').length
-  for (const child of element.children) {
-    if (left < 0) return left
-    left = charactersLeft(child, left)
-  }
-  return left
-}
-
 function namespacesOf(attributes: Attributes): Record<string, string> {
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => name.startsWith('xmlns:')))
-}
-
-type Batch = {
-  /** Resolves when the next record may be added. */
-  add(element: Element): Promise<void> | undefined
-  finish(): Promise<void>
-}
-
-// Batches that may wait for the schema: it always has the next one, and memory stays bounded.
-const mostBatches = 1
-
-/**
- * Collects records into batches for the official schema, whose notices get the record's identifier and line. They come
- * batch by batch in the order of the file, whatever time the schema takes.
- */
-function createBatch(
-  xsd: Pick<SchemaCheck, 'validate'>,
-  kind: RecordKind,
-  namespaces: Record<string, string>,
-  note: (notice: Notice) => void,
-): Batch {
-  type Waiting = { subject: string; line: number | undefined; text: Buffer }[]
-  let waiting: Waiting = []
-  let bytes = 0
-  const asked: { batch: Waiting; verdicts: Promise<Notice[][]> }[] = []
-  const receive = async (): Promise<void> => {
-    const [oldest] = asked
-    if (!oldest) return
-    const verdicts = await oldest.verdicts
-    asked.shift()
-    oldest.batch.forEach(({ subject, line }, index) => {
-      for (const notice of verdicts[index] ?? []) note({ ...notice, subject, ...(line !== undefined && { line }) })
-    })
-  }
-  const ask = (): void => {
-    const batch = waiting
-    waiting = []
-    bytes = 0
-    const texts = batch.map(({ text }) => text)
-    const verdicts = (async () => await xsd.validate(texts, kind, namespaces))()
-    verdicts.catch(() => undefined)
-    asked.push({ batch, verdicts })
-  }
-  return {
-    add(element) {
-      if (isForeign(element)) return undefined
-      // Serialized and detached: a waiting element would keep the chunks that it was parsed from in memory.
-      const text = Buffer.from(writeElement(element))
-      waiting.push({ subject: detached(identifierOf(element)), line: element.line, text })
-      bytes += text.length
-      if (waiting.length < batchSize && bytes < batchBytes) return undefined
-      ask()
-      return asked.length > mostBatches ? receive() : undefined
-    },
-    async finish() {
-      if (waiting.length > 0) ask()
-      while (asked.length > 0) await receive()
-    },
-  }
 }

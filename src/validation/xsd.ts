@@ -1,15 +1,8 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  XsdValidator as LibxmlValidator,
-  ParseOption,
-  XmlBufferInputProvider,
-  XmlDocument,
-  XmlLibError,
-  xmlCleanupInputProvider,
-  xmlRegisterInputProvider,
-} from 'libxml2-wasm'
+import type { XsdValidator as LibxmlValidator, XmlDocument, XmlLibError } from 'libxml2-wasm'
 import { ServiceError } from '../domain/errors.js'
 import type { Notice } from '../domain/notice.js'
 import { standardVersion } from '../standard/version.js'
@@ -64,21 +57,27 @@ const schemaFiles = {
 } as const
 const includedFiles = ['iati-common.xsd', 'xml.xsd'] as const
 
+const schemaNames = [schemaFiles.activity, schemaFiles.organisation, ...includedFiles]
+
 const mostRecords = 100
 const mostBytes = 250_000
-// Records are foreign data: nothing outside the text may be loaded.
-const options = { option: ParseOption.XML_PARSE_NO_XXE | ParseOption.XML_PARSE_NONET | ParseOption.XML_PARSE_BIG_LINES }
+
+type Libxml = typeof import('libxml2-wasm')
+
+/** Whether any file of the official XSDs is in `directory/schemas`. */
+export function hasSchemas(directory: string): boolean {
+  return schemaNames.some((name) => existsSync(join(directory, 'schemas', name)))
+}
 
 /**
  * The validator over the official XSDs in `directory/schemas`; undefined when they are not there. Throws
  * `standard-missing` when they are there but cannot be used.
  */
 export async function createXsdValidator(directory: string): Promise<XsdValidator | undefined> {
-  const names = [schemaFiles.activity, schemaFiles.organisation, ...includedFiles]
-  const texts = await Promise.all(names.map((name) => readIfThere(join(directory, 'schemas', name))))
-  if (texts.every((text) => text === undefined)) return undefined
+  if (!hasSchemas(directory)) return undefined
+  const texts = await Promise.all(schemaNames.map((name) => readIfThere(join(directory, 'schemas', name))))
   const files: Record<string, Uint8Array> = {}
-  names.forEach((name, index) => {
+  schemaNames.forEach((name, index) => {
     const text = texts[index]
     if (!text)
       throw new ServiceError(
@@ -87,14 +86,16 @@ export async function createXsdValidator(directory: string): Promise<XsdValidato
       )
     files[name] = text
   })
-  const schemas = loadSchemas(files, directory)
+  // Loaded here, since a process that asks the schema in a thread does not need it.
+  const libxml = await import('libxml2-wasm')
+  const schemas = loadSchemas(libxml, files, directory)
   const version = createHash('sha256')
-  for (const name of names) version.update(files[name] ?? '')
+  for (const name of schemaNames) version.update(files[name] ?? '')
   return {
     version: version.digest('hex').slice(0, 16),
     validate(records, kind, namespaces = {}) {
       return batchesOf(records.map((record) => (typeof record === 'string' ? Buffer.from(record) : record))).flatMap(
-        (batch) => validateBatch(schemas[kind], batch, kind, namespaces),
+        (batch) => validateBatch(libxml, schemas[kind], batch, kind, namespaces),
       )
     },
     dispose() {
@@ -113,7 +114,11 @@ async function readIfThere(path: string): Promise<Buffer | undefined> {
   }
 }
 
-function loadSchemas(files: Record<string, Uint8Array>, directory: string): Record<RecordKind, LibxmlValidator> {
+function loadSchemas(
+  { XmlBufferInputProvider, XmlDocument, XsdValidator, xmlCleanupInputProvider, xmlRegisterInputProvider }: Libxml,
+  files: Record<string, Uint8Array>,
+  directory: string,
+): Record<RecordKind, LibxmlValidator> {
   // Includes are served from memory, so that libxml2 gets no access to the file system.
   xmlRegisterInputProvider(new XmlBufferInputProvider(files))
   const loaded: LibxmlValidator[] = []
@@ -121,7 +126,7 @@ function loadSchemas(files: Record<string, Uint8Array>, directory: string): Reco
     const load = (name: string): LibxmlValidator => {
       const document = XmlDocument.fromBuffer(files[name] ?? new Uint8Array(), { url: name })
       try {
-        const validator = LibxmlValidator.fromDoc(document)
+        const validator = XsdValidator.fromDoc(document)
         loaded.push(validator)
         return validator
       } finally {
@@ -157,6 +162,7 @@ function batchesOf(records: readonly Buffer[]): Buffer[][] {
 }
 
 function validateBatch(
+  libxml: Libxml,
   schema: LibxmlValidator,
   records: readonly Buffer[],
   kind: RecordKind,
@@ -166,17 +172,24 @@ function validateBatch(
   const declared = Object.entries(namespaces)
     .map(([name, value]) => ` ${name}="${escapeAttribute(value)}"`)
     .join('')
+  const { ParseOption, XmlDocument, XmlLibError } = libxml
+  // Records are foreign data: nothing outside the text may be loaded. CDATA is text, of which white space alone is none.
+  const option =
+    ParseOption.XML_PARSE_NO_XXE |
+    ParseOption.XML_PARSE_NONET |
+    ParseOption.XML_PARSE_BIG_LINES |
+    ParseOption.XML_PARSE_NOCDATA
   let document: XmlDocument | undefined
   try {
     const open = Buffer.from(`<${root} version="${standardVersion}"${declared}>`)
-    document = XmlDocument.fromBuffer(Buffer.concat([open, ...records, Buffer.from(`</${root}>`)]), options)
+    document = XmlDocument.fromBuffer(Buffer.concat([open, ...records, Buffer.from(`</${root}>`)]), { option })
     schema.validate(document)
     return records.map(() => [])
   } catch (error) {
     if (!(error instanceof XmlLibError)) throw error
     if (records.length === 1) return [toNotices(error, kind)]
     // Rare: only now is it worth knowing which record is at fault.
-    return records.flatMap((record) => validateBatch(schema, [record], kind, namespaces))
+    return records.flatMap((record) => validateBatch(libxml, schema, [record], kind, namespaces))
   } finally {
     document?.dispose()
   }

@@ -71,6 +71,8 @@ export type StreamOptions = {
   readonly onOversize?: (oversize: OversizeElement) => void
   /** Called where a prefix is not declared. Without it, reading stops there. */
   readonly onUnboundPrefix?: () => void
+  /** Called before each element is yielded, with its text as the document has it. */
+  readonly onSource?: (source: string) => void
 }
 
 // Characters passed to the parser at a time: at most so much is parsed beyond a limit, and without a turn for other work.
@@ -93,15 +95,15 @@ export async function* streamElements(
   chunks: AsyncIterable<Buffer | string>,
   options: StreamOptions = {},
 ): AsyncGenerator<Element, void, undefined> {
-  const { depth = 1, limits = recordLimits, onOversize, ...others } = options
-  let found: (Element | OversizeElement)[] = []
-  const collect = (one: Element | OversizeElement) => found.push(one)
+  const { depth = 1, limits = recordLimits, onOversize, onSource, ...others } = options
+  let found: ({ element: Element; source: string } | OversizeElement)[] = []
   const reading = createReading({
     ...others,
     depth,
     limits,
-    onElement: collect,
-    ...(onOversize && { onOversize: collect }),
+    keepsSource: onSource !== undefined,
+    onElement: (element, source) => found.push({ element, source }),
+    ...(onOversize && { onOversize: (oversize) => found.push(oversize) }),
   })
   const decoder = createUtf8Decoder()
   for await (const chunk of chunks) {
@@ -114,7 +116,10 @@ export async function* streamElements(
       }
       for (const one of found) {
         if ('reason' in one) onOversize?.(one)
-        else yield one
+        else {
+          onSource?.(one.source)
+          yield one.element
+        }
       }
       found = []
       if (failure !== undefined) throw failure
@@ -125,11 +130,13 @@ export async function* streamElements(
   reading.close()
 }
 
-type ReadingOptions = Omit<StreamOptions, 'depth' | 'limits'> & {
+type ReadingOptions = Omit<StreamOptions, 'depth' | 'limits' | 'onSource'> & {
   readonly depth: number
   readonly dropLayout?: boolean
+  readonly keepsSource?: boolean
   readonly limits: XmlLimits
-  readonly onElement: (element: Element) => void
+  /** `source` is the element's text in the document where `keepsSource` is set, else empty. */
+  readonly onElement: (element: Element, source: string) => void
 }
 
 type Open = { name: string; attributes: Attributes; children: Element[]; text: string; line: number }
@@ -148,6 +155,7 @@ function createReading(options: ReadingOptions) {
     dropLayout,
     limits,
     isConverted = false,
+    keepsSource = false,
     onElement,
     onRoot,
     onStrayText,
@@ -177,11 +185,15 @@ function createReading(options: ReadingOptions) {
   // Where the tag being read began; -1 outside tags.
   let tagStart = -1
   let written = 0
+  // The document from `sourceStart` on where its text is kept, and where the element being built begins.
+  let source = ''
+  let sourceStart = 0
+  let elementStart = 0
   // The element being dropped, until its end tag.
   let oversize: OversizeElement | undefined
   // A finished element waits for the parser's next step: at a wrong end tag, saxes first closes what is open and only
   // then fails.
-  let finished: Element | undefined
+  let finished: { element: Element; end: number } | undefined
 
   // saxes stores each handler as a property of its parser: with more than these, V8 makes that object a slow dictionary,
   // and reading takes four times as long. So errors are caught in `write`, and the declaration is read at the root.
@@ -194,6 +206,7 @@ function createReading(options: ReadingOptions) {
     tagStart = parser.position
     if (level < depth || oversize) {
       mark = parser.position
+      elementStart = mark
       if (level >= mostDroppedDepth) throw tooLarge(`nests deeper than ${mostDroppedDepth} elements`, position())
       return
     }
@@ -201,6 +214,7 @@ function createReading(options: ReadingOptions) {
       elements = 0
       attributeCount = 0
       mark = parser.position
+      elementStart = sourceStart + source.lastIndexOf('<', mark - sourceStart - 1)
     }
     elements += 1
     if (level + 1 > limits.depth) refuse(`nests deeper than ${limits.depth} elements`)
@@ -248,16 +262,16 @@ function createReading(options: ReadingOptions) {
       if (parent.children === noChildren) parent.children = [closed]
       else parent.children.push(closed)
     } else {
-      finished = closed
+      finished = { element: closed, end: parser.position }
       mark = parser.position
     }
   })
 
   function deliver(): void {
     if (!finished) return
-    const element = finished
+    const { element, end } = finished
     finished = undefined
-    onElement(element)
+    onElement(element, source.slice(elementStart - sourceStart, end - sourceStart))
   }
 
   /** Drops the element being built when the caller wants to go on after it, else throws. */
@@ -332,6 +346,12 @@ function createReading(options: ReadingOptions) {
   return {
     write(text: string): void {
       if (text === '') return
+      if (keepsSource) {
+        // Outside of elements the last thing may be the first character of a tag.
+        const from = Math.max(sourceStart, open.length > 0 || tagStart >= 0 ? elementStart : mark - 1)
+        source = source.slice(from - sourceStart) + text
+        sourceStart = from
+      }
       parse(() => parser.write(text))
       written += text.length
       if (tagStart >= 0 && written - tagStart > mostTagCharacters) {

@@ -35,7 +35,7 @@ export async function openThreadedSchema(config: SchemaConfig): Promise<SchemaCh
 
 async function openSchema<Schema extends SchemaCheck>(
   config: SchemaConfig,
-  open: (directory: string) => Promise<Schema | undefined>,
+  open: (directory: string) => Schema | undefined | Promise<Schema | undefined>,
 ): Promise<Schema | undefined> {
   const directory = officialDirectory(config)
   if (directory === undefined) return undefined

@@ -1,3 +1,6 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Notice } from '../../../src/domain/notice.js'
 import { createXsdValidator, openThreadedXsd, type SchemaCheck, validateFile } from '../../../src/validation/index.js'
@@ -32,7 +35,7 @@ async function report(xsd: SchemaCheck) {
 describe.runIf(official)('the official schema in a thread of its own', () => {
   it('says what it says in the thread of its caller, in the same order', async () => {
     const here = await createXsdValidator(official ?? '')
-    const there = await openThreadedXsd(official ?? '', program)
+    const there = openThreadedXsd(official ?? '', program)
     if (!here || !there) throw new Error('expected the official schema')
     try {
       const threaded = await report(there)
@@ -46,7 +49,7 @@ describe.runIf(official)('the official schema in a thread of its own', () => {
   })
 
   it('fails the check when its thread dies, and every later one', async () => {
-    const xsd = await openThreadedXsd(official ?? '', dying)
+    const xsd = openThreadedXsd(official ?? '', dying)
     if (!xsd) throw new Error('expected a thread')
     const message = 'the thread of the official schema ended with 3'
     await expect(xsd.validate([Buffer.from('<iati-activity/>')], 'activity')).rejects.toThrow(message)
@@ -56,7 +59,27 @@ describe.runIf(official)('the official schema in a thread of its own', () => {
 })
 
 describe('a folder without the official schema', () => {
-  it('opens no thread', async () => {
-    expect(await openThreadedXsd(import.meta.dirname, program)).toBeUndefined()
+  it('opens no thread', () => {
+    expect(openThreadedXsd(import.meta.dirname, program)).toBeUndefined()
+  })
+})
+
+describe('a folder with schemas that cannot be used', () => {
+  it('is told to every question', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'threaded-xsd-'))
+    await mkdir(join(folder, 'schemas'))
+    await writeFile(join(folder, 'schemas', 'xml.xsd'), '<schema/>')
+    const xsd = openThreadedXsd(folder, program)
+    try {
+      for (const _ of [1, 2]) {
+        await expect(xsd?.validate([Buffer.from('<iati-activity/>')], 'activity')).rejects.toMatchObject({
+          code: 'standard-missing',
+          message: expect.stringContaining('iati-activities-schema.xsd'),
+        })
+      }
+    } finally {
+      await xsd?.dispose()
+      await rm(folder, { recursive: true })
+    }
   })
 })

@@ -328,6 +328,63 @@ describe('a file', () => {
     expect(asked).toHaveLength(1)
   })
 
+  it('gives all notices in the same order, whatever time the official schema takes', async () => {
+    const wrong = (_: unknown, index: number) =>
+      replaced(numbered(String(index)), 'activity-status', (status) => withAttributes(status, { code: '9' }))
+    const text = activityFile(Array.from({ length: 450 }, wrong))
+    const [refused] = (await validated(text)).samples
+    if (!refused) throw new Error('expected a notice')
+    const order = async (answer: () => Promise<void> | undefined): Promise<string[]> => {
+      const notices: string[] = []
+      await validated(text, {
+        onNotice: ({ code, subject, line }) => notices.push(`${code} ${subject} ${line}`),
+        xsd: {
+          validate: async (records) => {
+            await answer()
+            return records.map(() => [{ ...refused, code: 'xsd-invalid' }])
+          },
+        },
+      })
+      return notices
+    }
+    const atOnce = await order(() => undefined)
+    expect(atOnce).toHaveLength(900)
+    expect(atOnce.indexOf('xsd-invalid XM-DAC-47045-0 3')).toBeLessThan(300)
+    let asked = 0
+    let start = (): void => undefined
+    const started = new Promise<void>((resolve) => {
+      start = resolve
+    })
+    // Starts when many batches wait for it.
+    const late = await order(() => {
+      asked += 1
+      if (asked === 5) start()
+      return started
+    })
+    expect(late).toEqual(atOnce)
+  })
+
+  it('reads no further than the official schema can follow, and fails with it', async () => {
+    const text = `<iati-activities version="2.03">${'<iati-activity/>'.repeat(50_000)}</iati-activities>`
+    let [asked, before] = [0, 0]
+    let fail = (): void => undefined
+    const failed = new Promise<never>((_, reject) => {
+      fail = () => reject(new Error('the thread ended'))
+    })
+    // Fails once nothing more is asked.
+    const watching = setInterval(() => {
+      if (asked > 0 && asked === before) fail()
+      before = asked
+    }, 50)
+    const validate = (batch: readonly Buffer[]) => {
+      asked += batch.length
+      return failed
+    }
+    await expect(validated(text, { xsd: { validate } })).rejects.toThrow('the thread ended')
+    clearInterval(watching)
+    expect(asked).toBeLessThan(5_000)
+  })
+
   it.each([
     ['an attribute without end', '<iati-activity a="'],
     ['a tag without end', '<iati-activity '],

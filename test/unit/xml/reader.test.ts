@@ -180,6 +180,29 @@ describe('a stream', () => {
     expect(await collect(from(...text))).toEqual(whole)
   })
 
+  it('tells the text of each element as it stands in the document, wherever its chunks are cut', async () => {
+    const sources = [
+      '<item\r\nid="1">one €<!-- <item> --></item >',
+      '<item/>',
+      '<p:𝄞 xmlns:p="p"><part>\r\n𝄞 &amp;<![CDATA[</item>]]></part></p:𝄞>',
+      '<item><item a="&lt;"/></item>',
+    ]
+    const long = `<long>${'<a>x</a>'.repeat(9)}</long>`
+    const document = `\uFEFF<?xml version="1.0"?>\r\n<list own="1"> <!-- \r\n --> ${sources.join(`\r\n 𝄞<?p <item> ?>${long}`)}</list>`
+    const limits = { depth: 9, elements: 9, attributes: 9, characters: 900 }
+    const bytes = Buffer.from(document)
+    for (let size = 1; size <= bytes.length; size += 1) {
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+        bytes.subarray(index * size, (index + 1) * size),
+      )
+      const told: string[] = []
+      const onSource = (source: string) => told.push(source)
+      const found = await collect(from(...chunks), { limits, onSource, onOversize: () => told.push('long') })
+      expect(told).toEqual(sources.flatMap((source, index) => (index === 0 ? [source] : ['long', source])))
+      expect(found).toHaveLength(sources.length)
+    }
+  })
+
   it('gives elements of a greater depth', async () => {
     const found = await collect(from('<a><b><c>1</c></b><b><c>2</c><d/></b></a>'), { depth: 2 })
     expect(found.map((one) => `${one.name}${one.text}`)).toEqual(['c1', 'c2', 'd'])
