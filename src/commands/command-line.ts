@@ -4,7 +4,7 @@ import type { Config, Environment } from '../config/config.js'
 import { type IsoDate, parseIsoDate } from '../domain/dates.js'
 import { toServiceError } from '../domain/errors.js'
 import { createOutput, type Output, type PrintedStreams } from './output.js'
-import { openRuntime, type Runtime, type RuntimeOptions } from './wiring/runtime.js'
+import type { Runtime, RuntimeOptions } from './wiring/runtime.js'
 
 /** The process that a command runs in. */
 export type HostProcess = PrintedStreams & {
@@ -46,6 +46,7 @@ export class CommandLine {
 
   /**
    * The same for work on the store: opens it, reads these fields of the configuration, and closes everything at the end.
+   * Only here its modules are loaded: they take as long to load as a short command takes.
    */
   readonly storeAction = <Given extends unknown[], Field extends keyof Config = never>(
     fields: readonly Field[],
@@ -54,6 +55,7 @@ export class CommandLine {
   ) =>
     this.action(async (output, ...given: Given) => {
       try {
+        const { openRuntime } = await import('./wiring/runtime.js')
         await using runtime = await openRuntime(this.environment, fields, { signal: this.signal, ...options })
         return await work(runtime, output, ...given)
       } catch (error) {

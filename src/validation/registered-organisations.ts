@@ -1,9 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
 import { ServiceError } from '../domain/errors.js'
 
-const publishers = z.array(z.object({ iati_id: z.string() }))
 const fileName = /^registered-publishers.*\.json$/
 
 /**
@@ -17,11 +15,18 @@ export async function readRegisteredOrganisations(directory: string | undefined)
   const newest = names.at(-1)
   if (newest === undefined) return undefined
   try {
-    const rows = publishers.parse(JSON.parse(await readFile(join(folder, newest), 'utf8')))
-    return new Set(rows.map(({ iati_id }) => iati_id))
+    return new Set(identifiersIn(JSON.parse(await readFile(join(folder, newest), 'utf8'))))
   } catch (error) {
     throw new ServiceError('standard-missing', `cannot read ${join(folder, newest)} as a list of publishers`, {
       cause: error,
     })
   }
+}
+
+function identifiersIn(rows: unknown): string[] {
+  if (!Array.isArray(rows)) throw new TypeError('expected an array')
+  return rows.map((row) => {
+    if (typeof row?.iati_id !== 'string') throw new TypeError('expected iati_id in every row')
+    return row.iati_id
+  })
 }

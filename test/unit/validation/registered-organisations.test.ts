@@ -27,8 +27,8 @@ describe('the registered publishers of a folder', () => {
     expect(await readRegisteredOrganisations(undefined)).toBeUndefined()
   })
 
-  it('are told when the list is none', async () => {
-    await write('registered-publishers.json', '{}')
+  it.each(['{}', '[null]', '[{"iati_id":7}]'])('are told when the list is none: %s', async (text) => {
+    await write('registered-publishers.json', text)
     await expect(readRegisteredOrganisations(directory)).rejects.toMatchObject({ code: 'standard-missing' })
   })
 })
