@@ -38,7 +38,11 @@ export class SmtpSender {
       connection.once('error', reject)
       const stop = () => void (handedOver || reject(new Error('stopped')))
       signal.addEventListener('abort', stop, { once: true })
-      connection.once('end', () => signal.removeEventListener('abort', stop))
+      connection.once('end', () => {
+        signal.removeEventListener('abort', stop)
+        // Not every closed connection ends the call that waits for it.
+        reject(new Error('closed'))
+      })
     })
     broken.catch(() => undefined)
     try {

@@ -15,11 +15,17 @@ export type MailServer = {
   close(): Promise<void>
 }
 
+type MailServerOptions = SMTPServerOptions & { readonly onTaken?: () => void | Promise<void> }
+
 /** Starts a server, which is closed after the test. `onTaken` runs before it confirms a message. */
-export async function startMailServer(
-  options: SMTPServerOptions & { readonly onTaken?: () => void | Promise<void> } = {},
-  port = 0,
-): Promise<MailServer> {
+export async function startMailServer(options: MailServerOptions = {}, port = 0): Promise<MailServer> {
+  const server = await openMailServer(options, port)
+  onTestFinished(server.close)
+  return server
+}
+
+/** Starts a server that its caller closes. */
+export async function openMailServer(options: MailServerOptions = {}, port = 0): Promise<MailServer> {
   const { onTaken, ...given } = options
   const taken: TakenMail[] = []
   const server = new SMTPServer({
@@ -44,7 +50,6 @@ export async function startMailServer(
   const address = server.server.address()
   const bound = typeof address === 'object' ? (address?.port ?? 0) : 0
   const close = () => new Promise<void>((resolve) => server.close(() => resolve()))
-  onTestFinished(close)
   return {
     url: `smtp://127.0.0.1:${bound}`,
     port: bound,

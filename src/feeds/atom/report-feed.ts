@@ -110,8 +110,10 @@ type FeedHead = {
 function feed(reports: readonly ProgressReport[], config: FeedConfig, head: FeedHead): ReportFeed | undefined {
   const [first, ...rest] = reports
   if (!first) return undefined
-  // biome-ignore lint/complexity/useMathMinMax: dates, not numbers
-  const updatedAt = rest.reduce((latest, { updatedAt }) => (updatedAt > latest ? updatedAt : latest), first.updatedAt)
+  const updatedAt = rest.reduce(
+    (latest, report) => (report.updatedAt > latest ? report.updatedAt : latest),
+    first.updatedAt,
+  )
   const attributes = {
     xmlns: namespace,
     ...(head.archive && { 'xmlns:fh': historyNamespace }),

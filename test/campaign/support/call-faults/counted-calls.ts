@@ -50,14 +50,23 @@ function mustFail(call: string): boolean {
 const failure = (code: string, syscall: string) =>
   Object.assign(new Error(`${code}: made by a test, ${syscall}`), { code, errno: -5, syscall })
 
+/** The calls of a process that are counted; statements of SQL are, unless its networks are what is tried. */
+export type CountedPlace = {
+  readonly folders: readonly string[]
+  readonly databasePort: number
+  readonly onlyNetworks: boolean
+}
+
 /**
  * Puts the counter before every function of files below these folders, every statement of SQL, and every connection and
  * write of other sockets that this process opens: to a queue in Redis, an upstream, a processor, a mail server.
  */
-export function countCalls(folders: readonly string[], databasePort: number): void {
-  countFiles(folders)
-  countStatements()
-  countSockets(databasePort)
+export function countCalls({ folders, databasePort, onlyNetworks }: CountedPlace): void {
+  countSockets(databasePort, onlyNetworks)
+  if (!onlyNetworks) {
+    countFiles(folders)
+    countStatements()
+  }
   const RealDate = Date
   globalThis.Date = class extends RealDate {
     constructor(...given: unknown[]) {
@@ -144,20 +153,23 @@ function countStatements(): void {
   }
 }
 
-function countSockets(databasePort: number): void {
+function countSockets(databasePort: number, onlyNetworks: boolean): void {
   const socket = net.Socket.prototype as unknown as Functions
   const { connect } = socket
   socket.connect = function (this: unknown, ...given) {
     const own = this as net.Socket & Functions
     const target = JSON.stringify(given)
     const kind = target.includes(String(databasePort)) ? 'database' : 'network'
+    if (kind === 'database' && onlyNetworks) return connect?.apply(this, given)
     if (mustFail(`${kind} connect`)) {
       process.nextTick(() => own.destroy(failure('ECONNREFUSED', 'connect')))
       return own
     }
+    // It gives the socket the function that writes: what counts is put before that one.
+    connect?.apply(this, given)
     // Each statement is counted itself.
     if (kind === 'network') countWrites(own)
-    return connect?.apply(this, given)
+    return own
   }
 }
 

@@ -2,7 +2,8 @@ import type { TestDatabase } from '../../../support/database.js'
 import { randomFrom } from '../../../support/random.js'
 import { type FaultKind, faultKinds } from './counted-calls.js'
 import { GivingProcesses, type Outcome } from './giving-process.js'
-import { type Trial, type TrialName, trials } from './trials.js'
+import type { Trial } from './trial.js'
+import { type TrialName, trials } from './trials.js'
 
 /** What was tried and what was wrong. */
 export type FaultReport = {
@@ -38,7 +39,7 @@ export async function failEachCall(
     await undisturbed()
     const calls = await undisturbed()
     for (let at = 1; at <= calls; at++) {
-      for (const kind of faultKinds) {
+      for (const kind of trial.kinds ?? faultKinds) {
         const [chance, variant] = [random(), Math.floor(random() * 6)]
         // The clock is tried at a fifth of the calls: most do not ask it.
         if (chance >= share * (kind === 'clock' ? 0.2 : 1)) continue

@@ -9,6 +9,8 @@ export type ProcessPlace = {
   readonly environment: Readonly<Record<string, string>>
   /** Files below these folders are counted. */
   readonly folders: readonly string[]
+  /** Neither files nor SQL are counted. */
+  readonly onlyNetworks?: boolean
 }
 
 /** What came of an order: `killed` when the process was killed at its call. */
@@ -31,10 +33,15 @@ export class GivingProcesses implements AsyncDisposable {
     return await this.#tell({ run: args, ...(fault && { fault }) })
   }
 
-  /** Starts `giving api`; returns its address. */
-  async serve(): Promise<string> {
+  /** Mails the receipts that are due. */
+  async mail(smtpUrl: string, fault?: Fault): Promise<Outcome> {
+    return await this.#tell({ mail: smtpUrl, ...(fault && { fault }) })
+  }
+
+  /** Starts a service; returns its address, where it has one. */
+  async serve(command: 'api' | 'worker'): Promise<string> {
     const child = await this.#process()
-    child.send({ run: ['api'] } satisfies Order)
+    child.send({ run: [command] } satisfies Order)
     const { address } = (await this.#answer(child, (message) => 'address' in message)) as { address: string }
     return address
   }
@@ -95,9 +102,9 @@ export class GivingProcesses implements AsyncDisposable {
 
   #fork(): ChildProcess {
     const register = path.resolve(import.meta.dirname, '../../../support/register-typescript.mjs')
-    const { environment, folders } = this.#place
+    const { environment, folders, onlyNetworks = false } = this.#place
     const databasePort = Number(new URL(environment.DATABASE_URL ?? '').port)
-    const told = JSON.stringify({ environment, folders, databasePort })
+    const told = JSON.stringify({ environment, folders, databasePort, onlyNetworks })
     const child = fork(path.join(import.meta.dirname, 'process.ts'), [told], {
       execArgv: ['--import', register],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -1,9 +1,10 @@
 import { Writable } from 'node:stream'
-import { beginCounting, countCalls, counted, endCounting, type Fault } from './counted-calls.js'
+import { beginCounting, type CountedPlace, countCalls, counted, endCounting, type Fault } from './counted-calls.js'
 
 /** What the process is told. */
 export type Order =
   | { readonly run: readonly string[]; readonly fault?: Fault }
+  | { readonly mail: string; readonly fault?: Fault }
   | { readonly count: true; readonly fault?: Fault }
   | { readonly report: true }
 
@@ -16,13 +17,12 @@ export type Counted = {
 }
 
 // One process of `giving` that runs command after command, each with a fault of its own, or a service while it is asked.
-const { environment, folders, databasePort } = JSON.parse(process.argv[2] ?? '') as {
+const { environment, ...place } = JSON.parse(process.argv[2] ?? '') as CountedPlace & {
   environment: Record<string, string>
-  folders: string[]
-  databasePort: number
 }
-countCalls(folders, databasePort)
+countCalls(place)
 const { runProgram } = await import('../../../../src/commands/program.js')
+const { mailReceipts } = await import('../../../support/mail-receipts.js')
 
 const stop = new AbortController()
 let printed = ''
@@ -30,8 +30,8 @@ const stream = new Writable({
   decodeStrings: false,
   write(chunk, _encoding, done) {
     printed += String(chunk)
-    const address = /listening on (http:\S+)/.exec(String(chunk))?.[1]
-    if (address !== undefined) process.send?.({ address })
+    const [ready, address] = /worker ready|listening on (http:\S+)/.exec(String(chunk)) ?? []
+    if (ready !== undefined) process.send?.({ address: address ?? '' })
     done()
   },
 })
@@ -39,6 +39,17 @@ const host = { environment, stdin: process.stdin, stdout: stream, stderr: stream
 const answer = (code?: number) => {
   const { calls, met } = counted
   process.send?.({ stderr: printed, calls, met, ...(code !== undefined && { code }) } satisfies Counted)
+}
+
+/** Mails the receipts that are due, as a job of the worker does every minute. */
+async function mail(smtpUrl: string): Promise<number> {
+  try {
+    const { later, ended } = await mailReceipts(environment.DATABASE_URL ?? '', smtpUrl)
+    return later + ended === 0 ? 0 : 2
+  } catch (error) {
+    printed += String(error)
+    return 2
+  }
 }
 
 process.on('message', async (order: Order) => {
@@ -49,7 +60,7 @@ process.on('message', async (order: Order) => {
   printed = ''
   beginCounting(order.fault)
   if ('count' in order) return answer()
-  const code = await runProgram(order.run, host)
+  const code = 'mail' in order ? await mail(order.mail) : await runProgram(order.run, host)
   endCounting()
   answer(code)
 })

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { cp, mkdtemp, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readlink, rename, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { createApiUser } from '../../../../src/api/operations/create-api-user.js'
 import { createPasswordHashing } from '../../../../src/api/passwords.js'
@@ -8,7 +7,6 @@ import { releaseFolder } from '../../../../src/publishing/folder/release-folder.
 import { createReleaseReader } from '../../../../src/publishing/release/read/release-reader.js'
 import { recordGrant } from '../../../../src/store/access/account-administration.js'
 import { listDifferences } from '../../../../src/store/donations/books-check.js'
-import type { Store } from '../../../../src/store/store.js'
 import { insertProjects } from '../../../support/catalogue.js'
 import type { TestDatabase } from '../../../support/database.js'
 import { donationFields, insertDonationTargets } from '../../../support/donations.js'
@@ -17,25 +15,10 @@ import { testPublisher } from '../../../support/publishing.js'
 import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
 import { aRecord, startUpstream, apiKey as upstreamKey } from '../../../support/upstream-server.js'
 import type { Fault } from './counted-calls.js'
-import type { GivingProcesses, Outcome, ProcessPlace } from './giving-process.js'
-
-/** What is tried: some work, and what must be so after it, whichever of its calls failed. */
-export type Trial = {
-  readonly place: ProcessPlace
-  /** Makes something to do; `round` is another number each time. */
-  prepare(round: number): Promise<void>
-  /** Does the work, under a fault or undisturbed. */
-  act(processes: GivingProcesses, fault?: Fault): Promise<Outcome>
-  /** Lets the time pass after which work that was left open may be taken up again. */
-  passTime?(): Promise<void>
-  /** Whether the work is done. */
-  isDone(): Promise<boolean>
-  /** What is wrong although the work may have ended anywhere. */
-  wrongAnyTime(): Promise<readonly string[]>
-  /** What is wrong once the work was done undisturbed. */
-  wrongWhenDone(): Promise<readonly string[]>
-  close(): Promise<void>
-}
+import type { GivingProcesses, Outcome } from './giving-process.js'
+import { mailTrial } from './mail-trial.js'
+import { queueTrial } from './queue-trial.js'
+import { endLeases, isPublished, openPlace, real, type Trial, untrueLedger } from './trial.js'
 
 export const trials = {
   'a publication': publicationTrial,
@@ -43,41 +26,12 @@ export const trials = {
   'an import': importTrial,
   'a donation': donationTrial,
   'a page of the portal': portalTrial,
+  'a publication through a queue in Redis': queueTrial,
+  'receipts by mail': mailTrial,
 } satisfies Record<string, (database: TestDatabase) => Promise<Trial>>
 
 export type TrialName = keyof typeof trials
 export const trialNames = Object.keys(trials) as TrialName[]
-
-async function openPlace({ store, url }: TestDatabase, more: Readonly<Record<string, string>>) {
-  const folder = await mkdtemp(path.join(tmpdir(), 'giving-faults-'))
-  const environment = {
-    DATABASE_URL: url,
-    GIVING_DATA_DIR: folder,
-    PORT: '0',
-    SHUTDOWN_DRAIN_SECONDS: '0',
-    RATE_LIMIT_PER_MINUTE: '0',
-    RATE_LIMIT_PER_ADDRESS: '0',
-    LOG_LEVEL: 'silent',
-    ...more,
-  }
-  const close = () => rm(folder, { recursive: true, force: true })
-  return { store, folder, feedsDir: path.join(folder, 'feeds'), place: { environment, folders: [folder] }, close }
-}
-
-const real = { REPORTING_ORG_REF: 'US-EIN-123456789', REPORTING_ORG_NAME: 'Giving Platform' }
-
-/** Lets the leases of dead processes run out. */
-async function endLeases({ db }: Store, table: 'run' | 'sync_run'): Promise<void> {
-  await db.query(`update ${table} set lease_until = now() - interval '1 second' where state = 'running'`)
-}
-
-/** Runs that nobody works on and that say otherwise; a queued one waits for a worker. */
-async function untrueLedger(store: Store, table: 'run' | 'sync_run'): Promise<string[]> {
-  const { rows } = await store.db.query<{ id: number; state: string }>(
-    `select id, state from ${table} where state = 'running' or (state <> 'queued' and finished_at is null)`,
-  )
-  return rows.map(({ id, state }) => `${table} ${id} is ${state}`)
-}
 
 async function publicationTrial(database: TestDatabase): Promise<Trial> {
   const { store, feedsDir, place, close } = await openPlace(database, real)
@@ -87,10 +41,6 @@ async function publicationTrial(database: TestDatabase): Promise<Trial> {
   )
   const reader = createReleaseReader(feedsDir)
   let title = ''
-  const isPublished = async () => {
-    const file = await (await reader.live())?.find('/iati/activities.xml')
-    return file !== undefined && (await file.identity.text()).includes(title)
-  }
   return {
     place,
     prepare: async (round) => {
@@ -99,7 +49,7 @@ async function publicationTrial(database: TestDatabase): Promise<Trial> {
     },
     act: (processes, fault) => processes.run(['publish', '--inline'], fault),
     passTime: () => endLeases(store, 'run'),
-    isDone: isPublished,
+    isDone: () => isPublished(reader, title),
     wrongAnyTime: async () => {
       const live = await reader.live()
       return live ? await faultsOfRelease(path.join(feedsDir, 'releases', live.id)) : []
@@ -308,7 +258,7 @@ function servedApi() {
       fault: Fault | undefined,
       request: (address: string) => Promise<Answer>,
     ): Promise<Outcome> => {
-      address ??= await processes.serve()
+      address ??= await processes.serve('api')
       await processes.count(fault)
       const { status, text } = await request(address).catch((error: unknown) => ({ status: 0, text: String(error) }))
       const outcome = await processes.report()

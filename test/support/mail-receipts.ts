@@ -1,0 +1,20 @@
+import { loadReceiptTemplate, type MailedReceipts, mailDueReceipts } from '../../src/mail/mail-receipts.js'
+import { SmtpSender } from '../../src/mail/smtp.js'
+import { openStore } from '../../src/store/store.js'
+import { testDonors } from './donations.js'
+
+/** Mails what is due, over connections of its own. */
+export async function mailReceipts(databaseUrl: string, smtpUrl: string): Promise<MailedReceipts> {
+  await using store = openStore({ url: databaseUrl, max: 2, applicationName: 'receipt process' })
+  const mailing = {
+    store,
+    donors: testDonors,
+    sender: new SmtpSender(smtpUrl, 'receipts@giving.example'),
+    template: await loadReceiptTemplate({ language: 'en', operatorsDir: undefined }),
+    language: 'en',
+    platform: 'Giving Platform',
+    clock: () => new Date(),
+    warn: () => undefined,
+  }
+  return await mailDueReceipts(mailing, new AbortController().signal)
+}
