@@ -110,10 +110,8 @@ type FeedHead = {
 function feed(reports: readonly ProgressReport[], config: FeedConfig, head: FeedHead): ReportFeed | undefined {
   const [first, ...rest] = reports
   if (!first) return undefined
-  const updatedAt = rest.reduce(
-    (latest, report) => (report.updatedAt > latest ? report.updatedAt : latest),
-    first.updatedAt,
-  )
+  let { updatedAt } = first
+  for (const report of rest) if (report.updatedAt > updatedAt) updatedAt = report.updatedAt
   const attributes = {
     xmlns: namespace,
     ...(head.archive && { 'xmlns:fh': historyNamespace }),
