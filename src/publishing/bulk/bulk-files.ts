@@ -5,10 +5,11 @@ import type { Run } from '../../domain/run.js'
 import type { Connection, Db } from '../../store/database/connection.js'
 import { forgetContent, isContentRemembered, rememberContent } from '../../store/publication/content-changes.js'
 import {
+  type BulkContent,
   type BulkFamily,
   type BulkFileName,
+  bulkContents,
   bulkFilesOf,
-  bulkFingerprints,
   bulkTexts,
   idsWithoutText,
 } from '../../store/ready-texts/bulk-texts.js'
@@ -87,7 +88,7 @@ function nameOfContent(set: string): string {
 /** Whether every file of the set would have the same records again. */
 async function isUnchanged(db: Db, set: BulkSet): Promise<boolean> {
   for (const family of ['project', 'organisation'] as const) {
-    for (const { name, fingerprint } of await bulkFingerprints(db, family, families[family].recordVersion)) {
+    for (const { name, fingerprint } of await bulkContents(db, family, families[family].recordVersion)) {
       if (set.files.find((file) => file.name === name)?.fingerprint !== fingerprint) return false
     }
   }
@@ -123,36 +124,64 @@ type Build = {
   readonly signal: AbortSignal
 }
 
-/** Writes the files of a family that changed, reading the records once, and carries over the others. */
+/** Makes the files of a family that changed from their parts, and carries over the others. */
 async function writeFamily(build: Build, family: BulkFamily): Promise<BulkFile[]> {
-  const { db, client, draft, run, before, isSame, signal } = build
-  const { recordVersion } = families[family]
-  const wanted =
-    isSame && before
-      ? before.files.filter(({ name }) => bulkFilesOf(family).includes(name))
-      : await bulkFingerprints(db, family, recordVersion)
-  const known = (name: BulkFileName) => before?.files.find((file) => file.name === name)
-  const changed = wanted.filter(({ name, fingerprint }) => known(name)?.fingerprint !== fingerprint)
-  const names = changed.map(({ name }) => name)
-  const writing =
-    changed.length === 0
-      ? []
-      : await draft.writeTogether(
-          changed.map(({ name, records }) => ({ address: bulkAddress(name), envelope: envelopeOf(name, records) })),
-          inLines(bulkTexts(client, family, names, recordVersion)),
-          signal,
-        )
+  const { db, draft, before, isSame } = build
+  const kept = before?.files.filter(({ name }) => bulkFilesOf(family).includes(name)) ?? []
+  const carry = async (file: BulkFile): Promise<BulkFile> => {
+    await draft.carry(bulkAddress(file.name), before?.id ?? '')
+    return file
+  }
   const files: BulkFile[] = []
-  for (const one of wanted) {
-    const bytes = await writing[changed.indexOf(one)]?.written
-    const same = known(one.name)
-    if (bytes) files.push({ ...one, ...bytes, lastModified: isoInstantOf(run.startedAt) })
-    else if (same && before) {
-      await draft.carry(bulkAddress(one.name), before.id)
-      files.push(same)
-    }
+  if (isSame) {
+    for (const file of kept) files.push(await carry(file))
+    return files
+  }
+  const contents = await bulkContents(db, family, families[family].recordVersion)
+  const sameAs = ({ name, fingerprint }: BulkContent) =>
+    kept.find((file) => file.name === name && file.fingerprint === fingerprint)
+  await writeParts(
+    build,
+    family,
+    contents.filter((content) => !sameAs(content)),
+  )
+  for (const content of contents) {
+    const same = sameAs(content)
+    files.push(same ? await carry(same) : await joinParts(build, content))
   }
   return files
+}
+
+/** Writes the parts that changed, reading the records of each once for all files, and carries over the others. */
+async function writeParts(build: Build, family: BulkFamily, contents: readonly BulkContent[]): Promise<void> {
+  const { client, draft, before, signal } = build
+  const { recordVersion } = families[family]
+  const numbers = new Set(contents.flatMap(({ parts }) => parts.map(({ part }) => part)))
+  for (const number of numbers) {
+    const missing: { name: BulkFileName; address: string; fingerprint: string }[] = []
+    for (const { name, parts } of contents) {
+      const part = parts.find((one) => one.part === number)
+      if (!part) continue
+      const [address, { fingerprint }] = [partAddress(name, number), part]
+      if (!before || !(await draft.carryPart(address, fingerprint, before.id))) {
+        missing.push({ name, address, fingerprint })
+      }
+    }
+    if (missing.length === 0) continue
+    const wanted = { names: missing.map(({ name }) => name), part: number, recordVersion }
+    await draft.writeTogether(missing, inLines(bulkTexts(client, family, wanted)), signal)
+  }
+}
+
+async function joinParts({ draft, run, signal }: Build, content: BulkContent): Promise<BulkFile> {
+  const { name, records, fingerprint, parts } = content
+  const addresses = parts.map(({ part }) => partAddress(name, part))
+  const { written } = await draft.join(bulkAddress(name), addresses, signal, { envelope: envelopeOf(name, records) })
+  return { name, records, fingerprint, ...(await written), lastModified: isoInstantOf(run.startedAt) }
+}
+
+function partAddress(name: BulkFileName, part: number): string {
+  return `/${name}/${part}.xml`
 }
 
 function envelopeOf(name: BulkFileName, records: number): FileEnvelope {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Connection, Db } from '../database/connection.js'
 import { copyRows } from '../database/copy-rows.js'
 import { organisationKinds } from './organisation-pages.js'
@@ -37,47 +38,64 @@ const sources: Readonly<Record<BulkFamily, { readonly from: string; readonly key
   organisation: { from: 'organisation o join organisation_record w on w.organisation_id = o.id', key: 'o.id' },
 }
 
-/** How many records a file would have, and a name for exactly these versions of them. */
-export type BulkFingerprint = { readonly name: BulkFileName; readonly records: number; readonly fingerprint: string }
+// A file consists of parts, each with the records of so many ids, so that a change rewrites some megabytes at most.
+const idsOfPart = 1000
 
-/** The fingerprints of all files of a family. */
-export async function bulkFingerprints(db: Db, family: BulkFamily, recordVersion: number): Promise<BulkFingerprint[]> {
+/** The records of a file that have neighbouring ids; `fingerprint` names exactly these versions of them. */
+export type BulkPart = { readonly part: number; readonly records: number; readonly fingerprint: string }
+
+/** What a file would consist of: its parts in the order of ids. */
+export type BulkContent = Omit<BulkPart, 'part'> & { readonly name: BulkFileName; readonly parts: readonly BulkPart[] }
+
+/** The contents of all files of a family. */
+export async function bulkContents(db: Db, family: BulkFamily, recordVersion: number): Promise<BulkContent[]> {
   const { from, key } = sources[family]
   const names = bulkFilesOf(family)
   const columns = names.flatMap((_, file) => [
-    `count(*) filter (where is_in_${file}) as records_${file}`,
+    `(count(*) filter (where is_in_${file}))::integer as records_${file}`,
     `md5(string_agg(id || ':' || version, ',' order by id) filter (where is_in_${file})) as hash_${file}`,
   ])
   const conditions = names.map((name, file) => `(${files[family][name]}) as is_in_${file}`)
   // `offset 0` keeps the planner from evaluating the conditions once per aggregate.
   const { rows } = await db.query<Record<string, number | string | null>>(
-    `select ${columns.join(', ')} from (
-      select ${key} as id, w.version, ${conditions.join(', ')} from ${from} where w.mapping = $1 offset 0
-    ) as record`,
+    `select part, ${columns.join(', ')} from (
+      select ${key} as id, ${key} / ${idsOfPart} as part, w.version, ${conditions.join(', ')}
+        from ${from} where w.mapping = $1 order by ${key} offset 0
+    ) as record group by part order by part`,
     [recordVersion],
   )
-  return names.map((name, index) => ({
-    name,
-    records: Number(rows[0]?.[`records_${index}`] ?? 0),
-    fingerprint: `${recordVersion}-${rows[0]?.[`hash_${index}`] ?? 'none'}`,
-  }))
+  return names.map((name, file) => {
+    const parts = rows.flatMap((row): BulkPart[] => {
+      const hash = row[`hash_${file}`]
+      const fingerprint = `${recordVersion}-${hash}`
+      return hash === null ? [] : [{ part: Number(row.part), records: Number(row[`records_${file}`]), fingerprint }]
+    })
+    const all = createHash('md5')
+    for (const { part, fingerprint } of parts) all.update(`${part} ${fingerprint}\n`)
+    return {
+      ...{ name, parts },
+      records: parts.reduce((sum, { records }) => sum + records, 0),
+      fingerprint: `${recordVersion}-${all.digest('hex')}`,
+    }
+  })
 }
 
 /**
- * XML texts of the records of several files of one family, in id order and read in one pass: a batch has the texts of each
- * file. Texts are views into a buffer: use or copy them before asking for more.
+ * XML texts of the records in a part of several files of one family, in id order and read in one pass: a batch has the texts of
+ * each file. Texts are views into a buffer: use or copy them before asking for more.
  */
 export async function* bulkTexts(
   client: Connection,
   family: BulkFamily,
-  names: readonly BulkFileName[],
-  recordVersion: number,
+  { names, part, recordVersion }: { names: readonly BulkFileName[]; part: number; recordVersion: number },
 ): AsyncGenerator<Buffer[][]> {
   const { from, key } = sources[family]
   const conditions = names.map((name) => `(${files[family][name] ?? 'false'})`)
+  const first = Math.trunc(part) * idsOfPart
   const sql = `copy (
     select w.xml, ${conditions.join(', ')} from ${from}
-      where w.mapping = ${Math.trunc(recordVersion)} and (${conditions.join(' or ')}) order by ${key}
+      where w.mapping = ${Math.trunc(recordVersion)} and ${key} between ${first} and ${first + idsOfPart - 1}
+        and (${conditions.join(' or ')}) order by ${key}
   ) to stdout (format binary)`
   for await (const rows of copyRows(client, sql)) {
     yield names.map((_, file) => rows.flatMap(([text, ...isIn]) => (text && isIn[file]?.[0] === 1 ? [text] : [])))

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -9,6 +9,7 @@ import { buildBulkFiles } from '../../../src/publishing/bulk/bulk-files.js'
 import { bulkFolder, createBulkReader, withdrawBulkSet } from '../../../src/publishing/bulk/bulk-reader.js'
 import { parseElement } from '../../../src/xml/reader.js'
 import { mappingConfig } from '../../support/builders.js'
+import { insertProjects, loseProjects } from '../../support/catalogue.js'
 import { testDatabase } from '../../support/database.js'
 import { storeWells } from '../../support/wells-store.js'
 
@@ -100,21 +101,68 @@ describe('bulk files', async () => {
     expect((await current()).token).not.toBe(token)
   })
 
+  const inode = async (address: string) => {
+    const { id } = await current()
+    return (await stat(path.join(bulkFolder(feedsDir).releases, id, address))).ino
+  }
+  const inodes = async (...addresses: string[]) => await Promise.all(addresses.map(inode))
+
   it('are carried over where no record changed', async () => {
     await store.db.query(`update project set title = 'Renamed again' where id = 2046`)
-    const before = await current()
+    const [active, all] = await inodes('projects-active/2.xml', 'projects/2.xml')
     await build(20, day(2))
-    const after = await current()
-    const inode = async (id: string, name: string) =>
-      (await stat(path.join(bulkFolder(feedsDir).releases, id, `${name}.xml`))).ino
-    expect(await inode(after.id, 'projects-active')).toBe(await inode(before.id, 'projects-active'))
-    expect(await inode(after.id, 'projects')).not.toBe(await inode(before.id, 'projects'))
+    expect(await inode('projects-active/2.xml')).toBe(active)
+    expect(await inode('projects/2.xml')).not.toBe(all)
+  })
+
+  it('are made of parts, of which those without a changed record are carried over', async () => {
+    await insertProjects(store.db, [{ id: 999 }, { id: 1_999 }, { id: 2_000 }, { id: 70_000, title: 'Last' }])
+    await build(21, day(2, 3), { trigger: 'manual' })
+    const ids = ['999', '1999', '2000', '2045', '2046', '2061', '70000']
+    expect((await idsOf('projects')).ids).toEqual(ids)
+    const [first, second, last] = await inodes('projects/0.xml', 'projects/2.xml', 'projects/70.xml')
+    await store.db.query(`update project set title = 'The last' where id = 70000`)
+    await build(22, day(2, 4), { trigger: 'manual' })
+    expect(await inodes('projects/0.xml', 'projects/2.xml')).toEqual([first, second])
+    expect(await inode('projects/70.xml')).not.toBe(last)
+    const { root, ids: changed } = await idsOf('projects')
+    expect(changed).toEqual(ids)
+    expect(root.attributes).toEqual({ numberFound: '7' })
+    expect(root.children.at(-1)?.children.find(({ name }) => name === 'title')?.text).toBe('The last')
+    // A part that lost its only record is gone.
+    await loseProjects(store, [1_999, 70_000])
+    await build(23, day(2, 5), { trigger: 'manual' })
+    expect((await idsOf('projects')).ids).toEqual(['999', '2000', '2045', '2046', '2061'])
+    await expect(inode('projects/70.xml')).rejects.toThrow('ENOENT')
+  })
+
+  it('of an earlier version, which are whole, are carried over and made of parts when a record changes', async () => {
+    const { id } = await current()
+    const directory = path.join(bulkFolder(feedsDir).releases, id)
+    for (const { name } of (await current()).files) {
+      const found = await createBulkReader(feedsDir).find((await current()).token, `${name}.xml`)
+      const bytes = (await found?.file.identity.bytes()) ?? Buffer.alloc(0)
+      await writeFile(path.join(directory, `${name}.xml`), bytes)
+      await writeFile(path.join(directory, `${name}.xml.gz`), (await found?.file.gzip?.bytes()) ?? '')
+      await rm(path.join(directory, name), { recursive: true })
+    }
+    await rm(path.join(directory, 'parts.json'))
+    const { ids } = await idsOf('projects')
+    const whole = await inode('projects.xml')
+    await build(24, day(2, 6), { force: true })
+    expect(await inode('projects.xml')).toBe(whole)
+    expect((await idsOf('projects')).ids).toEqual(ids)
+    await store.db.query(`update project set title = 'Renamed once more' where id = 2046`)
+    await build(25, day(2, 7), { trigger: 'manual' })
+    expect((await idsOf('projects')).ids).toEqual(ids)
+    await expect(inode('projects.xml')).rejects.toThrow('ENOENT')
+    expect(await inode('projects-active.xml')).toBeGreaterThan(0)
   })
 
   it('keep their addresses for two days after the next set', async () => {
     const old = await current()
-    await build(21, day(3))
-    await build(22, day(4))
+    await build(26, day(3))
+    await build(27, day(4))
     expect(await createBulkReader(feedsDir).find(old.token, 'projects.xml')).toBeDefined()
   })
 
