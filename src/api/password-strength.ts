@@ -26,18 +26,25 @@ const known = knownPhrases.flatMap((phrase) =>
   ['', ' ', '-', '_', '.'].map((sign) => phrase.replaceAll(' ', sign).slice(0, estimatedLength)),
 )
 
+/** Words of this service, which guessers of its passwords try first; docs/api.md lists them. */
+export const serviceWords = [
+  ...['giving', 'givingservice', 'projectservice', 'userservice', 'platform', 'publisher', 'publishing'],
+  ...['iati', 'aid', 'charity', 'donation', 'donor', 'fundraising', 'nonprofit'],
+]
+
 let estimator: Promise<ZxcvbnFactory> | undefined
 
 /**
  * Why a new password is refused, as what was expected; undefined when it is good. Refused are short passwords and those
- * that can be guessed from lists of common ones, words, names, dates, keyboard rows, repetitions, well-known phrases or
- * the e-mail itself.
+ * that can be guessed from lists of common ones, words, names, dates, keyboard rows, repetitions, well-known phrases, words
+ * of this service or the e-mail itself.
  */
 export async function passwordProblem(password: string, email: string): Promise<string | undefined> {
   if ([...password].length < minimumPasswordLength) return `at least ${minimumPasswordLength} characters`
   estimator ??= loadEstimator()
   const { score } = (await estimator).check(password.slice(0, estimatedLength), [
     ...known,
+    ...serviceWords,
     email,
     ...email.split(/[^\p{L}\p{N}]+/u),
   ])

@@ -59,6 +59,14 @@ describe('error answers', async () => {
     ['headers without end', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`],
     ['a broken chunk', 'POST /api/userservice/tokens HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
     ['a Content-Length that is no number', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n'],
+    // Whoever stands before the API could see another end of these.
+    [
+      'both a length and chunks',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\n'],
+    ['chunks inside another coding', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, identity\r\n\r\n'],
+    ['a header name before a blank', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length : 5\r\n\r\nabcde'],
   ])('are 400 in XML for %s', async (_case, request) => {
     const answer = await raw(base, request)
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)

@@ -94,7 +94,7 @@ async function takeMail({ store, api }: Accounts, language = 'en') {
 
 describe('a password', async () => {
   const accounts = await accountsApi({})
-  const { register, signIn, post, told, from } = accounts
+  const { register, signIn, post, told, from, later } = accounts
   const change = (email: string, more: object = {}, tried = password) =>
     post('passwords', {
       password_change_request: { user: { email, password: tried }, new_password: newPassword, ...more },
@@ -156,6 +156,13 @@ describe('a password', async () => {
     expect(await tokenStatus()).toBe(401)
     expect((await accounts.newKey(email, newPassword)).statusCode).toBe(200)
     expect(told(await accounts.reset(resetCode))).toEqual([401, 'code-unknown'])
+  })
+
+  it('is valid however old it is', async () => {
+    from('192.0.2.9')
+    await register('old@example.org')
+    later(10 * 365 * 24 * 60)
+    expect((await accounts.newKey('old@example.org')).statusCode).toBe(200)
   })
 })
 
@@ -272,6 +279,10 @@ describe('an account with mail', async () => {
   const verify = (email: string, code: string, tried = password) =>
     post('accounts/verify', { verification_request: { user: { email, password: tried }, verification_code: code } })
   const accountCount = async () => (await store.db.query('select from account')).rowCount
+
+  it('is nobody’s before somebody asks for one', async () => {
+    expect(await accountCount()).toBe(0)
+  })
 
   it('is made when its e-mail is verified, and not before', async () => {
     const email = 'New@example.org'

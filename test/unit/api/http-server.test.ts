@@ -50,11 +50,12 @@ describe('the server under the framework', () => {
   })
 
   it.each([
-    ['ECDHE-ECDSA-AES128-GCM-SHA256', 'TLSv1.2'],
-    ['TLS_AES_128_GCM_SHA256', 'TLSv1.3'],
-    ['ECDHE-ECDSA-AES128-SHA', undefined],
-    ['ECDHE-ECDSA-AES128-SHA256', undefined],
-  ])('speaks %s over %s', async (ciphers, version) => {
+    ['ECDHE-ECDSA-AES128-GCM-SHA256', 'TLSv1.2', undefined],
+    ['TLS_AES_128_GCM_SHA256', 'TLSv1.3', undefined],
+    ['ECDHE-ECDSA-AES128-SHA', 'TLSv1.2', /handshake failure/],
+    ['ECDHE-ECDSA-AES128-SHA256', 'TLSv1.2', /handshake failure/],
+    ['ECDHE-ECDSA-AES128-SHA@SECLEVEL=0', 'TLSv1.1', /protocol version/],
+  ])('speaks %s over %s, or refuses it: %s', async (ciphers, version, refusal) => {
     const config = { ...testConfig, tls: { cert: Buffer.from(selfSigned.cert), key: Buffer.from(selfSigned.key) } }
     const server = createHttpServer(
       (_request, response) => void response.end(),
@@ -65,16 +66,12 @@ describe('the server under the framework', () => {
     onTestFinished(() => void server.close())
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    const maxVersion = version ?? 'TLSv1.2'
     const socket = connectSecurely({
-      port,
-      host: 'localhost',
-      ca: selfSigned.cert,
-      ciphers,
-      maxVersion,
+      ...{ port, host: 'localhost', ca: selfSigned.cert },
+      ...{ ciphers, minVersion: version, maxVersion: version },
     } as ConnectionOptions)
     const spoken = once(socket, 'secureConnect').then(() => socket.getProtocol())
-    if (version === undefined) await expect(spoken).rejects.toThrow(/handshake failure/)
+    if (refusal) await expect(spoken).rejects.toThrow(refusal)
     else expect(await spoken).toBe(version)
     socket.destroy()
   })

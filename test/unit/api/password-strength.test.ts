@@ -1,3 +1,4 @@
+import { dictionary } from '@zxcvbn-ts/language-common'
 import { expect, it } from 'vitest'
 import { passwordProblem } from '../../../src/api/password-strength.js'
 
@@ -16,6 +17,10 @@ it.each([
   'aaaaaaaaaaaaaaaa',
   'somebody.else1',
   'maytheforcebewithyou',
+  // Of words that are common here only.
+  'userservice2026!',
+  'giving.projectservice',
+  'IATI-publisher!',
 ])('%s is easy to guess', async (password) => {
   expect(await passwordProblem(password, email)).toContain('not easy to guess')
 })
@@ -30,5 +35,14 @@ it.each(['seven quiet rivers', 'seven grey herons wade', 'p<ss&word "12"', 'x8Kq
 it('a password of 64 characters and more is taken', async () => {
   for (const length of [64, 200]) {
     expect(await passwordProblem('seven quiet rivers run '.repeat(9).slice(0, length), email)).toBeUndefined()
+  }
+})
+
+it('common and breached passwords are refused', async () => {
+  // The list has what was found more than ten times among ten million breached passwords.
+  const longEnough = dictionary['passwords-common'].map(String).filter((password) => password.length >= 12)
+  expect(longEnough.length).toBeGreaterThan(300)
+  for (const password of longEnough.filter((_, index) => index % 6 === 0)) {
+    expect(await passwordProblem(password, email), password).toContain('not easy to guess')
   }
 })
