@@ -7,6 +7,7 @@ import { bench as downloads } from './downloads/bench.js'
 import { bench as mapping } from './mapping/bench.js'
 import { bench as peer } from './peer/bench.js'
 import { bench as portal } from './portal/bench.js'
+import { bench as processes } from './processes/bench.js'
 import { bench as render } from './render/bench.js'
 import { bench as scale } from './scale/bench.js'
 import { bench as search } from './search/bench.js'
@@ -24,6 +25,7 @@ import { bench as validate } from './validate/bench.js'
 const benches: readonly Bench[] = [
   mapping,
   render,
+  processes,
   assemble,
   tables,
   changes,

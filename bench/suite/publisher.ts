@@ -1,4 +1,4 @@
-import type { Outcome, Run } from '../../src/domain/run.js'
+import type { IdRange, Outcome, RenderCounts, Run } from '../../src/domain/run.js'
 import { buildBulkFiles } from '../../src/publishing/bulk/bulk-files.js'
 import { createPublication } from '../../src/publishing/create-publication.js'
 import type { PublicationDeps } from '../../src/publishing/publication.js'
@@ -27,6 +27,8 @@ export type BenchPublisher = AsyncDisposable & {
   /** Enters a run of that time. */
   begin(at: Date, force?: boolean): Promise<Run>
   render(run: Run): Promise<Rendered>
+  planShards(run: Run): Promise<IdRange[]>
+  renderShard(run: Run, shard: IdRange): Promise<RenderCounts>
   publish(run: Run): Promise<Published>
 }
 
@@ -73,6 +75,8 @@ export async function openBenchPublisher(options: BenchPublisherOptions): Promis
       }
       return { seconds: (performance.now() - began) / 1000, rendered, stages: { ...stages } }
     },
+    planShards: (run) => publication.planShards(run),
+    renderShard: (run, shard) => publication.renderShard(run, shard, { signal }),
     publish: async (run) => {
       const began = performance.now()
       const { state } = await publishRelease(deps, run, { signal })

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
+import type { IdRange, Run } from '../../src/domain/run.js'
 import { openStore } from '../../src/store/store.js'
 import { peakMemoryMiB } from './memory.js'
 import { openBenchPublisher, type Published, type Rendered } from './publisher.js'
@@ -13,10 +14,17 @@ export type WorkerOptions = {
   readonly feedsDir: string
   /** `none`: neither our checks nor the official schema. */
   readonly checks: 'all' | 'none'
+  /** Everything is read, mapped and checked, and nothing stored. */
+  readonly discards?: boolean
 }
 
 /** One run: everything stale is rendered, then published if asked for. */
 export type RunOrder = { readonly at: string; readonly force?: boolean; readonly publish?: boolean }
+
+/** One shard of a run that several processes share. */
+export type ShardOrder = { readonly run: Run; readonly shard: IdRange }
+
+export type RenderedShard = { readonly rendered: number; readonly cpuSeconds: number }
 
 export type WorkerRun = {
   readonly render: Rendered
@@ -30,17 +38,22 @@ export type WorkerRun = {
 }
 
 /** A worker in a process of its own, which ends with its owner. */
-export type BenchWorker = AsyncDisposable & { run(order: RunOrder): Promise<WorkerRun> }
+export type BenchWorker = AsyncDisposable & {
+  run(order: RunOrder): Promise<WorkerRun>
+  renderShard(order: ShardOrder): Promise<RenderedShard>
+}
 
 /** Starts a worker process of the transpiled program. */
 export function openProcess(program: string, options: WorkerOptions): BenchWorker {
   const child = fork(path.join(program, 'bench/suite/worker.js'), [JSON.stringify(options)], { execArgv: [] })
+  const ask = async (order: RunOrder | ShardOrder) => {
+    const answer = nextMessage(child)
+    child.send(order)
+    return await answer
+  }
   return {
-    run: async (order) => {
-      const answer = nextMessage(child)
-      child.send(order)
-      return (await answer) as WorkerRun
-    },
+    run: async (order) => (await ask(order)) as WorkerRun,
+    renderShard: async (order) => (await ask(order)) as RenderedShard,
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return
       const ended = once(child, 'exit')
@@ -65,10 +78,18 @@ async function nextMessage(child: ChildProcess): Promise<unknown> {
   }
 }
 
-/** The process itself: one run for each message, until its owner has ended. */
-async function serve({ url, feedsDir, checks, standardDir }: WorkerOptions): Promise<void> {
+/** The process itself: one run or shard for each message, until its owner has ended. */
+async function serve({ url, feedsDir, checks, standardDir, discards = false }: WorkerOptions): Promise<void> {
   await using store = openStore({ url, max: 4, applicationName: 'bench worker' })
+  if (discards) Object.assign(store, { transaction: async () => undefined })
   await using publisher = await openBenchPublisher({ store, feedsDir, checks, standardDir })
+  const renderShard = async ({ run, shard }: ShardOrder): Promise<RenderedShard> => {
+    const before = process.cpuUsage()
+    const startedAt = new Date(run.startedAt)
+    const { rendered } = await publisher.renderShard({ ...run, startedAt }, shard)
+    const { user, system } = process.cpuUsage(before)
+    return { rendered, cpuSeconds: (user + system) / 1e6 }
+  }
   const work = async ({ at, force, publish }: RunOrder): Promise<WorkerRun> => {
     const cpuBefore = process.cpuUsage()
     const used = () => {
@@ -82,8 +103,9 @@ async function serve({ url, feedsDir, checks, standardDir }: WorkerOptions): Pro
     const seconds = render.seconds + published.releaseSeconds + published.bulkSeconds
     return { render, publish: published, seconds, ...used() }
   }
-  process.on('message', (order: RunOrder) => {
-    work(order).then(
+  process.on('message', (order: RunOrder | ShardOrder) => {
+    const done: Promise<WorkerRun | RenderedShard> = 'shard' in order ? renderShard(order) : work(order)
+    done.then(
       (result) => process.send?.(result),
       (error) => {
         process.stderr.write(`${error instanceof Error ? error.stack : error}\n`)

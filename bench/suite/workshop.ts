@@ -70,9 +70,9 @@ export class Workshop implements AsyncDisposable {
     return this.#program
   }
 
-  /** A worker in a process of its own, with every check. */
-  async worker(url: string, feedsDir: string): Promise<BenchWorker> {
-    return openProcess(await this.program(), { url, feedsDir, checks: 'all', standardDir: officialFiles() })
+  /** A worker in a process of its own, with every check; it stores nothing where it `discards`. */
+  async worker(url: string, feedsDir: string, discards = false): Promise<BenchWorker> {
+    return openProcess(await this.program(), { url, feedsDir, checks: 'all', standardDir: officialFiles(), discards })
   }
 
   /** A migrated database with seeded projects, vacuumed and analysed. Benches that ask for the same share the seeding. */
