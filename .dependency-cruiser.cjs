@@ -135,7 +135,7 @@ module.exports = {
       name: 'publishing-files-only-for-writers',
       severity: 'error',
       comment: 'Only what writes releases and bulk files works with bytes; readers get a ServedFile.',
-      from: { path: '^(src|jobs)/', pathNot: '^src/publishing/(files|folder|release|bulk)/' },
+      from: { path: '^(src|jobs)/', pathNot: '^src/publishing/(files|folder|release|bulk|tables)/' },
       to: { path: '^src/publishing/files/' },
     },
     inPublishing(
@@ -145,7 +145,7 @@ module.exports = {
     ),
     inPublishing(
       'tables',
-      ['folder'],
+      ['files', 'folder'],
       'The rows of tables, and what their files are joined from; it knows no release.',
     ),
     inPublishing('render', ['publication', 'tables'], 'Rendering stores texts of projects; it knows no release.'),

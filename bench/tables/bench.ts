@@ -75,11 +75,22 @@ async function assemble(
     await using draft = await Draft.begin(folder, 'bench')
     return await store.snapshot(async (db, client) => {
       const began = performance.now()
-      const plan = await planRelease(mappingConfig, run, { db, client }, undefined)
+      const snapshot = { db, client }
+      const plan = await planRelease(mappingConfig, run, snapshot, undefined)
       if (plan.verdict !== 'build') throw new Error(`the plan is ${plan.verdict}`)
       const datasets = plan.datasets.filter(({ path }) => withTables || !path.startsWith('/data/'))
       const onProgress = () => undefined
-      const build = { config: mappingConfig, run, draft, live: undefined, chain: [], client, signal, onProgress }
+      const build = {
+        config: mappingConfig,
+        run,
+        draft,
+        live: undefined,
+        chain: [],
+        store,
+        snapshot,
+        signal,
+        onProgress,
+      }
       await writeFiles(build, { ...plan, datasets })
       return { seconds: (performance.now() - began) / 1000, peakMiB: peak / 2 ** 20 }
     })

@@ -192,7 +192,7 @@ export const variables = {
   DATABASE_POOL_SIZE: variable(
     'Most database connections of one process, the queue not counted.',
     '10',
-    wholeNumber(3, 200),
+    wholeNumber(4, 200),
   ),
   REDIS_URL: variable(
     'Redis 6.2 or newer for the queue; unset: the queue lives in PostgreSQL.',

@@ -59,6 +59,16 @@ export class Store implements AsyncDisposable {
     return await this.#begin('begin isolation level repeatable read read only', work)
   }
 
+  /** As `snapshot`, on a second connection with the view that `db`, of a snapshot that is still open, has. */
+  async besideSnapshot<T>(db: Db, work: (db: Db, client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const { rows } = await db.query<{ id: string }>('select pg_export_snapshot() as id')
+    return await this.snapshot(async (second, client) => {
+      // A parameter is not allowed here; the server gave the name.
+      await second.query(`set transaction snapshot '${rows[0]?.id}'`)
+      return await work(second, client)
+    })
+  }
+
   /**
    * Gives `work` a connection of its own, for session locks, LISTEN and COPY. `discard` closes it afterwards, and so ends
    * everything that its session holds.

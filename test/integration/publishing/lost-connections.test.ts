@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createReleaseReader } from '../../../src/publishing/release/read/release-reader.js'
+import type { Db } from '../../../src/store/database/connection.js'
 import { copyRows } from '../../../src/store/database/copy-rows.js'
 import { openStore, type Store } from '../../../src/store/store.js'
 import { type TestApi, testApi } from '../../support/api.js'
@@ -76,6 +77,17 @@ describe('a COPY that is left before its end', () => {
     })
     await expect(work).rejects.toBe(left)
     expect((await store.db.query('select 1')).rowCount).toBe(1)
+  })
+})
+
+describe('a second connection beside a snapshot', () => {
+  it('sees what the snapshot sees, whatever was written since', async () => {
+    const titleOf = async (db: Db) => (await db.query<{ title: string }>('select title from project where id = 1')).rows
+    await store.snapshot(async (db) => {
+      const before = await titleOf(db)
+      await database.store.db.query(`update project set title = title || ' again' where id = 1`)
+      expect(await store.besideSnapshot(db, titleOf)).toEqual(before)
+    })
   })
 })
 

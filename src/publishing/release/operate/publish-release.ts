@@ -69,15 +69,16 @@ export async function publishRelease(
     await using draft = await Draft.begin(folder, newReleaseId(run))
     deps.onStep?.('begun')
     const assembled = await deps.store.snapshot(async (db, client) => {
-      const plan = await planRelease(deps.mappingConfig, run, { db, client }, live, deps.signer?.publicKey)
+      const snapshot = { db, client }
+      const plan = await planRelease(deps.mappingConfig, run, snapshot, live, deps.signer?.publicKey)
       if (plan.verdict !== 'build') return plan
       const known = await outcomeOfKnown(deps, folder, state, plan)
       if (known) return known
       const newest =
         state.rolledBackFrom === undefined ? live : await createReleaseReader(deps.feedsDir).byId(state.rolledBackFrom)
       const chain = await releaseChain(newest)
-      const { mappingConfig: config, signer } = deps
-      const build = { config, run, draft, live, chain, ...(signer && { signer }), client, signal, onProgress }
+      const { mappingConfig: config, signer, store } = deps
+      const build = { config, run, draft, live, chain, ...(signer && { signer }), store, snapshot, signal, onProgress }
       return { ...plan, manifest: await writeFiles(build, plan) }
     })
     const remember = (release: string) =>

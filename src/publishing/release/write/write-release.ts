@@ -8,10 +8,11 @@ import type { MappingConfig } from '../../../feeds/iati/mapping-config.js'
 import type { Connection } from '../../../store/database/connection.js'
 import { copyRows } from '../../../store/database/copy-rows.js'
 import { copyReportFeedsSql } from '../../../store/publication/renderings.js'
+import type { Store } from '../../../store/store.js'
 import { inOneBatch } from '../../files/texts.js'
 import type { Draft, Writing } from '../../folder/draft.js'
 import type { Progress } from '../../publication.js'
-import type { Dataset, DatasetContent, FilesSource } from '../plan/dataset.js'
+import type { Dataset, DatasetContent, FilesSource, Snapshot } from '../plan/dataset.js'
 import type { ReleasePlan } from '../plan/plan-release.js'
 import { listPackedFeeds, packAddress, packFeeds, packIndexAddress } from '../read/feed-pack.js'
 import type { Manifest, ManifestFile } from '../read/manifest.js'
@@ -30,7 +31,9 @@ export type Build = {
   /** The records of earlier releases. */
   readonly chain: readonly ReleaseRecord[]
   readonly signer?: SigningKey
-  readonly client: Connection
+  readonly store: Store
+  /** What the release was planned from. */
+  readonly snapshot: Snapshot
   readonly signal: AbortSignal
   readonly onProgress: Progress
 }
@@ -44,50 +47,46 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
   // Entries of the manifest, read once all files are being finished.
   const entries = new Map<string, () => Promise<ManifestFile>>()
   const steps = plan.datasets.length + 1
+  const immutable = (path: string) => `/feeds/releases/${draft.id}${path}`
   const isCarried = ({ path, fingerprint }: Dataset) => liveFiles.get(path)?.fingerprint === fingerprint
-  // Files that were written together, until their turn.
-  const together = new Map<string, Writing>()
-  const writingOf = async ({ path }: Dataset, content: WrittenContent): Promise<Writing> => {
-    if (content.kind !== 'together') {
-      return await writeContent(build, path, content, (part) =>
-        plan.datasets.some((one) => one.path === part && isCarried(one)),
-      )
-    }
-    if (!together.has(path)) {
-      const changed = plan.datasets.filter((one) => isOfSource(one, content.source) && !isCarried(one))
-      for (const [address, writing] of await writeTogether(build, changed, content)) together.set(address, writing)
-    }
-    const writing = together.get(path)
-    if (!writing) throw new Error(`${path} was not written with the files of its source`)
-    return writing
+  const addWritten = ({ path, mediaType, records, fingerprint, notices }: Dataset, { written }: Writing) => {
+    const known = { path, immutablePath: immutable(path), mediaType, records }
+    entries.set(path, async () => ({
+      ...known,
+      ...(await written),
+      ...{ lastModified: generated, fingerprint, notices },
+    }))
   }
-  for (const dataset of plan.datasets) {
+  const writeOneByOne = async (signal: AbortSignal) => {
+    for (const dataset of plan.datasets) {
+      onProgress('assemble', entries.size, steps)
+      const { path, content, notices } = dataset
+      const before = liveFiles.get(path)
+      if (live && before && isCarried(dataset)) {
+        await draft.carry(path, live.id)
+        entries.set(path, async () => ({ ...before, immutablePath: immutable(path), notices }))
+      } else if (content.kind === 'same') {
+        const same = entries.get(content.as)
+        if (!same) throw new Error(`${path} is the same file as ${content.as}, which is not written before it`)
+        await draft.alias(content.as, path)
+        entries.set(path, async () => ({ ...(await same()), path, immutablePath: immutable(path) }))
+      } else if (content.kind !== 'together') {
+        const isPartCarried = (part: string) => plan.datasets.some((one) => one.path === part && isCarried(one))
+        addWritten(dataset, await writeContent({ ...build, signal }, path, content, isPartCarried))
+      }
+    }
     onProgress('assemble', entries.size, steps)
-    const before = liveFiles.get(dataset.path)
-    const immutablePath = `/feeds/releases/${draft.id}${dataset.path}`
-    const { path, mediaType, records, fingerprint, notices, content } = dataset
-    if (live && before && isCarried(dataset)) {
-      await draft.carry(path, live.id)
-      entries.set(path, async () => ({ ...before, immutablePath, notices }))
-    } else if (content.kind === 'same') {
-      const same = entries.get(content.as)
-      if (!same) throw new Error(`${path} is the same file as ${content.as}, which is not written before it`)
-      await draft.alias(content.as, path)
-      entries.set(path, async () => ({ ...(await same()), path, immutablePath }))
-    } else {
-      const { written } = await writingOf(dataset, content)
-      const known = { path, immutablePath, mediaType, records }
-      entries.set(path, async () => ({
-        ...known,
-        ...(await written),
-        ...{ lastModified: generated, fingerprint, notices },
-      }))
-    }
+    return await writeProjectFeeds({ ...build, signal }, plan, liveFiles.get(projectFeedIndexPath))
   }
-  onProgress('assemble', entries.size, steps)
+  const changed = plan.datasets.filter((dataset) => !isCarried(dataset))
+  const [projectFeeds] = await atOnce(signal, writeOneByOne, (stopping) =>
+    writeTogether({ ...build, signal: stopping }, changed, addWritten),
+  )
   const files: ManifestFile[] = []
-  const projectFeeds = await writeProjectFeeds(build, plan, liveFiles.get(projectFeedIndexPath))
-  for (const entry of entries.values()) files.push(await entry())
+  for (const { path } of plan.datasets) {
+    const entry = await entries.get(path)?.()
+    if (entry) files.push(entry)
+  }
   files.push(projectFeeds)
   const previous = await live?.find(manifestPath)
   const manifest: Manifest = {
@@ -119,28 +118,56 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
   return manifest
 }
 
-type WrittenContent = Exclude<DatasetContent, { kind: 'same' }>
+/** Does both at a time. When one fails, the other is stopped and waited for. */
+async function atOnce<First, Second>(
+  signal: AbortSignal,
+  first: (signal: AbortSignal) => Promise<First>,
+  second: (signal: AbortSignal) => Promise<Second>,
+): Promise<[First, Second]> {
+  const stop = new AbortController()
+  const either = AbortSignal.any([signal, stop.signal])
+  const works = [first(either), second(either)] as const
+  try {
+    return await Promise.all(works)
+  } catch (error) {
+    stop.abort()
+    await Promise.allSettled(works)
+    throw error
+  }
+}
+
+/** Writes the files that are made together, from a second connection, so that the database reads them beside the others. */
+async function writeTogether(
+  { draft, store, snapshot, signal }: Build,
+  datasets: readonly Dataset[],
+  onWriting: (dataset: Dataset, writing: Writing) => void,
+): Promise<void> {
+  const bySource = new Map<FilesSource, (Dataset & { readonly content: Together })[]>()
+  for (const dataset of datasets) {
+    const { content } = dataset
+    if (content.kind !== 'together') continue
+    bySource.set(content.source, [...(bySource.get(content.source) ?? []), { ...dataset, content }])
+  }
+  if (bySource.size === 0) return
+  await store.besideSnapshot(snapshot.db, async (_db, client) => {
+    for (const [source, files] of bySource) {
+      const paths = files.map(({ path }) => path)
+      const wanted = files.map(({ path, content }) => ({ address: path, twin: content.twin }))
+      const writings = await draft.writeTogether(wanted, source(client, paths), signal)
+      files.forEach((dataset, index) => {
+        const writing = writings[index]
+        if (writing) onWriting(dataset, writing)
+      })
+    }
+  })
+}
+
 type Together = Extract<DatasetContent, { kind: 'together' }>
 
-function isOfSource({ content }: Dataset, source: FilesSource): boolean {
-  return content.kind === 'together' && content.source === source
-}
-
-async function writeTogether(
-  { draft, client, signal }: Build,
-  datasets: readonly Dataset[],
-  { source, twin }: Together,
-): Promise<[string, Writing][]> {
-  const paths = datasets.map(({ path }) => path)
-  const files = paths.map((address) => ({ address, twin }))
-  const writings = await draft.writeTogether(files, source(client, paths), signal)
-  return paths.flatMap((path, index): [string, Writing][] => (writings[index] ? [[path, writings[index]]] : []))
-}
-
 async function writeContent(
-  { draft, live, client, signal }: Build,
+  { draft, live, snapshot, signal }: Build,
   path: string,
-  content: Exclude<WrittenContent, Together>,
+  content: Exclude<DatasetContent, { kind: 'same' | 'together' }>,
   isCarried: (path: string) => boolean,
 ): Promise<Writing> {
   if (content.kind === 'index') {
@@ -151,7 +178,7 @@ async function writeContent(
   }
   if (content.kind === 'joined') return await draft.join(path, content.parts, signal, content)
   const { envelope } = content
-  return await draft.write(path, content.texts(client), signal, envelope && { envelope })
+  return await draft.write(path, content.texts(snapshot.client), signal, envelope && { envelope })
 }
 
 const maxPreviousReleases = 10
@@ -175,7 +202,7 @@ async function writeProjectFeeds(
   }
   // The index is written with the pack, and the listing from the index, so that neither is in memory as a whole.
   const packed = [packAddress, packIndexAddress].map((address) => ({ address, twin: false }))
-  const packs = await draft.writeTogether(packed, packFeeds(packedFeeds(build.client)), signal)
+  const packs = await draft.writeTogether(packed, packFeeds(packedFeeds(build.snapshot.client)), signal)
   await Promise.all(packs.map(({ written }) => written))
   const listing = await draft.write(projectFeedIndexPath, listPackedFeeds(draft.locate(packIndexAddress)), signal)
   return {
