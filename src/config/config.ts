@@ -302,7 +302,8 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
   maxConnectionsPerAddress: (variable) => variable.get('MAX_CONNECTIONS_PER_ADDRESS'),
   dataDir: (variable) => path.resolve(variable.get('GIVING_DATA_DIR')),
   database: (variable) => ({ kind: variable.get('DATABASE_URL') === undefined ? 'embedded' : 'given' }),
-  databasePoolSize: (variable) => variable.get('DATABASE_POOL_SIZE'),
+  // Earlier versions published with 3.
+  databasePoolSize: (variable) => Math.max(4, variable.get('DATABASE_POOL_SIZE')),
   queue: (variable) => ({
     engine: variable.get('REDIS_URL') === undefined ? 'postgres' : 'redis',
     lockSeconds: variable.get('QUEUE_LOCK_SECONDS'),

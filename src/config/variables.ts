@@ -190,9 +190,9 @@ export const variables = {
     true,
   ),
   DATABASE_POOL_SIZE: variable(
-    'Most database connections of one process, the queue not counted.',
+    'Most database connections of one process, at least 4, the queue not counted; 3 is taken as 4.',
     '10',
-    wholeNumber(4, 200),
+    wholeNumber(3, 200),
   ),
   REDIS_URL: variable(
     'Redis 6.2 or newer for the queue; unset: the queue lives in PostgreSQL.',

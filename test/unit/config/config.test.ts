@@ -145,7 +145,7 @@ describe('a variable', () => {
     ],
     ['RATE_LIMIT_PER_MINUTE', ['0', '100'], ['-1', '1e3', '1000001', 'none']],
     ['DATABASE_URL', ['postgres://h/d', 'postgresql://u:p@h:5432/d?sslmode=require'], ['h:5432/d', 'redis://h']],
-    ['DATABASE_POOL_SIZE', ['4', '200'], ['3', '201', 'many']],
+    ['DATABASE_POOL_SIZE', ['3', '200'], ['2', '201', 'many']],
     ['REDIS_URL', ['redis://h', 'rediss://u:p@h:6380/2'], ['h:6379', 'http://h']],
     [
       'PUBLISH_SCHEDULE',
