@@ -24,7 +24,10 @@ export async function* convertToUtf8(chunks: AsyncIterable<Buffer>): AsyncGenera
     decode = decoderOf(head)
     yield decode(head)
   }
-  decode ??= decoderOf(head)
+  if (!decode) {
+    decode = decoderOf(head)
+    yield decode(head)
+  }
   yield decode(undefined)
 }
 
@@ -80,7 +83,7 @@ function familyOf(head: Buffer): 'utf-16le' | 'utf-16be' | 'utf-8' | 'ascii' {
   if (starts(0, 0, 0xfe, 0xff) || starts(0xff, 0xfe, 0, 0)) throw unknown('UTF-32')
   if (starts(0, 0, 0, 0x3c) || starts(0x3c, 0, 0, 0)) throw unknown('UTF-32')
   if (starts(0x4c, 0x6f, 0xa7, 0x94)) throw unknown('EBCDIC')
-  if (starts(0xff, 0xfe) || (a === 0x3c && b === 0 && c !== 0 && d === 0)) return 'utf-16le'
+  if (starts(0xff, 0xfe) || (a === 0x3c && b === 0 && d === 0)) return 'utf-16le'
   if (starts(0xfe, 0xff) || (a === 0 && b === 0x3c && c === 0 && d !== 0)) return 'utf-16be'
   return starts(0xef, 0xbb, 0xbf) ? 'utf-8' : 'ascii'
 }

@@ -289,11 +289,11 @@ function createReading(options: ReadingOptions) {
       return
     }
     const current = open.at(-1)
-    if (current) current.text = current.text === '' ? text : current.text + text
+    if (current) current.text += text
     else {
       mark = parser.position
-      // After the root saxes reports white space only and refuses anything else.
-      if (level > 0 && !isBlank(text)) onStrayText?.(parser.line)
+      // Outside the root saxes reports white space only and refuses anything else.
+      if (!isBlank(text)) onStrayText?.(parser.line)
     }
   }
 

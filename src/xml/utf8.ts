@@ -36,11 +36,11 @@ export function createUtf8Decoder(): Utf8Decoder {
       carried = whole === bytes.length ? noBytes : Buffer.from(bytes.subarray(whole))
       if (!isUtf8(complete)) throw notUtf8(offset + firstInvalid(complete))
       offset += whole
-      return complete.toString('utf8')
+      return complete.toString()
     },
     end() {
       if (!isUtf8(carried)) throw notUtf8(offset)
-      return carried.toString('utf8')
+      return carried.toString()
     },
   }
 }
@@ -60,7 +60,7 @@ function refuseUtf16(bytes: Buffer): void {
 
 /** How many bytes at the end are the beginning of a character that the next chunk may finish. */
 function unfinishedTail(bytes: Buffer): number {
-  for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
+  for (let back = 1; back <= 3; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0
     if (byte < 0x80) return 0
     if (byte >= 0xc0) return sequenceLength(byte) > back ? back : 0

@@ -13,9 +13,8 @@ export type Period = {
 
 /** The period of an element; undefined when its start or end is absent or malformed. */
 export function periodOf(element: Element): Period | undefined {
-  const start = childOf(element, 'period-start')?.attributes['iso-date']
-  const end = childOf(element, 'period-end')?.attributes['iso-date']
-  if (start === undefined || end === undefined) return undefined
+  const start = childOf(element, 'period-start')?.attributes['iso-date'] ?? ''
+  const end = childOf(element, 'period-end')?.attributes['iso-date'] ?? ''
   const from = parseDay(start)
   const to = parseDay(end)
   return from === undefined || to === undefined ? undefined : { element, from, to, start, end }

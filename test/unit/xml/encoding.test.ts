@@ -44,6 +44,11 @@ const readable: readonly [what: string, bytes: Buffer, text: string][] = [
     Buffer.concat([Buffer.from(declaring('Shift_JIS', '<a>')), Buffer.from([0x93, 0xfa]), Buffer.from('</a>')]),
     declaring('Shift_JIS', '<a>日</a>'),
   ],
+  [
+    'ASCII, up to its last character',
+    Buffer.from(declaring('ascii', '<a>\u007F</a>')),
+    declaring('ascii', '<a>\u007F</a>'),
+  ],
   ['US-ASCII', Buffer.from(declaring('US-ASCII', '<a/>')), declaring('US-ASCII', '<a/>')],
   ['no byte at all', Buffer.alloc(0), ''],
 ]
@@ -61,22 +66,82 @@ describe('a document is converted to UTF-8', () => {
 })
 
 describe('a document is refused', () => {
+  const contradicts = (declared: string, actual: string) =>
+    `the document declares the encoding ${declared}, but its bytes are ${actual}`
+  const unknown = (name: string) => `the encoding of the document is ${name}, which cannot be decoded`
+  const invalid = (name: string, offset: number) =>
+    `the document is not ${name}: a byte at offset ${offset} or after it is not valid`
+  const marked = (encoding: string) => `\uFEFF${declaring(encoding, '<a/>')}`
+
   it.each<[string, Buffer, string]>([
-    ['an unknown encoding', Buffer.from(declaring('x-none', '<a/>')), 'x-none, which cannot be decoded'],
-    ['UTF-7', Buffer.from(declaring('UTF-7', '<a/>')), 'UTF-7'],
-    ['UTF-32', Buffer.from([0, 0, 0xfe, 0xff, 0, 0, 0, 0x3c]), 'UTF-32'],
-    ['EBCDIC', Buffer.from([0x4c, 0x6f, 0xa7, 0x94]), 'EBCDIC'],
-    ['bytes that are not UTF-16 as declared', Buffer.from(declaring('UTF-16', '<a/>')), 'UTF-16'],
-    ['UTF-16 that declares another encoding', Buffer.from(`\uFEFF${declaring('UTF-8', '<a/>')}`, 'utf16le'), 'UTF-8'],
-    ['marked UTF-8 that declares another encoding', Buffer.from(`\uFEFF${declaring('koi8-r', '<a/>')}`), 'koi8-r'],
-    ['half a surrogate pair', Buffer.from('\uFEFF<a>\uD834</a>', 'utf16le'), 'not UTF-16'],
-    ['half a character at the end', Buffer.from('\uFEFF<a/>', 'utf16le').subarray(0, -1), 'not UTF-16'],
-    ['a byte above ASCII', Buffer.from(declaring('us-ascii', '<a>é</a>')), 'offset 44'],
-    ['a byte that windows-1252 does not have', Buffer.from(declaring('cp1252', '<a>\u0081</a>'), 'latin1'), 'cp1252'],
-  ])('for %s', async (_what, bytes, reason) => {
-    await expect(converted(bytes)).rejects.toMatchObject({
-      code: 'request-malformed',
-      message: expect.stringContaining(reason),
-    })
+    ['an unknown encoding', Buffer.from(declaring('x-none', '<a/>')), unknown('x-none')],
+    ['UTF-7', Buffer.from(declaring('UTF-7', '<a/>')), unknown('UTF-7')],
+    ['marked UTF-32', Buffer.from([0, 0, 0xfe, 0xff, 0, 0, 0, 0x3c]), unknown('UTF-32')],
+    ['marked UTF-32 in little-endian order', Buffer.from([0xff, 0xfe, 0, 0]), unknown('UTF-32')],
+    ['UTF-32', Buffer.from([0, 0, 0, 0x3c]), unknown('UTF-32')],
+    ['UTF-32 in little-endian order', Buffer.from([0x3c, 0, 0, 0]), unknown('UTF-32')],
+    ['EBCDIC', Buffer.from([0x4c, 0x6f, 0xa7, 0x94]), unknown('EBCDIC')],
+    [
+      'bytes that are not UTF-16 as declared',
+      Buffer.from(declaring('UTF-16', '<a/>')),
+      contradicts('UTF-16', 'of one byte a character'),
+    ],
+    ['UTF-16 that declares another encoding', Buffer.from(marked('UTF-8'), 'utf16le'), contradicts('UTF-8', 'UTF-16')],
+    ['big-endian UTF-16 that declares another encoding', utf16be(marked('UTF-8')), contradicts('UTF-8', 'UTF-16')],
+    [
+      'UTF-16 that declares one of a similar name',
+      Buffer.from(marked('x-utf-16'), 'utf16le'),
+      contradicts('x-utf-16', 'UTF-16'),
+    ],
+    [
+      'UTF-16 that declares one of a longer name',
+      Buffer.from(marked('utf-16x'), 'utf16le'),
+      contradicts('utf-16x', 'UTF-16'),
+    ],
+    ['marked UTF-8 that declares another encoding', Buffer.from(marked('koi8-r')), contradicts('koi8-r', 'UTF-8')],
+    ['half a surrogate pair', Buffer.from('\uFEFF<a>\uD834</a>', 'utf16le'), invalid('UTF-16', 0)],
+    ['half a big-endian pair', utf16be('\uFEFF<a>\uD834</a>'), invalid('UTF-16', 0)],
+    ['half a character at the end', Buffer.from('\uFEFF<a/>', 'utf16le').subarray(0, -1), invalid('UTF-16', 9)],
+    ['a byte above ASCII', Buffer.from(declaring('us-ascii', '<a>\u007Fé</a>')), invalid('us-ascii', 45)],
+    [
+      'a byte that windows-1252 does not have',
+      Buffer.from(declaring('cp1252', '<a>\u0081</a>'), 'latin1'),
+      invalid('cp1252', 0),
+    ],
+  ])('for %s', async (_what, bytes, message) => {
+    await expect(converted(bytes)).rejects.toMatchObject({ code: 'request-malformed', message })
+  })
+
+  it.each([
+    ['us-ascii', 64],
+    ['cp1252', 63],
+    ['shift_jis', 65],
+  ] as const)('at the offset of the wrong byte of a later chunk, in %s', async (encoding, offset) => {
+    const head = declaring(encoding, '<a>').padEnd(60, '.')
+    const chunks = [head, '...', '.\u0081', '\u00FF\u00FF'].map((text) => Buffer.from(text, 'latin1'))
+    await expect(converted(...chunks)).rejects.toThrow(`at offset ${offset} `)
+  })
+})
+
+describe('a document without a mark', () => {
+  it.each([
+    [[0x61, 0, 0x62, 0]],
+    [[0x3c, 0x61, 0x62, 0]],
+    [[0x3c, 0, 0x61, 0x62]],
+    [[0x61, 0x3c, 0, 0x61]],
+    [[0, 0x61, 0, 0x61]],
+    [[0, 0x3c, 0x61, 0x61]],
+    [[0, 0x3c, 0, 0]],
+  ])('is not UTF-16 where it begins with the bytes %o', async (bytes) => {
+    expect(await converted(Buffer.from(bytes))).toBe(Buffer.from(bytes).toString())
+  })
+
+  it('is decoded as soon as its declaration must have ended', async () => {
+    async function* from() {
+      yield Buffer.from('x'.repeat(1024))
+      throw new Error('read on')
+    }
+    const first = await convertToUtf8(from()).next()
+    expect(first.value).toHaveLength(1024)
   })
 })

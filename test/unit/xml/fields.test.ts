@@ -149,6 +149,15 @@ describe('the fields of a request body', () => {
     expect(() => read(text)).toThrow(expect.objectContaining({ code: 'request-malformed' }))
   })
 
+  it('name what is wrong with a name that would reach the prototype', () => {
+    expect(() => read('<a><__proto__>1</__proto__></a>')).toThrow(
+      expect.objectContaining({
+        message: 'the document uses an element name that is not accepted',
+        cause: expect.any(Error),
+      }),
+    )
+  })
+
   it('change no prototype', () => {
     for (const bad of ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', '__defineGetter__']) {
       try {

@@ -95,31 +95,33 @@ describe('a document is refused as malformed', () => {
     ['a DOCTYPE with entities', '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', 'a DOCTYPE is not accepted'],
     ['an undefined entity', '<a>&nbsp;</a>', 'undefined entity'],
     ['an entity named like a property of objects', '<a>&constructor;</a>', 'undefined entity'],
-    ['two roots', '<a/><b/>', 'line 1'],
-    ['crossed tags', '<a><b></a></b>', 'line 1'],
-    ['an open end', '<a><b>', 'unclosed'],
+    ['two roots', '<a/><b/>', 'documents may contain only one root (line 1, column 8)'],
+    ['crossed tags', '<a><b></a></b>', 'unexpected close tag (line 1, column 11)'],
+    ['an open end', '<a><b>', 'unclosed tag: b (line 1, column 7)'],
     ['an attribute twice', '<a x="1" x="2"/>', 'duplicate attribute'],
-    ['an unbound prefix', '<a><x:b/></a>', 'prefix'],
+    ['an unbound prefix', '<a><x:b/></a>', 'unbound namespace prefix: "x"'],
     ['U+0000', '<a>\u0000</a>', 'disallowed character'],
     ['a reference to U+0000', '<a>&#0;</a>', 'malformed character entity'],
     ['a reference to U+FFFE', '<a>&#xFFFE;</a>', 'malformed character entity'],
     ['a lone surrogate', '<a>\uDC00</a>', 'disallowed character'],
-    ['text before the root', 'x<a/>', 'line 1'],
+    ['text before the root', 'x<a/>', 'text data outside of root node (line 1, column 3)'],
     [
       'another declared encoding',
       '<?xml version="1.0" encoding="ISO-8859-1"?><a/>',
-      'the declared encoding is ISO-8859-1',
+      'the declared encoding is ISO-8859-1; only UTF-8 is read',
     ],
-    ['another version', '<?xml version="1.1"?><a/>', 'version'],
-    ['nothing', '', 'document'],
+    ['another version', '<?xml version="1.1"?><a/>', 'the XML version is 1.1; only 1.0 is read'],
+    ['nothing', '', 'document must contain a root element'],
   ])('for %s', (_what, text, reason) => {
     const error = refusal(() => parseElement(text))
     expect(error.code).toBe('request-malformed')
-    expect(error.message).toContain(reason)
+    expect(error.message).toContain(`the document is not readable XML: ${reason}`)
   })
 
   it('with line and column', () => {
-    expect(refusal(() => parseElement('<a>\n  <b></c>\n</a>')).message).toMatch(/\(line 2, column \d+\)$/)
+    expect(refusal(() => parseElement(`${'\n'.repeat(9)}<a>\n  <b x="1234"></c>\n</a>`)).message).toBe(
+      'the document is not readable XML: unexpected close tag (line 11, column 19)',
+    )
   })
 
   it('for bytes that are not UTF-8, with their offset', () => {
@@ -139,17 +141,23 @@ describe('a document is refused as too large', () => {
   const limits = { depth: 3, elements: 4, attributes: 2, characters: 60 }
 
   it.each([
-    ['one level too deep', '<a><b><c><d/></c></b></a>'],
-    ['one element too many', '<a><b/><b/><b/><b/></a>'],
-    ['one attribute too many', '<a x="1" y="2" z="3"/>'],
-    ['five attributes of four', '<a x="1" y="2"><b x="3" y="4"/><c x="5"/></a>'],
-    ['one character too long', `<a>${'x'.repeat(54)}</a>`],
-  ])('when it is %s', (_what, text) => {
-    expect(refusal(() => parseElement(text, limits)).code).toBe('request-too-large')
+    ['<a><b><c><d/></c></b></a>', 'nests deeper than 3 elements (line 1, column 13)'],
+    ['<a><b/><b/><b/><b/></a>', 'has more than 4 elements (line 1, column 19)'],
+    ['<a x="1" y="2" z="3"/>', 'has an element with more than 2 attributes (line 1, column 23)'],
+    ['<a x="1" y="2"><b x="3" y="4"/><c x="5"/></a>', 'has more than 4 attributes (line 1, column 42)'],
+    [`<a>${'x'.repeat(54)}</a>`, 'is longer than 60 characters'],
+  ])('for one thing too many: %s', (text, reason) => {
+    const { code, message } = refusal(() => parseElement(text, limits))
+    expect([code, message]).toEqual(['request-too-large', `the document ${reason}`])
   })
 
   it('but not at the limit', () => {
-    for (const text of ['<a><b><c/></b></a>', '<a><b/><b/><b/></a>', '<a x="1" y="2"/>', `<a>${'x'.repeat(53)}</a>`]) {
+    for (const text of [
+      '<a><b><c/></b></a>',
+      '<a><b/><b/><b/></a>',
+      '<a x="1" y="2"><b x="3" y="4"/></a>',
+      `<a>${'x'.repeat(53)}</a>`,
+    ]) {
       expect(parseElement(text, limits).name).toBe('a')
     }
   })
@@ -218,9 +226,39 @@ describe('a stream', () => {
   })
 
   it('tells of text between the elements', async () => {
+    const text = '<a>\n<b/>stray\n<b>own</b>\n\n<![CDATA[more]]></a>\n'
     const lines: number[] = []
-    await collect(from('<a>\n<b/>stray\n</a>'), { onStrayText: (line: number) => lines.push(line) })
-    expect(lines).toHaveLength(1)
+    expect(await collect(from(text), { onStrayText: (line: number) => lines.push(line) })).toHaveLength(2)
+    expect(lines).toEqual([3, 5])
+    expect(await collect(from(text))).toHaveLength(2)
+  })
+
+  it('tells of prefixes that are not declared, where the consumer wants to go on', async () => {
+    let unbound = 0
+    const onUnboundPrefix = () => {
+      unbound += 1
+    }
+    const declared = '<a xmlns:z="urn:z" z:q="1"><b/></a>'
+    expect(await collect(from(declared), { onUnboundPrefix })).toHaveLength(1)
+    expect(unbound).toBe(0)
+    // Two unknown prefixes are two, so that attributes of one local name are no repetition.
+    const [found] = await collect(from('<a><x:b x:id="1" y:id="2"/></a>'), { onUnboundPrefix })
+    expect(found).toMatchObject({ name: 'x:b', attributes: { 'x:id': '1', 'y:id': '2' } })
+    expect(unbound).toBe(3)
+  })
+
+  it('reads comments and texts that are longer than a tag may be', async () => {
+    const long = 'x'.repeat(300_000)
+    expect(await collect(from(`<!--${long}-->`, '<a>', '<b>', long, '</b></a>'))).toHaveLength(1)
+    await expect(collect(from('<a><b x="', long, '"/></a>'))).rejects.toThrow(
+      'the document has a tag longer than 262144 characters (line 1, column',
+    )
+  })
+
+  it('counts nothing above the depth of its elements', async () => {
+    const limits = { depth: 3, elements: 2, attributes: 1, characters: 100 }
+    const text = `<a>${'<b x="" y=""/>'.repeat(5)}<b x="" y=""><c x=""/></b></a>`
+    expect(await collect(from(text), { depth: 2, limits })).toMatchObject([{ name: 'c' }])
   })
 
   it('may be refused at its root', async () => {
@@ -229,6 +267,16 @@ describe('a stream', () => {
     }
     await expect(collect(from('<a/>'), { onRoot })).rejects.toMatchObject({ code: 'input-unusable' })
   })
+
+  it.each([new Error('boom'), new Error('in 1:2: boom'), new ServiceError('input-unusable', '1:2: not this root')])(
+    'passes on what its consumer throws: %s',
+    async (error) => {
+      const onRoot = () => {
+        throw error
+      }
+      await expect(collect(from('<a/>'), { onRoot })).rejects.toBe(error)
+    },
+  )
 
   it('reads no further than its consumer has got', async () => {
     let given = 0
@@ -247,18 +295,21 @@ describe('a stream', () => {
   })
 
   it.each([
-    ['an element without end', ['<a><b>', 'x']],
-    ['an attribute without end', ['<a><b c="', 'x']],
-    ['a comment without end', ['<a><!--', 'x']],
-    ['text without end between the elements', ['<a>', ' ']],
-    ['a document type without end', ['<!DOCTYPE a [', ' ']],
-  ])('stops at %s', async (_what, [start = '', more = '']) => {
+    ['an element without end', ['<a><b>', 'x'], 'is longer'],
+    ['an attribute without end', ['<a><b c="', 'x'], 'has a part longer'],
+    ['a comment without end', ['<a><!--', 'x'], 'has a part longer'],
+    ['text without end between the elements', ['<a>', ' '], 'has a part longer'],
+    ['a document type without end', ['<!DOCTYPE a [', ' '], 'has a part longer'],
+  ])('stops at %s', async (_what, [start = '', more = ''], what) => {
     async function* endless(): AsyncGenerator<string> {
       yield start
       for (;;) yield more.repeat(1000)
     }
     const limits = { depth: 5, elements: 5, attributes: 5, characters: 10_000 }
-    await expect(collect(endless(), { limits })).rejects.toMatchObject({ code: 'request-too-large' })
+    await expect(collect(endless(), { limits })).rejects.toMatchObject({
+      code: 'request-too-large',
+      message: expect.stringContaining(`the document ${what} than 10000 characters (line 1, column 1`),
+    })
   })
 
   it('goes on after an element that exceeds a limit, where the consumer wants to', async () => {
@@ -296,6 +347,31 @@ describe('a stream', () => {
       '1 long: is longer than 100 characters',
       'b',
     ])
+  })
+
+  it('keeps the first children of an element that exceeds a limit, and none of its text', async () => {
+    const limits = { depth: 3, elements: 12, attributes: 1, characters: 1_000 }
+    const kept: OversizeElement[] = []
+    const lines: number[] = []
+    const text = `<a><b>${'<c/>'.repeat(20)}text</b></a>`
+    const onOversize = (one: OversizeElement) => kept.push(one)
+    expect(await collect(from(text), { limits, onOversize, onStrayText: (line: number) => lines.push(line) })).toEqual(
+      [],
+    )
+    expect(kept.map(({ element, reason }) => [element.children.length, reason])).toEqual([
+      [8, 'has more than 12 elements'],
+    ])
+    expect(lines).toEqual([])
+    const endless = collect(from('<a><b>', '<c/>'.repeat(20), `<!--${'x'.repeat(2_000)}`), { limits, onOversize })
+    await expect(endless).rejects.toThrow('the document has a part longer than 1000 characters')
+  })
+
+  it('stops where an element that exceeds a limit nests without end', async () => {
+    const limits = { depth: 3, elements: 12, attributes: 1, characters: 10_000 }
+    const nested = (levels: number) => `<a>${'<b>'.repeat(levels)}${'</b>'.repeat(levels)}<c/></a>`
+    const read = (levels: number) => collect(from(nested(levels)), { limits, onOversize: () => undefined })
+    expect(await read(999)).toMatchObject([{ name: 'c' }])
+    await expect(read(1_000)).rejects.toThrow('the document nests deeper than 1000 elements')
   })
 
   it('counts its limits for each element anew', async () => {

@@ -119,6 +119,7 @@ describe('a period', () => {
   testRule('period-order', [
     ['<budget/>'],
     [`<budget>${period('2026-01-01', '2026-01-01')}</budget>`],
+    [`<budget>${period('2026-13-01', '2026-01-01')}</budget><budget>${period('2026-01-01', '2025-13-01')}</budget>`],
     ...periods.map(
       (name) =>
         [
