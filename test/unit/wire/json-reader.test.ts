@@ -94,21 +94,29 @@ describe('the records of a JSON document', () => {
   })
 
   it.each([
-    ['text after the end', '[] []'],
-    ['nothing that could hold records', '{"auth_request":{"project":[{"id":1}]}}'],
-    ['an early end', '{"projects":{"project":[{"id":1}'],
-    ['a missing comma', '[{"id":1}{"id":2}]'],
-    ['a comma too many', '[{"id":1},]'],
-    ['a missing colon', '{"projects" {}}'],
-    ['neither object nor array', '"projects"'],
-    ['nothing', ' '],
-    ['an endless nesting outside of records', `{"x":${'['.repeat(100)}`],
-    ['a number with a leading zero', '[{"id":01}]'],
-    ['a key that is no text', '[{1:2}]'],
-    ['a line break in a text', '[{"a":"\n"}]'],
-  ])('are not read on after %s', async (_, document) => {
-    await expect(read(document)).rejects.toEqual(unusable)
-    await expect(read(document, [1])).rejects.toEqual(unusable)
+    ['text after the end', '[] []', /^Non-whitespace|line 1/],
+    [
+      'nothing that could hold records',
+      '{"auth_request":{"project":[{"id":1}]}}',
+      /: expected the member project or projects$/,
+    ],
+    ['an early end', '{"projects":{"project":[{"id":1}', /: it ends too early$/],
+    ['a missing comma', '[{"id":1}{"id":2}]', /: Unexpected/],
+    ['a comma too many', '[{"id":1},]', /: Unexpected/],
+    ['a missing colon', '{"projects" {}}', /: Unexpected/],
+    ['neither object nor array', '"projects"', /: expected a JSON object or array of projects, got "projects"$/],
+    ['nothing', ' ', /: it ends too early$/],
+    ['an endless nesting outside of records', `{"x":${'['.repeat(100)}`, /: it nests deeper than 64 levels$/],
+    ['a number with a leading zero', '[{"id":01}]', /: Unexpected/],
+    ['a key that is no text', '[{1:2}]', /: Unexpected/],
+    ['a line break in a text', '[{"a":"\n"}]', /: Unexpected/],
+  ])('are not read on after %s', async (_, document, message) => {
+    for (const sizes of [[], [1]]) {
+      const error = await read(document, sizes).catch((thrown: unknown) => thrown as Error)
+      expect(error).toEqual(unusable)
+      expect((error as Error).message).toMatch(/^line 1 of the JSON document: /)
+      expect((error as Error).message).toMatch(message)
+    }
   })
 
   it('that come before damage are found, and the error names its line', async () => {
@@ -120,18 +128,18 @@ describe('the records of a JSON document', () => {
     const reading = async () => {
       for await (const item of jsonRecords(chunks())) found.push(item)
     }
-    await expect(reading()).rejects.toThrow('line 3 of the JSON document')
+    await expect(reading()).rejects.toThrow('line 3 of the JSON document: Unexpected')
     expect(found).toHaveLength(2)
   })
 
-  it('are refused in bytes that are not UTF-8, also at the end', async () => {
-    for (const bytes of [
-      [0x5b, 0x22, 0xff, 0x22, 0x5d],
-      [0x5b, 0x5d, 0xc3],
-      [0x5b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x5d],
-    ]) {
-      await expect(read(Buffer.from(bytes))).rejects.toEqual(unusable)
-      await expect(read(Buffer.from(bytes), [1])).rejects.toEqual(unusable)
+  it.each([
+    [[0x5b, 0x22, 0xff, 0x22, 0x5d], 'Tokenizer ended in the middle of a token'],
+    [[0x5b, 0x5d, 0xc3], 'Unexpected'],
+    [[0x5b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x5d], 'it has bytes that are not UTF-8'],
+  ])('are refused in bytes that are not UTF-8, also at the end: %o', async (bytes, reason) => {
+    const message = expect.stringContaining(`line 1 of the JSON document: ${reason}`)
+    for (const sizes of [[], [1]]) {
+      await expect(read(Buffer.from(bytes), sizes)).rejects.toMatchObject({ code: 'input-unusable', message })
     }
   })
 
@@ -140,17 +148,20 @@ describe('the records of a JSON document', () => {
     const document =
       `[{"t":"${'x'.repeat(40)}"},{"id":1},{"a":[[[1]]]},{"id":2},{"a":[1,2,3,4,5]},{"id":3},` +
       '{"\\u005f_proto__":{}},{"id":4},{"a":1,"b":1,"c":1,"ddddd":1},{"id":5}]'
-    const refused = (expected: string) => ({ line: 1, problem: expect.objectContaining({ expected }) })
+    const refused = (expected: string, got: string, field = 'record') => ({
+      line: 1,
+      problem: { field, expected, got },
+    })
     const expected = [
-      refused('at most 30 characters'),
+      refused('at most 30 characters', 'a longer record'),
       { line: 1, value: { id: '1' } },
-      refused('at most 3 levels of nesting'),
+      refused('at most 3 levels of nesting', 'a deeper record'),
       { line: 1, value: { id: '2' } },
-      refused('at most 4 elements'),
+      refused('at most 4 elements', 'a larger record'),
       { line: 1, value: { id: '3' } },
-      refused('no key of this name'),
+      refused('no key of this name', 'a key of this name', '__proto__'),
       { line: 1, value: { id: '4' } },
-      refused('at most 4 elements'),
+      refused('at most 4 elements', 'a larger record'),
       { line: 1, value: { id: '5' } },
     ]
     for (const sizes of [[], [7], [1]]) expect(await read(document, sizes, limits)).toEqual(expected)
@@ -159,7 +170,12 @@ describe('the records of a JSON document', () => {
   it('end where one text is longer than memory should hold', async () => {
     const limits = { characters: 100, depth: 3, elements: 4 }
     const document = `{"skipped":"${'x'.repeat(1_000)}","project":[{"id":1}]}`
-    await expect(read(document, [50], limits)).rejects.toEqual(unusable)
+    await expect(read(document, [50], limits)).rejects.toMatchObject({
+      code: 'input-unusable',
+      message: 'line 1 of the JSON document: one text is longer than 200 bytes',
+    })
+    const short = { skipped: 'x'.repeat(180), project: [{ id: 1 }] }
+    expect(await read(JSON.stringify(short), [50], limits)).toEqual([{ line: 1, value: { id: '1' } }])
   })
 })
 
@@ -223,6 +239,18 @@ describe('a small JSON document', () => {
         expect(parseJson(Buffer.from(text), valueLimits, 'request')).toEqual({ line: 1, value: JSON.parse(text) })
       }),
     )
+  })
+
+  it('beyond a limit is a problem, at the limit a value', () => {
+    const limits = { depth: 2, elements: 3, characters: 20 }
+    const parse = (text: string) => parseJson(Buffer.from(text), limits)
+    expect(parse('[[1,2,3]]')).toHaveProperty('value')
+    expect(parse('[[1,2,3,4]]')).toHaveProperty('value')
+    expect(parse(`["${'x'.repeat(16)}"]`)).toHaveProperty('value')
+    const beyond = (expected: string, got: string) => ({ line: 1, problem: { field: 'record', expected, got } })
+    expect(parse('[[[1]]]')).toEqual(beyond('at most 2 levels of nesting', 'a deeper record'))
+    expect(parse('[[1,2,3,4,5]]')).toEqual(beyond('at most 3 elements', 'a larger record'))
+    expect(parse(`["${'x'.repeat(40)}"]`)).toEqual(beyond('at most 20 characters', 'a longer record'))
   })
 
   it('of a record leaves digits in texts alone, and takes the last of equal keys', () => {

@@ -2,7 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { projectList } from '../../../src/wire/names.js'
 import { readReportFeed } from '../../../src/wire/read/report-feeds.js'
-import { readDownloadLink, readList, readPage } from '../../../src/wire/read/upstream-documents.js'
+import {
+  firstCharacter,
+  idOf,
+  readDownloadLink,
+  readList,
+  readPage,
+} from '../../../src/wire/read/upstream-documents.js'
 
 const page = (text: string) => readPage(Buffer.from(text), projectList)
 
@@ -33,20 +39,49 @@ describe('a page', () => {
   })
 
   test.each([
-    '',
-    '[]',
-    'true',
-    '<html/>',
-    '{"projects":[1]}',
-    '{"x":1}',
-    '{"projects":',
-    '{"__proto__":{"projects":{}}}',
-    '<projects>',
-    '<projects>text</projects>',
-  ])(
-    'is refused when it is something else: %s',
-    async (text) => await expect(page(text)).rejects.toThrow(expect.objectContaining({ code: 'upstream-unusable' })),
-  )
+    ['', 'nothing'],
+    ['  \n', 'nothing'],
+    ['[]', 'text that begins with "["'],
+    ['true', 'text that begins with "t"'],
+    ['<html/>', 'a document without projects'],
+    ['{"projects":[1]}', 'a document without projects'],
+    ['{"projects":true}', 'a document without projects'],
+    ['{"x":1}', 'a document without projects'],
+    ['{"projects":', 'line 1 of the JSON document: it ends too early'],
+    ['{"__proto__":{"projects":{}}}', 'JSON that is not accepted: no key of this name'],
+    ['<projects>', 'the document is not readable XML: unclosed tag: projects (line 1, column 11)'],
+    ['<projects>text</projects>', 'a document without projects'],
+    ['{"projects":{"hasNext":true}}', 'a page that has a next one but no nextProjectId'],
+    ['{"projects":{"hasNext":"true","nextProjectId":"x"}}', 'a page that has a next one but no nextProjectId'],
+  ])('is refused when it is something else: %s', async (text, got) => {
+    await expect(page(text)).rejects.toThrow(
+      expect.objectContaining({
+        code: 'upstream-unusable',
+        message: `expected an answer in the wire format, got ${got}`,
+      }),
+    )
+  })
+
+  test.each<[string, object]>([
+    ['{"projects":""}', { records: [] }],
+    ['{"projects":null}', { records: [] }],
+    ['{"projects":{"project":null}}', { records: [] }],
+    ['{"projects":{"project":""}}', { records: [] }],
+    ['{"projects":{"project":["1",{"id":1}]}}', { records: ['1', { id: '1' }] }],
+    ['{"projects":{"project":"1"}}', { records: ['1'] }],
+    ['{"projects":{"nextProjectId":5}}', { records: [], next: 5 }],
+    ['{"projects":{"hasNext":" true ","nextProjectId":5}}', { records: [], next: 5 }],
+    ['{"projects":{"hasNext":"","nextProjectId":5}}', { records: [] }],
+    ['{"projects":{"nextProjectId":"5x"}}', { records: [] }],
+    ['{"projects":{"nextProjectId":"x5"}}', { records: [] }],
+    ['{"projects":{"nextProjectId":{"a":"5"}}}', { records: [] }],
+    ['{"projects":{"numberFound":"123456789012345"}}', { records: [], numberFound: 123456789012345 }],
+    ['{"projects":{"numberFound":"1234567890123456"}}', { records: [] }],
+  ])('%s is %j', async (text, expected) => {
+    const found = await page(text)
+    expect(found).toEqual(expected)
+    expect(Object.keys(found)).toEqual(Object.keys(expected))
+  })
 })
 
 describe('a page of hostile size', () => {
@@ -83,6 +118,17 @@ describe('a page of hostile size', () => {
 })
 
 describe('other documents', () => {
+  test('begin at the first character that is not blank', () => {
+    expect(firstCharacter(Buffer.from('\ufeff \n<a/>'))).toBe('<')
+    expect(firstCharacter(Buffer.from(`${' '.repeat(1023)}{`))).toBe('{')
+    expect(firstCharacter(Buffer.from(`${' '.repeat(1024)}{`))).toBeUndefined()
+  })
+
+  test('have records with an id, readable or not', () => {
+    expect(idOf({ id: ' 7 ', title: ['x'] })).toBe(7)
+    for (const none of ['7', null, ['7'], {}, { id: 'x' }, { id: true }]) expect(idOf(none)).toBeUndefined()
+  })
+
   test('a bulk link is read from both formats', async () => {
     expect(await readDownloadLink(Buffer.from('{"download":{"url":"https://a.example/x"}}'))).toBe(
       'https://a.example/x',
@@ -90,12 +136,22 @@ describe('other documents', () => {
     expect(await readDownloadLink(Buffer.from('<download><url> https://a.example/x </url></download>'))).toBe(
       'https://a.example/x',
     )
-    expect(await readDownloadLink(Buffer.from('{"download":{}}'))).toBeUndefined()
+    for (const none of [
+      '{"download":{}}',
+      '{"download":"x"}',
+      '{"download":{"url":" "}}',
+      '{"download":{"url":["x"]}}',
+      '{}',
+    ]) {
+      expect(await readDownloadLink(Buffer.from(none))).toBeUndefined()
+    }
   })
 
   test('an empty gallery is no picture', async () => {
     expect(await readList(Buffer.from('{"images":{}}'), 'images', 'image')).toEqual([])
     expect(await readList(Buffer.from('<images></images>'), 'images', 'image')).toEqual([])
+    expect(await readList(Buffer.from('<images><image id="1"/></images>'), 'images', 'image')).toEqual([{ id: '1' }])
+    await expect(readList(Buffer.from('<x/>'), 'images', 'image')).rejects.toThrow('got a document without images')
   })
 })
 

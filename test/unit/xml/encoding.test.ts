@@ -103,6 +103,7 @@ describe('a document is refused', () => {
     ['half a big-endian pair', utf16be('\uFEFF<a>\uD834</a>'), invalid('UTF-16', 0)],
     ['half a character at the end', Buffer.from('\uFEFF<a/>', 'utf16le').subarray(0, -1), invalid('UTF-16', 9)],
     ['a byte above ASCII', Buffer.from(declaring('us-ascii', '<a>\u007Fé</a>')), invalid('us-ascii', 45)],
+    ['a byte above ASCII by its other name', Buffer.from(declaring('ascii', '<a>é</a>')), invalid('ascii', 41)],
     [
       'a byte that windows-1252 does not have',
       Buffer.from(declaring('cp1252', '<a>\u0081</a>'), 'latin1'),

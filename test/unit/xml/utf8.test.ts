@@ -11,6 +11,7 @@ function decoded(...chunks: (string | number[])[]): string[] {
 describe('text in UTF-8', () => {
   it.each<[(string | number[])[], string[]]>([
     [['ab'], ['ab', '']],
+    [['a<'], ['a<', '']],
     [['aé'], ['aé', '']],
     [
       [[0x61, 0xc3], [0xa9]],

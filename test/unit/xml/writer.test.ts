@@ -66,6 +66,7 @@ describe('the writer', () => {
   it('writes an empty element in the short form, and an enclosed one in the long form that clients need', () => {
     expect(writeElement(element('a', undefined, [element('b', undefined)]))).toBe('<a><b/></a>')
     expect(enclose('a', enclose('b', ''))).toBe('<a><b></b></a>')
+    expect(enclose('a', 'x', { b: '"' })).toBe('<a b="&quot;">x</a>')
   })
 
   it('writes a prewritten element as it was', () => {
