@@ -39,7 +39,7 @@ function originForm(url: string): string {
 
 function withoutTrailingSlashes(path: string): string {
   let end = path.length
-  while (end > 1 && path.charCodeAt(end - 1) === 0x2f) end--
+  while (path.charCodeAt(end - 1) === 0x2f) end--
   return path.slice(0, end)
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { responseFormat, rewriteApiUrl } from '../../../src/api/negotiation.js'
+import { contentFormat, responseFormat, rewriteApiUrl } from '../../../src/api/negotiation.js'
 
 const request = (url: string, headers: Record<string, string> = {}) => {
   const raw = { url, headers } as unknown as IncomingMessage
@@ -46,6 +46,18 @@ describe('the format of an answer', () => {
     ['the body is JSON and anything goes', { ...jsonBody, accept: '*/*' }, 'json'],
     ['the body is JSON and XML is asked for', { ...jsonBody, accept: 'text/xml' }, 'xml'],
     ['the body is JSON and only HTML is accepted', { ...jsonBody, accept: 'text/html' }, 'xml'],
+    ['the body is JSON and Accept is empty', { ...jsonBody, accept: '' }, 'json'],
+    ['the body is JSON and Accept is blank', { ...jsonBody, accept: ' ' }, 'json'],
+    [
+      'the body is JSON in chunks',
+      { 'content-type': 'application/json ; charset=utf-8', 'transfer-encoding': 'chunked' },
+      'json',
+    ],
+    ['the body is text', { 'content-type': 'text/plain', 'content-length': '2' }, 'xml'],
+    ['the body says nothing', { 'content-length': '2' }, 'xml'],
+    ['JSON is asked for with a parameter like a weight', { accept: 'application/json;quality=1' }, 'json'],
+    ['JSON is asked for with a parameter without value', { accept: 'application/json;v' }, 'json'],
+    ['JSON is asked for with a quoted parameter', { accept: 'application/json;v="a;b, c"' }, 'json'],
     ['a request without a body has a Content-Type', { 'content-type': 'application/json' }, 'xml'],
   ])('when %s', (_case, headers, expected) => {
     expect(format(headers as Record<string, string>)).toBe(expected)
@@ -66,6 +78,20 @@ describe('the format of an answer', () => {
   })
 })
 
+describe('the format of a body', () => {
+  it.each([
+    ['application/json', 'json'],
+    [' Application/JSON ; charset=utf-8', 'json'],
+    ['application/xml', 'xml'],
+    ['text/xml;charset=utf-8', 'xml'],
+    ['text/json', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('of the type %j is %j', (type, expected) => {
+    expect(contentFormat({ 'content-type': type })).toBe(expected)
+  })
+})
+
 describe('the routed URL', () => {
   it.each([
     ['/api/a/b.json?x=1', '/api/a/b?x=1'],
@@ -80,10 +106,19 @@ describe('the routed URL', () => {
     ['/api//a///b/?x=//', '/api/a/b?x=//'],
     ['//elsewhere/api/', '//elsewhere/api/'],
     ['http://example.org/api/a.json', '/api/a'],
+    ['http://example.org/api/a/', '/api/a'],
+    ['HTTPS://example.org/api/a?b', '/api/a?b'],
+    ['http://example.org', '/'],
+    ['see:http://example.org/api/a', 'see:http://example.org/api/a'],
+    ['/api/.json', '/api'],
     ['/iati/activities.xml', '/iati/activities.xml'],
     ['/feeds/', '/feeds/'],
     ['/', '/'],
   ])('of %s is %s', (url, routed) => {
     expect(request(url).routed).toBe(routed)
+  })
+
+  it('is the root where a request has none', () => {
+    expect(rewriteApiUrl({} as IncomingMessage)).toBe('/')
   })
 })

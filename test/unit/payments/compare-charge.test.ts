@@ -59,6 +59,44 @@ describe('a charge compared with the books', () => {
     })
   })
 
+  it('agrees before the books know the charge', () => {
+    expect(compareCharge(booked({ chargeId: undefined }), charge()).difference).toBeUndefined()
+  })
+
+  it('takes what the books have given back of the donation into account', () => {
+    const refunded = { donation: { ...donation, refunded: amount('39.00') }, givenBack: amount('39.00') }
+    const refunds = [refund('r1', '39.00'), refund('r2', '2.00')]
+    expect(compareCharge(booked({ ...refunded, references: ['r1'] }), charge({ refunds })).missing).toEqual([
+      { reference: 'r2', kind: 'refund', amount: '1.00', addon: '1.00' },
+    ])
+  })
+
+  it('enters nothing that the books have given back under another name', () => {
+    const refunds = [{ ...refund('r1', '10'), reference: 'mine' }]
+    expect(compareCharge(booked({ givenBack: amount('10') }), charge({ refunds }))).toEqual({
+      missing: [],
+      difference: undefined,
+    })
+  })
+
+  it.each([['r1'], ['mine']])('says that the books name a refund, %s, without its amount', (name) => {
+    const refunds = [{ ...refund('r1', '10'), reference: 'mine' }]
+    expect(compareCharge(booked({ references: [name] }), charge({ refunds }))).toEqual({
+      missing: [],
+      difference: 'the books have given back 0.00 USD, the processor 10.00 USD',
+    })
+  })
+
+  it.each([
+    ['voided', 'c1-void', 'refund'],
+    ['failed', 'c1-failed', 'failure'],
+  ] as const)('gives all of it back where it has %s', (progress, reference, kind) => {
+    expect(compareCharge(booked(), charge({ progress }))).toEqual({
+      missing: [{ reference, kind, amount: '40.00', addon: '2.50' }],
+      difference: undefined,
+    })
+  })
+
   it.each([
     ['another amount', { amount: amount('42.51') }, 'the processor charged 42.51 USD, the books say 42.50 USD'],
     ['another currency', { currency: 'EUR' }, 'the processor charged 42.50 EUR, the books say 42.50 USD'],

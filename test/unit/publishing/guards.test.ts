@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { holdReason } from '../../../src/publishing/release/operate/guards.js'
+import { holdReason, largeFileWarnings } from '../../../src/publishing/release/operate/guards.js'
+import type { Manifest } from '../../../src/publishing/release/read/manifest.js'
 
 const none = { count: 0, sample: [] }
 const live = { activities: 1000, money: { USD: '5000.00', KES: '100' } }
@@ -41,5 +42,60 @@ describe('a release', () => {
     expect(
       holdReason(live, live, { ...options, files: unregistered.map((path) => ({ path, bytes: 90_000_000 })) }),
     ).toBeUndefined()
+  })
+
+  it.each([
+    [['/iati/activities.xml', 40_000_000], undefined],
+    [['/old/iati/activities.xml', 90_000_000], undefined],
+    [['/iati/activities.xml.sig', 90_000_000], undefined],
+    [['/iati/organisations.xml', 40_000_001], '/iati/organisations.xml would have 40000001 bytes, more than 40000000'],
+  ] as const)('is held for a registered file that is too large: %o', ([path, bytes], reason) => {
+    expect(holdReason(live, live, { ...options, files: [{ path, bytes }] })).toBe(reason)
+  })
+
+  it('is held for one identifier that would vanish', () => {
+    const vanished = { count: 1, sample: ['A-1'] }
+    expect(holdReason(live, live, { ...options, vanished })).toBe('1 published identifier would vanish: A-1')
+  })
+
+  it.each([
+    [{ count: 0, sample: [] }, undefined],
+    [{ count: 1, sample: ['A-1'] }, 'the transactions of 1 activity do not add up to the books: A-1'],
+    [{ count: 3, sample: ['A-1', 'A-2'] }, 'the transactions of 3 activities do not add up to the books: A-1; A-2'],
+  ])('is held when transactions do not add up to the books, also as the first one: %o', (unbalanced, reason) => {
+    expect(holdReason(undefined, live, { ...options, unbalanced })).toBe(reason)
+  })
+
+  it.each([
+    [{ live: 0, next: 10 }, 12, false],
+    [{ live: 0, next: 11 }, 22, false],
+    [{ live: 11, next: 11 }, 12, false],
+    [{ live: 10, next: 11 }, 21, true],
+  ])('is held when most activities become invalid: %o of %i, %s', (invalid, activities, isHeld) => {
+    const reason = holdReason({ ...live, activities }, { ...live, activities }, { ...options, invalid })
+    expect(reason).toBe(
+      isHeld
+        ? '11 of 21 activities would be invalid (10 so far): the mapping or its configuration is wrong'
+        : undefined,
+    )
+  })
+
+  it('loses nothing where there was nothing, or less than nothing', () => {
+    const none = { activities: 0, money: { USD: '-5.00' } }
+    expect(holdReason(none, { activities: 0, money: { USD: '-9.00' } }, options)).toBeUndefined()
+  })
+})
+
+describe('a file that consumers find large', () => {
+  it('is named in one sentence', () => {
+    const file = (path: string, bytes: number) => ({ path, bytes }) as Manifest['files'][number]
+    const files = [
+      file('/iati/activities.xml', 20_000_001),
+      file('/iati/organisations.xml', 20_000_000),
+      file('/data/transactions.csv', 90_000_000),
+    ]
+    expect(largeFileWarnings({ files } as unknown as Manifest)).toEqual([
+      '/iati/activities.xml has 20000001 bytes: consumers ask for at most 20000000, and a release with more than 40000000 is held',
+    ])
   })
 })
