@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
+import { consoleToken } from './fleet.js'
 
 /** What a watched address answered. */
 type Sighting = {
@@ -49,7 +50,8 @@ export function watchApi({ baseUrl, consoleUrl }: Watched, apiKey: string): ApiW
   let ended = false
   const look = async (url: string): Promise<Sighting> => {
     const began = performance.now()
-    const answer = await request(url, { dispatcher: agent, signal: AbortSignal.timeout(30_000) })
+    const headers = url.startsWith(consoleUrl) ? { authorization: `Bearer ${consoleToken}` } : {}
+    const answer = await request(url, { dispatcher: agent, headers, signal: AbortSignal.timeout(30_000) })
     const body = await answer.body.text()
     if (answer.statusCode === 503 && !answer.headers['retry-after']) faults.push(`${url}: 503 without Retry-After`)
     return { url, status: answer.statusCode, body, began, ended: performance.now() }

@@ -12,6 +12,9 @@ import { noRates, transpileProgram } from '../../support/cli.js'
 /** Never due while a case runs. */
 export const neverSoon = '0 0 29 2 *'
 
+/** Opens the consoles of all processes. */
+export const consoleToken = 'seven-quiet-rivers-run'
+
 /** A running process of the command line. */
 export type FleetProcess = {
   readonly command: string
@@ -63,6 +66,7 @@ export async function createFleet(environment: Record<string, string>): Promise<
         GIVING_DATA_DIR: dataDir,
         PORT: '0',
         OPS_PORT: '0',
+        OPS_TOKEN: `campaign:${consoleToken}`,
         QUEUE_LOCK_SECONDS: '2',
         WORKER_PROCESSES: '1',
         REPORTING_ORG_REF: 'US-EIN-123456789',

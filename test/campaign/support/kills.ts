@@ -1,14 +1,18 @@
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
+import { createApiUser } from '../../../src/api/operations/create-api-user.js'
+import { createPasswordHashing } from '../../../src/api/passwords.js'
 import { isFinished } from '../../../src/domain/run.js'
 import { listReleaseIds, releaseFolder, runOfRelease } from '../../../src/publishing/folder/release-folder.js'
 import { createReleaseReader } from '../../../src/publishing/release/read/release-reader.js'
 import { findRelease } from '../../../src/store/publication/releases.js'
 import { getRun } from '../../../src/store/runs/runs.js'
 import type { Store } from '../../../src/store/store.js'
+import { testUser } from '../../support/api.js'
 import { insertProjects } from '../../support/catalogue.js'
 import { faultsOf, faultsOfRelease } from '../../support/published-folder.js'
+import { watchApi } from './api-watch.js'
 import { askForRun, createFleet, type Fleet, type FleetProcess, runEnded, until } from './fleet.js'
 import { follow } from './follower.js'
 import { aims, reach, standing, tracesOf } from './moments.js'
@@ -34,9 +38,16 @@ export async function killAtRandomMoments(
     Array.from({ length: 400 }, (_, index) => ({ id: index + 1 })),
   )
   const api = await fleet.start('api', { LOG_LEVEL: 'info' })
-  const quick = await killRepeatedly(engine, fleet, store, { lockSeconds: 3, kills: scale.kills, api })
+  const passwords = createPasswordHashing({ memoryCost: 8, timeCost: 1, parallelism: 1 })
+  const { apiKey } = await createApiUser({ store, passwords, clock: () => new Date() }, testUser)
+  const quick = await killRepeatedly(engine, fleet, store, { lockSeconds: 3, kills: scale.kills, api, apiKey })
   report(engine, 'kill -9 at a random moment of a publication', quick)
-  const slow = await killRepeatedly(engine, fleet, store, { lockSeconds: 10, kills: scale.killsWithDefaults, api })
+  const slow = await killRepeatedly(engine, fleet, store, {
+    lockSeconds: 10,
+    kills: scale.killsWithDefaults,
+    api,
+    apiKey,
+  })
   report(engine, 'the same with the default lock of 10 s', slow)
 
   // Whatever was made, whoever was killed: every release is whole, and the ledger has nothing open or failed.
@@ -50,14 +61,26 @@ export async function killAtRandomMoments(
   await fleet.end()
 }
 
-type KillOptions = { readonly lockSeconds: number; readonly kills: number; readonly api: FleetProcess }
-type Kills = { tried: number; reads: number; readonly takeovers: number[]; readonly moments: Map<string, number> }
+type KillOptions = {
+  readonly lockSeconds: number
+  readonly kills: number
+  readonly api: FleetProcess
+  readonly apiKey: string
+}
+type Kills = {
+  tried: number
+  reads: number
+  /** Answers of the API and its console. */
+  looks: number
+  readonly takeovers: number[]
+  readonly moments: Map<string, number>
+}
 
 async function killRepeatedly(
   engine: CampaignRow['engine'],
   fleet: Fleet,
   store: Store,
-  { lockSeconds, kills, api }: KillOptions,
+  { lockSeconds, kills, api, apiKey }: KillOptions,
 ): Promise<Kills> {
   const random = seeded(`kill -9, ${engine}, lock of ${lockSeconds} s`)
   const folder = releaseFolder(fleet.feedsDir)
@@ -72,6 +95,7 @@ async function killRepeatedly(
   const first = await runEnded(store, await askForRun(store))
   await until(async () => (await openRuns(store)) === 0)
   const follower = follow(api.baseUrl)
+  const watch = watchApi(api, apiKey)
   let usualMs = Math.max(200, (first.finishedAt?.getTime() ?? 0) - (first.startedAt?.getTime() ?? 0))
 
   const kill = async (number: number, result: Kills) => {
@@ -124,7 +148,7 @@ async function killRepeatedly(
     expect(await faultsOf(fleet.feedsDir, store)).toEqual([])
   }
 
-  const result: Kills = { tried: 0, reads: 0, takeovers: [], moments: new Map() }
+  const result: Kills = { tried: 0, reads: 0, looks: 0, takeovers: [], moments: new Map() }
   const beganAt = performance.now()
   for (
     ;
@@ -136,16 +160,20 @@ async function killRepeatedly(
   const { reads, faults } = await follower.stop()
   expect(faults).toEqual([])
   expect(reads).toBeGreaterThan(0)
+  // Nothing that the API and its console need was ever away.
+  const looks = Object.entries(await watch.stop())
+  expect(watch.faults).toEqual([])
+  expect(looks.filter(([what]) => !what.endsWith(' 200'))).toEqual([])
   expect(Math.max(0, ...result.takeovers)).toBeLessThan(takeoverLimitMs)
   await Promise.all([...crew.values()].map((one) => one.terminate()))
-  return { ...result, reads }
+  return { ...result, reads, looks: looks.reduce((sum, [, count]) => sum + count, 0) }
 }
 
-function report(engine: CampaignRow['engine'], name: string, { tried, reads, takeovers, moments }: Kills): void {
+function report(engine: CampaignRow['engine'], name: string, { tried, reads, looks, takeovers, moments }: Kills): void {
   const seen = [...moments].map(([moment, count]) => `${moment} ${count}`).join(', ')
   const slowest =
     takeovers.length === 0 ? '' : `, ${takeovers.length} taken over within ${duration(Math.max(...takeovers))}`
-  const outcome = `all finished${slowest}; nothing left behind; ${reads} reads meanwhile, all whole; stood at: ${seen}`
+  const outcome = `all finished${slowest}; nothing left behind; ${reads} reads meanwhile, all whole; ${looks} answers of the API and its console, all 200; stood at: ${seen}`
   record({ name, engine, tried, outcome })
 }
 
