@@ -7,6 +7,7 @@ import { readConfig } from '../config/config.js'
 import { variables } from '../config/variables.js'
 import { ServiceError, toServiceError } from '../domain/errors.js'
 import { nextDue } from '../domain/schedule.js'
+import { SmtpSender } from '../mail/smtp.js'
 import { withTimeout } from '../payments/gateway.js'
 import { openBucket } from '../publishing/bucket/bucket.js'
 import { lookAtRegistry } from '../registry/register.js'
@@ -63,6 +64,7 @@ export const inspections: readonly Inspection[] = [
   { about: 'upstream', inspect: inspectUpstream },
   { about: 'registry', inspect: inspectRegistry },
   { about: 'payments', inspect: inspectPayments },
+  { about: 'mail', inspect: inspectMail },
   { about: 'bucket', inspect: inspectBucket },
 ]
 
@@ -248,6 +250,18 @@ async function inspectPayments({ environment, signal }: CommandLine): Promise<re
     return [mend(`the payment processor: ${toServiceError(error).message}`, 'giving payments check')]
   }
   return [good(`donations are taken through ${gateway.name}`)]
+}
+
+async function inspectMail({ environment, signal }: CommandLine): Promise<readonly Said[]> {
+  const { config, secrets } = readConfig(environment, ['mail'])
+  if (!config.mail || secrets.smtpUrl === undefined) return [note('SMTP_URL is not set: nothing is mailed')]
+  const { host } = new URL(secrets.smtpUrl)
+  try {
+    await new SmtpSender(secrets.smtpUrl, config.mail.from).check(signal)
+  } catch (error) {
+    return [mend(`${host}: ${error instanceof Error ? error.message : error}`, 'correct SMTP_URL, or start the server')]
+  }
+  return [good(`${host} takes mail`)]
 }
 
 async function inspectBucket({ environment, signal }: CommandLine): Promise<readonly Said[]> {

@@ -34,17 +34,7 @@ export class SmtpSender {
   async send(message: MailMessage, signal: AbortSignal): Promise<SendOutcome> {
     const connection = new SMTPConnection(connectionOptions(this.#url))
     let handedOver = false
-    const broken = new Promise<never>((_, reject) => {
-      connection.once('error', reject)
-      const stop = () => void (handedOver || reject(new Error('stopped')))
-      signal.addEventListener('abort', stop, { once: true })
-      connection.once('end', () => {
-        signal.removeEventListener('abort', stop)
-        // Not every closed connection ends the call that waits for it.
-        reject(new Error('closed'))
-      })
-    })
-    broken.catch(() => undefined)
+    const broken = failureOf(connection, signal, () => handedOver)
     try {
       const composed = new MailComposer({
         from: this.#from,
@@ -58,12 +48,7 @@ export class SmtpSender {
         disableUrlAccess: true,
       }).compile()
       const bytes = await composed.build()
-      await Promise.race([broken, called((done) => connection.connect(done))])
-      const { username, password } = this.#url
-      if (username !== '') {
-        const auth = { user: decodeURIComponent(username), pass: decodeURIComponent(password) }
-        await Promise.race([broken, called((done) => connection.login(auth, done))])
-      }
+      await this.#signIn(connection, broken)
       // The server has agreed to take the message when this is read.
       const body = new Readable({
         read() {
@@ -81,6 +66,43 @@ export class SmtpSender {
       connection.close()
     }
   }
+
+  /** Signs in as for a message, and sends none. Throws what the server or the network says. */
+  async check(signal: AbortSignal): Promise<void> {
+    const connection = new SMTPConnection(connectionOptions(this.#url))
+    try {
+      await this.#signIn(
+        connection,
+        failureOf(connection, signal, () => false),
+      )
+    } finally {
+      connection.close()
+    }
+  }
+
+  async #signIn(connection: SMTPConnection, broken: Promise<never>): Promise<void> {
+    await Promise.race([broken, called((done) => connection.connect(done))])
+    const { username, password } = this.#url
+    if (username === '') return
+    const auth = { user: decodeURIComponent(username), pass: decodeURIComponent(password) }
+    await Promise.race([broken, called((done) => connection.login(auth, done))])
+  }
+}
+
+/** Rejects when the connection fails or ends, or when it is to stop before a message was handed over. */
+function failureOf(connection: SMTPConnection, signal: AbortSignal, handedOver: () => boolean): Promise<never> {
+  const broken = new Promise<never>((_, reject) => {
+    connection.once('error', reject)
+    const stop = () => void (handedOver() || reject(new Error('stopped')))
+    signal.addEventListener('abort', stop, { once: true })
+    connection.once('end', () => {
+      signal.removeEventListener('abort', stop)
+      // Not every closed connection ends the call that waits for it.
+      reject(new Error('closed'))
+    })
+  })
+  broken.catch(() => undefined)
+  return broken
 }
 
 function domainOf(from: string): string {

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Diagnosis } from '../../src/commands/doctor-inspections.js'
 import { runCommandLine } from '../support/command-line.js'
 import { testDatabase } from '../support/database.js'
+import { startMailServer } from '../support/mail-server.js'
 
 describe('giving doctor', async () => {
   const { url, store } = await testDatabase()
@@ -40,8 +41,15 @@ describe('giving doctor', async () => {
     expect(mended).toEqual([])
     expect([...new Set(diagnoses.map(({ about }) => about))]).toEqual([
       ...['configuration', 'secrets', 'data directory', 'database', 'queue', 'schedule', 'standard', 'certificate'],
-      ...['public address', 'upstream', 'registry', 'payments', 'bucket'],
+      ...['public address', 'upstream', 'registry', 'payments', 'mail', 'bucket'],
     ])
+  })
+
+  it('signs in to the mail server, and sends nothing', async () => {
+    const { url, taken } = await startMailServer()
+    const { diagnoses } = await examine({ SMTP_URL: url, MAIL_FROM: 'receipts@giving.example' })
+    expect(diagnoses).toContainEqual({ about: 'mail', state: 'good', message: `${new URL(url).host} takes mail` })
+    expect(taken).toEqual([])
   })
 
   it('prints a line for each finding, with the next step', async () => {
@@ -68,6 +76,23 @@ describe('giving doctor', async () => {
       'an upstream that is away',
       async () => ({ UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'k' }),
       /^upstream: .*ECONNREFUSED/,
+    ],
+    [
+      'a mail server that is away',
+      async () => ({ SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'receipts@giving.example' }),
+      /^mail: 127\.0\.0\.1:9: .*ECONNREFUSED/,
+    ],
+    [
+      'a mail server that refuses the password',
+      async () => {
+        const refused = Object.assign(new Error('no such user'), { responseCode: 535 })
+        const { port } = await startMailServer({
+          disabledCommands: ['STARTTLS'],
+          onAuth: (_a, _s, done) => done(refused),
+        })
+        return { SMTP_URL: `smtp://giving:wrong@127.0.0.1:${port}`, MAIL_FROM: 'receipts@giving.example' }
+      },
+      /^mail: 127\.0\.0\.1:\d+: Invalid login: 535 /,
     ],
     [
       'too few connections',
