@@ -443,7 +443,7 @@ export const variables = {
     true,
   ),
   METRICS_ON_API: variable(
-    'Whether /metrics is also on the port of the API, as it was before there was a console; goes away with the next version.',
+    'Whether /metrics is also on the port of the API, as it was before there was a console; goes away with version 2.',
     'false',
     truth,
   ),
