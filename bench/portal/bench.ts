@@ -2,7 +2,7 @@ import autocannon from 'autocannon'
 import { Draft } from '../../src/publishing/folder/draft.js'
 import { releaseFolder } from '../../src/publishing/folder/release-folder.js'
 import { createReleaseReader } from '../../src/publishing/release/read/release-reader.js'
-import { indexTexts } from '../../src/publishing/release/write/write-index.js'
+import { writeIndex } from '../../src/publishing/release/write/write-index.js'
 import { atLeast, atMost, type Bench, type BenchResult, type BenchSetting, median } from '../suite/bench.js'
 import { peakMemoryOf } from '../suite/memory.js'
 import { openBenchPublisher } from '../suite/publisher.js'
@@ -130,17 +130,10 @@ async function timeIndex(feedsDir: string): Promise<number> {
   const release = await createReleaseReader(feedsDir).live()
   if (!release) throw new Error('nothing was published')
   await using draft = await Draft.begin(releaseFolder(feedsDir), `${release.id}0`)
-  const parts = release.manifest.files
-    .map(({ path }) => path)
-    .filter((path) => /^\/iati\/activities(-\d+)?\.xml$/.test(path))
-  for (const path of parts) await draft.carry(path, release.id)
+  const files = release.manifest.files.filter(({ path }) => /^\/iati\/activities(-\d+)?\.xml$/.test(path))
+  for (const { path } of files) await draft.carry(path, release.id)
   const began = performance.now()
-  const texts = indexTexts(
-    draft,
-    undefined,
-    parts.map((path) => ({ path, isCarried: false })),
-  )
-  await (await draft.write('/iati/index.json', texts, signal)).written
+  await (await writeIndex(draft, undefined, files, signal)).written
   return (performance.now() - began) / 1000
 }
 

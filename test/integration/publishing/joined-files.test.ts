@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -6,6 +7,7 @@ import fc from 'fast-check'
 import type { FastifyInstance } from 'fastify'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { deliverRelease } from '../../../src/publishing/bucket/deliver-release.js'
+import { readParts } from '../../../src/publishing/folder/joined-file.js'
 import { createReleaseReader } from '../../../src/publishing/release/read/release-reader.js'
 import { verifyPublished } from '../../../src/publishing/verify/verify-published.js'
 import { listen, testApi, testConfig } from '../../support/api.js'
@@ -166,6 +168,41 @@ describe('a file that is joined from others, over HTTP', async () => {
   })
 })
 
+describe('a change of one activity', async () => {
+  const { publisher, publishChange } = await publishJoined(12)
+
+  it('writes the parts that have it, and no other part', async () => {
+    const filesOf = async () => {
+      const directory = path.join(publisher.feedsDir, 'releases', (await publisher.live()).id)
+      const files = await readdir(directory, { recursive: true, withFileTypes: true })
+      return new Map(
+        files
+          .filter((file) => file.isFile())
+          .map((file) => path.join(file.parentPath, file.name))
+          .map((file) => [path.relative(directory, file), statSync(file).ino]),
+      )
+    }
+    const before = await filesOf()
+    await publishChange(12)
+    const written = [...(await filesOf())].filter(([file, inode]) => before.get(file) !== inode).map(([file]) => file)
+    expect(written.filter((file) => !file.endsWith('.gz')).sort()).toEqual([
+      'data/activities.csv',
+      'data/activities.parquet',
+      'feeds/releases.json',
+      'iati/activities-2.xml',
+      'iati/index.json.part-2',
+      'manifest.json',
+      'parts.json',
+    ])
+    const index = JSON.parse(await publisher.read('/iati/index.json'))
+    expect(index.files.map((file: { activities: { title: string }[] }) => file.activities.at(-1)?.title)).toEqual([
+      'Project 6',
+      'Project 12!',
+    ])
+    expect(await faultsOf(publisher.feedsDir, publisher.deps.store)).toEqual([])
+  })
+})
+
 describe('a release of an earlier version', async () => {
   const { store, publisher, publishChange } = await publishJoined(4)
   const signing = await testPublisher(store, { feedsDir: publisher.feedsDir, signer: newSigner() })
@@ -174,10 +211,11 @@ describe('a release of an earlier version', async () => {
     const asEarlierVersion = await publisher.live()
     const directory = path.join(publisher.feedsDir, 'releases', asEarlierVersion.id)
     const { body } = await wholeOf(publisher)
-    // A file of its own, and twins of one stream.
+    const { joined: joinedBefore } = await readParts(directory)
+    // Files of their own, and twins of one stream.
     const files = await Promise.all(
       asEarlierVersion.manifest.files.map(async (entry) => {
-        if (!/activities(-2)?\.xml$/.test(entry.path)) return entry
+        if (!(entry.path in joinedBefore) && !/activities(-2)?\.xml$/.test(entry.path)) return entry
         const bytes = Buffer.from(await publisher.read(entry.path))
         const twin = gzipSync(bytes, { level: 1 })
         const target = path.join(directory, entry.path)

@@ -14,6 +14,6 @@ export function activityIndex(segments: readonly Dataset[]): Dataset {
     records: segments.reduce((sum, { records }) => sum + records, 0),
     fingerprint: fingerprint.digest('base64'),
     notices: noNotices,
-    content: { kind: 'index', parts: segments.map(({ path }) => path) },
+    content: { kind: 'index', files: segments },
   }
 }

@@ -30,7 +30,7 @@ export type DatasetContent =
       readonly envelope: FileEnvelope
       readonly envelopeOfParts?: FileEnvelope
     }
-  | { readonly kind: 'index'; readonly parts: readonly string[] }
+  | { readonly kind: 'index'; readonly files: readonly Dataset[] }
   | { readonly kind: 'together'; readonly source: FilesSource; readonly twin: boolean }
 
 /**

@@ -1,40 +1,45 @@
 import { createReadStream } from 'node:fs'
 import { activityIndexPath } from '../../../feeds/addresses.js'
 import type { Texts } from '../../files/texts.js'
-import type { Draft } from '../../folder/draft.js'
+import type { Draft, Writing } from '../../folder/draft.js'
 import { MonthSums, toEntry } from '../read/activity-entry.js'
-import { fileEnd, fileStart, indexEnd, indexStart } from '../read/activity-index.js'
-import { linesOf } from '../read/lines-of.js'
+import { fileEnd, fileStart, indexEnd, indexFormat, indexStart } from '../read/activity-index.js'
 import { activitiesIn } from '../read/release-contents.js'
 import type { ReadableRelease } from '../read/release-reader.js'
 
 // Lines that are handed to the file together.
 const batchLines = 256
 
+/** A file of activities, with what names its content. */
+export type IndexedFile = { readonly path: string; readonly fingerprint: string }
+
 /**
- * The index of the files of activities of a draft. Lines about a file that was carried over from the live release are copied
- * from that release's index; the others are made from the file.
+ * Writes the index of these files of a draft, joined from a section for each. Sections of files with the same content are
+ * carried over from the live release; the others are made from the files.
  */
-export async function* indexTexts(
+export async function writeIndex(
   draft: Draft,
   live: ReadableRelease | undefined,
-  parts: readonly { readonly path: string; readonly isCarried: boolean }[],
-): Texts {
-  const before = await live?.find(activityIndexPath)
-  const sections = before && new IndexSections(before.identity.chunks())
-  try {
-    yield [Buffer.from(indexStart)]
-    for (const [index, { path, isCarried }] of parts.entries()) {
-      yield [Buffer.from(`${index === 0 ? '' : ','}\n${fileStart(path)}`)]
-      const copied = isCarried && sections && (await sections.find(path))
-      for await (const lines of inBatches(copied ? sections.lines() : linesAbout(draft.locate(path)))) {
-        yield [Buffer.from(`\n${lines.join('\n')}`)]
-      }
-    }
-    yield [Buffer.from(indexEnd)]
-  } finally {
-    await sections?.close()
+  files: readonly IndexedFile[],
+  signal: AbortSignal,
+): Promise<Writing> {
+  const sections: string[] = []
+  for (const [index, { path, fingerprint }] of files.entries()) {
+    const start = `${index === 0 ? '' : ','}\n${fileStart(path)}`
+    const section = `${activityIndexPath}.part-${index + 1}`
+    sections.push(section)
+    const content = `${indexFormat} ${start} ${fingerprint}`
+    if (live && (await draft.carryPart(section, content, live.id))) continue
+    // Its last bytes may still be in memory.
+    await draft.written([path])
+    await draft.write(section, sectionTexts(start, draft.locate(path)), signal, { fingerprint: content })
   }
+  return await draft.join(activityIndexPath, sections, signal, { envelope: { head: indexStart, tail: indexEnd } })
+}
+
+async function* sectionTexts(start: string, file: string): Texts {
+  yield [Buffer.from(start)]
+  for await (const lines of inBatches(linesAbout(file))) yield [Buffer.from(`\n${lines.join('\n')}`)]
 }
 
 /** An entry for each activity of a file, then the sums of the file. */
@@ -60,39 +65,4 @@ async function* inBatches(lines: AsyncGenerator<string>): AsyncGenerator<string[
     batch = []
   }
   if (batch.length > 0) yield batch
-}
-
-/** The sections of an index in their order, read once. */
-class IndexSections {
-  readonly #lines: AsyncGenerator<string>
-
-  constructor(chunks: AsyncIterable<Buffer>) {
-    this.#lines = linesOf(chunks)
-  }
-
-  /** Moves to the section of a file; false when the index has none behind the last one. */
-  async find(path: string): Promise<boolean> {
-    for (;;) {
-      const { done, value } = await this.#lines.next()
-      // An index of another format says something else of the same activities.
-      if (done || (value.startsWith('{"format":') && value !== indexStart)) return false
-      if (value === fileStart(path)) return true
-    }
-  }
-
-  /** The lines of the section up to its end. */
-  async *lines(): AsyncGenerator<string> {
-    for (;;) {
-      const { done, value } = await this.#lines.next()
-      if (done) throw new Error('the index of the live release ends within a file')
-      const isEnd = value.startsWith(']')
-      // The comma between files is written before the next one.
-      yield isEnd && value.endsWith(',') ? value.slice(0, -1) : value
-      if (isEnd) return
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.#lines.return(undefined)
-  }
 }

@@ -18,7 +18,7 @@ import { listPackedFeeds, packAddress, packFeeds, packIndexAddress } from '../re
 import type { Manifest, ManifestFile } from '../read/manifest.js'
 import { releaseChainText } from '../read/release-chain-file.js'
 import type { ReadableRelease } from '../read/release-reader.js'
-import { indexTexts } from './write-index.js'
+import { writeIndex } from './write-index.js'
 
 const jsonMediaType = 'application/json; charset=utf-8'
 
@@ -71,8 +71,7 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
         await draft.alias(content.as, path)
         entries.set(path, async () => ({ ...(await same()), path, immutablePath: immutable(path) }))
       } else if (content.kind !== 'together') {
-        const isPartCarried = (part: string) => plan.datasets.some((one) => one.path === part && isCarried(one))
-        addWritten(dataset, await writeContent({ ...build, signal }, path, content, isPartCarried))
+        addWritten(dataset, await writeContent({ ...build, signal }, path, content))
       }
     }
     onProgress('assemble', entries.size, steps)
@@ -168,14 +167,8 @@ async function writeContent(
   { draft, live, snapshot, signal }: Build,
   path: string,
   content: Exclude<DatasetContent, { kind: 'same' | 'together' }>,
-  isCarried: (path: string) => boolean,
 ): Promise<Writing> {
-  if (content.kind === 'index') {
-    const parts = content.parts.map((part) => ({ path: part, isCarried: isCarried(part) }))
-    // The index is made from files, whose last bytes may still be in memory.
-    await draft.written(content.parts)
-    return await draft.write(path, indexTexts(draft, live, parts), signal)
-  }
+  if (content.kind === 'index') return await writeIndex(draft, live, content.files, signal)
   if (content.kind === 'joined') return await draft.join(path, content.parts, signal, content)
   const { envelope } = content
   return await draft.write(path, content.texts(snapshot.client), signal, envelope && { envelope })
