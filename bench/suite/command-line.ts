@@ -93,7 +93,7 @@ ${list(false)}
 
 Options:
   --quick          fewer rows and rounds: a few minutes, ratios less certain
-  --projects N     N projects in each bench instead of its own number: to try it out
+  --projects N     N projects in each bench instead of its own number (scale: in its largest build): to try it out
   --million        scale only: up to 1,000,000 projects
   --only TEXT      api only: targets whose name has the text
   --data FOLDER    api and search only: the seeded database stays there for the next time

@@ -129,3 +129,17 @@ describe.each(cases)('%s is checked within 256 MiB', (_what, source, exitCode, b
     600_000,
   )
 })
+
+describe('a file of 500 MB is checked within 250 MB', () => {
+  it.each([['by our own checks', {}] as const, ...withSchema])(
+    '%s',
+    async (_how, environment) => {
+      const source = smallActivities(500_000_000)
+      const { code, peak, report } = await validated(await written(source), environment)
+      expect(report).toMatchObject({ records: source.activities, complete: true })
+      expect(code).toBe(0)
+      expect(peak * 1024).toBeLessThan(250_000_000)
+    },
+    1_200_000,
+  )
+})

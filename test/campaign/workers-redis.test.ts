@@ -1,7 +1,7 @@
 import { test } from 'vitest'
 import { testDatabase } from '../support/database.js'
 import { ownRedisMissing, startCampaignRedis } from './support/engines.js'
-import { comeAndGo } from './support/workers.js'
+import { comeAndGo, killProcesses } from './support/workers.js'
 
 const missing = ownRedisMissing()
 
@@ -10,5 +10,13 @@ test('workers and API processes that come and go under a schedule, queue on Redi
   const { store, url } = await testDatabase()
   const redis = await startCampaignRedis()
   await comeAndGo('Redis', store, { DATABASE_URL: url, REDIS_URL: redis.url })
+  await redis.stop()
+})
+
+test('a worker whose processes are killed, queue on Redis', async (context) => {
+  if (missing) return context.skip(missing)
+  const { store, url } = await testDatabase()
+  const redis = await startCampaignRedis()
+  await killProcesses('Redis', store, { DATABASE_URL: url, REDIS_URL: redis.url })
   await redis.stop()
 })

@@ -16,6 +16,8 @@ export const scale = {
   kills: scaled(50),
   /** The same with the default lock of 10 s, where each takeover takes that long. */
   killsWithDefaults: scaled(2),
+  /** Kill -9 of one of the two processes of a worker. */
+  processKills: scaled(10),
   /** A delivery to a bucket killed before each of its writes, of which it has about a hundred. */
   bucketKills: scaled(1_000),
   /** Seconds of starting, stopping and killing workers under a schedule; once with two of them, once with four. */
@@ -45,6 +47,8 @@ export const scale = {
   plainReaders: 50,
   /** Activities that a mapping bug makes invalid, with some 50 notices each: a million. */
   invalidActivities: scaled(20_000),
+  /** Minutes of everything in one process. */
+  soakMinutes: scaled(30),
   /** Projects that are exported and imported, in bounded memory. */
   exportedProjects: scaled(100_000),
 } as const

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { nextDue } from '../../../src/domain/schedule.js'
-import { listRuns, type RunSummary } from '../../../src/store/runs/runs.js'
+import { createRun, listRuns, type RunSummary } from '../../../src/store/runs/runs.js'
 import type { Store } from '../../../src/store/store.js'
 import { insertProjects } from '../../support/catalogue.js'
 import { faultsOf } from '../../support/published-folder.js'
-import { createFleet, type Fleet, type FleetProcess, until } from './fleet.js'
+import { createFleet, type Fleet, type FleetProcess, runEnded, until } from './fleet.js'
 import { type CampaignRow, record, seeded } from './record.js'
 import { scale } from './scale.js'
 
@@ -137,4 +137,63 @@ async function shuffle({ fleet, store, crew, apis, most, random }: Shuffle): Pro
     else crew.push(await fleet.start('worker'))
   }
   return changes
+}
+
+/**
+ * A worker of two processes, of which one is killed at a random moment of each publication: every run ends well, with one
+ * release at most, and both are there again. Then one stands still, and at last the supervisor is killed.
+ */
+export async function killProcesses(
+  engine: CampaignRow['engine'],
+  store: Store,
+  environment: Record<string, string>,
+): Promise<void> {
+  const fleet = await createFleet({ ...environment, WORKER_PROCESSES: '2', QUEUE_LOCK_SECONDS: '4' })
+  await insertProjects(
+    store.db,
+    Array.from({ length: 3_000 }, (_, index) => ({ id: index + 1 })),
+  )
+  const worker = await fleet.start('worker')
+  const random = seeded(`processes of a worker, ${engine}`)
+  const twoRunning = () => until(async () => runningProcesses(worker).length === 2 && runningProcesses(worker))
+  for (let round = 0; round < scale.processKills; round++) {
+    const [one = 0, other = 0] = await twoRunning()
+    const { id } = await createRun(store.db, { trigger: 'manual', at: new Date(), force: true })
+    await until(async () => (await listRuns(store.db, 1))[0]?.state === 'running')
+    await sleep(random() * 3000)
+    process.kill(random() < 0.5 ? one : other, 'SIGKILL')
+    expect(['published', 'unchanged']).toContain((await runEnded(store, id)).state)
+  }
+  const twice = await store.db.query('select run_id from release group by run_id having count(*) > 1')
+  expect(twice.rows).toEqual([])
+  expect(await faultsOf(fleet.feedsDir, store)).toEqual([])
+
+  const [still = 0] = await twoRunning()
+  process.kill(still, 'SIGSTOP')
+  await until(async () => !runningProcesses(worker).includes(still))
+  expect(worker.output()).toContain('a worker process stood still')
+  const last = await twoRunning()
+  await worker.kill()
+  await until(async () => last.every((pid) => !isRunning(pid)))
+  record({
+    name: 'a worker of 2 processes: one killed during each publication, one stopped, the supervisor killed',
+    engine,
+    tried: scale.processKills + 2,
+    outcome: 'every run ended well, one release each at most; both processes came back; none outlived the supervisor',
+  })
+  await fleet.end()
+}
+
+/** The process ids of a worker's processes that are ready and have not ended. */
+function runningProcesses(worker: FleetProcess): number[] {
+  const ready = worker.output().matchAll(/"pid":(\d+),"process":\d+,[^\n]*"msg":"worker ready"/g)
+  return [...ready].map(([, pid]) => Number(pid)).filter(isRunning)
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
