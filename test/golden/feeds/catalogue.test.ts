@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { dataPackage } from '../../../src/feeds/catalogue/data-package.js'
+import { dcatCatalogue } from '../../../src/feeds/catalogue/dcat.js'
+import { llmsText } from '../../../src/feeds/catalogue/llms-text.js'
+import { describePublication } from '../../../src/feeds/catalogue/publication-description.js'
+import { mappingConfig } from '../../support/builders.js'
+
+const files = [
+  ...['/iati/activities.xml', '/iati/organisations.xml'].map((path) => ({
+    path,
+    mediaType: 'application/xml; charset=utf-8',
+  })),
+  { path: '/iati/index.json', mediaType: 'application/json; charset=utf-8' },
+  { path: '/feeds/reports.atom', mediaType: 'application/atom+xml; charset=utf-8' },
+  ...[
+    'activities.csv',
+    'activities.parquet',
+    'budgets.csv',
+    'budgets.parquet',
+    'budgets-2.csv',
+    'budgets-2.parquet',
+  ].map((name) => ({
+    path: `/data/${name}`,
+    mediaType: name.endsWith('csv') ? 'text/csv; charset=utf-8; header=present' : 'application/vnd.apache.parquet',
+  })),
+  { path: '/data/colours.csv', mediaType: 'text/csv' },
+]
+const description = describePublication({ ...mappingConfig, licence: 'cc-by' }, files)
+
+describe('what describes a publication', () => {
+  it('is a data package', async () => {
+    await expect(dataPackage(description)).toMatchFileSnapshot('datapackage.json')
+  })
+
+  it.each(['jsonld', 'ttl', 'rdf'] as const)('is a catalogue as %s', async (format) => {
+    await expect(dcatCatalogue(description, format)).toMatchFileSnapshot(`catalog.${format}`)
+  })
+
+  it('is a text for programs that read text', async () => {
+    await expect(llmsText(description)).toMatchFileSnapshot('llms.txt')
+  })
+
+  it('has the publication without reports and licence too', async () => {
+    const least = describePublication(mappingConfig, files.slice(0, 1))
+    await expect(llmsText(least)).toMatchFileSnapshot('llms-least.txt')
+    await expect(dcatCatalogue(least, 'ttl')).toMatchFileSnapshot('catalog-least.ttl')
+    await expect(dataPackage(least)).toMatchFileSnapshot('datapackage-least.json')
+  })
+})
