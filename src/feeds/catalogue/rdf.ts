@@ -1,4 +1,4 @@
-import { type Element, element, textElement } from '../../xml/element.js'
+import { element, textElement } from '../../xml/element.js'
 import { writeElement } from '../../xml/writer.js'
 
 /** A node of a graph: its address, its class, and what is said of it. */
@@ -8,13 +8,10 @@ export type RdfNode = {
   readonly properties: readonly (readonly [property: string, value: RdfValue])[]
 }
 
-/** The address of a node, or a text in a language or of a type. */
-export type RdfValue =
-  | { readonly id: string }
-  | { readonly text: string; readonly language: string }
-  | { readonly text: string; readonly type: string }
+/** The address of a node, or a text in a language. */
+export type RdfValue = { readonly id: string } | { readonly text: string; readonly language: string }
 
-/** Names of classes, properties and types are written with these prefixes. */
+/** Names of classes and properties are written with these prefixes. */
 export type Prefixes = Readonly<Record<string, string>>
 
 const rdf = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#'
@@ -31,10 +28,7 @@ export function toJsonLd(nodes: readonly RdfNode[], prefixes: Prefixes): string 
 }
 
 function jsonLdValue(value: RdfValue): object {
-  if ('id' in value) return { '@id': value.id }
-  return 'language' in value
-    ? { '@value': value.text, '@language': value.language }
-    : { '@value': value.text, '@type': value.type }
+  return 'id' in value ? { '@id': value.id } : { '@value': value.text, '@language': value.language }
 }
 
 export function toTurtle(nodes: readonly RdfNode[], prefixes: Prefixes): string {
@@ -47,10 +41,8 @@ export function toTurtle(nodes: readonly RdfNode[], prefixes: Prefixes): string 
 }
 
 function turtleValue(value: RdfValue): string {
-  if ('id' in value) return turtleIri(value.id)
   // The escapes of JSON are escapes of Turtle, too.
-  const text = JSON.stringify(value.text)
-  return 'language' in value ? `${text}@${value.language}` : `${text}^^${value.type}`
+  return 'id' in value ? turtleIri(value.id) : `${JSON.stringify(value.text)}@${value.language}`
 }
 
 function turtleIri(iri: string): string {
@@ -59,17 +51,15 @@ function turtleIri(iri: string): string {
 
 export function toRdfXml(nodes: readonly RdfNode[], prefixes: Prefixes): string {
   const namespaces = Object.entries({ ...prefixes, rdf }).map(([prefix, address]) => [`xmlns:${prefix}`, address])
-  const whole = (name: string) =>
-    name.replace(/^\w+(?=:)/, (prefix) => prefixes[prefix] ?? prefix).replace(/:(?=\w+$)/, '')
   const described = nodes.map(({ id, type, properties }) =>
     element(
       type,
       { 'rdf:about': id },
-      properties.map(([property, value]): Element => {
-        if ('id' in value) return element(property, { 'rdf:resource': value.id })
-        const attribute = 'language' in value ? { 'xml:lang': value.language } : { 'rdf:datatype': whole(value.type) }
-        return textElement(property, value.text, attribute)
-      }),
+      properties.map(([property, value]) =>
+        'id' in value
+          ? element(property, { 'rdf:resource': value.id })
+          : textElement(property, value.text, { 'xml:lang': value.language }),
+      ),
     ),
   )
   const root = element('rdf:RDF', Object.fromEntries(namespaces), described)

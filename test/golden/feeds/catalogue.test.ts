@@ -24,20 +24,28 @@ const files = [
     mediaType: name.endsWith('csv') ? 'text/csv; charset=utf-8; header=present' : 'application/vnd.apache.parquet',
   })),
   { path: '/data/colours.csv', mediaType: 'text/csv' },
+  { path: '/old/data/budgets.csv.sig', mediaType: 'text/plain' },
+  { path: '/data/budgets.csv.sig', mediaType: 'text/plain' },
+  { path: '/old/data/budgets.csv', mediaType: 'text/csv' },
+  { path: '/data/budgets-12.csv', mediaType: 'text/csv' },
+  { path: '/iati/activities.xml.sig', mediaType: 'text/plain' },
+  { path: '/old/iati/activities.xml', mediaType: 'text/plain' },
+  { path: '/feeds/reports.atom.sig', mediaType: 'text/plain' },
+  { path: '/old/feeds/reports.atom', mediaType: 'text/plain' },
 ]
-const description = describePublication({ ...mappingConfig, licence: 'cc-by' }, files)
+const describeAll = () => describePublication({ ...mappingConfig, licence: 'cc-by' }, files)
 
 describe('what describes a publication', () => {
   it('is a data package', async () => {
-    await expect(dataPackage(description)).toMatchFileSnapshot('datapackage.json')
+    await expect(dataPackage(describeAll())).toMatchFileSnapshot('datapackage.json')
   })
 
   it.each(['jsonld', 'ttl', 'rdf'] as const)('is a catalogue as %s', async (format) => {
-    await expect(dcatCatalogue(description, format)).toMatchFileSnapshot(`catalog.${format}`)
+    await expect(dcatCatalogue(describeAll(), format)).toMatchFileSnapshot(`catalog.${format}`)
   })
 
   it('is a text for programs that read text', async () => {
-    await expect(llmsText(description)).toMatchFileSnapshot('llms.txt')
+    await expect(llmsText(describeAll())).toMatchFileSnapshot('llms.txt')
   })
 
   it('has the publication without reports and licence too', async () => {
