@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { holdsCardNumber } from '../../../src/domain/card-number.js'
 import { parseDonorKeys } from '../../../src/domain/donor.js'
 import { invalidFields, problemText, ServiceError } from '../../../src/domain/errors.js'
 import { isLoopbackHost } from '../../../src/domain/loopback-host.js'
 import { addSummaries, hasError, type Notice, noNotices, summarizeNotices } from '../../../src/domain/notice.js'
 import { parseOperatorTokens } from '../../../src/domain/operator-token.js'
+import { reportHtmlProblem } from '../../../src/domain/report-html.js'
 import { isFinished } from '../../../src/domain/run.js'
+import { nextDue } from '../../../src/domain/schedule.js'
+import { firstThemeName, themeDefault } from '../../../src/domain/theme-sectors.js'
 import { inTurns } from '../../../src/domain/turns.js'
 
 describe('notices', () => {
@@ -130,6 +134,50 @@ describe('an error', () => {
     })
     expect(problems.map(problemText)).toEqual(['a: expected a text', 'b: expected a number'])
   })
+})
+
+describe('the HTML of a report', () => {
+  it('is refused beyond its limits', () => {
+    expect(reportHtmlProblem('x'.repeat(131_072))).toBeUndefined()
+    expect(reportHtmlProblem('x'.repeat(131_073))).toEqual({
+      ...{ expected: 'HTML of at most 131072 characters', got: '131073 characters' },
+    })
+    expect(reportHtmlProblem('<b>'.repeat(100))).toBeUndefined()
+    expect(reportHtmlProblem('<b>'.repeat(101))).toEqual({ expected: 'HTML of at most 100 levels', got: 'more levels' })
+  })
+})
+
+describe('a theme', () => {
+  it('is known by its id, or else by a name of today or of earlier years', () => {
+    expect(themeDefault('edu', 'Water')?.name).toBe('Education')
+    expect(themeDefault('x', ' women and GIRLS ')?.name).toBe('Gender Equality')
+    expect([themeDefault('x'), themeDefault('x', ''), themeDefault('toString')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
+
+  it.each([
+    ['edu', 'edu', 'Education'],
+    ['gender', 'Women and Girls', 'Gender Equality'],
+    ['gender', 'Our own name', 'Our own name'],
+    ['x', 'x', 'x'],
+    ['x', 'Other', 'Other'],
+  ])('%s that is new and called %s has the name %s', (id, stated, name) => {
+    expect(firstThemeName(id, stated)).toBe(name)
+  })
+})
+
+it('a country code before a card number does not make it a phone number', () => {
+  expect(holdsCardNumber('+1 4222222222222')).toBe(true)
+  expect(holdsCardNumber('+4222222222222')).toBe(false)
+})
+
+it('a schedule that cannot be read is wrong configuration', () => {
+  expect(() => nextDue({ expression: 'daily', timezone: 'UTC' }, new Date(0))).toThrow(
+    expect.objectContaining({ code: 'configuration-invalid', cause: expect.any(Error) }),
+  )
 })
 
 it('long work lets other work run once a turn has lasted 10 ms', async () => {

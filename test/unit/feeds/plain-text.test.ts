@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { plainText } from '../../../src/feeds/plain-text.js'
+import { leadOf, plainText } from '../../../src/feeds/plain-text.js'
 
 describe('plain text', () => {
   it.each([
@@ -21,5 +21,33 @@ describe('plain text', () => {
   // A parser that closes so many elements one by one takes minutes.
   it('is found in markup that nests without end', () => {
     expect(plainText(`one ${'<b>'.repeat(300_000)}two${'</i>'.repeat(300_000)}`)).toBe('one two')
+  })
+})
+
+describe('the lead of a text', () => {
+  it.each([
+    ['', 5, ''],
+    ['abcde', 5, 'abcde'],
+    ['abcdef', 5, 'abcd…'],
+    ['abc de fg', 8, 'abc de…'],
+    ['abc\nde fg', 7, 'abc\nde…'],
+    // A blank in the first half is no place to cut.
+    ['ab cdefgh', 6, 'ab cd…'],
+    ['abc defgh', 6, 'abc d…'],
+    ['abcd efgh', 6, 'abcd…'],
+    ['abc🌍def', 5, 'abc…'],
+    ['ab🌍def', 5, 'ab🌍…'],
+    ['abc\ue000def', 5, 'abc\ue000…'],
+    ['<p>abc</p><p>def ghi</p>', 8, 'abc\ndef…'],
+    ['<p>cafe\u0301</p>', 9, 'caf\u00e9'],
+    ['cafe\u0301', 9, 'caf\u00e9'],
+  ])('%j of %i characters is %j', (text, most, lead) => {
+    expect(leadOf(text, most)).toBe(lead)
+  })
+
+  it('is read from the beginning of a long text', () => {
+    expect(leadOf(`${' '.repeat(100)}word`, 5)).toBe('')
+    expect(leadOf(`${'<br>'.repeat(5_000)}word`, 5)).toBe('')
+    expect(leadOf('word '.repeat(100_000), 12)).toBe('word word…')
   })
 })
