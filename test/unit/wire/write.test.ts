@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Decimal } from '../../../src/domain/money.js'
 import { projectFields } from '../../../src/domain/project.js'
 import { organizationList, projectList } from '../../../src/wire/names.js'
-import { wireFields } from '../../../src/wire/write/fields.js'
+import { fieldTexts, joinFields, wireFields } from '../../../src/wire/write/fields.js'
 import { imageLinks } from '../../../src/wire/write/image.js'
 import { joinRecords, listDocument, recordDocument } from '../../../src/wire/write/list.js'
 import { organizationTexts } from '../../../src/wire/write/organization.js'
@@ -16,6 +16,7 @@ import {
   string,
   toJson,
   toXml,
+  type WireValue,
   wireDocument,
 } from '../../../src/wire/write/wire-value.js'
 import { aGraph } from '../../support/builders.js'
@@ -74,52 +75,78 @@ describe('a document', () => {
 })
 
 describe('a value', () => {
-  it.each([
-    [boolean(false), '<a>false</a>', 'false'],
-    [integer('9007199254740993'), '<a>9007199254740993</a>', '9007199254740993'],
-    [decimal('13.5392' as Decimal), '<a>13.5392</a>', '13.5392'],
-    [decimal('13.5000' as Decimal), '<a>13.5</a>', '13.5'],
-    [decimal('13.000' as Decimal), '<a>13</a>', '13'],
-    [decimal('130' as Decimal), '<a>130</a>', '130'],
-    [string('a<"\u0000'), '<a>a&lt;"</a>', '"a<\\""'],
-    [list([]), '', '[]'],
-    [list([integer(1), integer(2)]), '<a>1</a><a>2</a>', '[1,2]'],
+  it.each<[() => WireValue, string, string]>([
+    [() => boolean(false), '<a>false</a>', 'false'],
+    [() => integer('9007199254740993'), '<a>9007199254740993</a>', '9007199254740993'],
+    [() => decimal('13.5392' as Decimal), '<a>13.5392</a>', '13.5392'],
+    [() => decimal('13.5000' as Decimal), '<a>13.5</a>', '13.5'],
+    [() => decimal('13.000' as Decimal), '<a>13</a>', '13'],
+    [() => decimal('130' as Decimal), '<a>130</a>', '130'],
+    [() => string('a<"\u0000'), '<a>a&lt;"</a>', '"a<\\""'],
+    [() => list([]), '', '[]'],
+    [() => list([integer(1), integer(2)]), '<a>1</a><a>2</a>', '[1,2]'],
     [
-      object([
-        ['c', integer(1)],
-        ['@z', string('"')],
-        ['b', undefined],
-        ['a', list([])],
-        ['B', string('')],
-      ]),
+      () =>
+        object([
+          ['c', integer(1)],
+          ['@z', string('"')],
+          ['b', undefined],
+          ['a', list([])],
+          ['B', string('')],
+        ]),
       '<a z="&quot;"><B></B><c>1</c></a>',
       '{"c":1,"z":"\\"","B":""}',
     ],
     [
-      object([
-        ['a', list([])],
-        ['b', integer(1)],
-      ]),
+      () =>
+        object([
+          ['a', list([])],
+          ['b', integer(1)],
+        ]),
       '<a><b>1</b></a>',
       '{"b":1}',
     ],
     [
-      object(
-        [
-          ['b', integer(1)],
-          ['a', integer(2)],
-        ],
-        'given',
-      ),
+      () =>
+        object(
+          [
+            ['b', integer(1)],
+            ['a', integer(2)],
+          ],
+          'given',
+        ),
       '<a><b>1</b><a>2</a></a>',
       '{"b":1,"a":2}',
     ],
-  ])('%j', (value, xml, json) => {
+  ])('%s', (make, xml, json) => {
+    const value = make()
     expect([toXml('a', value), toJson(value)]).toEqual([xml, json])
   })
 
-  it.each([object([]), list([])])('that is an attribute is no %o', (value) => {
-    expect(() => toXml('a', object([['@b', value]]))).toThrow('an attribute holds one scalar')
+  it.each([() => object([]), () => list([])])('that is an attribute is no %s', (make) => {
+    expect(() => toXml('a', object([['@b', make()]]))).toThrow('an attribute holds one scalar')
+  })
+
+  it('comes from the derived fields, or else from the table, and is empty or left out where it is absent', () => {
+    const table = [
+      ['title', 'text', 'record'],
+      ['notice', 'text?', 'record'],
+      ['goal', 'decimal?', 'record'],
+      ['countryName', 'text?', 'record'],
+    ] as const
+    const names = ['title', 'notice', 'goal?', 'country', 'derived?']
+    const fields = wireFields<object>(names, table, (noun) => noun, { derived: () => integer(7) })
+    const textOf = (noun: object) => joinFields('a', fieldTexts(fields, noun))
+    expect(textOf({ title: 't', notice: 'n', goal: '5', countryName: 'Kenya' })).toEqual({
+      xml: '<a><country>Kenya</country><derived>7</derived><goal>5.00</goal><notice>n</notice><title>t</title></a>',
+      json: '{"title":"t","notice":"n","goal":5.00,"country":"Kenya","derived":7}',
+    })
+    expect(textOf({}).json).toBe('{"title":"","notice":"","country":"","derived":7}')
+    const videos = [
+      { name: 'videos', valueIn: () => list([]) },
+      { name: 'id', valueIn: () => integer(1) },
+    ]
+    expect(joinFields('a', fieldTexts(videos, {})).json).toBe('{"id":1}')
   })
 
   it('of a field that no table has is an error of the program', () => {

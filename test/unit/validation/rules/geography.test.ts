@@ -57,6 +57,10 @@ describe('the shares of recipients', () => {
       '/recipient-country[2]/@percentage: expected 100 for all recipients together, got 99',
     ],
     [
+      country('KE', '60') + country('UG', '30') + country('TZ', '9'),
+      '/recipient-country[3]/@percentage: expected 100 for all recipients together, got 99',
+    ],
+    [
       country('KE', '40') + region('298', '1', '60') + region('R', '99', '61'),
       '/recipient-region[2]/@percentage: expected 100 for all recipients together, got 101',
     ],

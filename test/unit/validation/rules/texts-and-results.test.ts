@@ -80,7 +80,12 @@ describe('a figure of a result', () => {
 
   testRule('result-value-missing', [
     [indicator('5', figures('')) + indicator('', figures(''))],
-    [indicator('1', `${figures('value=""')}<title/><target/><period><period-start/><baseline/></period>`)],
+    [
+      indicator(
+        '1',
+        `${figures('value=""')}<title><target/></title><target/><period><period-start/><baseline/></period>`,
+      ),
+    ],
     ...['1', '2', '3', '4'].map(
       (measure) =>
         [indicator(measure, figures('')), ...found((name) => `expected a value on ${name}, got none`)] as const,
