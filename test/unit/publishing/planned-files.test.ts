@@ -47,7 +47,7 @@ describe('the index of all activities', () => {
     const { fingerprint, ...index } = activityIndex([one, two])
     expect(index).toEqual({
       ...{ path: '/iati/index.json', mediaType: 'application/json; charset=utf-8', records: 3, notices: noNotices },
-      content: { kind: 'index', parts: [one.path, two.path] },
+      content: { kind: 'index', files: [one, two] },
     })
     expect(fingerprint).toMatch(/^[A-Za-z0-9+/]{43}=$/)
     const changed = [segment(2, { path: '/other.xml' }), segment(2, { fingerprint: 'other' })]
