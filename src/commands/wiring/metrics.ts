@@ -9,7 +9,10 @@ import { runNumbers } from '../../store/runs/run-numbers.js'
 import { listSyncRuns } from '../../store/runs/sync-runs.js'
 import type { Runtime } from './runtime.js'
 
-/** The metrics of this process, which has a `name` among several of a worker; numbers that all processes share come from the run ledger and the live release. */
+/**
+ * The metrics of this process, which has a `name` among several of a worker; numbers that all processes share come from the run
+ * ledger and the live release.
+ */
 export function openMetrics(runtime: Runtime, name?: string): Metrics {
   const { log, feedsDir, clock } = runtime
   const store = runtime.store.answeringWithin(5000)

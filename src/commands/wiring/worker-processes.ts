@@ -31,7 +31,8 @@ export type WorkerProcessesOptions = {
 
 const program = fileURLToPath(new URL('../../cli.js', import.meta.url))
 const longestWaitMs = 60_000
-const answerMs = 4_000
+// Longer than a process waits for a queue that does not answer.
+const answerMs = 6_000
 // A process whose event loop stands still for so long is given up, as systemd gives up a service.
 const stuckMs = 30_000
 
