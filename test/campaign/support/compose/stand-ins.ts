@@ -26,20 +26,20 @@ export async function makeStandIns({ run, folder }: Podman): Promise<void> {
   await writeFile(path.join(context, 'authorities.pem'), authorities)
 
   await run('import', await debianArchive(), 'giving-stand-in-debian')
-  for (const image of ['node:24-slim', 'postgres:18', 'redis:8-alpine']) {
+  for (const image of ['node:24-slim', 'postgres:18', 'redis:8-alpine', 'caddy:2-alpine']) {
     const [target = ''] = image.split(':')
     const file = path.join(here, 'stand-ins.Containerfile')
     await run('build', '--target', target, '--tag', `docker.io/library/${image}`, '--file', file, context)
   }
 }
 
-/** A minimal Debian with PostgreSQL's client and Redis; made once. */
+/** A minimal Debian with PostgreSQL's client, Redis and Caddy; made once. */
 async function debianArchive(): Promise<string> {
-  const archive = path.join(cache, 'giving-debian.tar')
+  const archive = path.join(cache, 'giving-debian-caddy.tar')
   if (existsSync(archive)) return archive
   await mkdir(cache, { recursive: true })
   const draft = path.join(cache, `giving-debian.${process.pid}.tar`)
-  const packages = '--include=ca-certificates,postgresql-client,redis-server'
+  const packages = '--include=ca-certificates,postgresql-client,redis-server,caddy,wget,libcap2-bin'
   await promisify(execFile)('mmdebstrap', ['--variant=minbase', packages, 'bookworm', draft], { maxBuffer: 2 ** 26 })
   await rename(draft, archive)
   return archive

@@ -1,0 +1,15 @@
+const unreleased = '## [Unreleased]\n'
+
+/** The changelog in which everything that was unreleased is the section of a version. Throws when there is nothing to release. */
+export function withRelease(changelog: string, { version, day }: { version: string; day: string }): string {
+  const [head = '', rest] = changelog.split(unreleased)
+  if (rest === undefined) throw new Error('CHANGELOG.md: expected one heading "## [Unreleased]"')
+  if (!/^\s*###/.test(rest)) throw new Error('CHANGELOG.md: nothing is unreleased')
+  if (rest.includes(`## [${version}]`)) throw new Error(`CHANGELOG.md: ${version} is there already`)
+  return `${head}${unreleased}\n## [${version}] - ${day}\n${rest}`
+}
+
+/** The Dockerfile with the version in the label of its image. */
+export function withImageVersion(dockerfile: string, version: string): string {
+  return dockerfile.replace(/(image\.version=)\S+/, `$1${version}`)
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { readProjectFile } from '../../support/markdown-table.js'
+import { withImageVersion, withRelease } from '../../support/release-section.js'
+
+const { version } = JSON.parse(readProjectFile('package.json')) as { version: string }
+
+describe('the version', () => {
+  it('is the same in package.json, its lock, the label of the image and the newest section of CHANGELOG.md', () => {
+    const lock = JSON.parse(readProjectFile('package-lock.json')) as {
+      version: string
+      packages: Record<string, { version: string }>
+    }
+    const label = /org\.opencontainers\.image\.version=(\S+)/.exec(readProjectFile('Dockerfile'))?.[1]
+    const sections = [...readProjectFile('CHANGELOG.md').matchAll(/^## \[(.+?)\](?: - (\d{4}-\d\d-\d\d))?$/gm)]
+    expect(sections[0]?.slice(1)).toEqual(['Unreleased', undefined])
+    expect([lock.version, lock.packages['']?.version, label, sections[1]?.[1]]).toEqual(Array(4).fill(version))
+    const days = sections.slice(1).map(([, , day = 'none']) => day)
+    expect(days).toEqual(days.toSorted().reverse())
+  })
+})
+
+describe('npm version', () => {
+  const head = '# Changelog\n\n## [Unreleased]\n'
+  const released = '\n## [0.9.0] - 2026-01-01\n\n### Added\n\n- One.\n'
+  const release = { version: '1.0.0', day: '2026-02-03' }
+
+  it('makes what is unreleased the section of the version', () => {
+    expect(withRelease(`${head}\n### Fixed\n\n- Two.\n${released}`, release)).toBe(
+      `${head}\n## [1.0.0] - 2026-02-03\n\n### Fixed\n\n- Two.\n${released}`,
+    )
+  })
+
+  it('is refused where nothing is unreleased, or the version is there', () => {
+    expect(() => withRelease(head + released, release)).toThrow('nothing is unreleased')
+    expect(() => withRelease('# Changelog\n', release)).toThrow('expected one heading')
+    const again = { ...release, version: '0.9.0' }
+    expect(() => withRelease(`${head}\n### Fixed\n\n- Two.\n${released}`, again)).toThrow('0.9.0 is there already')
+  })
+
+  it('writes the label of the image', () => {
+    expect(withImageVersion('LABEL a=1 \\\n  org.opencontainers.image.version=0.9.0 \\\n  b=2\n', '1.0.0-rc.1')).toBe(
+      'LABEL a=1 \\\n  org.opencontainers.image.version=1.0.0-rc.1 \\\n  b=2\n',
+    )
+  })
+})
