@@ -3,6 +3,7 @@ import { type Clock, isoDateOf } from '../domain/dates.js'
 import { ServiceError } from '../domain/errors.js'
 import type { CurrencyCode } from '../domain/money.js'
 import type { RecordSource } from '../domain/record.js'
+import { inTurns } from '../domain/turns.js'
 import { type Db, isDataError } from '../store/database/connection.js'
 import { refuseOtherCurrency } from '../store/donations/stated-totals.js'
 import type { Store } from '../store/store.js'
@@ -91,6 +92,7 @@ async function importAll(
   { signal, onProgress, kind }: ImportOptions,
 ): Promise<ImportSummary> {
   const tally = new ImportTally()
+  const turn = inTurns()
   for (const file of files) {
     // A map, so that the last of equal keys in a batch wins.
     let batch = new Map<string, BatchEntry>()
@@ -106,6 +108,8 @@ async function importAll(
     for await (const item of readRecords(file, kind, (progress) =>
       onProgress?.({ ...progress, records: tally.records }),
     )) {
+      // Refused records are not saved, which would let others work.
+      await turn()
       if ('broken' in item) {
         tally.breakFile(file, item.broken)
         continue
