@@ -27,7 +27,7 @@ start() {
     postgresql) pg_ctlcluster "$(ls /etc/postgresql)" main start ;;
     redis-server) runuser -u redis -- redis-server --daemonize yes --dir /var/lib/redis >/dev/null ;;
     prometheus) runuser -u prometheus -- prometheus --config.file=/etc/prometheus/prometheus.yml \\
-      --storage.tsdb.path=/var/lib/prometheus >/var/log/prometheus.log 2>&1 & ;;
+      --storage.tsdb.path=/var/lib/prometheus/metrics2 >/var/log/prometheus.log 2>&1 & ;;
     giving-*)
       unit=/etc/systemd/system/$(echo "$1" | sed 's/@.*/@/').service
       install -d -o giving -g giving -m 0750 /var/lib/giving
