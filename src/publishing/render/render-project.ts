@@ -9,7 +9,7 @@ import type { MoneyTotals } from '../../feeds/iati/transactions.js'
 import { tablesVersion } from '../../feeds/tables/tables.js'
 import type { Rendering } from '../../store/publication/save-renderings.js'
 import type { StaleProject } from '../../store/publication/stale-projects.js'
-import type { ProjectTexts } from '../../store/ready-texts/ready-texts.js'
+import type { StoredTexts } from '../../store/ready-texts/ready-texts.js'
 import { validateActivity } from '../../validation/index.js'
 import { projectTexts } from '../../wire/write/project.js'
 import type { Element } from '../../xml/element.js'
@@ -36,7 +36,7 @@ export type MappedProject = {
   readonly validUntil: IsoDate | undefined
   readonly totals: MoneyTotals
   readonly feed: Rendering['feed']
-  readonly readyTexts: ProjectTexts
+  readonly readyTexts: StoredTexts
   /** SHA-256 of the text. */
   readonly hash: string
   /** When the content was first seen. */
@@ -46,7 +46,7 @@ export type MappedProject = {
 }
 
 /** What is stored of a project: its rendering and the API's texts. */
-export type RenderedProject = { readonly rendering: Rendering; readonly readyTexts: ProjectTexts }
+export type RenderedProject = { readonly rendering: Rendering; readonly readyTexts: StoredTexts }
 
 /** Generates every text of a project and checks its activity. `reports` are those of the graph, sanitized. */
 export function mapProject(
@@ -72,7 +72,7 @@ export function mapProject(
   endCheck()
   const endFeeds = startStage(deps.onStageMs, 'feeds')
   const feed = feedOf(deps, { ...graph, reports }, stale)
-  const readyTexts = projectTexts(graph)
+  const readyTexts = inUtf8(projectTexts(graph))
   endFeeds()
   const notices = [...activity.notices, ...found]
   const endTables = startStage(deps.onStageMs, 'tables')
@@ -82,6 +82,17 @@ export function mapProject(
   return {
     ...{ stale, version: graph.version, identifier, text, notices, hash, changedAt, rows },
     ...{ validUntil: activity.validUntil, totals: activity.totals, feed, readyTexts },
+  }
+}
+
+/** The texts as bytes: a string that was put together of thousands of parts keeps all of them until it is written. */
+function inUtf8({ xml, json, summaryXml, summaryJson, ...others }: ReturnType<typeof projectTexts>): StoredTexts {
+  return {
+    ...others,
+    xml: Buffer.from(xml),
+    json: Buffer.from(json),
+    summaryXml: Buffer.from(summaryXml),
+    summaryJson: Buffer.from(summaryJson),
   }
 }
 
@@ -106,7 +117,7 @@ export function toRendered(deps: RenderDeps, mapped: MappedProject, schemaNotice
   return { rendering, readyTexts }
 }
 
-/** The approximate size of the texts; those of the API are counted in characters. */
+/** The approximate size of the texts. */
 export function bytesOf({ rendering: { content, feed }, readyTexts }: RenderedProject): number {
   const { xml, json, summaryXml, summaryJson } = readyTexts
   const tables = content ? content.rows.csv.length + content.rows.parquet.length : 0

@@ -31,11 +31,16 @@ export type OrganisationTexts = {
 /** The texts of one version of a project. */
 export type ProjectTexts = OrganisationTexts & { readonly summaryXml: string; readonly summaryJson: string }
 
+/** The same on its way to the store, where a buffer holds UTF-8. */
+export type StoredTexts = {
+  readonly [Field in keyof ProjectTexts]: ProjectTexts[Field] extends string ? string | Buffer : ProjectTexts[Field]
+}
+
 /** Page size whose statements are prepared; others are rare, and planned each time. */
 export const usualLimit = 10
 
 /** Stores records for later reads; a record of an older version of its project is left out. */
-export async function saveProjectTexts(db: Db, recordVersion: number, texts: readonly ProjectTexts[]): Promise<void> {
+export async function saveProjectTexts(db: Db, recordVersion: number, texts: readonly StoredTexts[]): Promise<void> {
   if (texts.length === 0) return
   await db.query(
     `insert into wire_record (project_id, version, mapping, xml, json, summary_xml, summary_json)

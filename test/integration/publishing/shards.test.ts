@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
+import type { Notice } from '../../../src/domain/notice.js'
 import type { Run } from '../../../src/domain/run.js'
 import { createPublication } from '../../../src/publishing/create-publication.js'
 import { createRun } from '../../../src/store/runs/runs.js'
@@ -56,4 +57,25 @@ it('the same shard again does what is left, each project once', async () => {
   expect((await render()).rendered).toBe(projects - before)
   expect(await rendered()).toHaveLength(projects)
   expect((await render()).rendered).toBe(0)
+})
+
+it('the schema is asked about few projects at a time, and each project gets what is said of it', async () => {
+  const asked: number[] = []
+  const validate = (texts: readonly (string | Buffer)[]): Notice[][] => {
+    asked.push(texts.length)
+    return texts.map((text) => {
+      const detail = /<iati-identifier>([^<]*)/.exec(String(text))?.[1] ?? ''
+      return [{ code: 'xsd-invalid', severity: 'warning', subject: 'iati-activity', path: '/iati-activity', detail }]
+    })
+  }
+  const xsd = { version: 'of-the-test', validate, dispose: () => undefined }
+  const publication = createPublication({ ...publisher.deps, xsd })
+  expect((await publication.renderShard(run, shard, { signal: new AbortController().signal })).rendered).toBe(projects)
+  expect(Math.max(...asked)).toBeLessThanOrEqual(10)
+  const { rows } = await store.db.query(
+    `select project_id from rendering
+      where (select count(*) from jsonb_array_elements(notices) n
+        where n->>'code' = 'xsd-invalid' and n->>'detail' = identifier) = 1`,
+  )
+  expect(rows).toHaveLength(projects)
 })
