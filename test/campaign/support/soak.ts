@@ -20,7 +20,8 @@ import { aRecord, startUpstream, apiKey as upstreamKey } from '../../support/ups
 /**
  * `npm run test:soak -- --hours H`: an API and two workers under publications, syncs, imports, donations, reads and a fault
  * every 20 s. What they hold at the end is at most a tenth more than after the first tenth of the time; exit code 1
- * when not, or when the books do not agree. With `--together` one `giving start` does all of it, and has at most 400 MB.
+ * when not, or when the books do not agree. With `--together` one `giving start` does all of it: it may have 400 MB, and what grows is
+ * only printed, since half an hour is not enough to judge it.
  */
 const { values } = parseArgs({
   options: { hours: { type: 'string', default: '2' }, together: { type: 'boolean', default: false } },
@@ -78,7 +79,7 @@ await Promise.all([
 ])
 const wrong = await judge()
 for (const line of wrong) console.log(line)
-console.log(wrong.length === 0 ? 'nothing grew' : `${wrong.length} problems`)
+console.log(wrong.length === 0 ? 'all is well' : `${wrong.length} problems`)
 process.exitCode = wrong.length === 0 ? 0 : 1
 const services = [api, steady, killed].filter((service) => service !== undefined)
 for (const service of services) service.kill('SIGTERM')
@@ -198,7 +199,7 @@ async function judge(): Promise<string[]> {
     const times = `${(after / before).toFixed(2)} times, ${slope(all).toFixed(2)} an hour, at most ${Math.max(...all).toFixed(1)}`
     const line = `${name}: ${before.toFixed(1)}, at the end ${after.toFixed(1)} (${times})`
     console.log(line)
-    if (after > 1.1 * before) problems.push(`grew: ${line}`)
+    if (!values.together && after > 1.1 * before) problems.push(`grew: ${line}`)
     if (values.together && name.startsWith('resident MB') && Math.max(...all) > mostMegabytes) {
       problems.push(`more than ${mostMegabytes} MB: ${line}`)
     }
