@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { tablesVersion } from '../../feeds/tables/tables.js'
-import { saveActivityRows, textsWithoutRows } from '../../store/publication/activity-rows.js'
+import { saveActivityRows } from '../../store/publication/activity-rows.js'
+import { textsWithoutRows } from '../../store/publication/segments.js'
 import type { Store } from '../../store/store.js'
 import { parseElement, recordLimits } from '../../xml/reader.js'
 import { refuseAborted } from '../folder/refuse-aborted.js'
-import { toActivityRows } from './table-pieces.js'
+import { rowsFormat, toActivityRows } from './table-pieces.js'
 
 const batchSize = 20
 
@@ -12,7 +13,7 @@ const batchSize = 20
 export async function completeRows({ db }: Store, signal: AbortSignal): Promise<void> {
   for (;;) {
     refuseAborted(signal, 'making the rows of the tables')
-    const texts = await textsWithoutRows(db, tablesVersion, batchSize)
+    const texts = await textsWithoutRows(db, rowsFormat, batchSize)
     if (texts.length === 0) return
     await saveActivityRows(
       db,

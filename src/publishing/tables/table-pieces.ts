@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Decimal, toMinorUnits } from '../../domain/money.js'
 import type { Column } from '../../feeds/tables/columns.js'
-import { rowsOf, type Table, tables } from '../../feeds/tables/tables.js'
+import { rowsOf, type Table, tables, tablesVersion } from '../../feeds/tables/tables.js'
+import type { RowsFormat } from '../../store/publication/segments.js'
 import type { Element } from '../../xml/element.js'
 
 /**
@@ -16,8 +17,11 @@ export type ActivityRows = {
   readonly parquet: Buffer
 }
 
-/** Bytes of the hash of a table's rows, of which there are many: enough to tell two apart, not against an attacker. */
-export const hashBytes = 8
+// Of the hash of a table's rows, of which there are many: enough to tell two apart, not against an attacker.
+const hashBytes = 8
+
+/** The rows of an activity as they are stored. */
+export const rowsFormat: RowsFormat = { version: tablesVersion, tables: tables.length, hashBytes }
 
 type Row = readonly (string | undefined)[]
 

@@ -35,51 +35,12 @@ export async function saveActivityRows(db: Db, records: readonly ActivityRowsRec
   )
 }
 
-/** A published text without the rows that a release needs. */
-export type TextWithoutRows = { readonly projectId: number; readonly contentHash: string; readonly text: string }
-
-/**
- * Up to `limit` activities whose rows are missing, of another content or of another version: those of a store that an earlier
- * version wrote, and texts that an import brought.
- */
-export async function textsWithoutRows(db: Db, version: number, limit: number): Promise<TextWithoutRows[]> {
-  const { rows } = await db.query<TextWithoutRows>(
-    `select r.project_id as "projectId", r.content_hash as "contentHash", r.text
-      from rendering r left join activity_rows t using (project_id)
-      where r.text is not null
-        and (t.project_id is null or t.version <> $1 or t.content_hash <> r.content_hash)
-      order by r.project_id limit $2`,
-    [version, limit],
-  )
-  return rows
-}
-
 // A part has the activities of so many segments: a release of a million projects has a few thousand files of tables.
 const segmentsOfPart = 16
 
-/** A part of the tables: for each table how many rows it has, and a hash of them. */
-export type TablePart = {
-  readonly part: number
-  readonly counts: readonly number[]
-  readonly hashes: readonly string[]
-}
-
-/** The parts of `tables` tables whose hashes have `hashBytes` each, by number. */
-export async function listTableParts(db: Db, tables: number, hashBytes: number): Promise<TablePart[]> {
-  const each = Array.from({ length: tables }, (_, index) => index)
-  const counts = each.map((index) => `sum(counts[${index + 1}])`)
-  const hashes = each.map(
-    (index) =>
-      `md5(string_agg(substring(hashes from ${index * hashBytes + 1} for ${hashBytes}), ''::bytea order by project_id))`,
-  )
-  const { rows } = await db.query<TablePart>(
-    `select (segment - 1) / ${segmentsOfPart} + 1 as part, array[${counts}]::integer[] as counts,
-        array[${hashes}] as hashes
-      from (select project_id, segment, counts, hashes from rendering join activity_rows using (project_id)
-        where text is not null order by project_id) as published
-      group by 1 order by 1`,
-  )
-  return rows
+/** The part of the tables that has the activities of a segment. */
+export function tablePartOf(segment: number): number {
+  return Math.ceil(segment / segmentsOfPart)
 }
 
 /** COPY of the bytes of a part, one row for each activity. */

@@ -31,41 +31,6 @@ export async function assignSegments(db: Db): Promise<void> {
   )
 }
 
-/** The renderings of one activity file. */
-export type Segment = {
-  readonly segment: number
-  readonly activities: number
-  readonly bytes: number
-  /** Changes when any activity of the segment does. */
-  readonly fingerprint: string
-  readonly warnings: number
-  readonly infos: number
-  readonly noticeCounts: Readonly<Record<string, number>>
-}
-
-/** All segments that hold a publishable activity, by number. */
-export async function listSegments(db: Db): Promise<Segment[]> {
-  const { rows } = await db.query<Omit<Segment, 'noticeCounts'>>(
-    `select segment, count(*)::integer as activities, sum(bytes) as bytes,
-        md5(string_agg(project_id || ' ' || content_hash || ' ' || extract(epoch from last_updated_at), E'\\n'
-          order by project_id)) as fingerprint,
-        sum(warnings)::integer as warnings, sum(infos)::integer as infos
-      from rendering where text is not null group by segment order by segment`,
-  )
-  const counts = await db.query<{ segment: number; code: string; count: number }>(
-    `select segment, code, sum(value::integer)::integer as count
-      from rendering, jsonb_each_text(notice_counts) as t (code, value)
-      where text is not null and verdict = 'valid' group by segment, code order by segment, code collate "C"`,
-  )
-  return rows.map((row) => ({
-    ...row,
-    bytes: Number(row.bytes),
-    noticeCounts: Object.fromEntries(
-      counts.rows.filter((count) => count.segment === row.segment).map(({ code, count }) => [code, count]),
-    ),
-  }))
-}
-
 /** COPY statements for the assembly; binary, because the text format escapes backslashes and line breaks. */
 export function copySegmentSql(segment: number): string {
   if (!Number.isSafeInteger(segment)) throw new TypeError(`not a segment: ${segment}`)
@@ -90,16 +55,6 @@ export async function reportFeedsFingerprint(db: Db): Promise<{ count: number; e
       from report_feed`,
   )
   return rows[0] ?? { count: 0, entries: 0, fingerprint: '' }
-}
-
-/** Money that all publishable activities report as incoming, by currency. */
-export async function incomingMoney(db: Db): Promise<Record<string, string>> {
-  const { rows } = await db.query<{ currency: string; amount: string }>(
-    `select currency, sum((value ->> 'in')::numeric)::text as amount
-      from rendering, jsonb_each(money) as t (currency, value)
-      where text is not null group by currency order by currency collate "C"`,
-  )
-  return Object.fromEntries(rows.map((row) => [row.currency, row.amount]))
 }
 
 /**

@@ -9,6 +9,7 @@ import { recordPublishableIdentifiers } from '../../../store/publication/publish
 import { findRelease, recordHeldRelease, recordLiveRelease } from '../../../store/publication/releases.js'
 import { assignSegments } from '../../../store/publication/renderings.js'
 import { assignReportPlaces } from '../../../store/publication/report-archives.js'
+import { summarizeSegments } from '../../../store/publication/segments.js'
 import { Draft } from '../../folder/draft.js'
 import { underPublishingLock } from '../../folder/publishing-lock.js'
 import { refuseAborted } from '../../folder/refuse-aborted.js'
@@ -23,6 +24,7 @@ import {
 } from '../../folder/release-folder.js'
 import type { PublicationDeps, WorkOptions } from '../../publication.js'
 import { completeRows } from '../../tables/complete-rows.js'
+import { rowsFormat } from '../../tables/table-pieces.js'
 import { isSameContent, type PlanResult, planRelease, type ReleasePlan } from '../plan/plan-release.js'
 import { indexFormat } from '../read/activity-index.js'
 import { type Manifest, releaseRow } from '../read/manifest.js'
@@ -66,6 +68,7 @@ export async function publishRelease(
     await deps.store.transaction(assignSegments)
     await deps.store.transaction(assignReportPlaces)
     await completeRows(deps.store, signal)
+    await deps.store.transaction((db) => summarizeSegments(db, rowsFormat))
     await using draft = await Draft.begin(folder, newReleaseId(run))
     deps.onStep?.('begun')
     const assembled = await deps.store.snapshot(async (db, client) => {

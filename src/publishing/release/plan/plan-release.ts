@@ -9,12 +9,12 @@ import { vanishedIdentifiers } from '../../../store/publication/published-identi
 import {
   copySegmentSql,
   heldRenderings,
-  incomingMoney,
-  listSegments,
   reportFeedsFingerprint,
   unbalancedRenderings,
 } from '../../../store/publication/renderings.js'
+import { incomingMoney, listSegments } from '../../../store/publication/segments.js'
 import type { Texts } from '../../files/texts.js'
+import { rowsFormat } from '../../tables/table-pieces.js'
 import type { Manifest, Sample } from '../read/manifest.js'
 import type { ReadableRelease } from '../read/release-reader.js'
 import { activityIndex } from './activity-index.js'
@@ -74,7 +74,7 @@ export async function planRelease(
         .map(({ code, severity, path, detail }) => ({ code, severity, path, detail })),
     })),
   }
-  const segments = await listSegments(db)
+  const segments = await listSegments(db, rowsFormat)
   if (segments.length === 0) {
     return { verdict: 'empty', reason: emptyReason(held), held }
   }
@@ -104,7 +104,7 @@ export async function planRelease(
     organisations.dataset,
     ...reports,
     ...feedList(config, feeds, reports.length > 0),
-    ...(await tableDatasets(db)),
+    ...tableDatasets(segments),
   ]
   const datasets = [...files, ...descriptions(config, files, publicKey)]
   const plan: ReleasePlan = {
@@ -115,7 +115,7 @@ export async function planRelease(
     held,
     totals: {
       activities: segments.reduce((sum, segment) => sum + segment.activities, 0),
-      money: await incomingMoney(db),
+      money: await incomingMoney(db, segments),
     },
     vanished: await vanishedIdentifiers(db, 10),
     unbalanced: await unbalancedRenderings(db, { sinceRun: live?.manifest.run ?? 0, day: isoDateOf(run.startedAt) }, 5),

@@ -1,9 +1,9 @@
+import { createHash } from 'node:crypto'
 import { noNotices } from '../../../domain/notice.js'
 import { type TableFormat, tableFormats, tablePath } from '../../../feeds/addresses.js'
 import { tables, tablesVersion } from '../../../feeds/tables/tables.js'
-import type { Db } from '../../../store/database/connection.js'
-import { listTableParts } from '../../../store/publication/activity-rows.js'
-import { hashBytes } from '../../tables/table-pieces.js'
+import { tablePartOf } from '../../../store/publication/activity-rows.js'
+import type { Segment } from '../../../store/publication/segments.js'
 import { tableTexts } from '../../tables/table-texts.js'
 import type { Dataset, FilesSource } from './dataset.js'
 
@@ -16,10 +16,11 @@ const mediaTypes = {
  * The tables of what the activities say, in parts of as many segments each, so that a table of a part whose activities say the
  * same there is carried over.
  */
-export async function tableDatasets(db: Db): Promise<Dataset[]> {
-  const parts = await listTableParts(db, tables.length, hashBytes)
-  return parts.flatMap(({ part, counts, hashes }) =>
-    tableFormats.flatMap((format): Dataset[] => {
+export function tableDatasets(segments: readonly Segment[]): Dataset[] {
+  const parts = [...new Set(segments.map(({ segment }) => tablePartOf(segment)))]
+  return parts.flatMap((part) => {
+    const ofPart = segments.filter(({ segment }) => tablePartOf(segment) === part)
+    return tableFormats.flatMap((format): Dataset[] => {
       const pathOf = (name: string) => tablePath(name, part, format)
       const source: FilesSource = (client, paths) =>
         tableTexts(
@@ -31,11 +32,17 @@ export async function tableDatasets(db: Db): Promise<Dataset[]> {
       return tables.map(({ name }, index) => ({
         path: pathOf(name),
         mediaType: mediaTypes[format],
-        records: counts[index] ?? 0,
-        fingerprint: `${tablesVersion} ${hashes[index]}`,
+        records: ofPart.reduce((sum, { rows }) => sum + (rows[index]?.count ?? 0), 0),
+        fingerprint: `${tablesVersion} ${hashOf(ofPart, index)}`,
         notices: noNotices,
         content: { kind: 'together', source, twin: format === 'csv' },
       }))
-    }),
-  )
+    })
+  })
+}
+
+function hashOf(segments: readonly Segment[], table: number): string {
+  const hash = createHash('md5')
+  for (const { segment, rows } of segments) hash.update(`${segment} ${rows[table]?.hash}\n`)
+  return hash.digest('hex')
 }
