@@ -750,6 +750,17 @@ create table search_change (
   project_id bigint
 );
 
+create table segment_change (
+  segment integer not null
+);
+
+create table segment_summary (
+  segment integer not null,
+  version text not null,
+  summary jsonb not null,
+  constraint segment_summary_pkey PRIMARY KEY (segment)
+);
+
 create table sign_in_place (
   account_id bigint not null,
   place bytea not null,
@@ -1117,6 +1128,17 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.mark_all_segments()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO '$user', 'public'
+AS $function$
+begin
+  insert into segment_change (segment) select segment from segment_summary;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.mark_changed_projects()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1277,6 +1299,29 @@ begin
   if cardinality(touched) > 0 then
     insert into search_change (project_id) select unnest(touched) on conflict do nothing;
   end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.mark_segments()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO '$user', 'public'
+AS $function$
+begin
+  insert into segment_change (segment) select distinct segment from changed where segment is not null;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.mark_segments_of_rows()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO '$user', 'public'
+AS $function$
+begin
+  insert into segment_change (segment)
+    select distinct r.segment from changed join rendering r using (project_id) where r.segment is not null;
   return null;
 end $function$;
 
@@ -1505,6 +1550,14 @@ end $function$;
 
 -- Triggers
 
+CREATE TRIGGER mark_all_segments AFTER TRUNCATE ON activity_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_all_segments();
+CREATE TRIGGER mark_deleted_segments AFTER DELETE ON activity_rows REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_segments_of_rows();
+CREATE TRIGGER mark_inserted_segments AFTER INSERT ON activity_rows REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_segments_of_rows();
+CREATE TRIGGER mark_updated_segments AFTER UPDATE ON activity_rows REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_segments_of_rows();
 CREATE TRIGGER mark_update AFTER UPDATE ON country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_projects_of_country();
 CREATE TRIGGER move_update AFTER UPDATE ON country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
@@ -1643,8 +1696,18 @@ CREATE TRIGGER mark_search_update AFTER UPDATE ON project_theme REFERENCING OLD 
   EXECUTE FUNCTION mark_search_change();
 CREATE TRIGGER mark_update AFTER UPDATE ON project_theme REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_all_segments AFTER TRUNCATE ON rendering FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_all_segments();
 CREATE TRIGGER mark_content AFTER INSERT OR DELETE OR UPDATE OF text, verdict OR TRUNCATE ON rendering FOR EACH STATEMENT
   EXECUTE FUNCTION mark_content_change('activities');
+CREATE TRIGGER mark_deleted_segments AFTER DELETE ON rendering REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_segments();
+CREATE TRIGGER mark_inserted_segments AFTER INSERT ON rendering REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_segments();
+CREATE TRIGGER mark_left_segments AFTER UPDATE ON rendering REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_segments();
+CREATE TRIGGER mark_updated_segments AFTER UPDATE ON rendering REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_segments();
 CREATE TRIGGER mark_delete AFTER DELETE ON report_image REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_projects_of_report();
 CREATE TRIGGER mark_insert AFTER INSERT ON report_image REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT

@@ -40,7 +40,7 @@ export async function summarizeSegments(db: Db, format: RowsFormat): Promise<voi
   const changed = rows.map(({ segment }) => segment)
   await db.query('delete from segment_summary where segment = any ($1::integer[])', [changed])
   await db.query(
-    `insert into segment_summary (segment, version, summary) select segment, $2, summary from (${summaries(format)}) as s`,
+    `insert into segment_summary (segment, version, summary) select segment, $2, summary from (${summaries(format, '$1::integer[]')}) as s`,
     [changed, version],
   )
 }
@@ -50,7 +50,7 @@ export async function listSegments(db: Db, format: RowsFormat): Promise<Segment[
   const { rows } = await db.query<{ summary: Segment }>(
     `with changed as (
         select distinct segment from segment_change
-      ), computed as (${summaries(format).replace('any ($1::integer[])', 'any (array(select segment from changed))')})
+      ), computed as (${summaries(format, 'array(select segment from changed)')})
       select segment, summary from segment_summary where segment not in (select segment from changed)
       union all
       select segment, summary from computed
@@ -91,8 +91,8 @@ function versionOf({ version }: RowsFormat): string {
   return `${summaryFormat} ${version}`
 }
 
-/** Segment and summary of the segments in the first parameter. */
-function summaries({ tables, hashBytes }: RowsFormat): string {
+/** SQL of segment and summary of the segments in an array. */
+function summaries({ tables, hashBytes }: RowsFormat, segments: string): string {
   const rowsOf = Array.from({ length: tables }, (_, table) => {
     const hash = `substring(hashes from ${table * hashBytes + 1} for ${hashBytes})`
     return `jsonb_build_object('count', coalesce(sum(counts[${table + 1}]), 0),
@@ -104,22 +104,22 @@ function summaries({ tables, hashBytes }: RowsFormat): string {
         'infos', infos, 'noticeCounts', coalesce(counts, '{}'), 'incoming', coalesce(amounts, '{}'), 'rows', rows) as summary
       from (
         select segment, count(*) as activities, sum(bytes) as bytes,
-            md5(string_agg(project_id || ' ' || content_hash || ' ' || extract(epoch from last_updated_at), E'\\n'
+            md5(string_agg(project_id || ' ' || rendering.content_hash || ' ' || extract(epoch from last_updated_at), E'\\n'
               order by project_id)) as fingerprint,
             sum(warnings) as warnings, sum(infos) as infos, jsonb_build_array(${rowsOf}) as rows
           from rendering left join activity_rows using (project_id)
-          where text is not null and segment = any ($1::integer[]) group by segment
+          where text is not null and segment = any (${segments}) group by segment
       ) as whole left join (
         select segment, jsonb_object_agg(code, count) as counts from (
           select segment, code, sum(value::integer) as count
             from rendering, jsonb_each_text(notice_counts) as t (code, value)
-            where text is not null and verdict = 'valid' and segment = any ($1::integer[]) group by segment, code
+            where text is not null and verdict = 'valid' and segment = any (${segments}) group by segment, code
         ) as notices group by segment
       ) as notices using (segment) left join (
         select segment, jsonb_object_agg(currency, amount::text) as amounts from (
           select segment, currency, sum((value ->> 'in')::numeric) as amount
             from rendering, jsonb_each(money) as t (currency, value)
-            where text is not null and segment = any ($1::integer[]) group by segment, currency
+            where text is not null and segment = any (${segments}) group by segment, currency
         ) as money group by segment
       ) as money using (segment)`
 }
