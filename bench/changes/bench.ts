@@ -6,7 +6,8 @@ import { atMost, type Bench, type BenchResult, type BenchSetting } from '../suit
 /** A full build, a day with few changes, days without changes: the cost of a daily export. */
 export const bench: Bench = {
   name: 'changes',
-  about: 'a day with 1% of the projects changed, and a day without changes, beside the first build of everything',
+  about:
+    'a day with 1% of the projects changed, one with one, and one without changes, beside the first build of everything',
   byDefault: true,
   run,
 }
@@ -27,12 +28,16 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   // Files are in the order of ids: the changed projects are spread over all of them.
   const { rowCount } = await store.db.query(`update project set title = title || '.' where id % 100 = 7`)
   const changed = await build('1% changed', 2)
+  const onePercent = await filesIn(feedsDir)
+  await store.db.query(`update project set title = title || '.' where id = 7`)
+  const one = await build('one changed', 3)
+  const written = await writtenSince(feedsDir, onePercent)
   const before = await fingerprintOf(feedsDir)
-  const quiet = [await build('no changes', 3), await build('no changes', 4), await build('no changes', 5)]
+  const quiet = [await build('no changes', 4), await build('no changes', 5), await build('no changes', 6)]
   const untouched = before === (await fingerprintOf(feedsDir))
   // The best of three leaves out disturbances by other processes.
   const [still] = quiet.toSorted((a, b) => a.seconds - b.seconds)
-  if (!still?.publish || !changed.publish || !full.publish) throw new Error('a run did not publish')
+  if (!still?.publish || !changed.publish || !one.publish || !full.publish) throw new Error('a run did not publish')
   if (changed.render.rendered !== rowCount) throw new Error(`${changed.render.rendered} of ${rowCount} were rendered`)
   const row = (name: string, one: typeof full) => [
     name,
@@ -48,7 +53,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
       {
         title: `${projects} projects, ${await megabytesOf(store)} MB, checks on`,
         columns: ['', 'rendered', 'rendering, s', 'release, s', 'bulk files, s', 'together, s', 'outcome'],
-        rows: [row('everything', full), row('1% changed', changed), row('no changes', still)],
+        rows: [row('everything', full), row('1% changed', changed), row('one changed', one), row('no changes', still)],
       },
     ],
     bars: [
@@ -58,6 +63,13 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
         'assembling after 1% changed, of assembling everything',
         changed.publish.releaseSeconds / full.publish.releaseSeconds,
       ),
+      atMost(
+        1.5,
+        `one of ${projects} changed, from publish to live`,
+        one.render.seconds + one.publish.releaseSeconds,
+        's',
+      ),
+      atMost(40, 'written for it, bulk files included', written / 1e6, 'MB'),
       atMost(0.02, 'a day without changes, of a full build', still.seconds / full.seconds),
       atMost(0, 'files touched by three days without changes', untouched ? 0 : 1),
     ],
@@ -72,6 +84,24 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
 async function megabytesOf({ db }: Store): Promise<string> {
   const { rows } = await db.query<{ bytes: string }>('select sum(bytes)::text as bytes from rendering')
   return (Number(rows[0]?.bytes ?? 0) / 1e6).toFixed(0)
+}
+
+/** Every file under the folder once, however many addresses it has: bytes on disk by inode. */
+async function filesIn(folder: string): Promise<Map<number, number>> {
+  const files = new Map<number, number>()
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const { ino, blocks } = await stat(path.join(entry.parentPath, entry.name))
+    files.set(ino, blocks * 512)
+  }
+  return files
+}
+
+/** Bytes on disk of files that are new since then. */
+async function writtenSince(folder: string, before: ReadonlyMap<number, number>): Promise<number> {
+  let bytes = 0
+  for (const [ino, size] of await filesIn(folder)) if (!before.has(ino)) bytes += size
+  return bytes
 }
 
 /** Every path under the folder with the attributes that would change if it was written. */

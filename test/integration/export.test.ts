@@ -78,6 +78,7 @@ const leftBehind = [
     'release_event',
     'run',
     'run_shard',
+    ...['segment_change', 'segment_summary'],
     'schedule',
     'search_change',
   ],
