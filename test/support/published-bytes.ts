@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile, realpath } from 'node:fs/promises'
 import path from 'node:path'
+import { joinedBody, readParts } from '../../src/publishing/folder/joined-file.js'
 import { releaseFolder } from '../../src/publishing/folder/release-folder.js'
 
 /** The hash of every file that is live in the folder, releases and bulk files, by its path; manifests and the chain are left out. */
@@ -8,13 +9,18 @@ export async function publishedBytes(feedsDir: string): Promise<Record<string, s
   const hashes: Record<string, string> = {}
   for (const root of [feedsDir, path.join(feedsDir, 'bulk')]) {
     const live = await realpath(releaseFolder(root).current)
+    const add = (address: string, bytes: Buffer) => {
+      const name = `${path.relative(feedsDir, path.dirname(path.dirname(live)))}/${address}`
+      hashes[name] = createHash('sha256').update(bytes).digest('hex')
+    }
     for (const entry of await readdir(live, { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile() || entry.name === 'manifest.json' || entry.name === 'releases.json') continue
+      if (!entry.isFile() || ['manifest.json', 'releases.json', 'parts.json'].includes(entry.name)) continue
       const file = path.join(entry.parentPath, entry.name)
-      const name = `${path.relative(feedsDir, path.dirname(path.dirname(live)))}/${path.relative(live, file)}`
-      hashes[name] = createHash('sha256')
-        .update(await readFile(file))
-        .digest('hex')
+      add(path.relative(live, file), await readFile(file))
+    }
+    for (const [address, { identity, gzip }] of Object.entries((await readParts(live)).joined)) {
+      add(address.slice(1), await joinedBody(live, identity).bytes())
+      add(`${address.slice(1)}.gz`, await joinedBody(live, gzip).bytes())
     }
   }
   return hashes

@@ -77,7 +77,7 @@ describe('the summaries of segments', async () => {
           expect(await listed()).toEqual(await computed())
         }
       }),
-      { numRuns: 25 },
+      { numRuns: 10 },
     )
   })
 
