@@ -9,12 +9,18 @@ export const namedDifferences: readonly {
   readonly name: string
   /** Found in what our reader says when it refuses. */
   readonly here?: RegExp
+  /** Found in the document that our reader refuses, for whatever it met first. */
+  readonly document?: RegExp
   /** Found in every line that libxml2 says when it refuses. */
   readonly libxml2?: RegExp
 }[] = [
   { name: 'a DOCTYPE is refused (wire.md 1.8)', here: /a DOCTYPE is not accepted/ },
   { name: 'only XML 1.0 is read', here: /the XML version is|version number must match/ },
-  { name: 'only UTF-8 is read', here: /the declared encoding is|UTF-8/ },
+  {
+    name: 'only UTF-8 is read',
+    here: /the declared encoding is|UTF-8/,
+    document: /^<\?xml [^>]*encoding=["'](?!utf-8["'])/i,
+  },
   { name: 'a prefix must be declared', here: /unbound namespace prefix/ },
   { name: 'the address of a namespace may be any text', libxml2: /is not a valid URI|is not absolute/ },
   { name: 'what follows a colon may begin as no name does', libxml2: /Failed to parse QName/ },
@@ -48,7 +54,9 @@ function findDifference(document: Buffer): string | undefined {
   }
   if (typeof ours === 'string' && typeof theirs === 'string') return undefined
   if (typeof ours === 'string') {
-    return namedDifferences.some(({ here }) => here?.test(ours)) ? undefined : `refused here: ${ours}`
+    const text = document.toString('latin1')
+    const isNamed = namedDifferences.some((named) => named.here?.test(ours) || named.document?.test(text))
+    return isNamed ? undefined : `refused here: ${ours}`
   }
   const said = String(theirs)
     .trim()
