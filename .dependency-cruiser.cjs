@@ -157,7 +157,7 @@ module.exports = {
     ),
     inPublishing(
       'release/write',
-      ['publication', 'release/plan', 'release/read', 'folder', 'files'],
+      ['publication', 'release/plan', 'release/read', 'folder', 'files', 'tables'],
       'Writing turns a plan into files of a draft; what goes live is decided in release/operate.',
     ),
     inPublishing(

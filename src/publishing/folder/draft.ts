@@ -88,19 +88,20 @@ export class Draft implements AsyncDisposable {
   }
 
   /**
-   * Makes a file with the records of files of this draft. It is served from them: no byte is written a second time, and its twin
-   * has the compressed records of their twins.
+   * Makes a file with the records of files of this draft, or of spans of files without twins. It is served from them: no byte is
+   * written a second time, and its twin has the compressed records of their twins.
    */
   async join(
     address: string,
-    parts: readonly string[],
+    parts: readonly (string | RecordsOfFile)[],
     signal: AbortSignal,
     { envelope, envelopeOfParts = noEnvelope }: JoinOptions,
   ): Promise<Writing> {
     const records: RecordsOfFile[] = []
     for (const [index, part] of parts.entries()) {
       refuseAborted(signal, writingFiles)
-      records.push(await this.#recordsOf(part, envelopeOfParts, `${address}.part-${index + 1}`, signal))
+      if (typeof part !== 'string') records.push(part)
+      else records.push(await this.#recordsOf(part, envelopeOfParts, `${address}.part-${index + 1}`, signal))
     }
     const written = joinFiles(this.#path, records, envelope, signal).then((made) => {
       this.#joined.set(address, made.joined)

@@ -10,10 +10,10 @@ import { tooShort } from './body.js'
 import type { JoinedFile, JoinedPart } from './joined-file.js'
 import { refuseAborted } from './refuse-aborted.js'
 
-/** The records of a file of a folder, and in its twin. */
-export type RecordsOfFile = { readonly address: string; readonly identity: Span; readonly deflated: Span }
+/** The records of a file of a folder, and in its twin if it has one. */
+export type RecordsOfFile = { readonly address: string; readonly identity: Span; readonly deflated?: Span }
 
-/** Describes a file with these records in an envelope, and reads them once for its hash. */
+/** Describes a file with these records in an envelope, and reads them once for its hash. It has a twin when all of them have. */
 export async function joinFiles(
   directory: string,
   records: readonly RecordsOfFile[],
@@ -34,7 +34,9 @@ export async function joinFiles(
   }
   const sizeOf = (spans: readonly Span[]) => spans.reduce((sum, [start, end]) => sum + end - start, 0)
   const bytes = Buffer.byteLength(head) + sizeOf(records.map(({ identity }) => identity)) + Buffer.byteLength(tail)
+  const twins = records.flatMap(({ address, deflated }) => (deflated ? [{ address: `${address}.gz`, deflated }] : []))
   const [start, end] = [startOfTwin(head), endOfTwin(tail, crc32(tail, crc), bytes)]
+  const hasTwin = twins.length === records.length
   const contentSha256 = contentHash?.update(tail).digest('hex')
   return {
     joined: {
@@ -43,15 +45,13 @@ export async function joinFiles(
         ...records.map(({ address, identity }): JoinedPart => [address, ...identity]),
         base64(tail),
       ],
-      gzip: [
-        base64(start),
-        ...records.map(({ address, deflated }): JoinedPart => [`${address}.gz`, ...deflated]),
-        base64(end),
-      ],
+      gzip: hasTwin
+        ? [base64(start), ...twins.map(({ address, deflated }): JoinedPart => [address, ...deflated]), base64(end)]
+        : [],
     },
     written: {
       bytes,
-      gzipBytes: start.length + sizeOf(records.map(({ deflated }) => deflated)) + end.length,
+      gzipBytes: hasTwin ? start.length + sizeOf(twins.map(({ deflated }) => deflated)) + end.length : 0,
       sha256: hash.update(tail).digest('hex'),
       ...(contentSha256 !== undefined && { contentSha256 }),
     },

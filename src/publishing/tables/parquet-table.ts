@@ -1,10 +1,13 @@
+import { open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
+import { parquetMetadata } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer'
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js'
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
 import type { Column } from '../../feeds/tables/columns.js'
 import type { Table } from '../../feeds/tables/tables.js'
 import { Deflater } from '../files/deflater.js'
+import type { Span } from '../files/find-records.js'
 import { endOfTwin, startOfTwin } from '../files/gzip.js'
 import { presence } from './table-pieces.js'
 
@@ -20,7 +23,7 @@ const mark = Buffer.from('PAR1')
  * hyparquet-writer's; its way from values to pages would take longer than writing all of the XML.
  */
 export class ParquetTable {
-  readonly #schema: SchemaElement[]
+  readonly #table: Table
   readonly #columns: readonly ColumnValues[]
   readonly #isWritten: boolean
   readonly #groups: RowGroup[] = []
@@ -28,10 +31,10 @@ export class ParquetTable {
   #offset = 0
 
   /** With `isWritten` false, rows are passed over. */
-  constructor({ columns }: Table, { isWritten = true }: { readonly isWritten?: boolean } = {}) {
+  constructor(table: Table, { isWritten = true }: { readonly isWritten?: boolean } = {}) {
     this.#isWritten = isWritten
-    this.#columns = columns.map((column) => new ColumnValues(column))
-    this.#schema = [{ name: 'root', num_children: columns.length }, ...columns.map(schemaElement)]
+    this.#table = table
+    this.#columns = table.columns.map((column) => new ColumnValues(column))
   }
 
   /** Bytes of values that wait for their row group. */
@@ -84,19 +87,64 @@ export class ParquetTable {
 
   /** The last row group and the end of the file. */
   async end(): Promise<Buffer[]> {
-    const last = await this.group()
-    const writer = new ByteWriter()
-    const metadata: Omit<FileMetaData, 'metadata_length'> = {
-      version: 2,
-      created_by: 'giving-iati',
-      schema: this.#schema,
-      num_rows: this.#groups.reduce((sum, { num_rows }) => sum + num_rows, 0n),
-      row_groups: this.#groups,
-    }
-    // The length is written after the metadata, not in it.
-    writeMetadata(writer, metadata as FileMetaData)
-    return [...last, Buffer.from(writer.getBytes()), mark]
+    return [...(await this.group()), parquetEnd(this.#table, this.#groups)]
   }
+}
+
+/** The end of a Parquet file of a table with these row groups. */
+function parquetEnd({ columns }: Table, groups: readonly RowGroup[]): Buffer {
+  const writer = new ByteWriter()
+  const metadata: Omit<FileMetaData, 'metadata_length'> = {
+    version: 2,
+    created_by: 'giving-iati',
+    schema: [{ name: 'root', num_children: columns.length }, ...columns.map(schemaElement)],
+    num_rows: groups.reduce((sum, { num_rows }) => sum + num_rows, 0n),
+    row_groups: [...groups],
+  }
+  // The length is written after the metadata, not in it.
+  writeMetadata(writer, metadata as FileMetaData)
+  return Buffer.concat([Buffer.from(writer.getBytes()), mark])
+}
+
+/** A Parquet file of the row groups of others: `start`, the spans of the files with their row groups, and `end`. */
+export type JoinedParquet = { readonly start: string; readonly spans: readonly Span[]; readonly end: Buffer }
+
+/** Joins Parquet files of a table. Row groups stay as they are; the end says where they are. */
+export async function joinParquet(table: Table, files: readonly string[]): Promise<JoinedParquet> {
+  const spans: Span[] = []
+  const groups: RowGroup[] = []
+  let at = mark.length
+  for (const file of files) {
+    const { bytes, metadata } = await readEnd(file)
+    const end = bytes - endBytes - metadata.metadata_length
+    groups.push(...metadata.row_groups.map((group) => moved(group, BigInt(at - mark.length))))
+    spans.push([mark.length, end])
+    at += end - mark.length
+  }
+  return { start: mark.toString(), spans, end: parquetEnd(table, groups) }
+}
+
+// The length of the metadata and the mark.
+const endBytes = 8
+
+async function readEnd(file: string): Promise<{ readonly bytes: number; readonly metadata: FileMetaData }> {
+  await using handle = await open(file)
+  const { size } = await handle.stat()
+  const { buffer: end } = await handle.read(Buffer.alloc(endBytes), 0, endBytes, size - endBytes)
+  const length = end.readUInt32LE(0) + endBytes
+  const { buffer } = await handle.read(Buffer.alloc(length), 0, length, size - length)
+  return { bytes: size, metadata: parquetMetadata(buffer) }
+}
+
+function moved(group: RowGroup, by: bigint): RowGroup {
+  const columns = group.columns.map(({ file_offset, meta_data }) => {
+    if (!meta_data) throw new Error('a row group has a column without metadata')
+    return {
+      file_offset: file_offset + by,
+      meta_data: { ...meta_data, data_page_offset: meta_data.data_page_offset + by },
+    }
+  })
+  return { ...group, columns }
 }
 
 const firstSize = 4_096

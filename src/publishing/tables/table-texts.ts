@@ -2,27 +2,32 @@ import type { TableFormat } from '../../feeds/addresses.js'
 import { type Table, tables } from '../../feeds/tables/tables.js'
 import type { Connection } from '../../store/database/connection.js'
 import { copyRows } from '../../store/database/copy-rows.js'
-import { copyTablePartSql } from '../../store/publication/activity-rows.js'
+import { copyActivityRowsSql } from '../../store/publication/activity-rows.js'
 import { ParquetTable } from './parquet-table.js'
-import { tableHeader } from './table-pieces.js'
 
 /** Texts of several files written together: each batch has those of each file. */
 export type TextsOfFiles = AsyncGenerator<readonly (readonly Buffer[])[]>
 
-/** What is written of these tables, in one pass over the activities of a part. */
-export function tableTexts(
-  client: Connection,
-  part: number,
-  format: TableFormat,
-  wanted: readonly Table[],
-): TextsOfFiles {
-  return format === 'csv' ? csvTexts(client, part, wanted) : parquetTexts(client, part, wanted)
+/** What to write of the activities in segments `first` to `last`. */
+export type WantedRows = {
+  readonly first: number
+  readonly last: number
+  readonly format: TableFormat
+  readonly tables: readonly Table[]
 }
 
-async function* csvTexts(client: Connection, part: number, wanted: readonly Table[]): TextsOfFiles {
+/** The sections of the wanted tables, in one pass over the activities: lines of CSV, or a Parquet file each. */
+export function tableTexts(client: Connection, wanted: WantedRows): TextsOfFiles {
+  const { first, last, format } = wanted
+  const rows = copyRows(client, copyActivityRowsSql(first, last, format))
+  return format === 'csv' ? csvTexts(rows, wanted.tables) : parquetTexts(rows, wanted.tables)
+}
+
+type Pieces = AsyncIterable<Buffer[][]>
+
+async function* csvTexts(pieces: Pieces, wanted: readonly Table[]): TextsOfFiles {
   const places = tables.map((table) => wanted.indexOf(table))
-  yield wanted.map((table) => [Buffer.from(tableHeader(table))])
-  for await (const rows of copyRows(client, copyTablePartSql(part, 'csv'))) {
+  for await (const rows of pieces) {
     const texts: Buffer[][] = wanted.map(() => [])
     for (const [piece] of rows) {
       if (!piece) throw new Error('an activity has no rows')
@@ -40,11 +45,11 @@ async function* csvTexts(client: Connection, part: number, wanted: readonly Tabl
 // Values of all tables that wait for their row groups: the largest table is written once there are more.
 const maxWaiting = 4 * 1024 * 1024
 
-async function* parquetTexts(client: Connection, part: number, wanted: readonly Table[]): TextsOfFiles {
+async function* parquetTexts(pieces: Pieces, wanted: readonly Table[]): TextsOfFiles {
   const files = tables.map((table) => new ParquetTable(table, { isWritten: wanted.includes(table) }))
   const written = wanted.map((table) => files[tables.indexOf(table)])
   const only = (file: ParquetTable | undefined, texts: Buffer[]) => written.map((one) => (one === file ? texts : []))
-  for await (const rows of copyRows(client, copyTablePartSql(part, 'parquet'))) {
+  for await (const rows of pieces) {
     for (const [piece] of rows) {
       if (!piece) throw new Error('an activity has no rows')
       let at = 0

@@ -35,18 +35,10 @@ export async function saveActivityRows(db: Db, records: readonly ActivityRowsRec
   )
 }
 
-// A part has the activities of so many segments: a release of a million projects has a few thousand files of tables.
-const segmentsOfPart = 16
-
-/** The part of the tables that has the activities of a segment. */
-export function tablePartOf(segment: number): number {
-  return Math.ceil(segment / segmentsOfPart)
-}
-
-/** COPY of the bytes of a part, one row for each activity. */
-export function copyTablePartSql(part: number, format: 'csv' | 'parquet'): string {
-  if (!Number.isSafeInteger(part)) throw new TypeError(`expected the number of a part, got ${part}`)
+/** COPY of the bytes of the activities in segments `first` to `last`, one row for each. */
+export function copyActivityRowsSql(first: number, last: number, format: 'csv' | 'parquet'): string {
+  if (![first, last].every(Number.isSafeInteger)) throw new TypeError(`not segments: ${first} to ${last}`)
   return `copy (select t.${format} from rendering r join activity_rows t using (project_id)
-      where r.segment between ${(part - 1) * segmentsOfPart + 1} and ${part * segmentsOfPart} and r.text is not null
+      where r.segment between ${first} and ${last} and r.text is not null
       order by project_id) to stdout (format binary)`
 }

@@ -17,13 +17,14 @@ import { testDatabase } from '../../support/database.js'
 import { pathOnDisk } from '../../support/path-on-disk.js'
 import { faultsOf } from '../../support/published-folder.js'
 import { newSigner, type Publisher, testPublisher } from '../../support/publishing.js'
+import { filesOf, openTables, rowsOf } from '../../support/table-reader.js'
 
 const url = '/iati/bulk/activities.xml'
 const signal = new AbortController().signal
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 /** A release of two files of activities, so that the file of all of them is joined. */
-async function publishJoined(projects: number) {
+async function publishJoined(projects: number, secondSegment = 2) {
   const { store } = await testDatabase()
   const publisher = await testPublisher(store)
   const ids = Array.from({ length: projects }, (_, index) => ({ id: index + 1 }))
@@ -34,7 +35,7 @@ async function publishJoined(projects: number) {
   }
   await insertProjects(store.db, ids)
   await publisher.publish()
-  await store.db.query('update rendering set segment = 2 where project_id > $1', [projects / 2])
+  await store.db.query('update rendering set segment = $2 where project_id > $1', [projects / 2, secondSegment])
   await publishChange(1)
   return { store, publisher, publishChange }
 }
@@ -42,6 +43,11 @@ async function publishJoined(projects: number) {
 async function wholeOf(publisher: Publisher) {
   const file = (await (await publisher.live()).find(url)) ?? expect.fail('it is not there')
   return { file, body: await file.identity.bytes() }
+}
+
+async function bytesOf(publisher: Publisher, address: string): Promise<Buffer> {
+  const file = (await (await publisher.live()).find(address)) ?? expect.fail(`${address} is not there`)
+  return await file.identity.bytes()
 }
 
 describe('a file that is joined from others, over HTTP', async () => {
@@ -169,10 +175,10 @@ describe('a file that is joined from others, over HTTP', async () => {
 })
 
 describe('a change of one activity', async () => {
-  const { publisher, publishChange } = await publishJoined(12)
+  const { publisher, publishChange } = await publishJoined(12, 5)
 
   it('writes the parts that have it, and no other part', async () => {
-    const filesOf = async () => {
+    const inodes = async () => {
       const directory = path.join(publisher.feedsDir, 'releases', (await publisher.live()).id)
       const files = await readdir(directory, { recursive: true, withFileTypes: true })
       return new Map(
@@ -182,14 +188,15 @@ describe('a change of one activity', async () => {
           .map((file) => [path.relative(directory, file), statSync(file).ino]),
       )
     }
-    const before = await filesOf()
+    const before = await inodes()
     await publishChange(12)
-    const written = [...(await filesOf())].filter(([file, inode]) => before.get(file) !== inode).map(([file]) => file)
+    const written = [...(await inodes())].filter(([file, inode]) => before.get(file) !== inode).map(([file]) => file)
     expect(written.filter((file) => !file.endsWith('.gz')).sort()).toEqual([
-      'data/activities.csv',
-      'data/activities.parquet',
+      'data/activities.csv.part-2',
+      'data/activities.parquet.end',
+      'data/activities.parquet.part-2',
       'feeds/releases.json',
-      'iati/activities-2.xml',
+      'iati/activities-5.xml',
       'iati/index.json.part-2',
       'manifest.json',
       'parts.json',
@@ -200,6 +207,13 @@ describe('a change of one activity', async () => {
       'Project 12!',
     ])
     expect(await faultsOf(publisher.feedsDir, publisher.deps.store)).toEqual([])
+    const duck = await openTables()
+    const titles = ['1!', '2', '3', '4', '5', '6', '7', '8', '9', '10', '11', '12!'].map((name) => `Project ${name}`)
+    for (const source of Object.values(await filesOf(publisher, 'activities'))) {
+      const rows = await rowsOf(duck, `select title_narrative as title from ${source}`)
+      expect(rows.map(({ title }) => title)).toEqual(titles)
+    }
+    duck.closeSync()
   })
 })
 
@@ -216,12 +230,13 @@ describe('a release of an earlier version', async () => {
     const files = await Promise.all(
       asEarlierVersion.manifest.files.map(async (entry) => {
         if (!(entry.path in joinedBefore) && !/activities(-2)?\.xml$/.test(entry.path)) return entry
-        const bytes = Buffer.from(await publisher.read(entry.path))
+        const bytes = await bytesOf(publisher, entry.path)
         const twin = gzipSync(bytes, { level: 1 })
         const target = path.join(directory, entry.path)
         await mkdir(path.dirname(target), { recursive: true })
         for (const name of [target, `${target}.gz`]) await rm(name, { force: true })
         await writeFile(target, bytes)
+        if (entry.gzipBytes === 0) return entry
         await writeFile(`${target}.gz`, twin)
         return { ...entry, gzipBytes: twin.length }
       }),

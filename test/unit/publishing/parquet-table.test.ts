@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Table, tables } from '../../../src/feeds/tables/tables.js'
-import { ParquetTable } from '../../../src/publishing/tables/parquet-table.js'
+import { joinParquet, ParquetTable } from '../../../src/publishing/tables/parquet-table.js'
 import { toActivityRows } from '../../../src/publishing/tables/table-pieces.js'
 import { parseElement, recordLimits } from '../../../src/xml/reader.js'
 import { openTables, rowsOf } from '../../support/table-reader.js'
@@ -89,5 +89,35 @@ describe('a Parquet file of a table', () => {
         from read_parquet('${file}')`,
     )
     expect(rows.map((row) => Object.values(row))).toEqual(expected)
+  })
+
+  it('is joined from others, whose row groups move and whose ends are replaced', async () => {
+    const one = await writeFileOf('one', [
+      [pieceOf('A', [{ value: '1' }])],
+      [pieceOf('B', [{ value: '2' }, { value: '3' }])],
+    ])
+    const other = await writeFileOf('other', [[pieceOf('C', [{ value: '4', to: 'Wells' }])]])
+    const files = [other, one, other]
+    const { start, spans, end } = await joinParquet(transactions, files)
+    const contents = await Promise.all(files.map((file) => readFile(file)))
+    const groups = contents.map((content, index) => content.subarray(...(spans[index] ?? [0, 0])))
+    const target = path.join(folder, 'joined')
+    await writeFile(target, [Buffer.from(start), ...groups, end])
+    const rows = await rowsOf(
+      duck,
+      `select iatiidentifier, value::double, receiverorg_narrative from read_parquet('${target}')`,
+    )
+    expect(rows.map((row) => Object.values(row))).toEqual([
+      ['C', 4, 'Wells'],
+      ...[
+        ['A', 1, null],
+        ['B', 2, null],
+        ['B', 3, null],
+      ],
+      ['C', 4, 'Wells'],
+    ])
+    const nothing = await joinParquet(transactions, [])
+    await writeFile(target, [Buffer.from(nothing.start), nothing.end])
+    expect(await rowsOf(duck, `select count(*)::int as rows from read_parquet('${target}')`)).toEqual([{ rows: 0 }])
   })
 })

@@ -1,4 +1,6 @@
 import type { NoticeSummary } from '../../../domain/notice.js'
+import type { TableFormat } from '../../../feeds/addresses.js'
+import type { Table } from '../../../feeds/tables/tables.js'
 import type { Connection, Db } from '../../../store/database/connection.js'
 import type { FileEnvelope } from '../../files/file-writer.js'
 import type { Texts } from '../../files/texts.js'
@@ -18,8 +20,7 @@ export type Dataset = {
 
 /**
  * The content of a file: texts from the run's snapshot of the store, the bytes of an earlier dataset of this release, the
- * records of earlier datasets one after the other, the index of their activities, or one of several files that are made in
- * one pass.
+ * records of earlier datasets one after the other, the index of their activities, or a table, joined from sections.
  */
 export type DatasetContent =
   | { readonly kind: 'texts'; readonly envelope?: FileEnvelope; readonly texts: (client: Connection) => Texts }
@@ -31,13 +32,19 @@ export type DatasetContent =
       readonly envelopeOfParts?: FileEnvelope
     }
   | { readonly kind: 'index'; readonly files: readonly Dataset[] }
-  | { readonly kind: 'together'; readonly source: FilesSource; readonly twin: boolean }
+  | TableContent
 
-/**
- * Makes the texts of several files in one pass; each batch has those of each file at `paths`. Datasets that follow each other
- * and have the same source are written together.
- */
-export type FilesSource = (
-  client: Connection,
-  paths: readonly string[],
-) => AsyncIterable<readonly (readonly Buffer[])[]>
+export type TableContent = {
+  readonly kind: 'table'
+  readonly table: Table
+  readonly format: TableFormat
+  readonly sections: readonly TableSection[]
+}
+
+/** The rows of a table in the segments `first` to `last`, a file at an address of its own. */
+export type TableSection = {
+  readonly first: number
+  readonly last: number
+  readonly address: string
+  readonly fingerprint: string
+}

@@ -12,13 +12,14 @@ import type { Store } from '../../../store/store.js'
 import { inOneBatch } from '../../files/texts.js'
 import type { Draft, Writing } from '../../folder/draft.js'
 import type { Progress } from '../../publication.js'
-import type { Dataset, DatasetContent, FilesSource, Snapshot } from '../plan/dataset.js'
+import type { Dataset, DatasetContent, Snapshot } from '../plan/dataset.js'
 import type { ReleasePlan } from '../plan/plan-release.js'
 import { listPackedFeeds, packAddress, packFeeds, packIndexAddress } from '../read/feed-pack.js'
 import type { Manifest, ManifestFile } from '../read/manifest.js'
 import { releaseChainText } from '../read/release-chain-file.js'
 import type { ReadableRelease } from '../read/release-reader.js'
 import { writeIndex } from './write-index.js'
+import { writeTables } from './write-tables.js'
 
 const jsonMediaType = 'application/json; charset=utf-8'
 
@@ -70,7 +71,7 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
         if (!same) throw new Error(`${path} is the same file as ${content.as}, which is not written before it`)
         await draft.alias(content.as, path)
         entries.set(path, async () => ({ ...(await same()), path, immutablePath: immutable(path) }))
-      } else if (content.kind !== 'together') {
+      } else if (content.kind !== 'table') {
         addWritten(dataset, await writeContent({ ...build, signal }, path, content))
       }
     }
@@ -79,7 +80,7 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
   }
   const changed = plan.datasets.filter((dataset) => !isCarried(dataset))
   const [projectFeeds] = await atOnce(signal, writeOneByOne, (stopping) =>
-    writeTogether({ ...build, signal: stopping }, changed, addWritten),
+    writeTablesBeside({ ...build, signal: stopping }, changed, addWritten),
   )
   const files: ManifestFile[] = []
   for (const { path } of plan.datasets) {
@@ -135,38 +136,26 @@ async function atOnce<First, Second>(
   }
 }
 
-/** Writes the files that are made together, from a second connection, so that the database reads them beside the others. */
-async function writeTogether(
-  { draft, store, snapshot, signal }: Build,
+/** Writes the tables over a second connection, so that the database reads them while other files are written. */
+async function writeTablesBeside(
+  { draft, live, store, snapshot, signal }: Build,
   datasets: readonly Dataset[],
   onWriting: (dataset: Dataset, writing: Writing) => void,
 ): Promise<void> {
-  const bySource = new Map<FilesSource, (Dataset & { readonly content: Together })[]>()
-  for (const dataset of datasets) {
-    const { content } = dataset
-    if (content.kind !== 'together') continue
-    bySource.set(content.source, [...(bySource.get(content.source) ?? []), { ...dataset, content }])
-  }
-  if (bySource.size === 0) return
+  const changed = datasets.flatMap((dataset) =>
+    dataset.content.kind === 'table' ? [{ ...dataset, content: dataset.content }] : [],
+  )
+  if (changed.length === 0) return
   await store.besideSnapshot(snapshot.db, async (_db, client) => {
-    for (const [source, files] of bySource) {
-      const paths = files.map(({ path }) => path)
-      const wanted = files.map(({ path, content }) => ({ address: path, twin: content.twin }))
-      const writings = await draft.writeTogether(wanted, source(client, paths), signal)
-      files.forEach((dataset, index) => {
-        const writing = writings[index]
-        if (writing) onWriting(dataset, writing)
-      })
-    }
+    for await (const [dataset, writing] of writeTables(draft, live, client, changed, signal))
+      onWriting(dataset, writing)
   })
 }
-
-type Together = Extract<DatasetContent, { kind: 'together' }>
 
 async function writeContent(
   { draft, live, snapshot, signal }: Build,
   path: string,
-  content: Exclude<DatasetContent, { kind: 'same' | 'together' }>,
+  content: Exclude<DatasetContent, { kind: 'same' | 'table' }>,
 ): Promise<Writing> {
   if (content.kind === 'index') return await writeIndex(draft, live, content.files, signal)
   if (content.kind === 'joined') return await draft.join(path, content.parts, signal, content)
