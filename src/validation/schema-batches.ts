@@ -21,9 +21,10 @@ const batchRecords = 100
 // largest one: 280 MB at 1,000,000.
 const batchBytes = 100_000
 // What may wait for a schema that is slower than the other checks, or has not started yet.
-const mostWaiting = { batches: 64, notices: 10_000 }
+const mostWaiting = { bytes: 6_000_000, notices: 10_000 }
 
 type Asked = {
+  readonly bytes: number
   readonly answered: Promise<void>
   /** The notices of the schema, once it has answered. */
   notices?: readonly Notice[]
@@ -46,12 +47,11 @@ export function createSchemaBatches(
   let last: Asked | undefined
   /** Batches whose notices come next. */
   const waiting: Asked[] = []
+  let waitingBytes = 0
   let notices = 0
 
   function ask(): void {
     const records = batch
-    batch = []
-    bytes = 0
     const answer = async () => {
       const texts = records.map(({ text }) => text)
       const verdicts = await xsd.validate(texts, kind, namespaces)
@@ -60,16 +60,25 @@ export function createSchemaBatches(
       )
       passOn()
     }
-    const asked: Asked = { answered: answer(), later: [] }
+    const asked: Asked = { bytes, answered: answer(), later: [] }
     asked.answered.catch(() => undefined)
-    if (last) waiting.push(last)
+    batch = []
+    bytes = 0
+    wait()
     last = asked
+  }
+
+  function wait(): void {
+    if (!last) return
+    waiting.push(last)
+    waitingBytes += last.bytes
   }
 
   function passOn(): void {
     for (let next = waiting[0]; next?.notices; next = waiting[0]) {
       next.notices.forEach(pass)
       next.later.forEach(pass)
+      waitingBytes -= next.bytes
       notices -= next.later.length
       waiting.shift()
     }
@@ -85,7 +94,7 @@ export function createSchemaBatches(
       if (batch.length < batchRecords && bytes < batchBytes) return undefined
       ask()
       passOn()
-      const isFull = waiting.length > mostWaiting.batches || notices > mostWaiting.notices
+      const isFull = waitingBytes > mostWaiting.bytes || notices > mostWaiting.notices
       return isFull ? waiting[0]?.answered : undefined
     },
     note(notice) {
@@ -96,7 +105,7 @@ export function createSchemaBatches(
     },
     async finish() {
       if (batch.length > 0) ask()
-      if (last) waiting.push(last)
+      wait()
       for (const { answered } of [...waiting]) await answered
       passOn()
     },
