@@ -63,14 +63,22 @@ export async function listSegments(db: Db, format: RowsFormat): Promise<Segment[
   })
 }
 
-/** Activities of changed segments whose rows are missing, of another content or of another version, up to `limit`. */
+/**
+ * Activities of changed segments whose rows are missing, of another content or of another version, up to `limit`. Written so that
+ * no plan reads the rows of other segments.
+ */
 export async function textsWithoutRows(db: Db, format: RowsFormat, limit: number): Promise<TextWithoutRows[]> {
   const { rows } = await db.query<TextWithoutRows>(
-    `select r.project_id as "projectId", r.content_hash as "contentHash", r.text
-      from rendering r left join activity_rows t using (project_id)
-      where r.segment in (select segment from segment_change union select segment from segment_summary where version <> $1)
-        and r.text is not null and (t.project_id is null or t.version <> $2 or t.content_hash <> r.content_hash)
-      order by r.project_id limit $3`,
+    `with changed as materialized (
+        select project_id, content_hash, text from rendering
+          where text is not null and segment = any (array(
+            select segment from segment_change union select segment from segment_summary where version <> $1))
+      )
+      select project_id as "projectId", content_hash as "contentHash", text from changed c
+        where not coalesce((
+          select t.version = $2 and t.content_hash = c.content_hash from activity_rows t where t.project_id = c.project_id
+        ), false)
+        limit $3`,
     [versionOf(format), format.version, limit],
   )
   return rows
