@@ -12,9 +12,8 @@ export function parseDonorKeys(text: string): { value: readonly DonorKey[] } | {
   const keys: DonorKey[] = []
   for (const part of text.split(/[\s,]+/).filter((one) => one !== '')) {
     const [, id, encoded] = /^([\w.-]{1,40}):([A-Za-z0-9+/_-]{43}=?)$/.exec(part) ?? []
-    const secret = Buffer.from(encoded ?? '', 'base64')
-    if (id === undefined || secret.length !== 32 || keys.some((key) => key.id === id)) return { expected }
-    keys.push({ id, secret })
+    if (id === undefined || encoded === undefined || keys.some((key) => key.id === id)) return { expected }
+    keys.push({ id, secret: Buffer.from(encoded, 'base64') })
   }
   return keys.length > 0 ? { value: keys } : { expected }
 }

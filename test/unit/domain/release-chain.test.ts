@@ -56,6 +56,10 @@ describe('a key for signing', () => {
     expect(parseSigningKey(text)).toEqual({ expected })
   })
 
+  it('has the word of the key that it replaces', () => {
+    expect(newSigner(owner)).toMatchObject({ replaces: owner.id, signature: expect.any(String) })
+  })
+
   it.each(['{}', '{"replaces":"a"}', '{"signature":"b"}', '{"replaces":1,"signature":"b"}'])(
     'without the word of another is one: %s',
     (vouching) => {

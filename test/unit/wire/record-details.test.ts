@@ -54,6 +54,10 @@ describe('a project record', () => {
       },
       { donationOptions: [{ amount: '25.00', description: 'tools' }, { amount: '5' }] },
     ],
+    [
+      { countries: { country: ['KE', 'UG'].map((iso3166CountryCode) => ({ iso3166CountryCode })) } },
+      { countries: ['KE', 'UG'].map((code) => ({ code, name: code })) },
+    ],
     [{ iati: { locationName: 'Bo' } }, { publication: { locationName: 'Bo' } }],
     [
       { organization: { id: '1', name: 'x', totalProjects: '3', activeProjects: 'y' } },

@@ -83,6 +83,11 @@ describe('a report in Atom', () => {
     expect(report?.updatedAt).toEqual(new Date(`2026-10-${updated}T08:00:00Z`))
   })
 
+  it('is each entry, and nothing else of the feed', async () => {
+    const text = `${opened}<id>x</id><title>All</title><entry><id>https://a.example/1</id>${times}</entry></feed>`
+    expect(await read(text)).toMatchObject({ reports: [{ url: 'https://a.example/1' }], problems: [] })
+  })
+
   it('drops what no database can store as text', async () => {
     const own = '<title>a\u{1F331}b</title><link href="/1.jpg" type="image/&#x1F331;"/>'
     expect(await reportOf(entry(own))).toMatchObject({
@@ -169,7 +174,7 @@ describe('the entries of an Atom feed', () => {
 
   it('are reports, each with the links of the feed', async () => {
     const feed = `<a:feed xmlns:a="http://www.w3.org/2005/Atom" xml:base="https://a.example/">
-<a:id>/project</a:id><a:link href="/project"/><a:link rel="next" href="/next"/><a:link rel="self" href="/self"/>
+<a:id>/id</a:id><a:link href="/project"/><a:link rel="next" href="/next"/><a:link rel="self" href="/self"/>
 <a:title>All</a:title><a:entry><a:id> /1 </a:id><a:title> Wells </a:title><a:author><a:name>Amina</a:name></a:author>
 <a:published>p</a:published><a:updated>u</a:updated><a:content type="html">h</a:content>
 <a:link rel="enclosure" href="/1.jpg" type="image/jpeg"/><a:link rel="enclosure" href="2.jpg"/>
@@ -183,7 +188,7 @@ describe('the entries of an Atom feed', () => {
             { url: 'https://a.example/1.jpg', mediaType: 'image/jpeg' },
             { url: 'https://a.example/2.jpg', mediaType: '' },
           ],
-          projectLinks: ['https://a.example/project', 'https://a.example/self'],
+          projectLinks: ['https://a.example/id', 'https://a.example/project', 'https://a.example/self'],
         },
       },
     ])

@@ -26,6 +26,7 @@ describe('the records of an XML document', () => {
     expect(await read(['\n<project><id>1</id><title>a</title></project>'])).toEqual([
       { line: 2, value: { id: '1', title: 'a' } },
     ])
+    expect(await read(['<project>', '<id>1</id>', '</project>'])).toEqual([{ line: 1, value: { id: '1' } }])
     expect(await read(['<organization><id>1</id></organization>'], organizationList)).toEqual([
       { line: 1, value: { id: '1' } },
     ])
