@@ -13,6 +13,9 @@ describe('plain text', () => {
     ['composed form', 'e\u0301', '\u00e9'],
     ['backslashes stay', 'C:\\temp\\n', 'C:\\temp\\n'],
     ['right to left', 'مياه نظيفة', 'مياه نظيفة'],
+    ['an end of a paragraph is an end of a line', '<p>a</p>b<p>c', 'a\nb\nc'],
+    ['other tags break no word', 'a<b>b</b>c', 'abc'],
+    ['what is hidden in hidden elements vanishes', 'a<object>b<object>c</object>d</object>e', 'ae'],
     ['nothing but markup is nothing', '<p> </p>', ''],
   ])('%s', (_, html, text) => {
     expect(plainText(html)).toBe(text)
@@ -35,6 +38,9 @@ describe('the lead of a text', () => {
     ['ab cdefgh', 6, 'ab cd…'],
     ['abc defgh', 6, 'abc d…'],
     ['abcd efgh', 6, 'abcd…'],
+    ['a bcd', 3, 'a…'],
+    ['abc\u{10000}def', 5, 'abc…'],
+    ['ab\u{10000}def', 5, 'ab\u{10000}…'],
     ['abc🌍def', 5, 'abc…'],
     ['ab🌍def', 5, 'ab🌍…'],
     ['abc\ue000def', 5, 'abc\ue000…'],
@@ -48,6 +54,8 @@ describe('the lead of a text', () => {
   it('is read from the beginning of a long text', () => {
     expect(leadOf(`${' '.repeat(100)}word`, 5)).toBe('')
     expect(leadOf(`${'<br>'.repeat(5_000)}word`, 5)).toBe('')
+    const lead = leadOf(`<p>${'word '.repeat(2_000)}`, 5_000)
+    expect([lead.length, lead.endsWith('word…')]).toEqual([4_995, true])
     expect(leadOf('word '.repeat(100_000), 12)).toBe('word word…')
   })
 })

@@ -59,6 +59,7 @@ describe('a charge', () => {
 
 describe("Stripe's numbers", () => {
   it.each([
+    ['40.01', 'USD', 4001],
     ['40.00', 'USD', 4000],
     ['40', 'JPY', 40],
     ['40', 'UGX', 4000],
