@@ -253,6 +253,12 @@ describe('a small JSON document', () => {
     expect(parse(`["${'x'.repeat(40)}"]`)).toEqual(beyond('at most 20 characters', 'a longer record'))
   })
 
+  it('of a request has texts that no database can store', () => {
+    const value = { a: 'b\u0000\ud800' }
+    expect(parseJson(Buffer.from(JSON.stringify(value)), valueLimits, 'request')).toEqual({ line: 1, value })
+    expect(parseJson(Buffer.from(JSON.stringify(value)), valueLimits)).toEqual({ line: 1, value: { a: 'b\ufffd' } })
+  })
+
   it('of a record leaves digits in texts alone, and takes the last of equal keys', () => {
     expect(parseJson(Buffer.from('{"a":"1e3 \\" 2","b":-1.50,"c":[0,true,null],"a":"x"}'), valueLimits)).toEqual({
       line: 1,
