@@ -19,7 +19,7 @@ export const bench: Bench = {
 type Cpu = { readonly own: number; readonly database: number }
 
 async function run({ quick, projects: wanted, workshop, progress }: BenchSetting): Promise<BenchResult> {
-  const projects = wanted ?? (quick ? 4_000 : 12_000)
+  const projects = wanted ?? (quick ? 3_000 : 6_000)
   await using database = await workshop.seeded({ projects, size: 'small' })
   const { store, url } = database
   const feedsDir = await workshop.folder('processes')
@@ -59,7 +59,7 @@ async function run({ quick, projects: wanted, workshop, progress }: BenchSetting
     contender('one process, renderings discarded', [firstReader]),
     contender('two processes, renderings discarded', [firstReader, secondReader]),
   ]
-  const rounds = quick ? 3 : 5
+  const rounds = quick ? 2 : 3
   // A round with two processes warms the second one up, which has rendered half as much: two rounds.
   const measured = await contest(contenders, { rounds, warmUp: 2, progress })
   const [one, two, oneReading, twoReading] = measured
