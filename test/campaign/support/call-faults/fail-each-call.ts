@@ -52,7 +52,10 @@ export async function failEachCall(
         if (again === 'killed' || again.code !== 0) wrong.push(`then not done: ${JSON.stringify(again)}`)
         if (!(await trial.isDone())) wrong.push('then ended well but is not done')
         wrong.push(...(await trial.wrongAnyTime()), ...(await trial.wrongWhenDone()))
-        problems.push(...wrong.map((one) => `${name}, ${kind} at call ${at} of ${calls} (${met}): ${one}`))
+        const found = wrong.map((one) => `${name}, ${kind} at call ${at} of ${calls} (${met}): ${one}`)
+        // A run that is ended early has told what it found.
+        for (const problem of found) console.log(problem)
+        problems.push(...found)
         tried[kind]++
       }
     }
