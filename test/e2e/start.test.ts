@@ -187,6 +187,6 @@ describe('the command line', () => {
       code: 0,
       stdout: expect.stringMatching(/^Usage: giving /),
     })
-    expect((await installation.run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect((await installation.run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+(-rc\.\d+)?\n$/)
   })
 })

@@ -347,7 +347,7 @@ describe('every operation of openapi.json', async () => {
   it('answers 500, with the id of the request and nothing else, when the service is broken', async () => {
     const files: Readonly<Record<string, string>> = { getBulkFile: await bulkFile(), getKeptFile: await keptFile() }
     const urlOf = (one: Asked) => files[one.operation.operationId] ?? authorized(one)
-    const bulk = path.join(api.feedsDir, ...(await bulkFolder(api.feedsDir)))
+    const bulk = path.join(api.feedsDir, ...(await pathOfBulkPart(api.feedsDir)))
     await truncate(bulk, 1)
     const release = (await api.deps.releases.live())?.id ?? ''
     await writeFile(path.join(api.feedsDir, 'releases', release, 'manifest.json'), '{"broken')
@@ -373,10 +373,10 @@ describe('every operation of openapi.json', async () => {
   })
 })
 
-/** The path of the bulk file of projects below the folder of the published files. */
-async function bulkFolder(feedsDir: string): Promise<string[]> {
+/** The path of a part of the bulk file of projects below the folder of the published files. */
+async function pathOfBulkPart(feedsDir: string): Promise<string[]> {
   const files = await readdir(feedsDir, { recursive: true })
-  const found = files.find((name) => /bulk.*\/projects\.xml$/.test(name))
+  const found = files.find((name) => /bulk.*\/projects\/\d+\.xml$/.test(name))
   if (found === undefined) throw new Error(`no bulk file among ${files.join(', ')}`)
   return found.split('/')
 }

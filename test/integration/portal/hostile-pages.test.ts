@@ -197,10 +197,15 @@ describe('hostile and secret data', async () => {
     for (const text of Object.values(secret)) expect([text, having(text)]).toEqual([text, []])
     // What is public is found in the same places.
     expect(having('Open Village 21').map((address) => path.basename(address))).toEqual(
-      expect.arrayContaining(['21', 'locations.csv', 'activities.xml', `${mappingConfig.reportingOrg.ref}-21.json`]),
+      expect.arrayContaining([
+        '21',
+        'locations.csv.part-1',
+        'activities.xml',
+        `${mappingConfig.reportingOrg.ref}-21.json`,
+      ]),
     )
     expect(having('/open-photo21').map((address) => path.basename(address))).toEqual(
-      expect.arrayContaining(['21', 'documents.csv', 'index.json']),
+      expect.arrayContaining(['21', 'documents.csv.part-1', 'index.json.part-1']),
     )
   })
 
