@@ -5,7 +5,7 @@ import type { Metrics } from '../observability/metrics.js'
 import { serveMetrics } from '../observability/metrics-server.js'
 import { type CommandLine, wholeNumber } from './command-line.js'
 import type { Output } from './output.js'
-import { boundHeap } from './wiring/bounded-heap.js'
+import { boundHeap, workerGrowthPercent } from './wiring/bounded-heap.js'
 import { CleanupStack } from './wiring/cleanup-stack.js'
 import { toListenError } from './wiring/listen-error.js'
 import { openMetrics } from './wiring/metrics.js'
@@ -38,7 +38,7 @@ export function registerWorker(program: Command, { storeAction, environment }: C
 type AddressedRuntime = WorkRuntime & Runtime<'host' | 'metricsPort'>
 
 async function workAlone(runtime: AddressedRuntime, environment: Environment, output: Output): Promise<number> {
-  boundHeap()
+  boundHeap(workerGrowthPercent)
   await using cleanup = new CleanupStack()
   const metrics = openMetrics(runtime)
   // First, so that the metrics of a worker that waits for its clock can be read.
@@ -51,7 +51,7 @@ async function workAlone(runtime: AddressedRuntime, environment: Environment, ou
 
 /** An ordinary worker; its supervisor has the metrics port, and tells systemd. */
 async function workUnderSupervisor(runtime: WorkRuntime, number: number): Promise<number> {
-  boundHeap()
+  boundHeap(workerGrowthPercent)
   await using cleanup = new CleanupStack()
   const metrics = openMetrics(runtime, String(number))
   const supervisor = answerSupervisor(metrics)
