@@ -43,7 +43,8 @@ export async function startReadyProxy(lookMs: number): Promise<ReadyProxy> {
     const { method, headers } = incoming
     const asked = request(server + incoming.url, { method, headers: endToEnd(headers), agent }, (answer) => {
       const { statusCode = 502, headers: answered } = answer
-      if (statusCode >= 500) failures.push(`${what}: ${statusCode}`)
+      if (statusCode >= 500)
+        answer.once('data', (body) => failures.push(`${what}: ${statusCode} ${String(body).slice(0, 300)}`))
       response.writeHead(statusCode, endToEnd(answered))
       answer.on('error', (error) => fail(response, `${what} broke off: ${error.message}`))
       answer.pipe(response)
