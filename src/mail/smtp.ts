@@ -101,6 +101,7 @@ function failureOf(connection: SMTPConnection, signal: AbortSignal, handedOver: 
       reject(new Error('closed'))
     })
   })
+  // A connection that breaks after the last call disturbs nobody.
   broken.catch(() => undefined)
   return broken
 }

@@ -61,6 +61,7 @@ export function createSchemaBatches(
       passOn()
     }
     const asked: Asked = { bytes, answered: answer(), later: [] }
+    // A failure surfaces when the batch is waited for.
     asked.answered.catch(() => undefined)
     batch = []
     bytes = 0

@@ -10,6 +10,7 @@ if (!port) throw new Error('this program is a thread of another')
 const say = (reply: SchemaReply) => port.postMessage(reply)
 
 const opening = createXsdValidator(workerData as string)
+// What is wrong with the schemas is the answer to each question.
 opening.catch(() => undefined)
 port.on('message', async ({ block, lengths, kind, namespaces }: SchemaRequest) => {
   try {

@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Redis } from 'ioredis'
+import { freePort } from './free-port.js'
 
 /** A Redis of this test file's own. */
 export type TestRedis = {
@@ -72,15 +72,6 @@ async function withClient(url: string, work: (client: Redis) => Promise<unknown>
   client.on('error', () => undefined)
   await work(client)
   client.disconnect()
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (typeof address !== 'object' || address === null) throw new Error('no port')
-  return address.port
 }
 
 /** Every key of the Redis with everything in it, as text. */

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { createServer } from 'node:net'
 import { Agent, request } from 'undici'
 import { expect, onTestFinished } from 'vitest'
 
@@ -43,14 +42,4 @@ export async function expectSameAnswers(ask: Ask, direct: string, through: strin
 function endToEnd(headers: IncomingHttpHeaders) {
   const { connection: _, 'keep-alive': __, date: ___, server: ____, 'alt-svc': _____, ...rest } = headers
   return rest
-}
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (typeof address !== 'object' || address === null) throw new Error('no port')
-  return address.port
 }

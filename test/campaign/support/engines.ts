@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { freePort } from '../../support/free-port.js'
 import { redisMissing } from '../../support/redis.js'
 
 /** A Redis that can be killed and started again on its port, with or without what it knew. */
@@ -59,13 +59,4 @@ export async function startCampaignRedis(): Promise<CampaignRedis> {
       await rm(dir, { recursive: true, force: true })
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (typeof address !== 'object' || address === null) throw new Error('no port')
-  return address.port
 }

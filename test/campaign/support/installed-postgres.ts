@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, readdirSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { freePort } from '../../support/free-port.js'
 
 /** The PostgreSQL of this machine, with the programs that ours does not have: pg_dump, pg_restore. */
 export type InstalledPostgres = {
@@ -98,13 +98,4 @@ async function connectable(url: string, server: ReturnType<typeof spawn>): Promi
       await sleep(50)
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (typeof address !== 'object' || address === null) throw new Error('no port')
-  return address.port
 }
