@@ -25,8 +25,8 @@ describe('giving worker in several processes', async () => {
     timeout: 90_000,
   }, async () => {
     const worker = await start()
-    const first = readyProcesses(worker)
-    expect(first.map(({ process }) => process)).toEqual([1, 2])
+    const first = await bothReady(worker)
+    expect(first.map(({ process }) => process).sort()).toEqual([1, 2])
     await publish()
     const render = 'giving_stage_duration_seconds_count{stage="render"}'
     const before = await metrics(worker)
@@ -44,7 +44,9 @@ describe('giving worker in several processes', async () => {
     expect(after.get(render)).toBe(1)
     expect(after.get('process_cpu_seconds_total')).toBeGreaterThanOrEqual(before.get('process_cpu_seconds_total') ?? 0)
     expect(after.has('giving_process_resident_memory_bytes{process="1"}')).toBe(false)
-    const restarts = linesOf(worker).filter(({ msg }) => msg === 'a worker process ended and is started again')
+    const restarted = () => linesOf(worker).filter(({ msg }) => msg === 'a worker process ended and is started again')
+    await expect.poll(() => restarted().length, patience).toBe(2)
+    const restarts = restarted()
     expect(restarts.map(({ process, pid }) => ({ process, pid }))).toEqual(expect.arrayContaining(first))
     expect(restarts.map(({ signal }) => signal)).toEqual(['SIGKILL', 'SIGKILL'])
     await expect.poll(() => readyProcesses(worker).length, patience).toBe(4)
@@ -58,7 +60,7 @@ describe('giving worker in several processes', async () => {
 
   it('leaves no process behind when its supervisor is killed', async () => {
     const worker = await start()
-    const processes = readyProcesses(worker)
+    const processes = await bothReady(worker)
     worker.kill('SIGKILL')
     await worker.ended
     await expect.poll(() => processes.filter(({ pid }) => isRunning(pid)), patience).toEqual([])
@@ -91,6 +93,12 @@ function linesOf(worker: RunningService): Line[] {
 function readyProcesses(worker: RunningService) {
   const ready = linesOf(worker).filter(({ msg }) => msg === 'worker ready')
   return ready.map(({ process, pid }) => ({ process, pid }))
+}
+
+/** What they say comes through other pipes than what the supervisor says, so it may come after it. */
+async function bothReady(worker: RunningService) {
+  await expect.poll(() => readyProcesses(worker).length, patience).toBe(2)
+  return readyProcesses(worker)
 }
 
 function addressOf(worker: RunningService): string {
