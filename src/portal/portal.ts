@@ -53,7 +53,8 @@ export class Portal {
   readonly #site: { readonly baseUrl: () => string; readonly publisherName: string }
   #opening: Promise<Opened | undefined> | undefined
   readonly #catalogues = new WeakMap<ActivityIndex, Promise<Catalogue>>()
-  /** Requests for a page that is being drawn wait for it. */
+  #drawnRelease: string | undefined
+  /** Of the live release. Requests for a page that is being drawn wait for it. */
   readonly #pages = new LRUCache<string, RenderedPage, { readonly view: View; readonly request: PageRequest }>({
     maxSize: keptBytes,
     // Half as much again is more than the gzip twin takes.
@@ -83,6 +84,9 @@ export class Portal {
     const release = await this.#releases.live()
     const index = release && (await this.#readIndex(release))
     if (!index) return undefined
+    // Nobody asks for a page of an earlier release again.
+    if (release.id !== this.#drawnRelease) this.#pages.clear()
+    this.#drawnRelease = release.id
     const known = this.#catalogues.get(index) ?? Catalogue.of(index)
     this.#catalogues.set(index, known)
     return { release, index, catalogue: await known }

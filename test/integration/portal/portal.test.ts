@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { Portal } from '../../../src/portal/portal.js'
 import { en } from '../../../src/portal/words/en.js'
 import { fr } from '../../../src/portal/words/fr.js'
+import { createIndexReader } from '../../../src/publishing/release/read/activity-index.js'
 import { createReleaseReader } from '../../../src/publishing/release/read/release-reader.js'
 import { adoptSchedule, pauseSchedule } from '../../../src/store/runs/schedules.js'
 import { seedDemo } from '../../../src/store/seeding/demo.js'
@@ -84,6 +86,23 @@ describe('the portal over the demo', async () => {
     const feed = parseElement((await app.inject('/changes.atom')).rawPayload, recordLimits)
     expect(feed.children.filter(({ name }) => name === 'entry')).toHaveLength(1)
     expect((await app.inject(`/changes/${previous}..20200101T000000Z-1`)).statusCode).toBe(404)
+  })
+
+  it('keeps the pages of the live release alone', async () => {
+    const { release, previous = '' } = await publisher.manifest()
+    const releases = createReleaseReader(publisher.feedsDir)
+    let live = previous
+    const site = { baseUrl: () => baseUrl, publisherName: 'Giving Platform' }
+    const portal = new Portal({ ...releases, live: () => releases.byId(live) }, createIndexReader(), site)
+    const draw = () => portal.page({ address: '/', query: {}, language: 'en', isChosen: false })
+    const first = await draw()
+    expect(await draw()).toBe(first)
+    live = release
+    expect(await draw()).toMatchObject({ release })
+    live = previous
+    const again = await draw()
+    expect(again).toMatchObject({ release: previous })
+    expect(again).not.toBe(first)
   })
 
   it('sends who ends the address of a language with a slash to its page', async () => {
