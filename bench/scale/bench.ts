@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { atMost, type Bench, type BenchResult, type BenchSetting } from '../suite/bench.js'
+import { databaseCpuSeconds } from '../suite/cpu.js'
 import { firstRunAt } from '../suite/settings.js'
 import type { Rows } from '../suite/workshop.js'
 import { bytesOnDisk } from './bytes-on-disk.js'
@@ -32,6 +33,9 @@ const million = 1_000_000
 type Built = Size & {
   readonly renderMs: number
   readonly publishMs: number
+  /** Processor time for rendering and publishing a project: of the worker, and of the server's processes. */
+  readonly workerCpuMs: number
+  readonly databaseCpuMs: number
   readonly peakMB: number
   readonly databaseMB: number
   readonly releaseMB: number
@@ -78,7 +82,10 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   }
 }
 
-const columns = ['projects', 'rendering', 'publishing', 'together', 'peak memory of the worker', 'database', 'files']
+const columns = [
+  ...['projects', 'rendering', 'publishing', 'together', 'CPU of the worker', 'CPU of the database'],
+  ...['peak memory of the worker', 'database', 'files'],
+]
 
 /** What a million would take if time per project grew on as it did between the two largest sizes. */
 function extrapolated(before: Built, last: Built): string {
@@ -97,10 +104,10 @@ function millisecondsOf({ renderMs, publishMs }: Built): number {
 }
 
 function rowOf(built: Built): string[] {
-  const times = [built.renderMs, built.publishMs, millisecondsOf(built)].map((ms) => ms.toFixed(3))
+  const { renderMs, publishMs, workerCpuMs, databaseCpuMs } = built
   return [
     `${built.projects} ${built.size}`,
-    ...times,
+    ...[renderMs, publishMs, millisecondsOf(built), workerCpuMs, databaseCpuMs].map((ms) => ms.toFixed(3)),
     ...[built.peakMB, built.databaseMB, built.releaseMB].map((MB) => `${MB.toFixed(0)} MB`),
   ]
 }
@@ -114,14 +121,18 @@ async function buildOnce(size: Size, { workshop, progress }: BenchSetting): Prom
     const plansOf = await watchPlans(database.store)
     await using worker = await workshop.worker(database.url, feedsDir)
     progress(`building ${projects} projects`)
+    const cpuBefore = await databaseCpuSeconds(database.store)
     const build = await worker.run({ at: firstRunAt.toISOString(), publish: true })
     if (build.render.rendered !== projects) throw new Error(`${build.render.rendered} of ${projects} were rendered`)
+    const databaseCpuSpent = (await databaseCpuSeconds(database.store)) - cpuBefore
     const renderMs = (build.render.seconds * 1000) / projects
     const { rows } = await db.query<{ bytes: number }>('select pg_database_size(current_database()) as bytes')
     return {
       ...size,
       renderMs,
       publishMs: (build.seconds * 1000) / projects - renderMs,
+      workerCpuMs: (build.cpuSeconds * 1000) / projects,
+      databaseCpuMs: (databaseCpuSpent * 1000) / projects,
       peakMB: (build.peakMiB * 2 ** 20) / 1e6,
       databaseMB: (rows[0]?.bytes ?? 0) / 1e6,
       releaseMB: (await bytesOnDisk(feedsDir)) / 1e6,

@@ -16,7 +16,12 @@ export async function watchPlans({ db }: Store): Promise<() => Promise<Plans>> {
     `select current_database() as name, current_setting('data_directory') as folder`,
   )
   const [{ name = '', folder = '' } = {}] = rows
-  const settings = { session_preload_libraries: 'auto_explain', 'auto_explain.log_min_duration': '0' }
+  const settings = {
+    session_preload_libraries: 'auto_explain',
+    'auto_explain.log_min_duration': '0',
+    // The texts that are stored are parameters, and a statement is the same whatever its parameters are.
+    'auto_explain.log_parameter_max_length': '0',
+  }
   for (const [setting, value] of Object.entries(settings)) {
     await db.query(`alter database ${name} set ${setting} = '${value}'`)
   }
