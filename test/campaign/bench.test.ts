@@ -57,7 +57,7 @@ describe('npm run bench', () => {
     expect(report.benches).toHaveLength(1)
     const [{ name, bars, tables }] = report.benches
     expect(name).toBe('mapping')
-    expect(bars.map(({ bar }: { bar: number }) => bar)).toEqual([5, 20])
+    expect(bars.map(({ bar }: { bar: number }) => bar)).toEqual([5, 10])
     for (const bar of bars) {
       expect(bar.value).toBeGreaterThan(0)
       expect(bar.held).toBe(bar.value >= bar.bar)
