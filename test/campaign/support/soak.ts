@@ -19,9 +19,9 @@ import { aRecord, startUpstream, apiKey as upstreamKey } from '../../support/ups
 
 /**
  * `npm run test:soak -- --hours H`: an API and two workers under publications, syncs, imports, donations, reads and a fault
- * every 20 s. What they hold at the end is at most a tenth more than after the first tenth of the time; exit code 1
- * when not, or when the books do not agree. With `--together` one `giving start` does all of it: it may have 400 MB, and what grows is
- * only printed, since half an hour is not enough to judge it.
+ * every 20 s. What they hold at the end is at most a tenth more, and one file, connection or megabyte, than after the first
+ * tenth of the time; exit code 1 when not, or when the books do not agree. With `--together` one `giving start` does all of
+ * it: it may have 400 MB, and what grows is only printed, since half an hour is not enough to judge it.
  */
 const { values } = parseArgs({
   options: { hours: { type: 'string', default: '2' }, together: { type: 'boolean', default: false } },
@@ -199,7 +199,8 @@ async function judge(): Promise<string[]> {
     const times = `${(after / before).toFixed(2)} times, ${slope(all).toFixed(2)} an hour, at most ${Math.max(...all).toFixed(1)}`
     const line = `${name}: ${before.toFixed(1)}, at the end ${after.toFixed(1)} (${times})`
     console.log(line)
-    if (!values.together && after > 1.1 * before) problems.push(`grew: ${line}`)
+    // Tables of 2 MB keep the dead rows of one publication more or less, as autovacuum comes: 0.2 MB.
+    if (!values.together && after > 1.1 * before + 1) problems.push(`grew: ${line}`)
     if (values.together && name.startsWith('resident MB') && Math.max(...all) > mostMegabytes) {
       problems.push(`more than ${mostMegabytes} MB: ${line}`)
     }
