@@ -11,10 +11,9 @@ const prefixes = {
 
 const writers = { jsonld: toJsonLd, ttl: toTurtle, rdf: toRdfXml } as const satisfies Record<CatalogueFormat, unknown>
 
-/** The catalogue of what is published (DCAT-AP 3), in one of its formats. */
-export function dcatCatalogue(description: PublicationDescription, format: CatalogueFormat): string {
-  const nodes = catalogueNodes(description)
-  return writers[format]([...nodes, ...typesOfOthers(nodes)], prefixes)
+/** The catalogue of what is published (DCAT-AP 3), in one of its formats, in parts. */
+export function dcatCatalogue(description: PublicationDescription, format: CatalogueFormat): Iterable<string> {
+  return writers[format](withTypesOfOthers(catalogueNodes(description)), prefixes)
 }
 
 /** The class that the value of each of these properties must have. */
@@ -31,13 +30,16 @@ const classes: Readonly<Record<string, string>> = {
 }
 
 /** States the class of what the catalogue links to: the shapes of DCAT-AP ask for it, and know nothing of other documents. */
-function typesOfOthers(nodes: readonly RdfNode[]): RdfNode[] {
+function* withTypesOfOthers(nodes: Iterable<RdfNode>): Generator<RdfNode> {
   const types = new Map<string, string>()
-  for (const [property, value] of nodes.flatMap(({ properties }) => properties)) {
-    const type = classes[property]
-    if (type !== undefined && 'id' in value) types.set(value.id, type)
+  for (const node of nodes) {
+    for (const [property, value] of node.properties) {
+      const type = classes[property]
+      if (type !== undefined && 'id' in value) types.set(value.id, type)
+    }
+    yield node
   }
-  return [...types].map(([id, type]) => ({ id, type, properties: [] }))
+  for (const [id, type] of types) yield { id, type, properties: [] }
 }
 
 /** A dataset of the catalogue: its files are its distributions. */
@@ -71,7 +73,7 @@ const frequencyDaily = 'http://publications.europa.eu/resource/authority/frequen
 const fileTypes = 'http://publications.europa.eu/resource/authority/file-type'
 const mediaTypes = 'https://www.iana.org/assignments/media-types'
 
-function catalogueNodes(description: PublicationDescription): RdfNode[] {
+function* catalogueNodes(description: PublicationDescription): Generator<RdfNode> {
   const { title, text, publisher, baseUrl, language, licence, files } = description
   const words = (one: string): RdfValue => ({ text: one, language })
   const catalogue = `${baseUrl}${cataloguePath('jsonld')}`
@@ -81,51 +83,47 @@ function catalogueNodes(description: PublicationDescription): RdfNode[] {
     ['dct:publisher', agent],
     ...(licence ? ([['dct:license', { id: licence.url }]] as const) : []),
   ]
-  return [
-    {
-      ...{ id: catalogue, type: 'dcat:Catalog' },
+  yield {
+    ...{ id: catalogue, type: 'dcat:Catalog' },
+    properties: [
+      ['dct:title', words(title)],
+      ['dct:description', words(text)],
+      ...shared,
+      ['foaf:homepage', { id: `${baseUrl}/` }],
+      ...there.map(({ name }) => ['dcat:dataset', { id: `${catalogue}#${name}` }] as const),
+    ],
+  }
+  yield { ...agent, type: 'foaf:Agent', properties: [['foaf:name', words(publisher.name)]] }
+  for (const set of there) {
+    const own = files.filter(set.has)
+    const idOf = ({ path }: DescribedFile) => `${catalogue}#${path}`
+    yield {
+      ...{ id: `${catalogue}#${set.name}`, type: 'dcat:Dataset' },
       properties: [
-        ['dct:title', words(title)],
-        ['dct:description', words(text)],
-        ...shared,
-        ['foaf:homepage', { id: `${baseUrl}/` }],
-        ...there.map(({ name }) => ['dcat:dataset', { id: `${catalogue}#${name}` }] as const),
+        ['dct:title', words(`${set.title}: ${title}`)],
+        ['dct:description', words(set.text)],
+        ['dct:publisher', agent],
+        ['dct:accrualPeriodicity', { id: frequencyDaily }],
+        ['dcat:landingPage', { id: `${baseUrl}/` }],
+        ['dct:isReferencedBy', { id: `${baseUrl}${manifestPath}` }],
+        ...set.keywords.map((keyword) => ['dcat:keyword', words(keyword)] as const),
+        ...own.map((file) => ['dcat:distribution', { id: idOf(file) }] as const),
       ],
-    },
-    { ...agent, type: 'foaf:Agent', properties: [['foaf:name', words(publisher.name)]] },
-    ...there.flatMap((set): RdfNode[] => {
-      const own = files.filter(set.has)
-      const idOf = ({ path }: DescribedFile) => `${catalogue}#${path}`
-      return [
-        {
-          ...{ id: `${catalogue}#${set.name}`, type: 'dcat:Dataset' },
-          properties: [
-            ['dct:title', words(`${set.title}: ${title}`)],
-            ['dct:description', words(set.text)],
-            ['dct:publisher', agent],
-            ['dct:accrualPeriodicity', { id: frequencyDaily }],
-            ['dcat:landingPage', { id: `${baseUrl}/` }],
-            ['dct:isReferencedBy', { id: `${baseUrl}${manifestPath}` }],
-            ...set.keywords.map((keyword) => ['dcat:keyword', words(keyword)] as const),
-            ...own.map((file) => ['dcat:distribution', { id: idOf(file) }] as const),
-          ],
-        },
-        ...own.map(
-          (file): RdfNode => ({
-            ...{ id: idOf(file), type: 'dcat:Distribution' },
-            properties: [
-              ['dct:title', words(file.path.slice(1))],
-              ['dcat:accessURL', { id: `${baseUrl}${file.path}` }],
-              ['dcat:downloadURL', { id: `${baseUrl}${file.path}` }],
-              ['dcat:mediaType', { id: `${mediaTypes}/${file.mediaType.split(';')[0]}` }],
-              ['dct:format', { id: `${fileTypes}/${fileTypeOf(file.path)}` }],
-              ...(licence ? ([['dct:license', { id: licence.url }]] as const) : []),
-            ],
-          }),
-        ),
-      ]
-    }),
-  ]
+    }
+    for (const file of own) {
+      yield {
+        ...{ id: idOf(file), type: 'dcat:Distribution' },
+        properties: [
+          ['dct:title', words(file.path.slice(1))],
+          ['dcat:accessURL', { id: `${baseUrl}${file.path}` }],
+          ['dcat:downloadURL', { id: `${baseUrl}${file.path}` }],
+          ['dcat:mediaType', { id: `${mediaTypes}/${file.mediaType.split(';')[0]}` }],
+          ['dct:format', { id: `${fileTypes}/${fileTypeOf(file.path)}` }],
+          ...(licence ? ([['dct:license', { id: licence.url }]] as const) : []),
+        ],
+      }
+    }
+  }
 }
 
 /** The name of the EU's file type authority table. */

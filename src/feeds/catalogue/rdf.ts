@@ -1,5 +1,5 @@
 import { element, textElement } from '../../xml/element.js'
-import { writeElement } from '../../xml/writer.js'
+import { enclose, writeElement } from '../../xml/writer.js'
 
 /** A node of a graph: its address, its class, and what is said of it. */
 export type RdfNode = {
@@ -16,28 +16,37 @@ export type Prefixes = Readonly<Record<string, string>>
 
 const rdf = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#'
 
-export function toJsonLd(nodes: readonly RdfNode[], prefixes: Prefixes): string {
-  const graph = nodes.map(({ id, type, properties }) => {
+// The writers give a text in parts, a node each: a large publication has thousands of files.
+
+export function* toJsonLd(nodes: Iterable<RdfNode>, prefixes: Prefixes): Generator<string> {
+  yield `{\n  "@context": ${indentedJson(prefixes, '  ')},\n  "@graph": [`
+  let separator = ''
+  for (const { id, type, properties } of nodes) {
     const node: Record<string, unknown> = { '@id': id, '@type': type }
     for (const name of new Set(properties.map(([property]) => property))) {
       node[name] = properties.filter(([property]) => property === name).map(([, value]) => jsonLdValue(value))
     }
-    return node
-  })
-  return `${JSON.stringify({ '@context': prefixes, '@graph': graph }, null, 2)}\n`
+    yield `${separator}\n    ${indentedJson(node, '    ')}`
+    separator = ','
+  }
+  yield '\n  ]\n}\n'
+}
+
+/** JSON whose further lines begin with `indent`. */
+function indentedJson(value: object, indent: string): string {
+  return JSON.stringify(value, null, 2).replaceAll('\n', `\n${indent}`)
 }
 
 function jsonLdValue(value: RdfValue): object {
   return 'id' in value ? { '@id': value.id } : { '@value': value.text, '@language': value.language }
 }
 
-export function toTurtle(nodes: readonly RdfNode[], prefixes: Prefixes): string {
-  const heads = Object.entries(prefixes).map(([prefix, address]) => `@prefix ${prefix}: <${address}> .`)
-  const bodies = nodes.map(({ id, type, properties }) => {
+export function* toTurtle(nodes: Iterable<RdfNode>, prefixes: Prefixes): Generator<string> {
+  for (const [prefix, address] of Object.entries(prefixes)) yield `@prefix ${prefix}: <${address}> .\n`
+  for (const { id, type, properties } of nodes) {
     const lines = properties.map(([property, value]) => `${property} ${turtleValue(value)}`)
-    return `${turtleIri(id)} ${[`a ${type}`, ...lines].join(' ;\n  ')} .`
-  })
-  return `${heads.join('\n')}\n\n${bodies.join('\n\n')}\n`
+    yield `\n${turtleIri(id)} ${[`a ${type}`, ...lines].join(' ;\n  ')} .\n`
+  }
 }
 
 function turtleValue(value: RdfValue): string {
@@ -49,19 +58,18 @@ function turtleIri(iri: string): string {
   return `<${iri.replace(/[\s<>"{}|^`\\]/g, (sign) => encodeURIComponent(sign))}>`
 }
 
-export function toRdfXml(nodes: readonly RdfNode[], prefixes: Prefixes): string {
+export function* toRdfXml(nodes: Iterable<RdfNode>, prefixes: Prefixes): Generator<string> {
   const namespaces = Object.entries({ ...prefixes, rdf }).map(([prefix, address]) => [`xmlns:${prefix}`, address])
-  const described = nodes.map(({ id, type, properties }) =>
-    element(
-      type,
-      { 'rdf:about': id },
-      properties.map(([property, value]) =>
-        'id' in value
-          ? element(property, { 'rdf:resource': value.id })
-          : textElement(property, value.text, { 'xml:lang': value.language }),
-      ),
-    ),
-  )
-  const root = element('rdf:RDF', Object.fromEntries(namespaces), described)
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${writeElement(root)}\n`
+  const end = '</rdf:RDF>'
+  const root = enclose('rdf:RDF', '', Object.fromEntries(namespaces))
+  yield `<?xml version="1.0" encoding="UTF-8"?>\n${root.slice(0, -end.length)}`
+  for (const { id, type, properties } of nodes) {
+    const children = properties.map(([property, value]) =>
+      'id' in value
+        ? element(property, { 'rdf:resource': value.id })
+        : textElement(property, value.text, { 'xml:lang': value.language }),
+    )
+    yield writeElement(element(type, { 'rdf:about': id }, children))
+  }
+  yield `${end}\n`
 }

@@ -3,7 +3,7 @@ import jsonld from 'jsonld'
 import { Parser, type Quad } from 'n3'
 import { describe, expect, it } from 'vitest'
 import { licenceIds, licences } from '../../../src/domain/licence.js'
-import { tableFormats, tablePath } from '../../../src/feeds/addresses.js'
+import { type CatalogueFormat, catalogueFormats, tableFormats, tablePath } from '../../../src/feeds/addresses.js'
 import { dataPackage } from '../../../src/feeds/catalogue/data-package.js'
 import { dcatCatalogue } from '../../../src/feeds/catalogue/dcat.js'
 import { llmsText } from '../../../src/feeds/catalogue/llms-text.js'
@@ -29,6 +29,8 @@ const files = [
 const reportingOrg = { ...mappingConfig.reportingOrg, name: 'Giving "Lakes" & \\ <Söhne>\nsecond line' }
 const description = describePublication({ ...mappingConfig, reportingOrg, licence: 'cc-by' }, files)
 
+const catalogueIn = (format: CatalogueFormat, described = description) => [...dcatCatalogue(described, format)].join('')
+
 const sorted = (quads: Iterable<Quad>) =>
   [...quads]
     .map(({ subject, predicate, object }) => {
@@ -38,7 +40,7 @@ const sorted = (quads: Iterable<Quad>) =>
     .sort()
 
 async function ofJsonLd(): Promise<Quad[]> {
-  const quads = await jsonld.toRDF(JSON.parse(dcatCatalogue(description, 'jsonld')), { format: 'application/n-quads' })
+  const quads = await jsonld.toRDF(JSON.parse(catalogueIn('jsonld')), { format: 'application/n-quads' })
   return new Parser({ format: 'N-Quads' }).parse(quads as string)
 }
 
@@ -65,26 +67,30 @@ function ofRdfXml(text: string): string[] {
 }
 
 describe('the catalogue', () => {
-  const turtle = new Parser().parse(dcatCatalogue(description, 'ttl'))
+  const turtle = new Parser().parse(catalogueIn('ttl'))
 
   it('says the same in Turtle, JSON-LD and RDF/XML', async () => {
     const expected = sorted(turtle)
     expect(expected.length).toBeGreaterThan(300)
     expect(sorted(await ofJsonLd())).toEqual(expected)
-    expect(ofRdfXml(dcatCatalogue(description, 'rdf'))).toEqual(expected)
+    expect(ofRdfXml(catalogueIn('rdf'))).toEqual(expected)
   })
 
   it('has what DCAT-AP makes mandatory', async () => {
-    expect(await dcatFindings(dcatCatalogue(description, 'ttl'))).toEqual([])
+    expect(await dcatFindings(catalogueIn('ttl'))).toEqual([])
   })
 
   it.each(['dcat:accessURL', 'foaf:name', 'dcat:dataset', 'dct:title', 'dct:publisher'])(
     'would not have it without %s',
     async (property) => {
-      const cut = dcatCatalogue(description, 'ttl').replaceAll(`${property} `, 'dct:other ')
+      const cut = catalogueIn('ttl').replaceAll(`${property} `, 'dct:other ')
       expect(await dcatFindings(cut)).not.toEqual([])
     },
   )
+
+  it.each(catalogueFormats)('is made in parts as %s, however many files there are', (format) => {
+    expect([...dcatCatalogue(description, format)].length).toBeGreaterThan(2 * files.length)
+  })
 
   it('names every file once, under the address at which it is', () => {
     const addresses = turtle.filter(({ predicate }) => predicate.value.endsWith('#downloadURL'))
@@ -123,7 +129,7 @@ it('the licence is in every description, and missing where none is set', () => {
   expect(licenceIds.every((id) => licences[id].startsWith('https://'))).toBe(true)
   const all = (one: typeof description) => [
     dataPackage(one),
-    ...(['jsonld', 'ttl', 'rdf'] as const).map((format) => dcatCatalogue(one, format)),
+    ...(['jsonld', 'ttl', 'rdf'] as const).map((format) => catalogueIn(format, one)),
     llmsText(one),
   ]
   for (const text of all(description)) expect(text).toContain(licences['cc-by'])

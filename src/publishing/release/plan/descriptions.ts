@@ -12,26 +12,33 @@ import { catalogueMediaTypes, dcatCatalogue } from '../../../feeds/catalogue/dca
 import { llmsText } from '../../../feeds/catalogue/llms-text.js'
 import { describePublication } from '../../../feeds/catalogue/publication-description.js'
 import type { MappingConfig } from '../../../feeds/iati/mapping-config.js'
-import { inOneBatch } from '../../files/texts.js'
+import type { Texts } from '../../files/texts.js'
 import type { Dataset } from './dataset.js'
 
 /** What describes the files of a release: they change when a file is added, not when its content changes. */
 export function descriptions(config: MappingConfig, files: readonly Dataset[], publicKey?: string): Dataset[] {
   const description = describePublication(config, files)
   return [
-    document(dataPackagePath, 'application/json; charset=utf-8', dataPackage(description)),
+    document(dataPackagePath, 'application/json; charset=utf-8', () => [dataPackage(description)]),
     ...catalogueFormats.map((format) =>
-      document(cataloguePath(format), catalogueMediaTypes[format], dcatCatalogue(description, format)),
+      document(cataloguePath(format), catalogueMediaTypes[format], () => dcatCatalogue(description, format)),
     ),
-    document(llmsTextPath, 'text/markdown; charset=utf-8', llmsText(description)),
-    ...(publicKey === undefined ? [] : [document(publicKeyPath, 'application/x-pem-file', publicKey)]),
+    document(llmsTextPath, 'text/markdown; charset=utf-8', () => [llmsText(description)]),
+    ...(publicKey === undefined ? [] : [document(publicKeyPath, 'application/x-pem-file', () => [publicKey])]),
   ]
 }
 
-function document(path: string, mediaType: string, text: string): Dataset {
+/** A document whose text is made, in parts, once for its hash, and again where it changed, so that it is never in memory as a whole. */
+function document(path: string, mediaType: string, parts: () => Iterable<string>): Dataset {
+  const hash = createHash('sha256')
+  for (const part of parts()) hash.update(part)
   return {
     ...{ path, mediaType, records: 1, notices: noNotices },
-    fingerprint: createHash('sha256').update(text).digest('base64'),
-    content: { kind: 'texts', texts: () => inOneBatch(text) },
+    fingerprint: hash.digest('base64'),
+    content: { kind: 'texts', texts: () => inBatches(parts()) },
   }
+}
+
+async function* inBatches(parts: Iterable<string>): Texts {
+  for (const part of parts) yield [Buffer.from(part)]
 }

@@ -106,7 +106,7 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
     held: plan.held,
     totals: plan.totals,
   }
-  const text = `${JSON.stringify(manifest, null, 2)}\n`
+  const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
   await draft.write('/manifest.json', inOneBatch(text), signal, { twin: false })
   const facts = {
     ...{ release: draft.id, run: run.id, generated, manifestSha256: createHash('sha256').update(text).digest('hex') },
