@@ -165,10 +165,11 @@ export function describeSurvival(name: string, open: (databaseUrl: string) => Pr
     test('takes up a run that the queue knows nothing of, once its lease is dead', async () => {
       await begin(3)
       const { id } = await createRun(world.store.db, { trigger: 'manual', at: clock() })
-      const lease = { kind: 'publication', runId: id, owner: 'a worker of yesterday', seconds: 4 } as const
+      const lease = { kind: 'publication', runId: id, owner: 'a worker of yesterday', seconds: 3600 } as const
       expect(await claimRun(world.store.db, lease, clock())).toMatchObject({ kind: 'claimed', attempt: 1 })
       await world.startWorker()
       expect((await getRun(world.store.db, id)).owner).toBe('a worker of yesterday')
+      await world.store.db.query('update run set lease_until = clock_timestamp() where id = $1', [id])
       expect(await ended(id)).toMatchObject({ state: 'published', attempt: 2 })
     })
 
@@ -204,6 +205,8 @@ export function describeSurvival(name: string, open: (databaseUrl: string) => Pr
         state: 'failed',
         error: { code: 'internal', message: 'item 13 cannot be rendered' },
       })
+      // It is logged after it was entered.
+      await world.until(async () => world.logged('publication run failed').length > 0)
       expect(world.logged('publication run failed')).toMatchObject([{ runId: failing }])
       await turn(world.store.db, 'failing_item', 0)
       expect(await ended(await ask())).toMatchObject({ state: 'published' })

@@ -9,6 +9,7 @@ import { insertProjects } from '../../support/catalogue.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { testPublisher } from '../../support/publishing.js'
 import { type StallingProxy, startProxy } from '../../support/stalling-proxy.js'
+import { until } from '../../support/sync.js'
 
 let database: TestDatabase
 let proxy: StallingProxy
@@ -44,12 +45,17 @@ describe('a connection that is lost', () => {
   })
 
   it('in the middle of a statement or a transaction fails it, and the next one succeeds', async () => {
+    const isSleeping = async () =>
+      (
+        await database.store.db.query(`select from pg_stat_activity
+          where datname = current_database() and wait_event = 'PgSleep'`)
+      ).rowCount > 0
     for (const work of [
       () => store.db.query('select pg_sleep(30)'),
       () => store.transaction((db) => db.query('select pg_sleep(30)')),
     ]) {
       const failing = expect(work()).rejects.toMatchObject(unavailable)
-      await sleep(200)
+      await until(isSleeping)
       proxy.cut()
       await failing
       expect((await store.db.query('select 1')).rowCount).toBe(1)
@@ -98,7 +104,7 @@ describe('a connection that stalls', () => {
     url.port = String(stalling.port)
     const stalled = openStore({ url: url.href, max: 2, applicationName: 'stalled' })
     const hasty = stalled.answeringWithin(300)
-    await hasty.db.query('select 1')
+    await stalled.db.query('select 1')
     stalling.mode = 'stall'
     await expect(hasty.db.query('select 1')).rejects.toMatchObject(unavailable)
     const endless = expect(stalled.transaction((db) => db.query('select 1'))).rejects.toMatchObject(unavailable)
@@ -142,13 +148,15 @@ describe('publishing', () => {
     const holding = new Promise<void>((resolve) => {
       release = resolve
     })
+    let locked = false
     const zombie = store.connection(async (db) => {
       await db.query('select pg_advisory_lock($1)', [7_241_032_604])
+      locked = true
       await holding
       await db.query('select 1')
     })
     const failing = expect(zombie).rejects.toMatchObject(unavailable)
-    await sleep(100)
+    await until(() => locked)
     expect(await publisher.publish()).toMatchObject({ state: 'published' })
     release()
     await failing
