@@ -8,7 +8,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { startReadyProxy } from '../support/ready-proxy.js'
 import { expandVariables } from './support/compose/expand-variables.js'
-import { driveHealthChecks, type Podman, podmanMissing, startPodman } from './support/compose/podman.js'
+import {
+  driveHealthChecks,
+  keepBridgeAddresses,
+  type Podman,
+  podmanMissing,
+  startPodman,
+} from './support/compose/podman.js'
 import { makeStandIns } from './support/compose/stand-ins.js'
 import { neverSoon } from './support/fleet.js'
 import { startLoad } from './support/load.js'
@@ -41,6 +47,7 @@ describe.skipIf(missing)('docker-compose.yml in Podman', () => {
       env: podman.environment,
       maxBuffer: 2 ** 26,
     })
+    await keepBridgeAddresses(podman)
     return stdout
   }
   const inspect = async <Value>(container: string, format: string) =>

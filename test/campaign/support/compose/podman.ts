@@ -1,6 +1,6 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,14 +17,14 @@ export type Podman = {
   close(): Promise<void>
 }
 
-const programs = ['podman', 'runc', 'docker-compose', 'mmdebstrap']
+const programs = ['podman', 'runc', 'docker-compose', 'mmdebstrap', 'ip']
 
 /** Why this machine cannot start docker-compose.yml in Podman; undefined when it can. */
 export function podmanMissing(): string | undefined {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'the stand-in images are made for Linux on x64'
   const missing = programs.filter((program) => spawnSync(program, ['--version']).error)
   if (missing.length > 0) {
-    return `${missing.join(', ')} not installed: apt-get install podman runc netavark aardvark-dns docker-compose mmdebstrap`
+    return `${missing.join(', ')} not installed: apt-get install podman runc netavark aardvark-dns docker-compose mmdebstrap iproute2`
   }
   if (process.getuid?.() !== 0) return 'only root can make the networks and the stand-in images'
   return undefined
@@ -84,6 +84,20 @@ tmp_dir = "${folder}/tmp"
       await ended
       await rm(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/**
+ * Keeps the hardware addresses that the bridges of the networks have now. Podman's network programs of Debian 12 let a
+ * bridge take the lowest address of its containers: when that one is replaced, all others send to an address that is gone,
+ * and reach neither DNS nor anything outside for half a minute.
+ */
+export async function keepBridgeAddresses({ run }: Podman): Promise<void> {
+  for (const network of (await run('network', 'ls', '--quiet')).split('\n').filter(Boolean)) {
+    const bridge = await run('network', 'inspect', network, '--format', '{{.NetworkInterface}}')
+    const address = await readFile(`/sys/class/net/${bridge}/address`, 'utf8').catch(() => undefined)
+    // A network without a running container has no bridge.
+    if (address) await promisify(execFile)('ip', ['link', 'set', 'dev', bridge, 'address', address.trim()])
   }
 }
 
