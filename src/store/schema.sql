@@ -127,7 +127,7 @@ create table charge_state (
 
 create table content_change (
   kind text not null,
-  constraint content_change_kind_check CHECK (kind = ANY (ARRAY['activities'::text, 'records'::text]))
+  constraint content_change_kind_check CHECK (kind = ANY (ARRAY['activities'::text, 'records'::text, 'organisations'::text]))
 );
 
 create table country (
@@ -1273,6 +1273,17 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.mark_published_set()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO '$user', 'public'
+AS $function$
+begin
+  insert into content_change (kind) select 'organisations' where exists (select from changed where text is not null);
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.mark_search_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1568,6 +1579,8 @@ CREATE TRIGGER mark_delete AFTER DELETE ON disbursement REFERENCING OLD TABLE AS
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_insert AFTER INSERT ON disbursement REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_organisations AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON disbursement FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_content_change('organisations');
 CREATE TRIGGER mark_update AFTER UPDATE ON disbursement REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON donation_event FOR EACH ROW
@@ -1576,6 +1589,8 @@ CREATE TRIGGER mark_delete AFTER DELETE ON donation_month REFERENCING OLD TABLE 
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_insert AFTER INSERT ON donation_month REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_organisations AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON donation_month FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_content_change('organisations');
 CREATE TRIGGER mark_update AFTER UPDATE ON donation_month REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_delete AFTER DELETE ON donation_option REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
@@ -1584,6 +1599,8 @@ CREATE TRIGGER mark_insert AFTER INSERT ON donation_option REFERENCING NEW TABLE
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_update AFTER UPDATE ON donation_option REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_organisations AFTER UPDATE ON organisation FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.ein IS DISTINCT FROM new.ein OR old.org_ref IS DISTINCT FROM new.org_ref OR old.url IS DISTINCT FROM new.url)
+  EXECUTE FUNCTION mark_content_change('organisations');
 CREATE TRIGGER mark_update AFTER UPDATE ON organisation REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_projects_of_organisation();
 CREATE TRIGGER move_insert AFTER INSERT ON organisation REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
@@ -1618,6 +1635,8 @@ CREATE TRIGGER mark_delete AFTER DELETE ON payout_plan REFERENCING OLD TABLE AS 
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_insert AFTER INSERT ON payout_plan REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_organisations AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON payout_plan FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_content_change('organisations');
 CREATE TRIGGER mark_update AFTER UPDATE ON payout_plan REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_changed_projects();
 CREATE TRIGGER mark_delete AFTER DELETE ON photo REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
@@ -1636,6 +1655,8 @@ CREATE TRIGGER keep_original_goal BEFORE INSERT OR UPDATE ON project FOR EACH RO
   EXECUTE FUNCTION keep_original_goal();
 CREATE TRIGGER mark_insert AFTER INSERT ON project REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_own_project();
+CREATE TRIGGER mark_organisations AFTER UPDATE ON project FOR EACH ROW WHEN (old.organisation_id IS DISTINCT FROM new.organisation_id)
+  EXECUTE FUNCTION mark_content_change('organisations');
 CREATE TRIGGER mark_update AFTER UPDATE ON project REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark_own_project();
 CREATE TRIGGER move_siblings_delete AFTER DELETE ON project REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
@@ -1706,6 +1727,14 @@ CREATE TRIGGER mark_inserted_segments AFTER INSERT ON rendering REFERENCING NEW 
   EXECUTE FUNCTION mark_segments();
 CREATE TRIGGER mark_left_segments AFTER UPDATE ON rendering REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark_segments();
+CREATE TRIGGER mark_organisations_of_all AFTER TRUNCATE ON rendering FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_content_change('organisations');
+CREATE TRIGGER mark_organisations_of_deleted AFTER DELETE ON rendering REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_published_set();
+CREATE TRIGGER mark_organisations_of_inserted AFTER INSERT ON rendering REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_published_set();
+CREATE TRIGGER mark_organisations_of_updated AFTER UPDATE ON rendering FOR EACH ROW WHEN ((old.text IS NULL) <> (new.text IS NULL) OR old.identifier <> new.identifier)
+  EXECUTE FUNCTION mark_content_change('organisations');
 CREATE TRIGGER mark_updated_segments AFTER UPDATE ON rendering REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark_segments();
 CREATE TRIGGER mark_delete AFTER DELETE ON report_image REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT

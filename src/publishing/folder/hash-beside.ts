@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { hashSpans, type SpansHash, type SpansOrder } from './hash-spans.js'
-import { refuseAborted } from './refuse-aborted.js'
+import { joiningFiles, refuseAborted } from './refuse-aborted.js'
 
 // Hashing fewer bytes takes no longer than starting a thread.
 const fewBytes = 64_000_000
@@ -19,9 +19,8 @@ const resourceLimits = { maxYoungGenerationSizeMb: 1 }
  */
 export async function hashBeside(order: SpansOrder, signal: AbortSignal, program?: URL): Promise<SpansHash> {
   const bytes = order.spans.reduce((sum, { span: [start, end] }) => sum + end - start, 0)
-  const beforeChunk = () => refuseAborted(signal, joining)
-  if (bytes <= fewBytes && !program) return await hashSpans(order, { alone: false, beforeChunk })
-  beforeChunk()
+  if (bytes <= fewBytes && !program) return await hashSpans(order, { alone: false, signal })
+  refuseAborted(signal, joiningFiles)
   const worker = new Worker(program ?? ownProgram, { workerData: order, name: 'hash', resourceLimits })
   const stop = () => void worker.terminate()
   signal.addEventListener('abort', stop)
@@ -30,7 +29,7 @@ export async function hashBeside(order: SpansOrder, signal: AbortSignal, program
     const [hash] = await Promise.race([
       once(worker, 'message', answered),
       once(worker, 'exit', answered).then(([code]) => {
-        refuseAborted(signal, joining)
+        refuseAborted(signal, joiningFiles)
         throw new Error(`the thread that hashes ended with ${code}`)
       }),
     ])
@@ -40,5 +39,3 @@ export async function hashBeside(order: SpansOrder, signal: AbortSignal, program
     answered.abort()
   }
 }
-
-const joining = 'joining files'

@@ -5,6 +5,7 @@ import { crc32 } from 'node:zlib'
 import type { Span } from '../files/find-records.js'
 import { pieceBytes } from '../files/pieces.js'
 import { tooShort } from './body.js'
+import { joiningFiles, refuseAborted } from './refuse-aborted.js'
 
 /** What a file consists of: a text, spans of other files, a text. */
 export type SpansOrder = {
@@ -17,13 +18,13 @@ export type SpansOrder = {
 
 export type SpansHash = { readonly sha256: string; readonly crc: number }
 
-/** How spans are read: `alone` in a thread that does nothing else. `beforeChunk` may throw to stop it. */
-type Reading = { readonly alone: boolean; readonly beforeChunk?: () => void }
+/** How spans are read: `alone` in a thread that does nothing else. */
+type Reading = { readonly alone: boolean; readonly signal?: AbortSignal }
 
-/** Reads the spans once for their hash. */
+/** Reads the spans once for their hash. Throws `aborted` on the signal. */
 export async function hashSpans(
   { head, spans, tail, withCrc }: SpansOrder,
-  { alone, beforeChunk }: Reading,
+  { alone, signal }: Reading,
 ): Promise<SpansHash> {
   const hash = createHash('sha256')
   let crc = 0
@@ -35,7 +36,7 @@ export async function hashSpans(
   const chunk = Buffer.allocUnsafeSlow(pieceBytes)
   for (const { file, span } of spans) {
     for await (const bytes of bytesOf(file, span, chunk, alone)) {
-      beforeChunk?.()
+      refuseAborted(signal, joiningFiles)
       add(bytes)
     }
   }

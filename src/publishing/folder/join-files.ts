@@ -3,6 +3,7 @@ import type { FileEnvelope, WrittenFile } from '../files/file-writer.js'
 import type { Span } from '../files/find-records.js'
 import { endOfTwin, startOfTwin } from '../files/gzip.js'
 import { hashBeside } from './hash-beside.js'
+import { hashSpans } from './hash-spans.js'
 import type { JoinedFile, JoinedPart } from './joined-file.js'
 
 /** The records of a file of a folder, and in its twin if it has one. */
@@ -20,9 +21,9 @@ export async function joinFiles(
   const twins = records.flatMap(({ address, deflated }) => (deflated ? [{ address: `${address}.gz`, deflated }] : []))
   const hasTwin = twins.length === records.length
   const spans = records.map(({ address, identity }) => ({ file: path.join(directory, address), span: identity }))
-  // Each reads the bytes for itself: they are in memory, and two cores hash in half the time.
+  // Each reads the bytes for itself; a thread for both would take as much memory again.
   const [whole, content] = await Promise.all([
-    hashBeside({ head, spans, tail, withCrc: hasTwin }, signal),
+    hashSpans({ head, spans, tail, withCrc: hasTwin }, { alone: false, signal }),
     stamp === undefined
       ? undefined
       : hashBeside({ head: head.replace(stamp, ''), spans, tail, withCrc: false }, signal),

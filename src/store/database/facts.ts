@@ -19,6 +19,7 @@ export type FactName =
   /** Names of what the live release and the newest set of bulk files were made from, while nothing has changed since. */
   | 'published-activities'
   | 'published-records'
+  | 'published-organisations'
   /** How far the delivery of releases to the bucket is, as JSON. */
   | 'bucket'
   /** The release whose changed feeds the WebSub hub was told of. */

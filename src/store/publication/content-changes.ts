@@ -1,10 +1,17 @@
 import type { Db } from '../database/connection.js'
 import { recordFact } from '../database/facts.js'
 
-/** What is published: activities with everything made from them, and the API's records. */
-export type ContentKind = 'activities' | 'records'
+/**
+ * What is published: activities with everything made from them, and the API's records. `organisations` is which activities are
+ * published, and what else the organisation file is made from.
+ */
+export type ContentKind = 'activities' | 'records' | 'organisations'
 
-const factOf = { activities: 'published-activities', records: 'published-records' } as const
+const factOf = {
+  activities: 'published-activities',
+  records: 'published-records',
+  organisations: 'published-organisations',
+} as const
 
 /** Whether the content is still the one that `rememberContent` named so. */
 export async function isContentRemembered(db: Db, kind: ContentKind, name: string): Promise<boolean> {

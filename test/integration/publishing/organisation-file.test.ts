@@ -131,3 +131,86 @@ describe('the organisation file', () => {
     expect(await publisher.read('/iati/activities.xml')).not.toContain('>7777.77</value>')
   })
 })
+
+describe('what the organisation file is made from', () => {
+  const marks = async () =>
+    Number((await one(`select count(*) from content_change where kind = 'organisations'`)).count)
+  const total = async () => valuesOf(await publisher.read(address), 'total-budget')[0]
+
+  it('is not read while nobody says that it changed, until a forced run or the next day', async () => {
+    publisher.now = new Date('2026-11-23T02:00:00Z')
+    await store.db.query(`update project set title = title || '!' where id = 1`)
+    await publisher.publish()
+    const before = { text: await publisher.read(address), record: (await publisher.manifest()).publisherRecord }
+    const totalBefore = await total()
+    expect(await marks()).toBe(0)
+
+    // Nobody tells of this plan and of an identifier that was not recorded: the proof that they are not looked for.
+    await store.db.query(`insert into payout_plan (reference, project_id, planned_on, amount, currency, source)
+      values ('unmarked', 1, '2026-12-20', 1000, 'USD', 'local')`)
+    await store.db.query('delete from published_identifier where project_id = 2')
+    await store.db.query('delete from content_change')
+    publisher.now = new Date('2026-11-23T03:00:00Z')
+    await store.db.query(`update project set title = title || '!' where id = 1`)
+    expect((await publisher.publish()).state).toBe('published')
+    expect(await publisher.read(address)).toBe(before.text)
+    expect((await publisher.manifest()).publisherRecord).toEqual(before.record)
+    const recorded = () => one('select project_id::integer from published_identifier where project_id = 2')
+    expect(await recorded()).toEqual({})
+
+    expect((await publisher.publish({ force: true })).state).toBe('published')
+    expect(await recorded()).toEqual({ project_id: 2 })
+    expect(Number(await total())).toBe(Number(totalBefore) + 1000)
+
+    await store.db.query(`insert into published_identifier values ('XM-GONE', 999, 1, 'x', now())`)
+    await store.db.query(`update project set title = title || '!' where id = 1`)
+    publisher.now = new Date('2026-11-24T02:00:00Z')
+    expect(await publisher.publish()).toMatchObject({ state: 'held', reason: expect.stringContaining('XM-GONE') })
+  })
+
+  it.each([
+    `update disbursement set amount = amount + 1 where project_id = 1`,
+    `insert into disbursement (project_id, reference, disbursed_on, amount, currency) values (1, 'new', '2026-01-01', 1, 'USD')`,
+    `delete from disbursement where project_id = 1`,
+    `truncate disbursement`,
+    `update donation_month set amount = amount + 1 where project_id = 1`,
+    `delete from donation_month where project_id = 1`,
+    `update payout_plan set planned_on = planned_on + 1 where project_id = 1`,
+    `delete from payout_plan where project_id = 1`,
+    `update organisation set url = 'https://new.example'`,
+    `update organisation set org_ref = null, ein = '00-0000000'`,
+    `update organisation set name = name || '!'`,
+    `update project set organisation_id = (select max(id) from organisation) where id = 1`,
+    `update rendering set text = null where project_id = 1`,
+    `update rendering set identifier = identifier || '9' where project_id = 1`,
+    `delete from rendering where project_id = 1`,
+    `create temporary table kept on commit drop as select * from rendering where project_id = 1;
+      delete from rendering where project_id = 1; delete from content_change; insert into rendering select * from kept`,
+    `truncate rendering cascade`,
+  ])('is marked as changed by %s', async (sql) => {
+    expect(await marksOf(sql)).toBeGreaterThan(0)
+  })
+
+  it.each([
+    `update project set title = 'Another' where id = 1`,
+    `update organisation set mission = 'Another', name = name`,
+    `update rendering set text = text || ' ', segment = 2`,
+    `insert into rendering select * from rendering on conflict (project_id) do update set text = excluded.text`,
+  ])('is not marked by %s', async (sql) => {
+    expect(await marksOf(sql)).toBe(0)
+  })
+
+  /** Marks that a statement leaves; it is undone. */
+  async function marksOf(sql: string): Promise<number> {
+    const undo = new Error('undo')
+    let left = 0
+    const changing = store.transaction(async (db) => {
+      await db.query('delete from content_change')
+      await db.query(sql)
+      left = (await db.query(`select from content_change where kind = 'organisations'`)).rowCount
+      throw undo
+    })
+    await expect(changing).rejects.toBe(undo)
+    return left
+  }
+})

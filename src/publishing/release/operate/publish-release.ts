@@ -4,7 +4,13 @@ import { ServiceError } from '../../../domain/errors.js'
 import type { Outcome, Run } from '../../../domain/run.js'
 import { mappingVersion } from '../../../feeds/iati/activity.js'
 import { tablesVersion } from '../../../feeds/tables/tables.js'
-import { forgetContent, isContentRemembered, rememberContent } from '../../../store/publication/content-changes.js'
+import type { Db } from '../../../store/database/connection.js'
+import {
+  type ContentKind,
+  forgetContent,
+  isContentRemembered,
+  rememberContent,
+} from '../../../store/publication/content-changes.js'
 import { recordPublishableIdentifiers } from '../../../store/publication/published-identifiers.js'
 import { findRelease, recordHeldRelease, recordLiveRelease } from '../../../store/publication/releases.js'
 import { assignSegments } from '../../../store/publication/renderings.js'
@@ -64,6 +70,11 @@ export async function publishRelease(
     if (live && (await isContentRemembered(deps.store.db, 'activities', contentOf(live.id)))) {
       return { state: 'unchanged', releaseId: live.id, held: live.manifest.held.count }
     }
+    // Asked again in the snapshot, since a mark may come in between.
+    const isSameSet = async (db: Db) =>
+      live !== undefined && !run.force && (await isContentRemembered(db, 'organisations', contentOf(live.id)))
+    const wasSameSet = await isSameSet(deps.store.db)
+    if (!wasSameSet) await deps.store.transaction((db) => forgetContent(db, 'organisations'))
     await deps.store.transaction((db) => forgetContent(db, 'activities'))
     await deps.store.transaction(assignSegments)
     await deps.store.transaction(assignReportPlaces)
@@ -73,7 +84,10 @@ export async function publishRelease(
     deps.onStep?.('begun')
     const assembled = await deps.store.snapshot(async (db, client) => {
       const snapshot = { db, client }
-      const plan = await planRelease(deps.mappingConfig, run, snapshot, live, deps.signer?.publicKey)
+      const plan = await planRelease(deps.mappingConfig, run, snapshot, live, {
+        publicKey: deps.signer?.publicKey,
+        isSameSet: wasSameSet && (await isSameSet(db)),
+      })
       if (plan.verdict !== 'build') return plan
       const known = await outcomeOfKnown(deps, folder, state, plan)
       if (known) return known
@@ -84,10 +98,10 @@ export async function publishRelease(
       const build = { config, run, draft, live, chain, ...(signer && { signer }), store, snapshot, signal, onProgress }
       return { ...plan, manifest: await writeFiles(build, plan) }
     })
-    const remember = (release: string) =>
-      deps.store.transaction((db) => rememberContent(db, 'activities', contentOf(release), deps.clock()))
+    const remember = (kind: ContentKind, release: string) =>
+      deps.store.transaction((db) => rememberContent(db, kind, contentOf(release), deps.clock()))
     if ('state' in assembled) return assembled
-    if (assembled.verdict === 'unchanged') await remember(assembled.live.id)
+    if (assembled.verdict === 'unchanged') await remember('activities', assembled.live.id)
     if (assembled.verdict !== 'build') return toOutcome(assembled)
     const { manifest } = assembled
     deps.onStep?.('written')
@@ -96,8 +110,9 @@ export async function publishRelease(
     const reason = reasonToHold(deps, live, assembled, manifest)
     if (reason !== undefined) return await hold(deps, draft, manifest, reason)
     onProgress('commit', 0, 1)
-    const outcome = await goLive(deps, draft, manifest, confirmLock)
-    await remember(draft.id)
+    const outcome = await goLive(deps, draft, manifest, assembled.isSameSet, confirmLock)
+    await remember('organisations', draft.id)
+    await remember('activities', draft.id)
     onProgress('commit', 1, 1)
     return outcome
   })
@@ -187,11 +202,12 @@ async function goLive(
   deps: PublicationDeps,
   draft: Draft,
   manifest: Manifest,
+  isSameSet: boolean,
   confirmLock: () => Promise<void>,
 ): Promise<Outcome> {
   const { store, feedsDir, clock, onStep } = deps
   const row = releaseRow(manifest)
-  await store.transaction((db) => recordPublishableIdentifiers(db, draft.id, row.generatedAt))
+  if (!isSameSet) await store.transaction((db) => recordPublishableIdentifiers(db, draft.id, row.generatedAt))
   onStep?.('promised')
   await draft.seal('releases')
   onStep?.('sealed')

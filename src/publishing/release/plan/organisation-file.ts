@@ -87,6 +87,20 @@ export async function organisationFile(
   }
 }
 
+/** The organisation file of a release, to be carried over; undefined for a release that has none. */
+export function organisationFileOf(live: Manifest | undefined): OrganisationFile | undefined {
+  const file = live?.files.find(({ path }) => path === organisationsPath)
+  if (!file || !live?.publisherRecord) return undefined
+  const { path, mediaType, records, fingerprint, notices } = file
+  const texts = (): Texts => {
+    throw new Error(`${path} of ${live.release} was to be carried over`)
+  }
+  return {
+    publisherRecord: live.publisherRecord,
+    dataset: { path, mediaType, records, fingerprint, notices, content: { kind: 'texts', texts } },
+  }
+}
+
 const openTag = '<iati-organisation '
 
 /** The publisher's record as the store published it that this one was imported from. */

@@ -21,7 +21,7 @@ import { activityIndex } from './activity-index.js'
 import { bulkActivities } from './bulk-activities.js'
 import type { Dataset, Snapshot } from './dataset.js'
 import { descriptions } from './descriptions.js'
-import { organisationFile } from './organisation-file.js'
+import { organisationFile, organisationFileOf } from './organisation-file.js'
 import { feedList, reportDatasets } from './report-datasets.js'
 import { stampedEnvelope } from './stamped-envelope.js'
 import { tableDatasets } from './table-datasets.js'
@@ -38,6 +38,8 @@ export type ReleasePlan = {
   readonly feeds: { readonly count: number; readonly entries: number; readonly fingerprint: string }
   readonly held: Manifest['held']
   readonly totals: Manifest['totals']
+  /** Whether the same activities are published as in the live release. */
+  readonly isSameSet: boolean
   /** Published identifiers that the release lacks. */
   readonly vanished: Sample
   /** Activities whose transactions do not add up to the books. */
@@ -52,13 +54,20 @@ export type PlanResult =
   | { readonly verdict: 'unchanged'; readonly live: ReadableRelease; readonly held: Manifest['held'] }
   | { readonly verdict: 'empty'; readonly reason: string; readonly held: Manifest['held'] }
 
-/** Plans a release of everything rendered, without writing anything. It holds `publicKey` (PEM), by which it can be verified. */
+export type PlanOptions = {
+  /** By which the release can be verified (PEM); it is published with it. */
+  readonly publicKey?: string | undefined
+  /** Whether the content of kind `organisations` is that of the live release. */
+  readonly isSameSet?: boolean
+}
+
+/** Plans a release of everything rendered, without writing anything. */
 export async function planRelease(
   config: MappingConfig,
   run: Run,
   snapshot: Snapshot,
   live: ReadableRelease | undefined,
-  publicKey?: string,
+  { publicKey, isSameSet = false }: PlanOptions = {},
 ): Promise<PlanResult> {
   const { db } = snapshot
   const heldRows = await heldRenderings(db, maxHeldNamed)
@@ -80,7 +89,9 @@ export async function planRelease(
   }
   const generated = isoInstantOf(run.startedAt)
   const feeds = await reportFeedsFingerprint(db)
-  const organisations = await organisationFile(config, run, snapshot, live?.manifest)
+  const organisations =
+    (isSameSet ? organisationFileOf(live?.manifest) : undefined) ??
+    (await organisationFile(config, run, snapshot, live?.manifest))
   const envelope = stampedEnvelope('iati-activities', generated)
   const activityFiles = segments.map(
     (segment): Dataset => ({
@@ -117,7 +128,8 @@ export async function planRelease(
       activities: segments.reduce((sum, segment) => sum + segment.activities, 0),
       money: await incomingMoney(db, segments),
     },
-    vanished: await vanishedIdentifiers(db, 10),
+    isSameSet,
+    vanished: isSameSet ? { count: 0, sample: [] } : await vanishedIdentifiers(db, 10),
     unbalanced: await unbalancedRenderings(db, { sinceRun: live?.manifest.run ?? 0, day: isoDateOf(run.startedAt) }, 5),
     lossAccepted: live !== undefined && (await findFact(db, 'loss-accepted-from')) === live.id,
   }
