@@ -80,34 +80,65 @@ function joined(values: readonly string[]): string | undefined {
 /** The part of XPath that the tables need: `/`, `..`, names with one `[@attribute='value']`, `@attribute`. */
 type Step = { readonly name: string; readonly attribute?: string; readonly equals?: string }
 
-type Path = { readonly start: number | 'activity'; readonly steps: readonly Step[]; readonly attribute?: string }
+type Path = { readonly start: number | 'activity'; readonly steps: readonly string[]; readonly attribute?: string }
 
 function parsePath(path: string): Path {
   const names = path.split('/')
   const up = names.filter((name) => name === '..').length
   const attribute = names.at(-1)?.startsWith('@') ? names.at(-1)?.slice(1) : undefined
-  const steps = names
-    .filter((name) => name !== '' && name !== '.' && name !== '..' && !name.startsWith('@'))
-    .map((step): Step => {
-      const [, name = step, condition, equals] = /^([\w-]+)\[@([\w-]+)='(.*)'\]$/.exec(step) ?? []
-      return { name, ...(condition !== undefined && { attribute: condition, equals: equals ?? '' }) }
-    })
+  const steps = names.filter((name) => name !== '' && name !== '.' && name !== '..' && !name.startsWith('@'))
   return { start: path.startsWith('/') ? 'activity' : up, steps, ...(attribute !== undefined && { attribute }) }
+}
+
+function parseStep(step: string): Step {
+  const [, name = step, attribute, equals] = /^([\w-]+)\[@([\w-]+)='(.*)'\]$/.exec(step) ?? []
+  return { name, ...(attribute !== undefined && { attribute, equals: equals ?? '' }) }
 }
 
 /** Reads the first value at the path. */
 function reader(path: string): (trail: Trail) => string | undefined {
   const { start, steps, attribute } = parsePath(path)
+  const finders = steps.map((_, index) => finderOf(steps.slice(0, index + 1)))
   return (trail) => {
     let at = trail[start === 'activity' ? 0 : trail.length - 1 - start]
-    for (const step of steps) at = at?.children.find((child) => isAt(step, child))
+    for (const find of finders) at = at && find(at)
     return at && readValue(at, attribute)
   }
 }
 
+type Finder = (parent: Element) => Element | undefined
+
+const findersByPath = new Map<string, Finder>()
+
+/** Finds the first child at the last of the steps; all columns whose paths begin with these steps have the same finder. */
+function finderOf(steps: readonly string[]): Finder {
+  const path = steps.join('/')
+  const known = findersByPath.get(path)
+  if (known) return known
+  const step = parseStep(steps.at(-1) ?? '')
+  // Several columns of a row ask for the same element, one after the other: the last answer is kept.
+  let lastParent: Element | undefined
+  let found: Element | undefined
+  const finder: Finder = (parent) => {
+    if (parent !== lastParent) {
+      lastParent = parent
+      found = firstAt(step, parent.children)
+    }
+    return found
+  }
+  findersByPath.set(path, finder)
+  return finder
+}
+
+function firstAt(step: Step, children: readonly Element[]): Element | undefined {
+  for (const child of children) if (isAt(step, child)) return child
+  return undefined
+}
+
 /** Reads every value at the path of elements repeated at its first step. */
 function allReader(path: string): (trail: Trail) => string[] {
-  const { steps, attribute } = parsePath(path)
+  const { steps: names, attribute } = parsePath(path)
+  const steps = names.map(parseStep)
   return (trail) => {
     let at = [...trail.slice(-1)]
     for (const step of steps) at = at.flatMap(({ children }) => children.filter((child) => isAt(step, child)))

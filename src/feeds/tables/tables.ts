@@ -171,9 +171,10 @@ function table(name: string, title: string, rows: string, columns: readonly Colu
 }
 
 function trailsOf(from: readonly Trail[], [name, ...rest]: readonly string[]): Trail[] {
-  const next = from.flatMap((trail) =>
-    (trail.at(-1)?.children ?? []).filter((child) => child.name === name).map((child): Trail => [...trail, child]),
-  )
+  const next: Trail[] = []
+  for (const trail of from) {
+    for (const child of trail.at(-1)?.children ?? []) if (child.name === name) next.push([...trail, child])
+  }
   return rest.length === 0 ? next : trailsOf(next, rest)
 }
 
