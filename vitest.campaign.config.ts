@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/campaign/**/*.test.ts'],
-    setupFiles: ['test/support/recorded-traffic.ts'],
+    setupFiles: ['test/support/recorded-traffic.ts', 'test/support/file-end.ts'],
     globalSetup: [
       'test/support/global-setup.ts',
       'test/support/api-traffic-setup.ts',
@@ -14,6 +14,7 @@ export default defineConfig({
     maxWorkers: 2,
     // Guards against a hang, never measurements.
     testTimeout: 900_000,
+    expect: { poll: { timeout: 15_000 } },
     hookTimeout: 120_000,
     teardownTimeout: 30_000,
   },

@@ -6,13 +6,14 @@ export default defineConfig({
   test: {
     include: ['test/{unit,golden,integration,e2e}/**/*.test.ts'],
     reporters: ['default', slowestFiles],
-    setupFiles: ['test/support/recorded-traffic.ts'],
+    setupFiles: ['test/support/recorded-traffic.ts', 'test/support/file-end.ts'],
     globalSetup: ['test/support/global-setup.ts', 'test/support/api-traffic-setup.ts'],
     pool: 'forks',
     // Loading the program again for each of two hundred files takes longer than most of them: files leave nothing behind.
     isolate: false,
     maxWorkers: 4,
     testTimeout: 30_000,
+    expect: { poll: { timeout: 15_000 } },
     hookTimeout: 60_000,
     // A test that hangs is a failure, not a wait: these are guards, never measurements.
     teardownTimeout: 20_000,

@@ -8,5 +8,6 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 2,
     testTimeout: 30_000,
+    expect: { poll: { timeout: 15_000 } },
   },
 })

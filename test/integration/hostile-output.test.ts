@@ -3,7 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { afterFile } from '../support/after-file.js'
 import { runCommandLine } from '../support/command-line.js'
 import { testDatabase } from '../support/database.js'
 
@@ -25,7 +26,7 @@ describe('text from outside in the output of a command', async () => {
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    afterAll(async () => {
+    afterFile(async () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
       await rm(dir, { recursive: true, force: true })

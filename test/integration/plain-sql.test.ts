@@ -6,6 +6,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeStore } from '../../src/store/schema/describe-store.js'
 import { defaultWriterRole, grantWriterRole } from '../../src/store/schema/writer-role.js'
+import { afterFile } from '../support/after-file.js'
 import { runCommandLine } from '../support/command-line.js'
 import { type TestDatabase, testDatabase } from '../support/database.js'
 import { type Publisher, testPublisher } from '../support/publishing.js'
@@ -22,7 +23,7 @@ beforeAll(async () => {
   database = await testDatabase()
   const { db } = database.store
   const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-sql-'))
-  afterAll(() => rm(dataDir, { recursive: true, force: true }))
+  afterFile(() => rm(dataDir, { recursive: true, force: true }))
   const made = await runCommandLine(['migrate', '--writer-role', '--json'], {
     DATABASE_URL: database.url,
     GIVING_DATA_DIR: dataDir,

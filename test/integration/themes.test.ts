@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Environment } from '../../src/config/config.js'
 import { isActiveCode } from '../../src/standard/index.js'
 import { saveThemeList } from '../../src/store/catalogue/reference-lists.js'
 import { seed } from '../../src/store/seeding/seed.js'
 import type { Store } from '../../src/store/store.js'
+import { afterFile } from '../support/after-file.js'
 import { day, mappingConfig } from '../support/builders.js'
 import { runCommandLine } from '../support/command-line.js'
 import { testDatabase } from '../support/database.js'
@@ -17,7 +18,7 @@ beforeAll(async () => {
   const database = await testDatabase()
   store = database.store
   const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-themes-'))
-  afterAll(() => rm(dataDir, { recursive: true, force: true }))
+  afterFile(() => rm(dataDir, { recursive: true, force: true }))
   environment = {
     DATABASE_URL: database.url,
     REPORTING_ORG_REF: mappingConfig.reportingOrg.ref,

@@ -9,12 +9,13 @@ export async function administratorUrl(dataDir: string, url: string): Promise<st
 }
 
 /**
- * Makes an embedded server fit for tests: the service's role makes databases and roles, and nothing waits for the disk,
- * since the data goes with the run.
+ * Makes an embedded server fit for tests: the service's role makes databases and roles, nothing waits for the disk, since the
+ * data goes with the run, and passwords, which are random, cost no time to compare.
  */
 export async function prepareForTests(dataDir: string, url: string): Promise<void> {
   await administrate(dataDir, url, [
     'alter role giving createdb createrole',
+    `set scram_iterations = 1; alter role giving password '${new URL(url).password}'`,
     ...['fsync', 'synchronous_commit', 'full_page_writes'].map((name) => `alter system set ${name} = off`),
     'select pg_reload_conf()',
   ])

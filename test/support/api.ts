@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
-import { afterAll } from 'vitest'
 import { createApi } from '../../src/api/create-api.js'
 import type { ApiDeps } from '../../src/api/deps.js'
 import { createApiUser } from '../../src/api/operations/create-api-user.js'
@@ -13,6 +12,7 @@ import { createReleaseReader } from '../../src/publishing/release/read/release-r
 import { nextPublication } from '../../src/runs/publication.js'
 import { listRuns } from '../../src/store/runs/runs.js'
 import type { Store } from '../../src/store/store.js'
+import { afterFile } from './after-file.js'
 import { proxyHeaders, testConfig } from './api-config.js'
 import { recordTraffic } from './api-traffic.js'
 import { testPayments } from './donations.js'
@@ -54,7 +54,9 @@ export async function testApi(store: Store, changes: Partial<ApiDeps> = {}): Pro
   }
   const app = await createApi(deps)
   recordTraffic(app)
-  afterAll(async () => {
+  afterFile(async () => {
+    // A test may have left a request without its answer.
+    app.server.closeAllConnections()
     await app.close()
     await rm(feedsDir, { recursive: true, force: true })
   })

@@ -2,7 +2,6 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pino from 'pino'
-import { afterAll } from 'vitest'
 import { createSigningKey, parseSigningKey, type SigningKey } from '../../src/domain/release-chain.js'
 import { createPublication } from '../../src/publishing/create-publication.js'
 import { releaseFolder } from '../../src/publishing/folder/release-folder.js'
@@ -13,6 +12,7 @@ import { createOwner } from '../../src/runs/attempt.js'
 import { type PublicationRunDeps, publishInline } from '../../src/runs/publication.js'
 import type { RunSummary } from '../../src/store/runs/runs.js'
 import type { Store } from '../../src/store/store.js'
+import { afterFile } from './after-file.js'
 import { mappingConfig } from './builders.js'
 
 /** Publication with a folder and a clock of the test's own. */
@@ -32,10 +32,10 @@ export type Publisher = {
   names(place: 'drafts' | 'held' | 'releases'): Promise<string[]>
 }
 
-/** A publisher over the store; its folder is removed after the file's tests. */
+/** A publisher over the store; a folder that was not given is removed after the file's tests. */
 export async function testPublisher(store: Store, changes: Partial<PublicationDeps> = {}): Promise<Publisher> {
   const feedsDir = changes.feedsDir ?? (await mkdtemp(path.join(tmpdir(), 'giving-feeds-')))
-  afterAll(() => rm(feedsDir, { recursive: true, force: true }))
+  if (changes.feedsDir === undefined) afterFile(() => rm(feedsDir, { recursive: true, force: true }))
   const time = { now: new Date('2026-11-21T02:00:00Z') }
   const deps: PublicationDeps = {
     store,

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { ActivityEntry } from '../../../src/publishing/release/read/activity-entry.js'
 import { ActivityIndex, readActivity } from '../../../src/publishing/release/read/activity-index.js'
 import { createReleaseReader } from '../../../src/publishing/release/read/release-reader.js'
@@ -179,7 +179,7 @@ describe('one activity', () => {
 
   it('is a valid file of its own, with an ETag that changes only with the record', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'giving-activity-'))
-    afterAll(() => rm(folder, { recursive: true, force: true }))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
     const answer = await get(identifier)
     expect(answer.statusCode).toBe(200)
     expect(answer.headers).toMatchObject({
