@@ -76,7 +76,7 @@ describe.skipIf(missing)('an API process that may open 256 files', async () => {
   it('refuses what one address opens beyond its limit, and answers others', async () => {
     const idle = Array.from({ length: 300 }, () => open('127.0.0.2'))
     await Promise.all(idle.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])))
-    await vi.waitFor(() => expect(idle.filter((socket) => !socket.destroyed)).toHaveLength(20))
+    await expect.poll(() => idle.filter((socket) => !socket.destroyed)).toHaveLength(20)
     expect(await statusFrom('127.0.0.3', '/healthz')).toBe(200)
     for (const socket of idle) socket.destroy()
   })
@@ -94,11 +94,11 @@ describe.skipIf(missing)('an API process that may open 256 files', async () => {
       socket.pause()
       socket.write(`GET ${file} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(60))
     }
-    await vi.waitFor(() => expect(filesOpen().filter((name) => name.endsWith(file))).toHaveLength(1))
+    await expect.poll(() => filesOpen().filter((name) => name.endsWith(file))).toHaveLength(1)
     expect(await statusFrom('127.0.0.3', file)).toBe(200)
     expect(filesOpen().filter((name) => name.endsWith(file))).toHaveLength(1)
     for (const socket of readers) socket.destroy()
-    await vi.waitFor(() => expect(filesOpen().filter((name) => name.endsWith(file))).toEqual([]))
+    await expect.poll(() => filesOpen().filter((name) => name.endsWith(file))).toEqual([])
   })
 
   it('cuts whoever sends ahead more than anybody needs', async () => {

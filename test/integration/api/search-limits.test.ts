@@ -61,7 +61,7 @@ describe('searches', async () => {
       expect(answer.statusCode).toBe(503)
       expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
       expect(answer.body).toContain('this search takes too long')
-      await vi.waitFor(async () => expect(await running()).toBe(0))
+      await expect.poll(() => running()).toBe(0)
     })
     expect((await search(hastyApi, 'water')).statusCode).toBe(200)
   })
@@ -79,7 +79,7 @@ describe('searches', async () => {
     const baseUrl = await listen(api.app)
     await whileSearchesWait(async () => {
       const request = get(`${baseUrl}${path}?api_key=${api.apiKey}&q=water`).on('error', () => undefined)
-      await vi.waitFor(async () => expect(await running()).toBe(1))
+      await expect.poll(() => running()).toBe(1)
       request.destroy()
       await vi.waitFor(async () => expect(await running()).toBe(0), { timeout: 10_000 })
     })

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { fastify, LogController } from 'fastify'
 import pino from 'pino'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { Downloads } from '../../../src/api/downloads.js'
 import { type OpenFile, openFile } from '../../../src/api/open-files.js'
 import { type OpenPart, sendBody } from '../../../src/api/send-body.js'
@@ -46,7 +46,7 @@ async function serving(...wanted: readonly Part[]) {
     const answer = reply.header('content-length', String(length)).header('x-release', 'one')
     return sendBody(answer, { parts, length }, downloads.begin(request.ip))
   })
-  afterAll(() => app.close())
+  onTestFinished(() => app.close())
   const url = await app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => 'listening' })
   const answer = () =>
     new Promise<IncomingMessage>((resolve, reject) => get(url, { agent: false }, resolve).on('error', reject))
@@ -64,7 +64,7 @@ describe('a part of a body', () => {
     const response = await answer()
     expect(response.headers).toMatchObject({ 'content-length': String(length), 'x-release': 'one' })
     expect((await buffer(response)).equals(content.subarray(offset, offset + length))).toBe(true)
-    await vi.waitFor(() => expect(closed()).toBe(true))
+    await expect.poll(() => closed()).toBe(true)
   })
 
   it('follows another part, and bytes in memory, in order', async () => {
@@ -75,7 +75,7 @@ describe('a part of a body', () => {
     expect((await buffer(response)).equals(Buffer.concat([Buffer.from('head'), middle, Buffer.from('tail')]))).toBe(
       true,
     )
-    await vi.waitFor(() => expect(closed()).toBe(true))
+    await expect.poll(() => closed()).toBe(true)
   })
 
   it('is not mixed up with the parts that others read at the same time', async () => {
@@ -87,7 +87,7 @@ describe('a part of a body', () => {
   it('that is longer than the file cuts the connection, and is logged', async () => {
     const { answer, log, closed } = await serving([0, content.length + 1])
     await expect(buffer(await answer())).rejects.toThrow('aborted')
-    await vi.waitFor(() => expect(log).toEqual(['listening', 'a file could not be sent to its end']))
+    await expect.poll(() => log).toEqual(['listening', 'a file could not be sent to its end'])
     expect(closed()).toBe(true)
   })
 
@@ -95,7 +95,7 @@ describe('a part of a body', () => {
     const { answer, log, closed } = await serving([0, content.length])
     const response = await answer()
     response.destroy()
-    await vi.waitFor(() => expect(log).toEqual(['listening', 'a reader went away before the end of a file']))
+    await expect.poll(() => log).toEqual(['listening', 'a reader went away before the end of a file'])
     expect(closed()).toBe(true)
   })
 })

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { sendError } from '../../../src/api/errors.js'
 import { refuseUnderPressure } from '../../../src/api/limits.js'
 import { createApiUser } from '../../../src/api/operations/create-api-user.js'
@@ -155,11 +155,12 @@ describe('downloads of one address', async () => {
     const other = await begin('192.0.2.2')
     expect(other.answer.status).toBe(200)
     for (const { stop } of [...running, other]) stop()
-    await vi.waitFor(async () => {
-      const again = await begin('192.0.2.1')
-      again.stop()
-      expect(again.answer.status).toBe(200)
-    })
+    const again = async () => {
+      const { answer, stop } = await begin('192.0.2.1')
+      stop()
+      return answer.status
+    }
+    await expect.poll(again).toBe(200)
   })
 })
 

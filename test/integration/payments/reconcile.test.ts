@@ -210,7 +210,7 @@ describe('giving books reconcile', async () => {
   const today = new Date().toISOString().slice(0, 10)
   const run = async (...args: string[]) => await installation.run(['books', 'reconcile', ...args])
 
-  it('says which payments differ, with its exit code, in status and in the metric', async () => {
+  it('says which payments differ, with its exit code, in status and in the metric', { timeout: 90_000 }, async () => {
     const keyId = await insertDonationTargets(store.db, [7])
     const payments = testPayments(store, { clock: () => new Date() })
     const give = async (amount: number) => {

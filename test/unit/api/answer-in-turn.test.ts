@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { answerInTurn } from '../../../src/api/answer-in-turn.js'
 
 /** A server that answers when the test says so. */
@@ -11,7 +11,7 @@ async function serving(most: number) {
   const handler = answerInTurn((request, response) => void asked.push({ url: request.url ?? '', response }), most)
   const server = createServer(handler).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  afterAll(() => server.close())
+  onTestFinished(() => void server.close())
   const send = (paths: readonly string[]): Socket => {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
     socket.on('error', () => undefined)
@@ -25,7 +25,7 @@ it('hands requests that were sent ahead over one by one, each after the answer t
   const { asked, send, urls } = await serving(10)
   const socket = send(['/1', '/2', '/3'])
   for (const count of [1, 2, 3]) {
-    await vi.waitFor(() => expect(asked).toHaveLength(count))
+    await expect.poll(() => asked).toHaveLength(count)
     asked[count - 1]?.response.end(`answer ${count}`)
   }
   socket.end()
@@ -36,13 +36,13 @@ it('hands requests that were sent ahead over one by one, each after the answer t
 it('keeps one connection from holding up another, and takes later requests of the same one', async () => {
   const { asked, send, urls } = await serving(10)
   send(['/slow'])
-  await vi.waitFor(() => expect(urls()).toEqual(['/slow']))
+  await expect.poll(() => urls()).toEqual(['/slow'])
   const other = send(['/1'])
-  await vi.waitFor(() => expect(urls()).toEqual(['/slow', '/1']))
+  await expect.poll(() => urls()).toEqual(['/slow', '/1'])
   asked[1]?.response.end()
   await once(other, 'readable')
   other.write('GET /2 HTTP/1.1\r\nHost: x\r\n\r\n')
-  await vi.waitFor(() => expect(urls()).toEqual(['/slow', '/1', '/2']))
+  await expect.poll(() => urls()).toEqual(['/slow', '/1', '/2'])
   for (const { response } of asked) response.end()
 })
 
@@ -56,7 +56,7 @@ it('cuts a connection that sends too many ahead', async () => {
 it('hands nothing over of a connection that has closed', async () => {
   const { asked, send, urls } = await serving(10)
   const socket = send(['/1', '/2'])
-  await vi.waitFor(() => expect(asked).toHaveLength(1))
+  await expect.poll(() => asked).toHaveLength(1)
   const closed = once(asked[0]?.response as ServerResponse, 'close')
   socket.destroy()
   await closed
