@@ -33,7 +33,9 @@ describe('giving doctor', async () => {
     const mended = diagnoses.filter(({ state }) => state === 'mend')
     expect(code).toBe(mended.length > 0 ? 1 : 0)
     for (const { next } of mended) expect(next).toMatch(/\w/)
-    return { diagnoses, mended: mended.map(({ about, message }) => `${about}: ${message}`) }
+    const told = mended.map(({ about, message }) => `${about}: ${message}`)
+    // The machine that tests may have a full disk.
+    return { diagnoses, mended: told.filter((line) => !line.endsWith('of its disk are free')) }
   }
 
   it('finds nothing to mend where all is well, and says what it looked at', async () => {
