@@ -21,12 +21,12 @@ export async function joinFiles(
   const twins = records.flatMap(({ address, deflated }) => (deflated ? [{ address: `${address}.gz`, deflated }] : []))
   const hasTwin = twins.length === records.length
   const spans = records.map(({ address, identity }) => ({ file: path.join(directory, address), span: identity }))
-  // Each reads the bytes for itself; a thread for both would take as much memory again.
+  // Each reads the bytes for itself, one of them in a thread; a second thread would take as much memory again.
   const [whole, content] = await Promise.all([
-    hashSpans({ head, spans, tail, withCrc: hasTwin }, { alone: false, signal }),
+    hashBeside({ head, spans, tail, withCrc: hasTwin }, signal),
     stamp === undefined
       ? undefined
-      : hashBeside({ head: head.replace(stamp, ''), spans, tail, withCrc: false }, signal),
+      : hashSpans({ head: head.replace(stamp, ''), spans, tail, withCrc: false }, { alone: false, signal }),
   ])
   const [start, end] = [startOfTwin(head), endOfTwin(tail, whole.crc, bytes)]
   return {
