@@ -17,8 +17,7 @@ export async function emptyDatabase(settings = ''): Promise<TestDatabase> {
  * not hang the suite.
  */
 export async function testDatabase(): Promise<TestDatabase> {
-  // Copying files takes half the CPU of copying pages through the write-ahead log.
-  return await createDatabase('template giving_template strategy file_copy')
+  return await createDatabase('template giving_template')
 }
 
 async function createDatabase(settings: string): Promise<TestDatabase> {
