@@ -3,8 +3,11 @@
  * @type {import('dependency-cruiser').IConfiguration}
  */
 
+/** Rooms, lowest first: each may import those before it, and no other. docs/adr/0019-rooms-by-purpose.md */
+const rooms = ['kernel', 'platform', 'accounts', 'work', 'iati', 'money', 'catalogue', 'release', 'outbound', 'http']
+
 /** A room may import only these (itself, Node and npm packages aside). */
-const room = (name, allowed, comment) => ({
+const room = (name, comment, allowed = rooms.slice(0, rooms.indexOf(name))) => ({
   name: `${name}-imports`,
   severity: 'error',
   comment,
@@ -12,13 +15,16 @@ const room = (name, allowed, comment) => ({
   to: { path: '^(src|jobs|test|bench)/', pathNot: `^src/(${[name, ...allowed].join('|')})/` },
 })
 
-/** A folder inside publishing may import only these folders and files of publishing. */
-const inPublishing = (name, allowed, comment) => ({
-  name: `publishing-${name.replace('/', '-')}-imports`,
+/** A folder of a room may import only these folders and files of that room. */
+const folder = (name, allowed, comment) => ({
+  name: `${name.replaceAll('/', '-')}-imports`,
   severity: 'error',
   comment,
-  from: { path: `^src/publishing/${name}/` },
-  to: { path: '^src/publishing/', pathNot: `^src/publishing/(${[name, ...allowed].join('|')})(/|\\.ts$)` },
+  from: { path: `^src/${name}/` },
+  to: {
+    path: `^src/${name.split('/')[0]}/`,
+    pathNot: `^src/(${[name, ...allowed.map((one) => `${name.split('/')[0]}/${one}`)].join('|')})(/|\\.ts$)`,
+  },
 })
 
 /** A package lives in one room. */
@@ -28,21 +34,6 @@ const onlyIn = (packages, place, comment) => ({
   comment,
   from: { pathNot: place },
   to: { path: `(^|/)node_modules/(${packages})(/|$)` },
-})
-
-/** A folder of the store may import only `database/` and these files of other folders, each for a stated reason. */
-const storeFolder = (name, exceptions = {}) => ({
-  name: `store-${name}-imports`,
-  severity: 'error',
-  comment: [
-    'One aggregate of the store does not know another: join them in SQL, in the caller, or name the exception here.',
-    ...Object.entries(exceptions).map(([file, why]) => `${file}: ${why}`),
-  ].join(' '),
-  from: { path: `^src/store/${name}/` },
-  to: {
-    path: '^src/store/[^/]+/',
-    pathNot: `^src/store/(${[`${name}/`, 'database/', ...Object.keys(exceptions)].join('|')})`,
-  },
 })
 
 module.exports = {
@@ -64,16 +55,16 @@ module.exports = {
     {
       name: 'src-never-imports-jobs',
       severity: 'error',
-      comment: 'Work is in src, its scheduling in jobs. Only the composition root (cli, commands) wires both.',
-      from: { path: '^src/', pathNot: '^src/(cli\\.ts|commands/)' },
+      comment: 'Work is in src, its scheduling in jobs. Only the composition root (cli) wires both.',
+      from: { path: '^src/', pathNot: '^src/cli(\\.ts|/)' },
       to: { path: '^jobs/' },
     },
     {
       name: 'nothing-imports-the-root',
       severity: 'error',
       comment: 'The command line wires the rooms; no room knows it.',
-      from: { pathNot: '^src/(cli\\.ts|commands/)' },
-      to: { path: '^src/(cli\\.ts|commands/)' },
+      from: { pathNot: '^src/cli(\\.ts|/)' },
+      to: { path: '^src/cli(\\.ts|/)' },
     },
     {
       name: 'resolvable',
@@ -89,10 +80,37 @@ module.exports = {
       from: { path: '^(src|jobs)/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only', 'npm'], pathNot: 'node_modules/@types/' },
     },
-    room('domain', [], 'The nouns import nothing of ours.'),
-    room('xml', ['domain'], 'XML knows errors and text, no nouns of the platform.'),
-    room('standard', ['domain', 'xml'], 'The standard is data, read from XML.'),
-    room('client', [], 'The client is installed by others: it knows the service by openapi.json only.'),
+    room('kernel', 'Values, errors and XML: everybody may use them, so they know nobody.'),
+    room(
+      'platform',
+      'Configuration, connections, processes, logs and mail: what every service has, whatever it is for.',
+    ),
+    room('accounts', 'Who may call, with what key, and who did what.'),
+    room('work', 'Runs are entered, leased, taken over and ended here, whatever their kind.'),
+    room(
+      'iati',
+      'The standard, the mapping and the checks are pure: no database, no clock, no files but those of the standard.',
+      ['kernel'],
+    ),
+    room('money', 'A donation from its request to its receipt: rules, processors and SQL in one room.'),
+    room('catalogue', 'Projects, organisations and reports: SQL, wire format, import, export and sync.'),
+    room('release', 'What is published reads totals by SQL of its own; it never needs the code that moves money.', [
+      'kernel',
+      'platform',
+      'work',
+      'iati',
+      'catalogue',
+    ]),
+    room('outbound', 'Others are told what is live: registry, bucket, hub, alert recipients.'),
+    room('http', 'HTTP serves what the rooms made: API, portal, console.'),
+    room('demo', 'Invented data goes into a store by SQL; nothing but the command line asks for it.', [
+      'kernel',
+      'platform',
+      'iati',
+      'money',
+      'catalogue',
+    ]),
+    room('client', 'The client is installed by others: it knows the service by openapi.json only.', []),
     {
       name: 'client-imports-nothing',
       severity: 'error',
@@ -100,189 +118,160 @@ module.exports = {
       from: { path: '^src/client/' },
       to: { pathNot: '^src/client/' },
     },
-    room('config', ['domain'], 'Configuration is values only.'),
-    room('observability', ['domain', 'config'], 'Logs are handed values.'),
-    room('embedded-postgres', ['domain'], 'Our own PostgreSQL knows processes and files, no tables.'),
-    room('store', ['domain'], 'The store knows rows and nouns, not what is made of them.'),
-    storeFolder('database'),
-    storeFolder('schema'),
-    storeFolder('catalogue', {
-      'donations/stated-totals.ts': 'the total that a record states becomes months in the transaction that saves it.',
-    }),
-    storeFolder('ready-texts'),
-    storeFolder('publication', { 'catalogue/progress-reports.ts': 'the entries of feeds and archives are reports.' }),
-    storeFolder('runs'),
-    storeFolder('access'),
-    storeFolder('audit'),
-    storeFolder('export'),
-    storeFolder('donations'),
-    storeFolder('sync'),
-    storeFolder('seeding', { 'donations/sandbox-charges.ts': 'demo donations take their charges with them.' }),
-    room(
-      'wire',
-      ['domain', 'xml', 'standard'],
+    folder('platform/config', [], 'Configuration is values only.'),
+    folder('platform/observability', ['config'], 'Logs and metrics are handed values.'),
+    folder('platform/embedded-postgres', [], 'Our own PostgreSQL knows processes and files, no tables.'),
+    folder('platform/database', [], 'Connections, transactions and migrations; statements of a room are in its sql/.'),
+    folder('platform/mail', [], 'Mail is written and sent; what it says comes from the rooms.'),
+    folder('accounts/sql', [], 'SQL of accounts, keys, tokens and the audit trail.'),
+    folder('work/sql', ['run', 'schedule'], 'SQL of the ledger: it knows runs and schedules as values.'),
+    folder('money/sql', [], 'SQL of the books; the rules are beside it.'),
+    folder(
+      'money/gateways',
+      ['sql/sandbox-charges'],
+      'A gateway is a port and its adapters; it knows no books. The sandbox keeps its charges in the database.',
+    ),
+    folder('catalogue/sql', [], 'SQL of projects, organisations and reports.'),
+    folder(
+      'catalogue/wire',
+      [],
       'The wire format is pure: read/ takes text and returns records, write/ takes nouns and returns text.',
     ),
-    room('feeds', ['domain', 'xml', 'standard'], 'Mapping is pure: no store, no clock, no files.'),
-    room('validation', ['domain', 'xml', 'standard'], 'Checks are pure: they take elements and return notices.'),
-    room(
-      'publishing',
-      ['domain', 'xml', 'wire', 'feeds', 'validation', 'store'],
-      'Publishing joins store, mapping and checks; it knows no queue and no HTTP.',
-    ),
-    inPublishing('files', [], 'The byte layer (docs/adr/0011) knows bytes and files, not what is published.'),
+    folder('catalogue/import', ['sql', 'wire'], 'Import writes records from files into the store.'),
+    folder('catalogue/export', ['sql', 'import'], 'Export writes rows as files and puts them into another store.'),
+    folder('catalogue/sync', ['sql', 'wire', 'import'], 'Sync mirrors an upstream into the store.'),
+    folder('release/sql', [], 'SQL of renderings, segments and releases.'),
+    folder('release/bytes', [], 'The byte layer (docs/adr/0011) knows bytes and files, not what is published.'),
     {
-      name: 'publishing-files-only-for-writers',
+      name: 'release-bytes-only-for-writers',
       severity: 'error',
       comment: 'Only what writes releases and bulk files works with bytes; readers get a ServedFile.',
-      from: { path: '^(src|jobs)/', pathNot: '^src/publishing/(files|folder|release|bulk|tables)/' },
-      to: { path: '^src/publishing/files/' },
+      from: { path: '^(src|jobs)/', pathNot: '^src/release/' },
+      to: { path: '^src/release/bytes/' },
     },
-    inPublishing(
-      'folder',
-      ['files'],
-      'The folder of published files: layout, drafts, lock. It knows no release content.',
-    ),
-    inPublishing(
-      'tables',
-      ['files', 'folder'],
+    folder('release/folder', ['bytes'], 'The folder of published files: layout, drafts. It knows no release content.'),
+    folder(
+      'release/tables',
+      ['bytes', 'folder', 'sql'],
       'The rows of tables, and what their files are joined from; it knows no release.',
     ),
-    inPublishing('render', ['publication', 'tables'], 'Rendering stores texts of projects; it knows no release.'),
-    inPublishing('release/read', ['publication', 'folder'], 'Reading takes a release from disk and changes nothing.'),
-    inPublishing(
+    folder(
+      'release/render',
+      ['publication', 'tables', 'sql'],
+      'Rendering stores texts of projects; it knows no release.',
+    ),
+    folder('release/read', ['publication', 'folder', 'sql'], 'Reading takes a release from disk and changes nothing.'),
+    folder(
       'release/plan',
-      ['publication', 'release/read', 'files', 'tables'],
+      ['publication', 'read', 'bytes', 'tables', 'sql'],
       'Planning decides what a release would hold and writes nothing.',
     ),
-    inPublishing(
+    folder(
       'release/write',
-      ['publication', 'release/plan', 'release/read', 'folder', 'files', 'tables'],
+      ['publication', 'plan', 'read', 'folder', 'bytes', 'tables', 'sql'],
       'Writing turns a plan into files of a draft; what goes live is decided in release/operate.',
     ),
-    inPublishing(
+    folder(
       'release/operate',
-      ['publication', 'release', 'folder', 'tables'],
+      ['publication', 'plan', 'read', 'write', 'folder', 'tables', 'sql'],
       'Operating makes releases live, holds, approves and removes them; bytes are written in release/write.',
     ),
-    inPublishing(
-      'bulk',
-      ['publication', 'render', 'folder', 'files'],
+    folder(
+      'release/bulk',
+      ['publication', 'render', 'folder', 'bytes', 'sql'],
       "The API's bulk files are sets of their own, beside releases.",
     ),
-    inPublishing(
-      'bucket',
-      ['publication', 'release/read', 'folder'],
-      'The bucket gets releases as they are on disk; it decides nothing about them.',
-    ),
     {
-      name: 'publishing-verify-imports',
+      name: 'release-verify-imports',
       severity: 'error',
       comment: 'Verification trusts nothing of ours: it reads over HTTP what a consumer would read.',
-      from: { path: '^src/publishing/verify/' },
-      to: { path: '^src/', pathNot: '^src/(publishing/verify|domain)/' },
+      from: { path: '^src/release/verify/' },
+      to: { path: '^src/', pathNot: '^src/(release/verify|kernel)/' },
     },
-    room(
-      'runs',
-      ['domain', 'config', 'observability', 'store', 'publishing', 'sync'],
-      'Runs are worked on under leases of the ledger, with or without a queue.',
-    ),
-    room('import', ['domain', 'standard', 'wire', 'store'], 'Import writes records from files into the store.'),
-    room(
-      'export',
-      ['domain', 'donors', 'import', 'store'],
-      'Export writes rows as files and puts them into another store.',
-    ),
-    room('sync', ['domain', 'xml', 'wire', 'import', 'store'], 'Sync mirrors an upstream into the store.'),
-    room('registry', ['domain', 'store'], 'The registry is told where files are; it knows nothing of what is in them.'),
-    room(
-      'donors',
-      ['domain', 'store'],
-      "Donors' data is encrypted, found and encrypted anew here; only SQL is elsewhere.",
-    ),
-    room(
-      'mail',
-      ['domain', 'donors', 'store'],
-      'Mail is written and sent after what it tells of is stored; nothing waits for it.',
-    ),
-    room(
-      'payments',
-      ['domain', 'donors', 'store'],
-      'Payments take money between a gateway and the books of the store; they know neither HTTP nor the queue.',
-    ),
-    room(
-      'portal',
-      ['domain', 'xml', 'standard', 'feeds', 'publishing'],
-      'Pages are drawn from a release and nothing else: what is not published cannot be shown.',
-    ),
     {
       name: 'portal-reads-releases-only',
       severity: 'error',
       comment:
         'The portal reads releases; it publishes nothing and asks no database. Types of another folder are no reason.',
-      from: { path: '^src/portal/' },
-      to: { path: '^src/publishing/', pathNot: '^src/publishing/release/read/' },
+      from: { path: '^src/http/portal/' },
+      to: { path: '^src/', pathNot: '^src/(http/portal|kernel|iati|release/read)/' },
     },
-    room(
-      'api',
-      ['domain', 'xml', 'wire', 'store', 'payments', 'feeds', 'publishing', 'portal', 'observability', 'config'],
-      'The API serves what others made.',
-    ),
-    room(
-      'console',
-      ['domain', 'store', 'publishing', 'runs', 'portal', 'observability', 'api'],
-      'The console shows what it is handed, by the server and templates of others.',
-    ),
+    {
+      name: 'http-api-imports',
+      severity: 'error',
+      comment: 'The API and its edge know neither the console nor what is told to others.',
+      from: { path: '^src/http/api/' },
+      to: { path: '^src/(http/console|outbound)/' },
+    },
+    {
+      name: 'console-takes-no-money',
+      severity: 'error',
+      comment: 'The console shows what it is handed, by the server and templates of others.',
+      from: { path: '^src/http/console/' },
+      to: { path: '^src/(money|iati)/' },
+    },
     {
       name: 'jobs-imports',
       severity: 'error',
       comment: 'Jobs schedule the work of src; they know no HTTP and no command line.',
       from: { path: '^jobs/' },
-      to: { path: '^src/(api|console|commands|cli)' },
+      to: { path: '^src/(http|cli|demo)' },
+    },
+    {
+      name: 'demo-for-the-command-line',
+      severity: 'error',
+      comment: 'Invented data is put in by a command; nothing else may know of it.',
+      from: { path: '^(src|jobs)/', pathNot: '^src/(demo|cli)/' },
+      to: { path: '^src/demo/' },
     },
     onlyIn(
-      'pg|pg-copy-streams',
-      '^src/(store|embedded-postgres)/',
-      'SQL and its driver stay in the store; export a function there.',
+      'pg',
+      '^src/platform/(database|embedded-postgres)/',
+      'The driver stays with the connections; export a function there.',
     ),
-    onlyIn('dataloader', '^src/api/', 'Only reads of the API share statements (docs/adr/0012).'),
-    onlyIn('fastify|@fastify', '^src/(api|console)/', 'HTTP stays in the API and the console.'),
-    onlyIn('negotiator|fresh|range-parser', '^src/api/', 'Negotiation stays in the API.'),
-    onlyIn('@bull-board', '^src/console/', 'The board of the queue is a part of the console.'),
+    onlyIn('pg-copy-streams', '^src/platform/database/', 'COPY stays with the connections; export a function there.'),
+    onlyIn('dataloader', '^src/http/api/', 'Only reads of the API share statements (docs/adr/0012).'),
+    onlyIn('fastify|@fastify', '^src/http/(api|console)/', 'HTTP stays in the API and the console.'),
+    onlyIn('negotiator|fresh|range-parser', '^src/http/api/', 'Negotiation stays in the API.'),
+    onlyIn('@bull-board', '^src/http/console/', 'The board of the queue is a part of the console.'),
     onlyIn(
       'd3-geo|d3-scale|d3-shape|topojson-client|lru-cache',
-      '^src/portal/',
+      '^src/http/portal/',
       'Charts and pages are drawn in the portal.',
     ),
     onlyIn('bullmq|ioredis', '^jobs/', 'The queue stays in jobs.'),
-    onlyIn('saxes|fast-xml-parser', '^src/xml/', 'XML is taken apart in src/xml only.'),
-    onlyIn('xmlbuilder2', '^src/feeds/', 'Envelopes are built in one place.'),
-    onlyIn('htmlparser2', '^src/(feeds|domain)/', 'HTML is read as text in src/feeds and measured in src/domain.'),
-    onlyIn('@streamparser', '^src/wire/', 'JSON is taken apart in src/wire only.'),
-    onlyIn('libxml2-wasm', '^src/validation/', 'The official schema is a check.'),
-    onlyIn('hyparquet-writer', '^src/publishing/', 'Parquet files are made where the tables are.'),
-    onlyIn('commander|cli-progress', '^src/(cli\\.ts|commands/)', 'Only the command line talks to a terminal.'),
-    onlyIn('sanitize-html', '^src/domain/', 'HTML from outside is made safe in one function, when it is stored.'),
-    onlyIn('pino', '^src/observability/', 'Loggers are made in one place and handed out.'),
-    onlyIn('nodemailer', '^src/mail/', 'Mail is sent in one place.'),
-    onlyIn('prom-client', '^src/observability/', 'Metrics are made in one place and handed out.'),
+    onlyIn('saxes|fast-xml-parser', '^src/kernel/xml/', 'XML is taken apart in one folder only.'),
+    onlyIn('xmlbuilder2', '^src/iati/', 'Envelopes are built in one place.'),
+    onlyIn('htmlparser2', '^src/(iati|kernel)/', 'HTML is read as text in src/iati and measured in src/kernel.'),
+    onlyIn('@streamparser', '^src/catalogue/wire/', 'JSON is taken apart in the wire format only.'),
+    onlyIn('libxml2-wasm', '^src/iati/validation/', 'The official schema is a check.'),
+    onlyIn('hyparquet-writer', '^src/release/', 'Parquet files are made where the tables are.'),
+    onlyIn('commander|cli-progress', '^src/cli(\\.ts|/)', 'Only the command line talks to a terminal.'),
+    onlyIn('sanitize-html', '^src/kernel/', 'HTML from outside is made safe in one function, when it is stored.'),
+    onlyIn('pino', '^src/platform/', 'Loggers are made in one place and handed out.'),
+    onlyIn('nodemailer', '^src/platform/', 'Mail is sent in one place.'),
+    onlyIn('prom-client', '^src/platform/', 'Metrics are made in one place and handed out.'),
     {
       name: 'processors-are-loaded-when-chosen',
       severity: 'error',
       comment: "A processor's library takes time and memory: import its adapter with import() where it is chosen.",
       from: { path: '^(src|jobs)/' },
-      to: { path: '^src/payments/(braintree|stripe)-gateway\\.ts$', dynamic: false, dependencyTypesNot: ['type-only'] },
+      to: {
+        path: '^src/money/gateways/(braintree|stripe)/(braintree|stripe)-gateway\\.ts$',
+        dynamic: false,
+        dependencyTypesNot: ['type-only'],
+      },
     },
-    onlyIn('braintree', '^src/payments/braintree-[a-z-]+\\.ts$', 'A processor is known to its adapter only.'),
-    onlyIn('stripe', '^src/payments/stripe-[a-z-]+\\.ts$', 'A processor is known to its adapter only.'),
+    onlyIn('braintree', '^src/money/gateways/braintree/', 'A processor is known to its adapter only.'),
+    onlyIn('stripe', '^src/money/gateways/stripe/', 'A processor is known to its adapter only.'),
     onlyIn(
       '@aws-sdk',
-      '^src/publishing/bucket/',
+      '^src/outbound/bucket/',
       'What speaks S3 is one file, which is loaded when a bucket is configured.',
     ),
-    onlyIn('csv-parse', '^src/import/', 'CSV is read in one place.'),
-    onlyIn('csv-stringify', '^src/export/', 'Tables for spreadsheets are written in one place.'),
-    onlyIn('@node-rs/argon2|@zxcvbn-ts', '^src/api/', 'Passwords are weighed and hashed where they arrive.'),
+    onlyIn('csv-parse', '^src/catalogue/import/', 'CSV is read in one place.'),
+    onlyIn('csv-stringify', '^src/catalogue/export/', 'Tables for spreadsheets are written in one place.'),
+    onlyIn('@node-rs/argon2|@zxcvbn-ts', '^src/accounts/', 'Passwords are weighed and hashed in one place.'),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

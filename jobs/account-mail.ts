@@ -1,6 +1,6 @@
-import { loadAccountTemplates, mailDueCodes } from '../src/mail/mail-account-codes.js'
-import { SmtpSender } from '../src/mail/smtp.js'
-import { findFact } from '../src/store/database/facts.js'
+import { loadAccountTemplates, mailDueCodes } from '../src/accounts/mail-account-codes.js'
+import { findFact } from '../src/platform/database/facts.js'
+import { SmtpSender } from '../src/platform/mail/smtp.js'
 import type { Work } from './work-row.js'
 
 /**

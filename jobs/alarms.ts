@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import { ServiceError } from '../src/domain/errors.js'
-import { SmtpSender } from '../src/mail/smtp.js'
-import { type AlarmChange, raiseAlarms } from '../src/runs/alarms.js'
+import { ServiceError } from '../src/kernel/errors.js'
+import { type AlarmChange, raiseAlarms } from '../src/outbound/alarms.js'
+import { SmtpSender } from '../src/platform/mail/smtp.js'
 import type { Work } from './work-row.js'
 
 const answerMs = 10_000

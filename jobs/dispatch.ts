@@ -1,8 +1,8 @@
-import { toServiceError } from '../src/domain/errors.js'
-import type { RunKind } from '../src/domain/run.js'
-import type { Log } from '../src/observability/log.js'
-import { reserveQueued, takeNextQueued } from '../src/store/runs/leases.js'
-import type { Store } from '../src/store/store.js'
+import { toServiceError } from '../src/kernel/errors.js'
+import type { Store } from '../src/platform/database/store.js'
+import type { Log } from '../src/platform/observability/log.js'
+import type { RunKind } from '../src/work/run.js'
+import { reserveQueued, takeNextQueued } from '../src/work/sql/leases.js'
 import type { JobQueue } from './queue.js'
 
 /** What giving a run to the queue needs: any process may do it. */

@@ -1,4 +1,4 @@
-import { rekeyDonors } from '../src/donors/rekey-donors.js'
+import { rekeyDonors } from '../src/money/donors/rekey-donors.js'
 import type { Work } from './work-row.js'
 
 /**

@@ -9,7 +9,7 @@ import {
   type WorkerOptions,
   withBackend,
 } from 'bullmq'
-import type { Log } from '../src/observability/log.js'
+import type { Log } from '../src/platform/observability/log.js'
 
 /** Where the queue lives. */
 export type QueueConnection =

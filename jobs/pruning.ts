@@ -1,4 +1,4 @@
-import { pruneDatabase } from '../src/store/pruning.js'
+import { pruneDatabase } from '../src/release/sql/pruning.js'
 import type { Work } from './work-row.js'
 
 /** Prunes rows that nothing needs any more. Pruning twice, or an hour later, does no harm, so it has no runs. */

@@ -1,11 +1,11 @@
-import { leaseOn } from '../src/runs/attempt.js'
 import {
   planShardsUnderLease,
   publicationSchedule,
   publishUnderLease,
   renderShardUnderLease,
   scheduledPublications,
-} from '../src/runs/publication.js'
+} from '../src/release/run.js'
+import { leaseOn } from '../src/work/attempt.js'
 import type { NewJob } from './queue.js'
 import { attemptOf, failRunOf, jobOfRun, rangeOf, startAttempt } from './run-jobs.js'
 import type { Work } from './work-row.js'

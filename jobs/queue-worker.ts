@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Job, type Processor, UnrecoverableError, WaitingError } from 'bullmq'
-import { errorCatalogue, toServiceError } from '../src/domain/errors.js'
-import type { Try } from '../src/runs/attempt.js'
+import { errorCatalogue, toServiceError } from '../src/kernel/errors.js'
+import type { Try } from '../src/work/attempt.js'
 import type { EngineWorker, FailureListener } from './engine.js'
 
 /** One delivery of a job, without a trace of BullMQ. */

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JobsOptions } from 'bullmq'
-import type { ConfigOf, Secrets } from '../src/config/config.js'
-import { ServiceError } from '../src/domain/errors.js'
-import type { Schedule } from '../src/domain/schedule.js'
-import type { Log } from '../src/observability/log.js'
+import { ServiceError } from '../src/kernel/errors.js'
+import type { ConfigOf, Secrets } from '../src/platform/config/config.js'
+import type { Log } from '../src/platform/observability/log.js'
+import type { Schedule } from '../src/work/schedule.js'
 import { createEngine, type Engine, type EngineFlow, type EngineQueue, type QueueConnection } from './engine.js'
 import { closeSoon, type JobHandler, QueueWorker } from './queue-worker.js'
 

@@ -1,5 +1,5 @@
-import { loadReceiptTemplate, mailDueReceipts } from '../src/mail/mail-receipts.js'
-import { SmtpSender } from '../src/mail/smtp.js'
+import { loadReceiptTemplate, mailDueReceipts } from '../src/money/receipts/mail-receipts.js'
+import { SmtpSender } from '../src/platform/mail/smtp.js'
 import type { Work } from './work-row.js'
 
 /**

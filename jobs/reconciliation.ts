@@ -1,4 +1,4 @@
-import { nightlySpan, reconcileDays } from '../src/payments/reconcile.js'
+import { nightlySpan, reconcileDays } from '../src/money/reconcile.js'
 import type { Work } from './work-row.js'
 
 /**

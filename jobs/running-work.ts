@@ -1,5 +1,5 @@
-import { ServiceError } from '../src/domain/errors.js'
-import { enterDue, enterOverdue, putInForce } from '../src/runs/due.js'
+import { ServiceError } from '../src/kernel/errors.js'
+import { enterDue, enterOverdue, putInForce } from '../src/work/due.js'
 import { dispatchNext } from './dispatch.js'
 import type { JobCall, JobHandler, QueueWorker } from './queue-worker.js'
 import { type Rounds, startRounds } from './rounds.js'

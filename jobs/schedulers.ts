@@ -1,4 +1,4 @@
-import { findSchedule } from '../src/store/runs/schedules.js'
+import { findSchedule } from '../src/work/sql/schedules.js'
 import type { WorkTable, WorkTableDeps } from './work.js'
 import { schedulerQueue } from './work-row.js'
 

@@ -1,4 +1,4 @@
-import { settleOpen } from '../src/payments/settlement.js'
+import { settleOpen } from '../src/money/settlement.js'
 import type { Work } from './work-row.js'
 
 /**

@@ -1,5 +1,5 @@
-import { enterFirstSync, scheduledSyncs, syncFields, syncOnce, syncSettings } from '../src/runs/sync.js'
-import type { SyncProgress } from '../src/sync/sync-session.js'
+import { enterFirstSync, scheduledSyncs, syncFields, syncOnce, syncSettings } from '../src/catalogue/sync/run.js'
+import type { SyncProgress } from '../src/catalogue/sync/sync-session.js'
 import { startAttempt } from './run-jobs.js'
 import type { Work } from './work-row.js'
 

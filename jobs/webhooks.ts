@@ -1,4 +1,4 @@
-import { handleDueWebhooks } from '../src/payments/handle-webhooks.js'
+import { handleDueWebhooks } from '../src/money/handle-webhooks.js'
 import type { Work } from './work-row.js'
 
 /**

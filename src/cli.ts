@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { runProgram } from './commands/program.js'
-import { processEnvironment, processNumber } from './config/environment.js'
+import { runProgram } from './cli/program.js'
+import { processEnvironment, processNumber } from './platform/config/environment.js'
 
 const { stdin, stdout, stderr } = process
 const environment = processEnvironment()

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fastify } from 'fastify'
-import { openStore } from '../../src/store/store.js'
+import { openStore } from '../../src/platform/database/store.js'
 
 /**
  * The floors of the API, in a process of their own: bare node:http with fixed bytes, and bare Fastify routes whose one named

@@ -1,6 +1,6 @@
 import { readdir, readlink, stat } from 'node:fs/promises'
 import path from 'node:path'
-import type { Store } from '../../src/store/store.js'
+import type { Store } from '../../src/platform/database/store.js'
 import { atMost, type Bench, type BenchResult, type BenchSetting } from '../suite/bench.js'
 
 /** A full build, a day with few changes, days without changes: the cost of a daily export. */

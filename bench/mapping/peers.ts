@@ -1,6 +1,6 @@
 import { XMLBuilder } from 'fast-xml-parser'
 import { create } from 'xmlbuilder2'
-import type { Element } from '../../src/xml/element.js'
+import type { Element } from '../../src/kernel/xml/element.js'
 
 /** A library that writes a tree of its own; turning our tree into its tree is not measured. */
 export type Peer<Tree> = {

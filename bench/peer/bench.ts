@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
-import type { Store } from '../../src/store/store.js'
+import type { Store } from '../../src/platform/database/store.js'
 import { atMost, type Bench, type BenchResult, type BenchSetting, median } from '../suite/bench.js'
 import { runProgram } from '../suite/child.js'
 import { spread } from '../suite/contest.js'

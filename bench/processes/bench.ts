@@ -1,5 +1,5 @@
 import { cpus } from 'node:os'
-import type { Store } from '../../src/store/store.js'
+import type { Store } from '../../src/platform/database/store.js'
 import { atLeast, type Bench, type BenchResult, type BenchSetting, median } from '../suite/bench.js'
 import { contest, type Measured, rate, speedRatio, spread } from '../suite/contest.js'
 import { databaseCpuSeconds } from '../suite/cpu.js'

@@ -1,5 +1,5 @@
-import type { RenderStage } from '../../src/publishing/render/stages.js'
-import type { Store } from '../../src/store/store.js'
+import type { Store } from '../../src/platform/database/store.js'
+import type { RenderStage } from '../../src/release/render/stages.js'
 import { officialFiles } from '../../test/support/borrowed-files.js'
 import { atLeast, type Bench, type BenchResult, type BenchSetting, median } from '../suite/bench.js'
 import { type Contender, contest, rate, secondsOf, speedRatio } from '../suite/contest.js'

@@ -1,4 +1,4 @@
-import type { Store } from '../../src/store/store.js'
+import type { Store } from '../../src/platform/database/store.js'
 import { mappingConfig, seededDay } from '../suite/settings.js'
 
 // The same rows to a document with the same parts by PostgreSQL's own XML functions, stored in an ordinary table. It checks

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Store } from '../../src/store/store.js'
+import type { Store } from '../../src/platform/database/store.js'
 
 /** How each statement was executed: its text, and what its plan reads and joins in which way, the most frequent plan. */
 export type Plans = ReadonlyMap<string, string>

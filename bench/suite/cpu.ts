@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import type { Store } from '../../src/store/store.js'
+import type { Store } from '../../src/platform/database/store.js'
 
 // The unit of /proc on every Linux that Node runs on.
 const ticksPerSecond = 100

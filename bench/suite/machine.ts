@@ -1,5 +1,5 @@
 import { availableParallelism, cpus, loadavg, totalmem, type } from 'node:os'
-import { getServerPackage } from '../../src/embedded-postgres/binaries.js'
+import { getServerPackage } from '../../src/platform/embedded-postgres/binaries.js'
 
 /** What the numbers were measured on. */
 export type Machine = {

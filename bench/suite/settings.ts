@@ -1,6 +1,6 @@
-import type { IsoDate } from '../../src/domain/dates.js'
-import type { CurrencyCode } from '../../src/domain/money.js'
-import type { MappingConfig } from '../../src/feeds/iati/mapping-config.js'
+import type { MappingConfig } from '../../src/iati/mapping/mapping-config.js'
+import type { IsoDate } from '../../src/kernel/dates.js'
+import type { CurrencyCode } from '../../src/kernel/money.js'
 
 // The settings of every bench, with a fixed clock: the same rows always give the same files.
 

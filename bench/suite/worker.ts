@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { boundHeap, workerGrowthPercent } from '../../src/commands/wiring/bounded-heap.js'
-import type { IdRange, Run } from '../../src/domain/run.js'
-import { openStore } from '../../src/store/store.js'
+import { boundHeap, workerGrowthPercent } from '../../src/cli/wiring/bounded-heap.js'
+import { openStore } from '../../src/platform/database/store.js'
+import type { IdRange, Run } from '../../src/work/run.js'
 import { peakMemoryMiB } from './memory.js'
 import { openBenchPublisher, type Published, type Rendered } from './publisher.js'
 

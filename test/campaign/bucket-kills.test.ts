@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { deliverRelease } from '../../src/publishing/bucket/deliver-release.js'
-import { verifyPublished } from '../../src/publishing/verify/verify-published.js'
+import { deliverRelease } from '../../src/outbound/bucket/deliver-release.js'
+import { verifyPublished } from '../../src/release/verify/verify-published.js'
 import { followedRelease, killDelivery, startBucketServer } from '../support/bucket-server.js'
 import { insertProjects } from '../support/catalogue.js'
 import { testDatabase } from '../support/database.js'

@@ -259,7 +259,7 @@ describe.skipIf(missing)('docker-compose.yml in Podman', () => {
       await cp(path.join(project, part), path.join(newer, part), { recursive: true })
     }
     const migration = '-- compatible\ncreate table newer_version (id integer primary key);\n'
-    await writeFile(path.join(newer, 'src/store/migrations/9999-newer-version.sql'), migration)
+    await writeFile(path.join(newer, 'src/platform/database/migrations/9999-newer-version.sql'), migration)
     await compose(['build'], newer)
 
     const proxy = await startReadyProxy(lookMs)

@@ -61,7 +61,7 @@ it('they keep to the rules between rooms', () => run('depcruise', '--config', '.
 it('what they publish and answer changes as they say', () => {
   const before = goldenFiles(projectRoot)
   describeApi()
-  run('vitest', 'run', 'test/integration/api/reads.test.ts', '-u')
+  run('vitest', 'run', 'test/integration/http/api/reads.test.ts', '-u')
   // The examples in the description of the API are made of the documents that this has written.
   run('vitest', 'run', '--config', 'vitest.unit.config.ts', 'test/golden', '-u')
   describeApi()

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { testDatabase } from '../support/database.js'
 import { seededOutput } from './support/seeded-output.js'
 
-// As test/integration/publishing/seeded-output.test.ts, long enough to hold every shape that the seed knows.
+// As test/integration/release/seeded-output.test.ts, long enough to hold every shape that the seed knows.
 it('publishes 10,000 seeded projects as the same bytes as ever', async () => {
   const { store } = await testDatabase()
   expect(await seededOutput(store, 10_000)).toEqual({

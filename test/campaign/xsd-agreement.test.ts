@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest'
-import { createXsdValidator } from '../../src/validation/index.js'
+import { createXsdValidator } from '../../src/iati/validation/index.js'
 import { officialStandard } from '../support/borrowed-files.js'
 import { testSchemaAgreement } from '../support/schema-agreement.js'
 

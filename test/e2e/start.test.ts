@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../../src/client/client.js'
-import type { Manifest } from '../../src/publishing/release/read/manifest.js'
+import type { Manifest } from '../../src/release/read/manifest.js'
 import { officialStandard, realRecords } from '../support/borrowed-files.js'
 import { type Installation, newInstallation, type RunningService } from '../support/cli.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { isFinished } from '../../src/domain/run.js'
-import { createRun, getRun } from '../../src/store/runs/runs.js'
+import { isFinished } from '../../src/work/run.js'
+import { createRun, getRun } from '../../src/work/sql/runs.js'
 import { newInstallation, type RunningService } from '../support/cli.js'
 import { testDatabase } from '../support/database.js'
 

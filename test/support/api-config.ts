@@ -1,4 +1,4 @@
-import type { ApiConfig } from '../../src/api/deps.js'
+import type { ApiConfig } from '../../src/http/api/deps.js'
 
 /** The headers of a request that a proxy passes on, which took it over HTTPS. */
 export function proxyHeaders(address: string) {

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { parseElement, recordLimits } from '../../src/xml/reader.js'
+import { parseElement, recordLimits } from '../../src/kernel/xml/reader.js'
 import { committedDescription, type DescribedResponse, operationsOf, responseOf } from './api-description.js'
 import { DocumentCheck } from './document-check.js'
 import { seenTraffic } from './seen-traffic.js'

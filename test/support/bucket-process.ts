@@ -1,5 +1,5 @@
-import { deliverRelease } from '../../src/publishing/bucket/deliver-release.js'
-import { openStore } from '../../src/store/store.js'
+import { deliverRelease } from '../../src/outbound/bucket/deliver-release.js'
+import { openStore } from '../../src/platform/database/store.js'
 
 // Delivers the live release to a bucket, until it is killed: DATABASE FEEDS_DIR ENDPOINT.
 const [url = '', feedsDir = '', endpoint = ''] = process.argv.slice(2)

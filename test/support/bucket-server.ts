@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import S3rver from '@20minutes/s3rver'
-import type { BucketSettings } from '../../src/publishing/bucket/bucket.js'
-import type { Manifest } from '../../src/publishing/release/read/manifest.js'
+import type { BucketSettings } from '../../src/outbound/bucket/bucket.js'
+import type { Manifest } from '../../src/release/read/manifest.js'
 
 /** A request to the bucket, as `PUT iati/activities.xml`; a copy inside the bucket is a `COPY`. */
 export type BucketRequest = { readonly method: string; readonly key: string }

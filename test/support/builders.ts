@@ -1,5 +1,6 @@
-import type { IsoDate } from '../../src/domain/dates.js'
-import type { CurrencyCode, Decimal } from '../../src/domain/money.js'
+import type { MappingConfig } from '../../src/iati/mapping/mapping-config.js'
+import type { IsoDate } from '../../src/kernel/dates.js'
+import type { CurrencyCode, Decimal } from '../../src/kernel/money.js'
 import type {
   DonationMonth,
   Organisation,
@@ -7,8 +8,7 @@ import type {
   Project,
   ProjectGraph,
   Theme,
-} from '../../src/domain/project.js'
-import type { MappingConfig } from '../../src/feeds/iati/mapping-config.js'
+} from '../../src/kernel/project.js'
 
 /** The test vocabulary: valid nouns that a test changes only where it matters. */
 

@@ -1,5 +1,5 @@
-import type { Db } from '../../src/store/database/connection.js'
-import type { Store } from '../../src/store/store.js'
+import type { Db } from '../../src/platform/database/connection.js'
+import type { Store } from '../../src/platform/database/store.js'
 
 export type ProjectSeed = {
   readonly id: number

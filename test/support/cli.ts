@@ -152,7 +152,7 @@ export async function newInstallation(
       )
       if (cluster) {
         // Opening and giving back stops a server whose owners were killed.
-        const { openEmbeddedPostgres } = await import('../../src/embedded-postgres/embedded-postgres.js')
+        const { openEmbeddedPostgres } = await import('../../src/platform/embedded-postgres/embedded-postgres.js')
         await (await openEmbeddedPostgres({ dataDir })).release()
         await rm(cluster, { recursive: true, force: true })
       }

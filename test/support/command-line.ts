@@ -1,8 +1,8 @@
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { createOutput, type Output } from '../../src/commands/output.js'
-import { runProgram } from '../../src/commands/program.js'
-import type { Environment } from '../../src/config/config.js'
+import { createOutput, type Output } from '../../src/cli/output.js'
+import { runProgram } from '../../src/cli/program.js'
+import type { Environment } from '../../src/platform/config/config.js'
 import type { Ended } from './cli.js'
 
 /** Runs a command line to its end in this process, as `giving` does. */

@@ -1,8 +1,8 @@
 import { request } from 'undici'
-import { CleanupStack } from '../../src/commands/wiring/cleanup-stack.js'
-import { openMetrics } from '../../src/commands/wiring/metrics.js'
-import { openRuntime } from '../../src/commands/wiring/runtime.js'
-import { consoleFields, serveConsole } from '../../src/commands/wiring/serve-console.js'
+import { CleanupStack } from '../../src/cli/wiring/cleanup-stack.js'
+import { openMetrics } from '../../src/cli/wiring/metrics.js'
+import { openRuntime } from '../../src/cli/wiring/runtime.js'
+import { consoleFields, serveConsole } from '../../src/cli/wiring/serve-console.js'
 
 /** The console as a process serves it, in this environment, which names a database and a data directory. The caller closes it. */
 export async function openConsole(environment: Record<string, string>) {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { openStore, type Store } from '../../src/store/store.js'
+import { openStore, type Store } from '../../src/platform/database/store.js'
 import { afterFile } from './after-file.js'
 
 /** A migrated, empty database of this test file's own. */

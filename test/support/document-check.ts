@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { Element } from '../../src/xml/element.js'
+import type { Element } from '../../src/kernel/xml/element.js'
 import type { Description } from './api-description.js'
 
 type Schema = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import type { Db } from '../../src/store/database/connection.js'
+import type { Db } from '../../src/platform/database/connection.js'
 
 /** Every row of every table of every schema that is not the server's own, as text; of the tables `except` none. */
 export async function everyRow(db: Db, except: readonly string[] = []): Promise<string> {

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { openEmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js'
-import { migrate } from '../../src/store/schema/migrate.js'
-import { openStore } from '../../src/store/store.js'
+import { migrate } from '../../src/platform/database/migrate.js'
+import { openStore } from '../../src/platform/database/store.js'
+import { openEmbeddedPostgres } from '../../src/platform/embedded-postgres/embedded-postgres.js'
 import { administratorUrl, prepareForTests } from './administrator.js'
 
 declare module 'vitest' {

@@ -41,7 +41,9 @@ export function readHowTos(): HowTo[] {
 }
 
 function nextMigration(): string {
-  const numbers = readdirSync(path.join(projectRoot, 'src/store/migrations')).map((file) => Number.parseInt(file, 10))
+  const numbers = readdirSync(path.join(projectRoot, 'src/platform/database/migrations')).map((file) =>
+    Number.parseInt(file, 10),
+  )
   return String(Math.max(...numbers) + 1).padStart(4, '0')
 }
 

@@ -1,5 +1,5 @@
-import { elementRule } from '../../src/standard/index.js'
-import { type Element, element } from '../../src/xml/element.js'
+import { elementRule } from '../../src/iati/standard/index.js'
+import { type Element, element } from '../../src/kernel/xml/element.js'
 import { withChildren } from './iati-records.js'
 
 /** Where the rules of a record are found: the path of its element from the root of the file. */

@@ -1,4 +1,4 @@
-import { type Attributes, type Element, element, textElement } from '../../src/xml/element.js'
+import { type Attributes, type Element, element, textElement } from '../../src/kernel/xml/element.js'
 
 /** A valid activity that uses most of what we publish; `with...` below change it. */
 export function anActivity(): Element {

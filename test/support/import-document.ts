@@ -1,5 +1,5 @@
-import type { Kind } from '../../src/import/kind.js'
-import { kinds } from '../../src/import/kinds.js'
+import type { Kind } from '../../src/catalogue/import/kind.js'
+import { kinds } from '../../src/catalogue/import/kinds.js'
 
 const heading = `# Importing files
 
@@ -7,7 +7,7 @@ const heading = `# Importing files
 ([store.md](store.md)) and the sync ([sync.md](sync.md)). [how-to/own-platform.md](how-to/own-platform.md) is a walk with five files.
 \`giving import DIR\` puts a whole export back ([export.md](export.md)).
 
-This page is written from the table of kinds (\`src/import/kinds.ts\`) by \`npm run docs:import\`; a test compares both.
+This page is written from the table of kinds (\`src/catalogue/import/kinds.ts\`) by \`npm run docs:import\`; a test compares both.
 
 ## Commands
 

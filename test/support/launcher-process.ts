@@ -29,10 +29,10 @@ export type LauncherProcess = {
 /** Compiles the launcher alone, since the rest of the program may not be built; returns how to run and remove it. */
 export async function buildLauncher() {
   const dir = await mkdtemp(path.join(tmpdir(), 'giving-launcher-'))
-  const files = (await readdir(path.join(project, 'src/embedded-postgres'))).map(
-    (name) => `src/embedded-postgres/${name}`,
+  const files = (await readdir(path.join(project, 'src/platform/embedded-postgres'))).map(
+    (name) => `src/platform/embedded-postgres/${name}`,
   )
-  for (const file of ['src/domain/errors.ts', ...files]) {
+  for (const file of ['src/kernel/errors.ts', ...files]) {
     const source = await readFile(path.join(project, file), 'utf8')
     const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true }
     const target = path.join(dir, file.replace(/\.ts$/, '.js'))
@@ -50,7 +50,7 @@ export async function buildLauncher() {
 }
 
 const holdProgram = `
-import { openEmbeddedPostgres } from './src/embedded-postgres/embedded-postgres.js'
+import { openEmbeddedPostgres } from './src/platform/embedded-postgres/embedded-postgres.js'
 const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n')
 try {
   const server = await openEmbeddedPostgres({ dataDir: process.argv[2], log: (message) => say({ log: message }) })

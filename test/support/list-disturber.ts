@@ -1,4 +1,4 @@
-import { openStore } from '../../src/store/store.js'
+import { openStore } from '../../src/platform/database/store.js'
 import { insertProjects } from './catalogue.js'
 
 // A writer in a process of its own, until its parent goes or says so: puts projects between those of a list, and ends and

@@ -1,6 +1,6 @@
-import { loadReceiptTemplate, type MailedReceipts, mailDueReceipts } from '../../src/mail/mail-receipts.js'
-import { SmtpSender } from '../../src/mail/smtp.js'
-import { openStore } from '../../src/store/store.js'
+import { loadReceiptTemplate, type MailedReceipts, mailDueReceipts } from '../../src/money/receipts/mail-receipts.js'
+import { openStore } from '../../src/platform/database/store.js'
+import { SmtpSender } from '../../src/platform/mail/smtp.js'
 import { testDonors } from './donations.js'
 
 /** Mails what is due, over connections of its own. */

@@ -1,5 +1,5 @@
-import { newIdentifier, toActivity } from '../../src/feeds/iati/activity.js'
-import { writeElement } from '../../src/xml/writer.js'
+import { newIdentifier, toActivity } from '../../src/iati/mapping/activity.js'
+import { writeElement } from '../../src/kernel/xml/writer.js'
 import { aGraph, amount, day, mappingConfig, usd } from './builders.js'
 
 /** The day of the run in tests of the mapping. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { XmlDocument, type XmlNode, XmlXPath } from 'libxml2-wasm'
-import type { Element } from '../../src/xml/element.js'
-import { writeElement } from '../../src/xml/writer.js'
+import type { Element } from '../../src/kernel/xml/element.js'
+import { writeElement } from '../../src/kernel/xml/writer.js'
 import { type OfficialCase, type OfficialRuleset, readOfficialRuleset } from './official-rules.js'
 
 /**

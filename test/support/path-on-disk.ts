@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Body } from '../../src/publishing/folder/body.js'
+import type { Body } from '../../src/release/folder/body.js'
 
 /** Where a body can be read as one file: its own file, or a copy, removed after the test, where it is joined from several. */
 export async function pathOnDisk(body: Body | undefined): Promise<string> {

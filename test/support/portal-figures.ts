@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { DomUtils, parseDocument } from 'htmlparser2'
-import { type Decimal, fromMinorUnits, splitByLargestRemainder, toMinorUnits } from '../../src/domain/money.js'
-import { en as words } from '../../src/portal/words/en.js'
-import { indexedElements } from '../../src/publishing/release/read/activity-entry.js'
-import type { ReadableRelease } from '../../src/publishing/release/read/release-reader.js'
-import { codeName } from '../../src/standard/index.js'
-import { parseElement, recordLimits } from '../../src/xml/reader.js'
+import { en as words } from '../../src/http/portal/words/en.js'
+import { codeName } from '../../src/iati/standard/index.js'
+import { type Decimal, fromMinorUnits, splitByLargestRemainder, toMinorUnits } from '../../src/kernel/money.js'
+import { parseElement, recordLimits } from '../../src/kernel/xml/reader.js'
+import { indexedElements } from '../../src/release/read/activity-entry.js'
+import type { ReadableRelease } from '../../src/release/read/release-reader.js'
 import { type CountedActivity, countActivities } from './recount.js'
 
 /** The figures of `/`, `/quality`, pages of projects and of a country, as their readers see them. */

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Decimal } from '../../src/domain/money.js'
-import type { ProcessorAddress } from '../../src/payments/processor-calls.js'
-import { scenarioOf, slowMs } from '../../src/payments/sandbox-scenarios.js'
+import type { Decimal } from '../../src/kernel/money.js'
+import type { ProcessorAddress } from '../../src/money/gateways/processor-calls.js'
+import { scenarioOf, slowMs } from '../../src/money/gateways/sandbox/sandbox-scenarios.js'
 import { selfSigned } from './self-signed.js'
 
 /** A charge as a stand-in of a processor keeps it; amounts in the smallest unit. */

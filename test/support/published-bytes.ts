@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile, realpath } from 'node:fs/promises'
 import path from 'node:path'
-import { joinedBody, readParts } from '../../src/publishing/folder/joined-file.js'
-import { releaseFolder } from '../../src/publishing/folder/release-folder.js'
+import { joinedBody, readParts } from '../../src/release/folder/joined-file.js'
+import { releaseFolder } from '../../src/release/folder/release-folder.js'
 
 /** The hash of every file that is live in the folder, releases and bulk files, by its path; manifests and the chain are left out. */
 export async function publishedBytes(feedsDir: string): Promise<Record<string, string>> {

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { readParts } from '../../src/publishing/folder/joined-file.js'
-import { releaseFolder } from '../../src/publishing/folder/release-folder.js'
-import { toServedFile } from '../../src/publishing/folder/served-file.js'
-import type { Manifest } from '../../src/publishing/release/read/manifest.js'
-import { findLiveRelease } from '../../src/store/publication/releases.js'
-import type { Store } from '../../src/store/store.js'
+import type { Store } from '../../src/platform/database/store.js'
+import { readParts } from '../../src/release/folder/joined-file.js'
+import { releaseFolder } from '../../src/release/folder/release-folder.js'
+import { toServedFile } from '../../src/release/folder/served-file.js'
+import type { Manifest } from '../../src/release/read/manifest.js'
+import { findLiveRelease } from '../../src/release/sql/releases.js'
 
 /**
  * Everything that is wrong with a folder of published files: hashes and sizes against the manifest, twins, drafts, the

@@ -1,4 +1,4 @@
-import { pathTemplate } from '../../src/api/contract/operation.js'
+import { pathTemplate } from '../../src/http/api/contract/operation.js'
 
 /** A request of every read operation that succeeds over `storeWells`, with the name of its golden document. */
 export type ReadRequest = {

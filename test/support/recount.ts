@@ -1,6 +1,6 @@
 import { XmlDocument, XmlXPath } from 'libxml2-wasm'
-import { type Decimal, fromMinorUnits, toMinorUnits } from '../../src/domain/money.js'
-import type { ReadableRelease } from '../../src/publishing/release/read/release-reader.js'
+import { type Decimal, fromMinorUnits, toMinorUnits } from '../../src/kernel/money.js'
+import type { ReadableRelease } from '../../src/release/read/release-reader.js'
 
 /** What an independent XML parser finds in one activity of a release. */
 export type CountedActivity = {

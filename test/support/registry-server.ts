@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
-import type { DatasetFields } from '../../src/registry/registry-client.js'
+import type { DatasetFields } from '../../src/outbound/registry/registry-client.js'
 
 /** What goes wrong with one request: an answer in place of the right one, or none; `after`: the work was done before. */
 export type RegistryFault =

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import type { IsoInstant } from '../../src/domain/dates.js'
-import { releaseFolder, switchLiveRelease } from '../../src/publishing/folder/release-folder.js'
-import type { Manifest } from '../../src/publishing/release/read/manifest.js'
+import type { IsoInstant } from '../../src/kernel/dates.js'
+import { releaseFolder, switchLiveRelease } from '../../src/release/folder/release-folder.js'
+import type { Manifest } from '../../src/release/read/manifest.js'
 
 export type FileSeed = { readonly path: string; readonly mediaType: string; readonly text: string }
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import type { IsoDate } from '../../src/domain/dates.js'
-import { findingsAbout } from '../../src/validation/findings.js'
-import { rules } from '../../src/validation/rules/index.js'
-import { type RecordContext, viewOf } from '../../src/validation/view.js'
-import { parseElement } from '../../src/xml/reader.js'
+import { findingsAbout } from '../../src/iati/validation/findings.js'
+import { rules } from '../../src/iati/validation/rules/index.js'
+import { type RecordContext, viewOf } from '../../src/iati/validation/view.js'
+import type { IsoDate } from '../../src/kernel/dates.js'
+import { parseElement } from '../../src/kernel/xml/reader.js'
 
 /** What one rule finds, as `path: detail`; a text that is not a whole record is the inside of an activity. */
 export function foundBy(code: string, xml: string, context: Partial<RecordContext> = {}): string[] {

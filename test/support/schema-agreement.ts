@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { IsoDate } from '../../src/domain/dates.js'
 import {
   type RecordKind,
   validateActivity,
   validateOrganisation,
   type XsdValidator,
-} from '../../src/validation/index.js'
-import { structureNotices } from '../../src/validation/structure.js'
-import type { Element } from '../../src/xml/element.js'
-import { writeElement } from '../../src/xml/writer.js'
+} from '../../src/iati/validation/index.js'
+import { structureNotices } from '../../src/iati/validation/structure.js'
+import type { IsoDate } from '../../src/kernel/dates.js'
+import type { Element } from '../../src/kernel/xml/element.js'
+import { writeElement } from '../../src/kernel/xml/writer.js'
 import { isLibxmlBlind, mutated, mutations, records } from './schema-mutants.js'
 
 const context = { today: '2030-01-01' as IsoDate }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { type ElementRule, elementRule, type SimpleType } from '../../src/standard/index.js'
-import type { RecordKind } from '../../src/validation/index.js'
-import { type Element, element, textElement } from '../../src/xml/element.js'
+import { type ElementRule, elementRule, type SimpleType } from '../../src/iati/standard/index.js'
+import type { RecordKind } from '../../src/iati/validation/index.js'
+import { type Element, element, textElement } from '../../src/kernel/xml/element.js'
 import { anActivity, anOrganisation, withAttributes } from './iati-records.js'
 
 /** Texts that are values of each simple type. */

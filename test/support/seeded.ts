@@ -1,6 +1,6 @@
-import { isoDateOf } from '../../src/domain/dates.js'
-import { seed } from '../../src/store/seeding/seed.js'
-import type { Store } from '../../src/store/store.js'
+import { seed } from '../../src/demo/sql/seed.js'
+import { isoDateOf } from '../../src/kernel/dates.js'
+import type { Store } from '../../src/platform/database/store.js'
 import { usd } from './builders.js'
 
 /** Puts invented projects with everything that belongs to them (money, reports, galleries) into the store, ids from 1. */

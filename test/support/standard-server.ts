@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { codeList, codeListNames } from '../../src/standard/index.js'
+import { codeList, codeListNames } from '../../src/iati/standard/index.js'
 
 /** A schema of our own that refuses an activity without identifier; it stands for the official ones. */
 const schema = (root: string, record: string, identifier: string) => `<?xml version="1.0"?>

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { stripeCodes } from '../../src/payments/stripe-declines.js'
+import { stripeCodes } from '../../src/money/gateways/stripe/stripe-declines.js'
 import {
   type LedgerCharge,
   type LedgerRefund,

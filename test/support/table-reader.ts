@@ -1,6 +1,6 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { XmlDocument, XmlXPath } from 'libxml2-wasm'
-import { tables } from '../../src/feeds/tables/tables.js'
+import { tables } from '../../src/iati/tables/tables.js'
 import { pathOnDisk } from './path-on-disk.js'
 import type { Publisher } from './publishing.js'
 

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { XmlDocument, type XmlNode, XmlXPath } from 'libxml2-wasm'
-import { type Decimal, fromMinorUnits, toMinorUnits } from '../../src/domain/money.js'
-import { codeName } from '../../src/standard/index.js'
+import { codeName } from '../../src/iati/standard/index.js'
+import { type Decimal, fromMinorUnits, toMinorUnits } from '../../src/kernel/money.js'
 import type { Publisher } from './publishing.js'
 import { filesOf, rowsOf } from './table-reader.js'
 

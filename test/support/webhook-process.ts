@@ -1,6 +1,6 @@
-import { handleDueWebhooks } from '../../src/payments/handle-webhooks.js'
-import { createStripeGateway } from '../../src/payments/stripe-gateway.js'
-import { openStore } from '../../src/store/store.js'
+import { createStripeGateway } from '../../src/money/gateways/stripe/stripe-gateway.js'
+import { handleDueWebhooks } from '../../src/money/handle-webhooks.js'
+import { openStore } from '../../src/platform/database/store.js'
 import { testPayments } from './donations.js'
 import { stripeKeys } from './stripe-server.js'
 

@@ -1,6 +1,6 @@
-import type { IsoDate } from '../../src/domain/dates.js'
-import type { Decimal } from '../../src/domain/money.js'
-import type { Country, Organisation, ProjectGraph, Theme } from '../../src/domain/project.js'
+import type { IsoDate } from '../../src/kernel/dates.js'
+import type { Decimal } from '../../src/kernel/money.js'
+import type { Country, Organisation, ProjectGraph, Theme } from '../../src/kernel/project.js'
 
 const water: Theme = { id: 'water', name: 'Clean Water', humanitarian: false }
 const sierraLeone: Country = { code: 'SL', name: 'Sierra Leone' }

@@ -1,4 +1,4 @@
-import type { Db } from '../../src/store/database/connection.js'
+import type { Db } from '../../src/platform/database/connection.js'
 
 /**
  * The worked example as rows: project 2045 with its organisation, pictures and reports, beside a funded

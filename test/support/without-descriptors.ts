@@ -1,8 +1,8 @@
 import { openSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
-import { refuseUnderPressure } from '../../src/api/limits.js'
-import { createServer } from '../../src/api/server.js'
+import { refuseUnderPressure } from '../../src/http/api/limits.js'
+import { createServer } from '../../src/http/api/server.js'
 import { testConfig } from './api-config.js'
 
 // Opens every file that this process may open, lets the timers of the API fire, and says that it is still there.

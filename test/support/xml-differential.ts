@@ -1,7 +1,7 @@
 import { ParseOption, type XmlAttribute, XmlDocument, XmlElement, XmlXPath } from 'libxml2-wasm'
-import { ServiceError } from '../../src/domain/errors.js'
-import type { Element } from '../../src/xml/element.js'
-import { parseElement, recordLimits } from '../../src/xml/reader.js'
+import { ServiceError } from '../../src/kernel/errors.js'
+import type { Element } from '../../src/kernel/xml/element.js'
+import { parseElement, recordLimits } from '../../src/kernel/xml/reader.js'
 import { randomFrom } from './random.js'
 
 /** Where our reader decides otherwise than libxml2, and why; anything else is a defect. */

@@ -1,4 +1,4 @@
 import './register-typescript.mjs'
 
 // The product's thread of the official schema, from the sources as they are.
-await import('../../src/validation/xsd-thread.ts')
+await import('../../src/iati/validation/xsd-thread.ts')

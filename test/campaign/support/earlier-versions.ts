@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { listMigrations } from '../../../src/store/schema/migrate.js'
+import { listMigrations } from '../../../src/platform/database/migrate.js'
 
 /** A commit whose program may run beside this one while the migrations that it does not know are applied. */
 export type EarlierVersion = { readonly commit: string; readonly unknown: readonly string[] }
 
-const migrations = 'src/store/migrations'
+const migrations = 'src/platform/database/migrations'
 
 function git(...args: readonly string[]): string {
   const { status, stdout } = spawnSync('git', args, { cwd: path.resolve(import.meta.dirname, '../../..') })

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll } from 'vitest'
-import { isFinished } from '../../../src/domain/run.js'
-import { createRun, getRun, type RunSummary } from '../../../src/store/runs/runs.js'
-import type { Store } from '../../../src/store/store.js'
+import type { Store } from '../../../src/platform/database/store.js'
+import { isFinished } from '../../../src/work/run.js'
+import { createRun, getRun, type RunSummary } from '../../../src/work/sql/runs.js'
 import { noRates, transpileProgram } from '../../support/cli.js'
 
 /** Never due while a case runs. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Manifest } from '../../../src/publishing/release/read/manifest.js'
+import type { Manifest } from '../../../src/release/read/manifest.js'
 
 /** A client that reads everything published, again and again, and compares it with what the manifests say. */
 export type Follower = {

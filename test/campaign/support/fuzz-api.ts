@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import type { Store } from '../../../src/store/store.js'
+import type { Store } from '../../../src/platform/database/store.js'
 import { listen, type TestApi, testApi } from '../../support/api.js'
 import { insertOrganisation, insertProjects } from '../../support/catalogue.js'
 import { layRelease } from '../../support/release.js'

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import { parseElement, recordLimits } from '../../../src/xml/reader.js'
+import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
 import type { TestApi } from '../../support/api.js'
 
 /** Addresses of every operation, with `:name` for what stands in the path. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import path from 'node:path'
-import { createSyncRun, getSyncRun } from '../../../src/store/runs/sync-runs.js'
+import { createSyncRun, getSyncRun } from '../../../src/catalogue/sql/sync-runs.js'
 import { testDatabase } from '../../support/database.js'
 import { mirrorContents, sync, until } from '../../support/sync.js'
 import { aRecord, startUpstream, type TestUpstream } from '../../support/upstream-server.js'

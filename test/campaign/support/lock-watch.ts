@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Store } from '../../../src/store/store.js'
+import type { Store } from '../../../src/platform/database/store.js'
 
 /** The longest that was seen, in milliseconds. */
 export type LockTimes = { readonly heldMs: number; readonly waitedMs: number }

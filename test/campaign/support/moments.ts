@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ReleaseFolder, runOfRelease } from '../../../src/publishing/folder/release-folder.js'
+import { type ReleaseFolder, runOfRelease } from '../../../src/release/folder/release-folder.js'
 
 /** Parts of a publication that a kill can be aimed at, in their order. */
 export const aims = ['render', 'assemble', 'fsync', 'rename', 'after commit'] as const

@@ -1,8 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../../src/embedded-postgres/embedded-postgres.js'
-import { findPostmaster } from '../../../src/embedded-postgres/postmaster.js'
+import {
+  type EmbeddedPostgres,
+  openEmbeddedPostgres,
+} from '../../../src/platform/embedded-postgres/embedded-postgres.js'
+import { findPostmaster } from '../../../src/platform/embedded-postgres/postmaster.js'
 
 /** A PostgreSQL server of a case's own, that can be stopped, killed and started again. */
 export type CampaignPostgres = {

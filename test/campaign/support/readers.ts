@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { Agent, type Dispatcher, request } from 'undici'
-import type { Manifest } from '../../../src/publishing/release/read/manifest.js'
+import type { Manifest } from '../../../src/release/read/manifest.js'
 
 /** What readers do while releases follow each other, and what they have seen. */
 export type ReadersReport = {

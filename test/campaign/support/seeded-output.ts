@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { releaseFolder } from '../../../src/publishing/folder/release-folder.js'
-import { seed } from '../../../src/store/seeding/seed.js'
-import type { Store } from '../../../src/store/store.js'
+import { seed } from '../../../src/demo/sql/seed.js'
+import type { Store } from '../../../src/platform/database/store.js'
+import { releaseFolder } from '../../../src/release/folder/release-folder.js'
 import { day, mappingConfig } from '../../support/builders.js'
 import { testPublisher } from '../../support/publishing.js'
 

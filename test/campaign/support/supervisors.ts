@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openEmbeddedPostgres } from '../../../src/embedded-postgres/embedded-postgres.js'
-import { findPostmaster } from '../../../src/embedded-postgres/postmaster.js'
-import { findProcessIdentity } from '../../../src/embedded-postgres/process-identity.js'
+import { openEmbeddedPostgres } from '../../../src/platform/embedded-postgres/embedded-postgres.js'
+import { findPostmaster } from '../../../src/platform/embedded-postgres/postmaster.js'
+import { findProcessIdentity } from '../../../src/platform/embedded-postgres/process-identity.js'
 import { transpileProgram } from '../../support/cli.js'
 
 const npmApi = ['npm', 'run', 'giving', '--', 'api']

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { readConfig } from '../../../dist/src/config/config.js'
-import { syncInline, syncSettings } from '../../../dist/src/runs/sync.js'
-import { createSyncRun } from '../../../dist/src/store/runs/sync-runs.js'
-import { openStore } from '../../../dist/src/store/store.js'
+import { createSyncRun } from '../../../dist/src/catalogue/sql/sync-runs.js'
+import { syncInline, syncSettings } from '../../../dist/src/catalogue/sync/run.js'
+import { readConfig } from '../../../dist/src/platform/config/config.js'
+import { openStore } from '../../../dist/src/platform/database/store.js'
 
 // A full sync as the built program does it, in a process of its own; prints how it ended, how much memory it took, and for
 // how long at most other work of the process waited.

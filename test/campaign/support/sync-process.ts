@@ -1,5 +1,5 @@
-import { syncInline } from '../../../src/runs/sync.js'
-import { openStore } from '../../../src/store/store.js'
+import { syncInline } from '../../../src/catalogue/sync/run.js'
+import { openStore } from '../../../src/platform/database/store.js'
 import { syncWork } from '../../support/sync.js'
 
 // A sync in a process of its own, to be killed: options are the database, the upstream and the run.

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { toKeyList } from '../../../src/api/representations/key-list.js'
+import { boolean, string } from '../../../src/catalogue/wire/write/wire-value.js'
+import { toKeyList } from '../../../src/http/api/representations/key-list.js'
 import {
   forgetPassword,
   giveUpKey,
@@ -7,9 +8,8 @@ import {
   makeAccount,
   requestKey,
   setPassword,
-} from '../../../src/api/routes/account-operations.js'
-import { answerDocument } from '../../../src/api/routes/account-route.js'
-import { boolean, string } from '../../../src/wire/write/wire-value.js'
+} from '../../../src/http/api/routes/account-operations.js'
+import { answerDocument } from '../../../src/http/api/routes/account-route.js'
 
 const at = (day: string) => new Date(`${day}T09:30:00Z`)
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { donationDocument } from '../../../src/api/representations/donation.js'
-import { errorDocument } from '../../../src/api/representations/error-response.js'
-import type { CurrencyCode, Decimal } from '../../../src/domain/money.js'
-import type { DonationRequest } from '../../../src/payments/donation-request.js'
-import type { Settlement } from '../../../src/store/donations/donation-outcomes.js'
+import { donationDocument } from '../../../src/http/api/representations/donation.js'
+import { errorDocument } from '../../../src/http/api/representations/error-response.js'
+import type { CurrencyCode, Decimal } from '../../../src/kernel/money.js'
+import type { DonationRequest } from '../../../src/money/donation-request.js'
+import type { Settlement } from '../../../src/money/sql/donation-outcomes.js'
 
 const golden = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
 const amount = (text: string) => text as Decimal

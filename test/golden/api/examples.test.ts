@@ -49,6 +49,6 @@ describe('examples in the description of the API', () => {
     })
     expect(examples).toHaveLength(Object.keys(shown).length)
     const text = `${JSON.stringify(Object.fromEntries(examples), null, 1)}\n`
-    await expect(text).toMatchFileSnapshot('../../../src/api/examples/answers.json')
+    await expect(text).toMatchFileSnapshot('../../../src/http/api/examples/answers.json')
   })
 })

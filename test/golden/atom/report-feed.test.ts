@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { projectReportFeed, recentReportFeed, reportArchive } from '../../../src/feeds/atom/report-feed.js'
+import { projectReportFeed, recentReportFeed, reportArchive } from '../../../src/iati/atom/report-feed.js'
 import { aGraph, aReport } from '../../support/builders.js'
 
 const config = { baseUrl: 'https://giving.example', publisherName: 'Example Giving', language: 'en' }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { dataPackage } from '../../../src/feeds/catalogue/data-package.js'
-import { dcatCatalogue } from '../../../src/feeds/catalogue/dcat.js'
-import { llmsText } from '../../../src/feeds/catalogue/llms-text.js'
-import { describePublication } from '../../../src/feeds/catalogue/publication-description.js'
+import { dataPackage } from '../../../src/iati/descriptions/data-package.js'
+import { dcatCatalogue } from '../../../src/iati/descriptions/dcat.js'
+import { llmsText } from '../../../src/iati/descriptions/llms-text.js'
+import { describePublication } from '../../../src/iati/descriptions/publication-description.js'
 import { mappingConfig } from '../../support/builders.js'
 
 const files = [

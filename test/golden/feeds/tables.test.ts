@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { rowsOf, tables } from '../../../src/feeds/tables/tables.js'
-import { parseElement } from '../../../src/xml/reader.js'
+import { rowsOf, tables } from '../../../src/iati/tables/tables.js'
+import { parseElement } from '../../../src/kernel/xml/reader.js'
 import { aFullActivity } from '../../support/mutants/index.js'
 
 describe('the rows of an activity', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { newIdentifier, toActivity } from '../../../src/feeds/iati/activity.js'
-import { validateActivity } from '../../../src/validation/index.js'
-import { writeElement } from '../../../src/xml/writer.js'
+import { newIdentifier, toActivity } from '../../../src/iati/mapping/activity.js'
+import { validateActivity } from '../../../src/iati/validation/index.js'
+import { writeElement } from '../../../src/kernel/xml/writer.js'
 import {
   aGraph,
   aMonth,

@@ -5,9 +5,9 @@ import {
   toPartnerOrganisation,
   type YearFigures,
   yearsOfFile,
-} from '../../../src/feeds/iati/organisation.js'
-import { validateOrganisation } from '../../../src/validation/index.js'
-import { writeElement } from '../../../src/xml/writer.js'
+} from '../../../src/iati/mapping/organisation.js'
+import { validateOrganisation } from '../../../src/iati/validation/index.js'
+import { writeElement } from '../../../src/kernel/xml/writer.js'
 import { amount, day, mappingConfig } from '../../support/builders.js'
 import { pretty } from '../../support/pretty-xml.js'
 

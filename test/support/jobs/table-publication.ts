@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Publication } from '../../../src/publishing/publication.js'
-import type { Db } from '../../../src/store/database/connection.js'
-import type { Store } from '../../../src/store/store.js'
+import type { Db } from '../../../src/platform/database/connection.js'
+import type { Store } from '../../../src/platform/database/store.js'
+import type { Publication } from '../../../src/release/publication.js'
 
 /**
  * A publication small enough to reason about: items that are stale until rendered, and a row for every release. What

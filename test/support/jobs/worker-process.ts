@@ -1,6 +1,6 @@
 import { startWorker } from '../../../jobs/worker.js'
-import { createLog } from '../../../src/observability/log.js'
-import { openStore } from '../../../src/store/store.js'
+import { openStore } from '../../../src/platform/database/store.js'
+import { createLog } from '../../../src/platform/observability/log.js'
 import { type WorkerProcessOptions, workerDeps } from './world.js'
 
 // A worker process for tests: says "ready", stops on SIGTERM, and never outlives the test that forked it.

@@ -1,4 +1,4 @@
-import { type Element, element, textElement } from '../../../src/xml/element.js'
+import { type Element, element, textElement } from '../../../src/kernel/xml/element.js'
 import { allFound, exchanged, found, placed, withOnly } from '../iati-editing.js'
 import { budget, documentLink, narrative, replaced, withAttributes, withChildren, without } from '../iati-records.js'
 import { organisationBudgets } from './dates.js'

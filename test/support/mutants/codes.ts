@@ -1,13 +1,19 @@
 import { readFileSync } from 'node:fs'
-import type { MappingFact } from '../../../src/standard/facts.js'
-import { type CodeList, type CodeRule, codeList, type ElementRule, elementRule } from '../../../src/standard/index.js'
-import { type Element, element, textElement } from '../../../src/xml/element.js'
+import type { MappingFact } from '../../../src/iati/standard/facts.js'
+import {
+  type CodeList,
+  type CodeRule,
+  codeList,
+  type ElementRule,
+  elementRule,
+} from '../../../src/iati/standard/index.js'
+import { type Element, element, textElement } from '../../../src/kernel/xml/element.js'
 import { allFound, exchanged, found, placed, rootPathOf } from '../iati-editing.js'
 import { withAttributes } from '../iati-records.js'
 
 /** The rows of the official mapping, as the program has them. */
 export const codeRows = JSON.parse(
-  readFileSync(new URL('../../../src/standard/data/mapping.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../src/iati/standard/data/mapping.json', import.meta.url), 'utf8'),
 ) as readonly MappingFact[]
 
 /** How a row is written in a failure: `recipient-region/@code (Region where vocabulary is 1 or absent)`. */

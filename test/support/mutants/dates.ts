@@ -1,4 +1,4 @@
-import { type Element, element } from '../../../src/xml/element.js'
+import { type Element, element } from '../../../src/kernel/xml/element.js'
 import { exchanged, found } from '../iati-editing.js'
 import {
   aTransaction,

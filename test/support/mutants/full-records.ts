@@ -1,4 +1,4 @@
-import { type Element, element } from '../../../src/xml/element.js'
+import { type Element, element } from '../../../src/kernel/xml/element.js'
 import { placed } from '../iati-editing.js'
 import { anActivity, anOrganisation, period, value, withAttributes } from '../iati-records.js'
 import { items } from './money.js'

@@ -1,4 +1,4 @@
-import { type Element, element } from '../../../src/xml/element.js'
+import { type Element, element } from '../../../src/kernel/xml/element.js'
 import { found } from '../iati-editing.js'
 import { replaced, withAttributes } from '../iati-records.js'
 import { activity, agency, attribute, child, isActivity, type Mutant, organisation } from './mutant.js'

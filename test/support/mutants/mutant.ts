@@ -1,4 +1,4 @@
-import type { Element } from '../../../src/xml/element.js'
+import type { Element } from '../../../src/kernel/xml/element.js'
 import { exchanged, found, placed } from '../iati-editing.js'
 import { withAttributes } from '../iati-records.js'
 /** One way to break a record: the sound record gives no finding, the broken one gives the code. */

@@ -1,4 +1,4 @@
-import { element } from '../../../src/xml/element.js'
+import { element } from '../../../src/kernel/xml/element.js'
 import { narrative, period } from '../iati-records.js'
 import { child, type Mutant } from './mutant.js'
 /** A result with one figure. */

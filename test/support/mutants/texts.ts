@@ -1,4 +1,4 @@
-import { element } from '../../../src/xml/element.js'
+import { element } from '../../../src/kernel/xml/element.js'
 import { aTransaction, documentLink, narrative, replaced, withAttributes, withChildren } from '../iati-records.js'
 import { activity, child, type Mutant, organisation } from './mutant.js'
 import { disbursement, emptied, org, otherIdentifier } from './parts.js'

@@ -1,14 +1,14 @@
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { serviceWords } from '../../../src/accounts/password-strength.js'
 import {
   type Allowance,
   accountAllowance,
   pairAllowance,
   placeAllowance,
-} from '../../../src/api/operations/throttle.js'
-import { serviceWords } from '../../../src/api/password-strength.js'
-import { type Variable, variables } from '../../../src/config/variables.js'
+} from '../../../src/http/api/operations/throttle.js'
+import { type Variable, variables } from '../../../src/platform/config/variables.js'
 import { projectRoot } from '../../support/how-to.js'
 import { readFirstTable, readProjectFile } from '../../support/markdown-table.js'
 
@@ -114,7 +114,7 @@ const found = (pattern: RegExp) =>
 it('the sources call no shell and evaluate no text', () => {
   expect(found(/\beval\(|\bnew Function\(|\bnew RegExp\(|shell: true/g)).toEqual([
     // Of names of elements, which are our own.
-    'src/import/fields-of-element.ts: new RegExp(',
+    'src/catalogue/import/fields-of-element.ts: new RegExp(',
   ])
   const started = found(/import \{[^}]*\} from 'node:(?:child_process|vm)'/g)
   expect(
@@ -123,7 +123,7 @@ it('the sources call no shell and evaluate no text', () => {
     ),
   ).toEqual([
     // It evaluates a constant.
-    "src/commands/wiring/bounded-heap.ts: import { runInNewContext } from 'node:vm'",
+    "src/cli/wiring/bounded-heap.ts: import { runInNewContext } from 'node:vm'",
   ])
 })
 
@@ -156,9 +156,9 @@ it('the sources make random values that nobody may guess by the generator for cr
   // Pauses between tries.
   expect(found(/\bMath\.random\b/g).sort()).toEqual([
     'jobs/queue.ts: Math.random',
-    'src/embedded-postgres/lock.ts: Math.random',
-    'src/registry/registry-http.ts: Math.random',
-    'src/sync/upstream-client.ts: Math.random',
+    'src/catalogue/sync/upstream-client.ts: Math.random',
+    'src/outbound/registry/registry-http.ts: Math.random',
+    'src/platform/embedded-postgres/lock.ts: Math.random',
   ])
 })
 
@@ -176,7 +176,7 @@ it('pages, API and console send no request to anybody', () => {
 it('the sources verify the certificates of others', () => {
   expect(found(/rejectUnauthorized: \w+|checkServerIdentity|NODE_TLS_REJECT_UNAUTHORIZED|ALLOW_INVALID/g)).toEqual([
     // It asks its own process whether it is alive.
-    'src/commands/health.ts: rejectUnauthorized: false',
+    'src/cli/health.ts: rejectUnauthorized: false',
   ])
 })
 
@@ -216,7 +216,7 @@ describe('docs/security.md', () => {
   it('has each table of the database in one class of data', () => {
     const [, text = ''] = document.split('\n## Classes of data\n')
     const listed = [...(text.split('\n## ')[0] ?? '').matchAll(/`([a-z_]+)`/g)]
-    const tables = [...readProjectFile('src/store/schema.sql').matchAll(/^create table (\w+) \(/gm)]
+    const tables = [...readProjectFile('test/support/schema/schema.sql').matchAll(/^create table (\w+) \(/gm)]
     expect(
       listed.map(([, name]) => name).sort(),
       'docs/security.md, "Classes of data": name each table in the class that protects it',

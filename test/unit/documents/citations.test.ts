@@ -14,7 +14,7 @@ const outside =
   /\b(?:wire|IATI) contract\b|\barchitecture,? (?:section )?\d|\bspecification,? (?:section )?\d|\.\.\/shared\b|\bissue \d+\b/gi
 
 // Applied migrations keep their text, since its hash is compared: 0003 means iati.md 15.1 and 16.3.
-const unchangeable = 'src/store/migrations/0003-publication.sql'
+const unchangeable = 'src/platform/database/migrations/0003-publication.sql'
 
 /** Comments with their lines joined, so that a citation may be wrapped. */
 function textOf(path: string): string {

@@ -12,7 +12,7 @@ const limits: Readonly<Record<string, number>> = {
   job: 2,
   'validation-rule': 3,
 }
-const notCounted = /^(?:test\/golden\/|src\/store\/(?:migrations\/|schema\.sql$))/
+const notCounted = /^(?:test\/golden\/|test\/support\/schema\/schema\.sql$|src\/platform\/database\/migrations\/)/
 
 const pages = readHowTos()
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { submitDonation } from '../../../../src/payments/submit-donation.js'
+import { submitDonation } from '../../../../src/money/submit-donation.js'
 import type { TestDatabase } from '../../../support/database.js'
 import { donationRequest, insertDonationTargets, testPayments } from '../../../support/donations.js'
 import { openMailServer, readMail, type TakenMail } from '../../../support/mail-server.js'

@@ -21,7 +21,7 @@ const { environment, ...place } = JSON.parse(process.argv[2] ?? '') as CountedPl
   environment: Record<string, string>
 }
 countCalls(place)
-const { runProgram } = await import('../../../../src/commands/program.js')
+const { runProgram } = await import('../../../../src/cli/program.js')
 const { mailReceipts } = await import('../../../support/mail-receipts.js')
 
 const stop = new AbortController()

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createReleaseReader } from '../../../../src/publishing/release/read/release-reader.js'
+import { createReleaseReader } from '../../../../src/release/read/release-reader.js'
 import { insertProjects } from '../../../support/catalogue.js'
 import type { TestDatabase } from '../../../support/database.js'
 import { faultsOf } from '../../../support/published-folder.js'

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { copyFile, cp, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { getServerPackage, repairLibraryLinks } from '../../../../src/embedded-postgres/binaries.js'
+import { getServerPackage, repairLibraryLinks } from '../../../../src/platform/embedded-postgres/binaries.js'
 import { installed, nodeBinary } from '../../../support/node-binary.js'
 import type { Podman } from './podman.js'
 

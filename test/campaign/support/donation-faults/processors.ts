@@ -1,7 +1,7 @@
-import type { Gateway } from '../../../../src/payments/gateway.js'
-import type { ProcessorAddress } from '../../../../src/payments/processor-calls.js'
-import { createSandboxGateway } from '../../../../src/payments/sandbox-gateway.js'
-import type { Store } from '../../../../src/store/store.js'
+import type { Gateway } from '../../../../src/money/gateways/gateway.js'
+import type { ProcessorAddress } from '../../../../src/money/gateways/processor-calls.js'
+import { createSandboxGateway } from '../../../../src/money/gateways/sandbox/sandbox-gateway.js'
+import type { Store } from '../../../../src/platform/database/store.js'
 import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
 import { quick } from '../../../support/donations.js'
 import { type ProcessorServer, toText, unknownNonces } from '../../../support/processor-server.js'
@@ -69,13 +69,13 @@ function sandboxProcessor(): CampaignProcessor {
 export async function campaignGateway(place: ProcessorPlace, store: Store, timeoutMs: number): Promise<Gateway> {
   const { name, address } = place
   if (name === 'braintree') {
-    const { createBraintreeGateway } = await import('../../../../src/payments/braintree-gateway.js')
+    const { createBraintreeGateway } = await import('../../../../src/money/gateways/braintree/braintree-gateway.js')
     return quick(
       createBraintreeGateway({ environment: 'sandbox', ...braintreeKeys, currency: 'USD', timeoutMs, address }),
     )
   }
   if (name === 'stripe') {
-    const { createStripeGateway } = await import('../../../../src/payments/stripe-gateway.js')
+    const { createStripeGateway } = await import('../../../../src/money/gateways/stripe/stripe-gateway.js')
     return quick(createStripeGateway({ ...stripeKeys, timeoutMs, address }))
   }
   return quick(createSandboxGateway({ store, clock: () => new Date() }))

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { QueueConnection } from '../../../../jobs/engine.js'
-import type { PublicationStep } from '../../../../src/publishing/publication.js'
+import type { PublicationStep } from '../../../../src/release/publication.js'
 
 /** What a worker process with the real publication is told. */
 export type PublishingWorkerOptions = {

@@ -1,0 +1,106 @@
+import type { Clock } from '../kernel/dates.js'
+import type { Store } from '../platform/database/store.js'
+import { loadTemplate, type TemplateChoice } from '../platform/mail/load-template.js'
+import type { MailTemplate } from '../platform/mail/mail-template.js'
+import type { SmtpSender } from '../platform/mail/smtp.js'
+import { claimDueCode, type DueCode, dropCode, endMailing, newCode } from './sql/account-codes.js'
+
+/** What the templates of account mail may name. */
+const fields = ['platform', 'email', 'code', 'validUntil', 'address'] as const
+
+/** The messages about accounts, and the operation that takes the code of each. */
+const operations = {
+  verification: 'accounts/verify',
+  'password-reset': 'passwords/reset',
+  'account-exists': 'passwords/forgotten',
+} as const
+
+type Message = keyof typeof operations
+
+type Templates = Readonly<Record<Message, MailTemplate<(typeof fields)[number]>>>
+
+/** The templates of all messages about accounts. Throws `configuration-invalid`. */
+export async function loadAccountTemplates(choice: TemplateChoice): Promise<Templates> {
+  const load = (message: Message) => loadTemplate(message, fields, choice)
+  return {
+    verification: await load('verification'),
+    'password-reset': await load('password-reset'),
+    'account-exists': await load('account-exists'),
+  }
+}
+
+/** What mailing needs. */
+export type AccountMailing = {
+  readonly store: Store
+  readonly sender: Pick<SmtpSender, 'send'>
+  readonly templates: Templates
+  readonly language: string
+  readonly platform: string
+  /** Public address of the API, without trailing slash. */
+  readonly baseUrl: string
+  readonly clock: Clock
+  /** Reports what went wrong, without the recipient. */
+  readonly warn: (details: Readonly<Record<string, string | number | undefined>>, message: string) => void
+}
+
+/** How many messages ended how. */
+export type MailedCodes = { readonly sent: number; readonly later: number; readonly ended: number }
+
+/**
+ * Mails what was asked of accounts. A code is stored before it is handed to the server; a message that was not taken is
+ * written again with a new code, until what was asked has expired. Nobody is mailed about an account that is not there.
+ */
+export async function mailDueCodes(mailing: AccountMailing, signal: AbortSignal): Promise<MailedCodes> {
+  const { store, clock, sender, warn } = mailing
+  const mailed = { sent: 0, later: 0, ended: 0 }
+  while (!signal.aborted) {
+    const code = newCode()
+    const due = await claimDueCode(store.db, code, clock())
+    if (!due) break
+    const message = messageFor(due)
+    if (message === undefined) {
+      await dropCode(store.db, due.id)
+      mailed.ended += 1
+      continue
+    }
+    const to = due.accountEmail ?? due.email
+    const outcome = await sender.send({ ...write(mailing, message, due, code), to, id: newCode() }, signal)
+    if (outcome.kind === 'not-sent') {
+      mailed.later += 1
+      warn({ codeId: due.id, reply: outcome.code }, 'a message about an account was not taken and is tried again')
+      continue
+    }
+    mailed[outcome.kind === 'sent' ? 'sent' : 'ended'] += 1
+    if (outcome.kind !== 'sent')
+      warn({ codeId: due.id, state: outcome.kind }, 'a message about an account was not mailed')
+    if (message === 'account-exists') await dropCode(store.db, due.id)
+    else await endMailing(store.db, due.id)
+  }
+  return mailed
+}
+
+/** What to write to whom asked: only the owner of an e-mail learns whether it has an account. */
+function messageFor({ purpose, accountEmail, disabled }: DueCode): Message | undefined {
+  if (disabled) return undefined
+  if (purpose === 'verification') return accountEmail === undefined ? 'verification' : 'account-exists'
+  return accountEmail === undefined ? undefined : 'password-reset'
+}
+
+function write(
+  { templates, language, platform, baseUrl }: AccountMailing,
+  message: Message,
+  due: DueCode,
+  code: string,
+) {
+  const instant = new Intl.DateTimeFormat(language, {
+    ...({ dateStyle: 'long', timeStyle: 'short' } as const),
+    timeZone: 'UTC',
+  })
+  return templates[message].render({
+    platform,
+    email: due.accountEmail ?? due.email,
+    code,
+    validUntil: `${instant.format(due.expiresAt)} UTC`,
+    address: `${baseUrl}/api/userservice/${operations[message]}`,
+  })
+}

@@ -1,0 +1,83 @@
+import type { Db } from '../../platform/database/connection.js'
+
+/** What is entered into the audit table; docs/security.md lists the same actions (a test compares). */
+export const auditActions = {
+  'account-created': 'an account was made',
+  'account-disabled': 'an account was disabled; its tokens ended',
+  'account-enabled': 'a disabled account was enabled',
+  'password-changed':
+    'an account got a new password; its tokens ended, and so many keys (`revokedKeys`) where that was asked',
+  'reset-code-issued': 'the operator made a code for a new password',
+  'invitation-issued': 'the operator invited somebody to make an account',
+  'token-timeout-changed': 'new tokens of an account live longer or shorter',
+  'sign-in': 'an account asked for a token with its password; `refused`: the credentials were wrong',
+  'sign-out': 'a token was ended',
+  'key-issued': 'an account got a key',
+  'key-revoked': 'a key and its tokens were ended',
+  'grant-given': 'an account may do more than read',
+  'grant-withdrawn': 'a grant was taken back',
+  'difference-accepted': 'a difference between a donation and its charge at the processor was taken as dealt with',
+  'donation-refunded': 'a donation was given back, whole or in part',
+  'donation-charged-back': 'a chargeback of the processor was booked',
+  'differences-accepted': "an operator accepted that a day's payments at the processor differ from the books",
+  'receipt-requeued': 'the receipt of a donation is mailed, again if it was before',
+  'donor-erased': 'a person was erased from donations',
+  'donor-disclosed': 'what is known of a person was shown or exported',
+  'donors-rekeyed': 'donors were encrypted with another key',
+  'publication-requested': 'a publication was asked for by hand',
+  'release-approved': 'a held release was made live',
+  'release-rolled-back': 'an earlier release was put back',
+  'schedule-paused': 'the instants of a schedule are left out from then on',
+  'schedule-resumed': 'a paused schedule was put in force again',
+  'project-state-changed': 'an operator decided on the state of a project, or let its records decide again (`stated`)',
+  'vetting-changed': 'an operator vouched for an organisation, or no longer',
+  'datasets-registered': 'datasets were created or corrected at the IATI registry (`created`, `corrected`)',
+  'datasets-unregistered': 'datasets were deleted at the IATI registry (`deleted`)',
+  'store-exported': 'the store was written as files; `donors` and `accounts`: with these',
+  'store-imported': 'an export was put into the store',
+  'donations-exported': 'what donors of a project let its organisation know was written as CSV',
+  'maintenance-started': 'the API was closed for a while',
+  'maintenance-ended': 'the API was opened again',
+} as const
+
+export type AuditAction = keyof typeof auditActions
+
+/** Who did what, from where. No field may hold a secret, an e-mail or another personal detail. */
+export type AuditEvent = {
+  readonly at: Date
+  readonly action: AuditAction
+  /** It was asked for and refused. */
+  readonly refused?: boolean
+  /** `account 12`, `operator root`, or `unknown`. */
+  readonly actor: string
+  /** The address of a request, or the machine of a command. */
+  readonly origin: string
+  /** What it was done to: `key 7`, `account 12`, `donation 33`, `project 12`, `release 20261121T020000Z-2`. */
+  readonly subject?: string | undefined
+  readonly details?: Readonly<Record<string, string | number | boolean>>
+}
+
+/** Who does something by hand, and from where. */
+export type Operator = Pick<AuditEvent, 'actor' | 'origin'>
+
+/** Enters an event. Given a transaction, it is entered together with what it tells of. */
+export async function recordAudit(db: Db, event: AuditEvent): Promise<void> {
+  const { at, action, refused = false, actor, origin, subject = null, details = {} } = event
+  await db.query(
+    `insert into audit_event (at, action, refused, actor, origin, subject, details)
+      values ($1, $2, $3, $4, $5, $6, $7)`,
+    [at, action, refused, actor, origin, subject, JSON.stringify(details)],
+    'record-audit',
+  )
+}
+
+/** The newest events since an instant, oldest first. */
+export async function listAudit(db: Db, { since, limit }: { since: Date; limit: number }): Promise<AuditEvent[]> {
+  const { rows } = await db.query<AuditEvent & { subject: string | null }>(
+    `select at, action, refused, actor, origin, subject, details from (
+        select * from audit_event where at >= $1 order by id desc limit $2) newest
+      order by id`,
+    [since, limit],
+  )
+  return rows.map(({ subject, ...event }) => ({ ...event, ...(subject !== null && { subject }) }))
+}

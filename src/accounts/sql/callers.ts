@@ -1,0 +1,44 @@
+import type { Db } from '../../platform/database/connection.js'
+import { withoutNulls } from '../../platform/database/without-nulls.js'
+import type { Grant } from './account-administration.js'
+import { type Scope, secretHash } from './accounts.js'
+
+/** Who makes a secure request. */
+export type Caller = {
+  readonly keyId: number
+  readonly accountId: number
+  readonly scope: Scope
+  readonly lastUsedAt: Date | undefined
+  readonly grants: readonly Grant[]
+}
+
+/**
+ * The caller with this key, and whether the token was issued for it and is neither expired nor revoked at `at`; undefined
+ * when the key is unknown, revoked, expired or of a disabled account. Secrets are compared as hashes, so the time of the comparison
+ * reveals nothing of them.
+ */
+export async function findCaller(
+  db: Db,
+  { apiKey, token, at }: { apiKey: string; token: string; at: Date },
+): Promise<{ caller: Caller; tokenValid: boolean } | undefined> {
+  const { rows } = await db.query<Caller & { readonly tokenValid: boolean }>(
+    `select k.id as "keyId", k.account_id as "accountId", k.scope, k.last_used_at as "lastUsedAt",
+        t.token_hash is not null as "tokenValid",
+        array(select operation from account_grant g where g.account_id = k.account_id) as grants
+      from api_key k
+        join account a on a.id = k.account_id
+        left join access_token t on t.token_hash = $2 and t.api_key_id = k.id and t.expires_at > $3
+      where k.key_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > $3)
+        and a.disabled_at is null`,
+    [secretHash(apiKey), secretHash(token), at],
+    'find-caller',
+  )
+  if (!rows[0]) return undefined
+  const { tokenValid, ...caller } = withoutNulls(rows[0])
+  return { caller, tokenValid }
+}
+
+/** Ends a token of this key, if it exists. */
+export async function endToken(db: Db, { token, keyId }: { token: string; keyId: number }): Promise<void> {
+  await db.query('delete from access_token where token_hash = $1 and api_key_id = $2', [secretHash(token), keyId])
+}

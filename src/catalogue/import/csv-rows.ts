@@ -1,0 +1,129 @@
+import { Readable } from 'node:stream'
+import { CsvError, parse } from 'csv-parse'
+import { parse as parseOnce } from 'csv-parse/sync'
+import { ServiceError } from '../../kernel/errors.js'
+import { type ParsedObject, valueLimits } from '../wire/read/parsed-value.js'
+import type { KindFields } from './fields.js'
+import type { FileRecord } from './file-record.js'
+
+/** The columns of a CSV file, and what stands between its cells. */
+export type CsvHeader = { readonly columns: readonly string[]; readonly delimiter: string }
+
+/** Reads the first line of a CSV file; spreadsheets of many countries write semicolons or tabs between the cells. */
+export function readCsvHeader(head: string): CsvHeader {
+  const [line = ''] = /^[^\r\n]*/.exec(head.replace(/^\uFEFF/, '')) ?? []
+  const outside = line.replace(/"[^"]*"/g, '')
+  const delimiter = [',', ';', '\t'].reduce((best, one) =>
+    outside.split(one).length > outside.split(best).length ? one : best,
+  )
+  try {
+    const [columns = []] = parseOnce(line, { delimiter, trim: true, relax_column_count: true }) as string[][]
+    return { columns, delimiter }
+  } catch (error) {
+    throw new ServiceError('input-unusable', `its first line is not CSV: ${(error as Error).message}`)
+  }
+}
+
+/**
+ * Streams the rows of a CSV file with these fields as its columns, in any order and letter case. A row that cannot be used
+ * has a problem; a wrong header or quoting that does not end throws `input-unusable`, since the rows behind it cannot be
+ * found reliably.
+ */
+export async function* csvRows(
+  chunks: AsyncIterable<Buffer>,
+  { columns, delimiter }: CsvHeader,
+  fields: KindFields,
+): AsyncGenerator<FileRecord> {
+  const names = matchColumns(columns, fields)
+  const source = Readable.from(decoded(chunks))
+  const parser = parse({
+    bom: true,
+    delimiter,
+    info: true,
+    max_record_size: valueLimits.characters,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    skip_records_with_empty_values: true,
+    trim: true,
+  })
+  source.on('error', (error) => parser.destroy(error))
+  source.pipe(parser)
+  let isHeader = true
+  let lines = 0
+  let emptyLines = 0
+  try {
+    for await (const { info, record } of parser as AsyncIterable<CsvRow>) {
+      // `info` counts to the end of a record that may have several lines.
+      const line = lines + 1 + info.empty_lines - emptyLines
+      lines = info.lines
+      emptyLines = info.empty_lines
+      if (!isHeader) yield toRecord(names, line, record)
+      isHeader = false
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    throw new ServiceError('input-unusable', `from line ${lines + 1} on it is not CSV: ${error.message}`, {
+      cause: error,
+    })
+  } finally {
+    source.destroy()
+  }
+}
+
+type CsvRow = { readonly info: { readonly lines: number; readonly empty_lines: number }; readonly record: string[] }
+
+/** The names of the fields in the order of the columns; letter case does not matter. */
+function matchColumns(columns: readonly string[], fields: KindFields): readonly string[] {
+  const names = new Map(Object.keys(fields).map((name) => [name.toLowerCase(), name]))
+  const problems: string[] = []
+  const found = new Set<string>()
+  const matched = columns.map((column) => {
+    const name = names.get(column.toLowerCase())
+    if (name === undefined) problems.push(`unknown column ${JSON.stringify(column.slice(0, 100))}`)
+    else if (found.has(name)) problems.push(`column ${name} twice`)
+    else found.add(name)
+    return name ?? ''
+  })
+  for (const [name, { required }] of Object.entries(fields)) {
+    if (required && !found.has(name)) problems.push(`no column ${name}`)
+  }
+  if (problems.length === 0) return matched
+  throw new ServiceError('input-unusable', `a first line with ${problems.join(', ')}`)
+}
+
+function toRecord(names: readonly string[], line: number, cells: readonly string[]): FileRecord {
+  const value: Record<string, string> = {}
+  for (const [index, cell] of cells.entries()) {
+    const name = names[index]
+    if (cell.includes('\0')) {
+      return { line, problem: { field: name ?? 'record', expected: 'a text without U+0000', got: cell.slice(0, 120) } }
+    }
+    if (cell === '') continue
+    if (name === undefined) {
+      return { line, problem: { field: 'record', expected: `${names.length} cells`, got: `${cells.length} cells` } }
+    }
+    value[name] = cell
+  }
+  return { line, value: value satisfies ParsedObject }
+}
+
+/** Text of UTF-8, or of UTF-16 with a byte order mark, as spreadsheets save it. */
+async function* decoded(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let decoder: InstanceType<typeof TextDecoder> | undefined
+  try {
+    for await (const chunk of chunks) {
+      decoder ??= new TextDecoder(encodingOf(chunk), { fatal: true, ignoreBOM: true })
+      yield decoder.decode(chunk, { stream: true })
+    }
+    yield decoder?.decode() ?? ''
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new ServiceError('input-unusable', 'text that is not UTF-8: save it as "CSV UTF-8"', { cause: error })
+  }
+}
+
+/** The encoding that the byte order mark of a text names. */
+export function encodingOf(head: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
+  return head[0] === 0xfe && head[1] === 0xff ? 'utf-16be' : 'utf-8'
+}

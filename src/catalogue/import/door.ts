@@ -1,0 +1,80 @@
+import type { FieldProblem } from '../../kernel/errors.js'
+import type { Db } from '../../platform/database/connection.js'
+import { saveRecords } from '../sql/save-records.js'
+import type { ParsedValue } from '../wire/read/parsed-value.js'
+import { parseOrganisationRecord, parseProjectRecord } from '../wire/read/project-record.js'
+import { clearFields } from './clear-fields.js'
+import { type ClearedRow, readRow, shown } from './fields.js'
+import { newestInstant, toHashedRecord } from './hashed-record.js'
+import type { ImportSaving, Kind, RecordOutcome } from './kind.js'
+import { saveOrganizations } from './kinds/organizations.js'
+import { toOutcomes } from './kinds/projects.js'
+
+/** A record that may be saved: rows of equal key are the same record. */
+export type ReadRecord = { readonly row: unknown; readonly key: string }
+
+/** How records of one form and kind are read and saved; every kind of input ends here. */
+export type Door = {
+  readonly repeated: Kind['repeated']
+  read(
+    value: ParsedValue,
+    saving: ImportSaving,
+  ): ReadRecord | { readonly problems: readonly FieldProblem[]; readonly recordId?: string }
+  /** What is to be saved of the rows of a batch, where that depends on all of them; called once. */
+  prepare?(rows: readonly unknown[], saving: ImportSaving): readonly unknown[]
+  save(db: Db, rows: readonly unknown[], saving: ImportSaving): Promise<readonly RecordOutcome[]>
+}
+
+/** Rows of a kind, from CSV or NDJSON. */
+export function kindDoor(kind: Kind): Door {
+  const keyOf = (row: Readonly<Record<string, unknown>>) => kind.key.map((name) => String(row[name] ?? '')).join(' ')
+  return {
+    repeated: kind.repeated,
+    read: (value, saving) => {
+      const reading = readRow(kind.fields, value)
+      const problems = 'problems' in reading ? reading.problems : (kind.check?.(reading.row, saving) ?? [])
+      if ('row' in reading && problems.length === 0) return { row: reading, key: keyOf(reading.row) }
+      const recordId = typeof value === 'object' && value !== null ? keyOf(value as Record<string, unknown>).trim() : ''
+      return { problems, ...(recordId !== '' && { recordId: shown(recordId).got?.slice(0, 40) ?? '' }) }
+    },
+    save: async (db, read, saving) => {
+      const rows = read as readonly ClearedRow[]
+      const outcomes = await kind.save(db, rows.map(({ row }) => row) as Parameters<Kind['save']>[1], saving)
+      return await clearFields(db, kind, rows, outcomes)
+    },
+  }
+}
+
+/** Project records of the wire format. */
+export const wireProjects: Door = {
+  repeated: 'last',
+  read: (value) => {
+    const reading = parseProjectRecord(value)
+    return 'problems' in reading ? reading : { row: reading.record, key: String(reading.record.id) }
+  },
+  prepare: (rows, saving) => {
+    const records = rows as Parameters<typeof newestInstant>[0]
+    // A batch holds records of one file, hence of one page.
+    const knownAt = newestInstant(records, saving.today)
+    return records.map((record) => toHashedRecord(record, saving, knownAt))
+  },
+  save: async (db, rows, saving) => {
+    const records = rows as Parameters<typeof saveRecords>[1]
+    const outcomes = toOutcomes(await saveRecords(db, records, saving))
+    return records.map(({ record: { id } }) => outcomes.get(id) ?? 'unchanged')
+  },
+}
+
+/** Organisation records of the wire format. */
+export const wireOrganisations: Door = {
+  repeated: 'last',
+  read: (value) => {
+    const reading = parseOrganisationRecord(value)
+    return 'problems' in reading ? reading : { row: reading.record, key: String(reading.record.id) }
+  },
+  save: async (db, rows, saving) => {
+    const records = rows as Parameters<typeof saveOrganizations>[1]
+    const outcomes = await saveOrganizations(db, records, saving)
+    return records.map(({ id }) => outcomes.get(id) ?? 'unchanged')
+  },
+}

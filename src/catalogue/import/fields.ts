@@ -1,0 +1,94 @@
+import type { FieldProblem } from '../../kernel/errors.js'
+import type { ClearedColumns } from '../sql/clear-columns.js'
+import { isObject, type ParsedValue } from '../wire/read/parsed-value.js'
+import type { FieldType } from './field-types.js'
+
+/**
+ * A field of a kind, declared once: readers, templates, JSON Schemas and docs/import.md follow from it.
+ */
+export type Field = {
+  readonly type: FieldType
+  readonly required?: boolean
+  /** A record that leaves the field out keeps the stored value; other fields become empty. */
+  readonly kept?: boolean
+  /** How the stored value of a field that is kept is emptied; undefined: it always has a value. */
+  readonly cleared?: ClearedColumns | 'empty list'
+  readonly means: string
+  readonly unit?: string
+  /** Two values as CSV writes them; empty: the cell stays empty. */
+  readonly examples: readonly [string, string]
+  /** Where the value ends up in the API, and in IATI or Atom. */
+  readonly api?: string
+  readonly iati?: string
+}
+
+/** The fields of a kind by name, in the order of its columns. */
+export type KindFields = Readonly<Record<string, Field>>
+
+type ValueOf<F> = F extends { readonly type: FieldType<infer T> } ? T : never
+
+/** A row with the values of these fields. */
+export type RowOf<F extends KindFields> = {
+  readonly [Name in keyof F as F[Name] extends { readonly required: true } ? Name : never]: ValueOf<F[Name]>
+} & {
+  readonly [Name in keyof F as F[Name] extends { readonly required: true } ? never : Name]?:
+    | ValueOf<F[Name]>
+    | undefined
+}
+
+/** A row, or everything that is wrong with it. */
+export type RowReading<Row> =
+  | { readonly row: Row; readonly cleared: readonly string[] }
+  | { readonly problems: readonly FieldProblem[] }
+
+/** A row, and the names of the fields that it empties. */
+export type ClearedRow = { readonly row: Readonly<Record<string, unknown>>; readonly cleared: readonly string[] }
+
+/** What a cell has that empties its field, as null does in NDJSON: an empty cell leaves the field as it is. */
+export const clearMark = '-'
+
+/** A member that an export adds to its records, with what only an import of the whole export reads. */
+export const storedMember = 'stored'
+
+/** Reads the values of a record; an unknown member is a problem, since it is usually a slip of the pen. */
+export function readRow<F extends KindFields>(fields: F, value: ParsedValue): RowReading<RowOf<F>> {
+  if (!isObject(value)) return { problems: [{ field: 'record', expected: 'a JSON object' }] }
+  const problems: FieldProblem[] = []
+  const row: Record<string, unknown> = {}
+  const cleared: string[] = []
+  for (const [name, { type, required, cleared: clearing }] of Object.entries(fields as KindFields)) {
+    const given = Object.hasOwn(value, name) ? value[name] : undefined
+    if (clearing !== undefined && isClear(given)) {
+      if (clearing === 'empty list') row[name] = []
+      else cleared.push(name)
+      continue
+    }
+    if (isAbsent(given)) {
+      if (required) problems.push({ field: name, expected: type.expected, ...shown(given) })
+      continue
+    }
+    const read = type.parse(given)
+    if (read === undefined) problems.push({ field: name, expected: type.expected, ...shown(given) })
+    else row[name] = read
+  }
+  for (const name of Object.keys(value)) {
+    if (!Object.hasOwn(fields, name) && name !== storedMember)
+      problems.push({ field: name.slice(0, 100), expected: 'a field of this kind' })
+  }
+  return problems.length > 0 ? { problems } : { row: row as RowOf<F>, cleared }
+}
+
+function isClear(value: ParsedValue | undefined): boolean {
+  return value === null || (typeof value === 'string' && value.trim() === clearMark)
+}
+
+function isAbsent(value: ParsedValue | undefined): value is undefined | null | '' {
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
+}
+
+/** A value short enough for a message. */
+export function shown(value: unknown): { got?: string } {
+  if (value === undefined || value === null) return {}
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return { got: text.length > 120 ? `${text.slice(0, 119)}…` : text }
+}

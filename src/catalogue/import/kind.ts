@@ -1,0 +1,54 @@
+import type { IsoDate } from '../../kernel/dates.js'
+import type { FieldProblem } from '../../kernel/errors.js'
+import type { CurrencyCode } from '../../kernel/money.js'
+import type { RecordSource } from '../../kernel/record.js'
+import type { Db } from '../../platform/database/connection.js'
+import type { RowChange } from '../../platform/database/upsert.js'
+import type { KindFields, RowOf } from './fields.js'
+
+/** How records are saved. */
+export type ImportSaving = {
+  readonly source: RecordSource
+  /** The UTC day of the import. */
+  readonly today: IsoDate
+  /** The platform's one currency. */
+  readonly currency: CurrencyCode
+  /** Whether people shown on new photos are known to agree to worldwide publication. */
+  readonly photoConsent: boolean
+  /** The project of Atom feeds whose links do not tell it. */
+  readonly project?: number | undefined
+  /** Whether a project or organisation stays that comes from a newer page. */
+  readonly keepNewer: boolean
+  /** Names this import; equal for all its files and batches. */
+  readonly importId: string
+}
+
+/** What became of one record: saved, saved but for what an operator has decided otherwise, or refused for a problem. */
+export type RecordOutcome = RowChange | { readonly change: RowChange; readonly kept: FieldProblem } | FieldProblem
+
+/** A kind of records that `giving import` reads from CSV and NDJSON. */
+export type Kind<F extends KindFields = KindFields> = {
+  /** As in `--kind`, and as files of the kind are named. */
+  readonly name: string
+  /** What the records are, for docs/import.md. */
+  readonly means: string
+  /** What an operator should know, for docs/import.md. */
+  readonly notes?: string
+  readonly fields: F
+  /** KindFields that identify a record. */
+  readonly key: readonly (keyof F & string)[]
+  /**
+   * What happens to records of equal key in one file: `last` writes only the last one of a batch, `each` writes one after
+   * the other.
+   */
+  readonly repeated: 'last' | 'each'
+  /** What is wrong with a row whose fields are right each by itself. */
+  check?(row: RowOf<F>, saving: ImportSaving): readonly FieldProblem[]
+  /** Writes records with different keys in one transaction, and returns the outcome of each. */
+  save(db: Db, rows: readonly RowOf<F>[], saving: ImportSaving): Promise<readonly RecordOutcome[]>
+}
+
+/** Declares a kind; the type of its rows follows from its fields. */
+export function defineKind<const F extends KindFields>(kind: Kind<F>): Kind {
+  return kind as unknown as Kind
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { monthStart } from '../../../kernel/dates.js'
+import type { FieldProblem } from '../../../kernel/errors.js'
+import { signOf } from '../../../kernel/money.js'
+import { type ImportedGift, saveGifts } from '../../../money/sql/imported-gifts.js'
+import { organisationSources } from '../../sql/organisations.js'
+import { lockProjectSources } from '../../sql/project-sources.js'
+import * as type from '../field-types.js'
+import type { KindFields, RowOf } from '../fields.js'
+import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
+import { checkMoney, checkPast, moneyFields, reference, unknownProject } from './money.js'
+
+export const giftKindFields = {
+  project: { ...moneyFields.project, examples: ['101', '101'] },
+  date: {
+    type: type.day,
+    required: true,
+    means: 'Day of the gift; of a sum, the last day of the month on which money moved. Not in the future.',
+    examples: ['2025-03-05', '2025-04-30'],
+    iati: 'transaction-date (the last day of the month, or in the running month the last day of a gift)',
+  },
+  amount: {
+    type: type.signedAmount,
+    required: true,
+    unit: 'currency',
+    means: 'Amount; negative: a refund, which is a row of its own.',
+    examples: ['25.00', '13105.50'],
+    api: 'funding, remaining',
+    iati: 'transaction type 1, one of each project and month',
+  },
+  currency: moneyFields.currency,
+  kind: {
+    type: type.choice('gift', 'refund', 'fee'),
+    means: 'Left out: gift for an amount above 0, else refund. fee: what the platform or the card kept.',
+    examples: ['', ''],
+    iati: 'fee: transaction type 4',
+  },
+  reference: {
+    type: reference,
+    means: 'Of a single gift, unique; only a hash of it is kept. Left out: the row is the sum of a month.',
+    examples: ['G-20417', ''],
+  },
+  count: {
+    type: type.count,
+    means: 'Number of gifts in the row. Needed for a sum; left out beside a reference: 1.',
+    examples: ['', '44'],
+    api: 'numberOfDonations',
+  },
+  funder: {
+    type: type.identifier,
+    means: 'Number of the organization that gave; import funders first. Left out: the public.',
+    examples: ['', '501'],
+    iati: 'provider-org, participating-org role 1',
+  },
+} as const satisfies KindFields
+
+type GiftRow = RowOf<typeof giftKindFields>
+
+export const gifts = defineKind({
+  name: 'gifts',
+  means:
+    'The history of gifts, as single gifts or as sums of months. It holds no donor: a column about one is refused.',
+  notes:
+    'Single gifts are summed by project, month, funder and kind when they are read; a hash of the reference is all that is kept of one, so that no gift counts twice, in whatever files it comes. A row without a reference is the whole sum of its month, funder and kind: it replaces what an earlier import said, and a second one in the same import is refused. A month is either of single gifts or a sum. Totals and numbers of donations follow. Leave funding out of projects whose gifts are imported; gifts until the day of a total that a project record has brought are in that total, and are refused.',
+  fields: giftKindFields,
+  key: ['project', 'date', 'kind', 'funder', 'amount', 'reference'],
+  repeated: 'each',
+  check,
+  save,
+})
+
+function kindOf({ kind, amount }: GiftRow): ImportedGift['kind'] {
+  return kind ?? (signOf(amount) > 0 ? 'gift' : 'refund')
+}
+
+function check(row: GiftRow, saving: ImportSaving): FieldProblem[] {
+  const problems = [...checkMoney(row, saving), ...checkPast(row.date, saving)]
+  const kind = kindOf(row)
+  if ((kind === 'gift' && signOf(row.amount) < 0) || (kind === 'refund' && signOf(row.amount) > 0)) {
+    const expected = kind === 'gift' ? 'an amount above 0' : 'an amount below 0'
+    problems.push({ field: 'amount', expected, got: row.amount })
+  }
+  if (row.reference === undefined && row.count === undefined) {
+    problems.push({ field: 'count', expected: 'the number of gifts in the sum, or a reference of a single gift' })
+  }
+  return problems
+}
+
+async function save(db: Parameters<typeof saveGifts>[0], rows: readonly GiftRow[], saving: ImportSaving) {
+  const projects = await lockProjectSources(
+    db,
+    rows.map(({ project }) => project),
+  )
+  const funders = await organisationSources(
+    db,
+    rows.flatMap(({ funder }) => funder ?? []),
+  )
+  const outcomes = new Map<GiftRow, RecordOutcome>()
+  const good: GiftRow[] = []
+  for (const row of rows) {
+    const source = projects.get(row.project)
+    if (source === undefined) outcomes.set(row, unknownProject(row.project))
+    else if (source === 'upstream' || source === 'demo') {
+      const got = `project ${row.project}, which is ${source}`
+      outcomes.set(row, { field: 'project', expected: 'a project of this platform', got })
+    } else if (row.funder !== undefined && !funders.has(row.funder)) {
+      const expected = 'the id of an organization that was imported before'
+      outcomes.set(row, { field: 'funder', expected, got: String(row.funder) })
+    } else good.push(row)
+  }
+  const saved = await saveGifts(db, good.map(toGift), saving)
+  for (const [index, row] of good.entries()) outcomes.set(row, saved[index] ?? 'unchanged')
+  return rows.map((row) => outcomes.get(row) ?? 'unchanged')
+}
+
+function toGift(row: GiftRow): ImportedGift {
+  const { project, date, amount, funder, reference: name } = row
+  const kind = kindOf(row)
+  const count = row.count ?? 1
+  const content = JSON.stringify([project, date, kind, amount, count, funder ?? null])
+  return {
+    projectId: project,
+    on: date,
+    month: monthStart(date),
+    kind,
+    amount,
+    count,
+    funderId: funder,
+    ...(name !== undefined && { single: { referenceHash: sha256(name), contentHash: sha256(content), name } }),
+  }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

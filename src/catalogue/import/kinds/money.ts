@@ -1,0 +1,49 @@
+import type { FieldProblem } from '../../../kernel/errors.js'
+import { type CurrencyCode, type Decimal, minorUnitExponent } from '../../../kernel/money.js'
+import * as type from '../field-types.js'
+import { type KindFields, shown } from '../fields.js'
+import type { ImportSaving } from '../kind.js'
+
+/** The fields that every kind of money has. */
+export const moneyFields = {
+  project: {
+    type: type.identifier,
+    required: true,
+    means: 'Number of the project.',
+    examples: ['101', '102'],
+  },
+  currency: {
+    type: type.currency,
+    required: true,
+    means: "ISO 4217; always the platform's one currency.",
+    examples: ['USD', 'USD'],
+    iati: 'value/@currency',
+  },
+} as const satisfies KindFields
+
+/** A reference of a payout. */
+export const reference = type.shaped('text', 'a text of 1 to 200 characters', /^.{1,200}$/su)
+
+type MoneyRow = { readonly amount: Decimal; readonly currency: CurrencyCode }
+
+/** What is wrong with an amount for the platform's currency. */
+export function checkMoney({ amount, currency }: MoneyRow, saving: ImportSaving): FieldProblem[] {
+  const problems: FieldProblem[] = []
+  const places = minorUnitExponent(saving.currency)
+  const decimals = amount.split('.')[1]?.replace(/0+$/, '').length ?? 0
+  if (decimals > places) problems.push({ field: 'amount', expected: `at most ${places} decimals`, ...shown(amount) })
+  if (currency !== saving.currency) {
+    problems.push({ field: 'currency', expected: saving.currency, ...shown(currency) })
+  }
+  return problems
+}
+
+/** The problem of money that moved in the future. */
+export function checkPast(date: string, { today }: ImportSaving): FieldProblem[] {
+  return date > today ? [{ field: 'date', expected: `a day that is not after ${today}`, got: date }] : []
+}
+
+/** The problem of a row whose project the store lacks. */
+export function unknownProject(id: number): FieldProblem {
+  return { field: 'project', expected: 'a project of this platform', got: String(id) }
+}

@@ -1,0 +1,144 @@
+import path from 'node:path'
+import { ServiceError } from '../../kernel/errors.js'
+import { organizationList, projectList } from '../wire/names.js'
+import { atomEntries } from '../wire/read/atom-entries.js'
+import { jsonRecords, parseJson } from '../wire/read/json-reader.js'
+import { isObject, type ParsedObject, valueLimits } from '../wire/read/parsed-value.js'
+import { xmlRecords } from '../wire/read/xml-records.js'
+import { csvRows, encodingOf, readCsvHeader } from './csv-rows.js'
+import { type Door, kindDoor, wireOrganisations, wireProjects } from './door.js'
+import type { FileRecord } from './file-record.js'
+import { jsonLines } from './json-lines.js'
+import type { Kind } from './kind.js'
+import { reports } from './kinds/reports.js'
+import { findKind, kinds } from './kinds.js'
+
+/** How a file is read: its records, and the door that they go through. */
+export type RecognisedFile = {
+  readonly door: Door
+  records(chunks: AsyncIterable<Buffer>): AsyncIterable<FileRecord>
+}
+
+/**
+ * Tells form and kind of a file by the kind asked for, its name (`gifts-2025.csv`) and its head: an XML root, a wire
+ * document in JSON, the columns of a CSV header or the members of the first line of NDJSON. Throws `input-unusable` when
+ * no kind, or more than one, fits.
+ */
+export function recogniseFile(file: string, head: Buffer, asked: string | undefined): RecognisedFile {
+  const first = firstCharacterOf(head)
+  if (first === undefined) throw new ServiceError('input-unusable', 'an empty file')
+  const kind = asked ?? kindOfName(file)
+  if (first === '<') return xmlFile(head, asked)
+  const text = new TextDecoder(encodingOf(head)).decode(head)
+  if (first === '[') return wireJson(text, kind)
+  if (first === '{') {
+    if (isWireJson(text)) return wireJson(text, asked)
+    const object = firstObject(text)
+    const isLines = /\.(?:ndjson|jsonl)$/i.test(file)
+    // A document that is not one object on each line may be a wire page behind members that nobody knows.
+    if (!isLines && (object === undefined || holdsWireRecords(object))) return wireJson(text, asked)
+    return { door: kindDoor(kindOf(kind, Object.keys(object ?? {}))), records: jsonLines }
+  }
+  const header = readCsvHeader(text)
+  const known = kindOf(kind, header.columns)
+  return { door: kindDoor(known), records: (chunks) => csvRows(chunks, header, known.fields) }
+}
+
+/** Enough of a file to recognise it: its first line, or this much. */
+export const headBytes = 65_536
+
+/** Whether more of a file would tell nothing new. */
+export function isHeadComplete(head: Buffer): boolean {
+  if (head.length >= headBytes) return true
+  const first = firstCharacterOf(head)
+  if (first === undefined) return false
+  if (first === '<') return rootOf(head) !== undefined
+  return first === '[' || isWireJson(head.toString('utf8')) || head.includes(0x0a, head.indexOf(first))
+}
+
+/** The first character that is not blank, after a byte order mark. */
+function firstCharacterOf(head: Buffer): string | undefined {
+  return /\S/.exec(new TextDecoder(encodingOf(head)).decode(head))?.[0]
+}
+
+/** The local name of an XML document's root. */
+function rootOf(head: Buffer): string | undefined {
+  const text = head.toString('latin1').replace(/<!--[\s\S]*?-->/g, '')
+  return /<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)[\s/>]/.exec(text)?.[1]
+}
+
+function xmlFile(head: Buffer, asked: string | undefined): RecognisedFile {
+  const root = rootOf(head)
+  const isOrganisations = root === organizationList.list || root === organizationList.record
+  const kind = asked ?? (isOrganisations ? 'organizations' : root === 'feed' ? 'reports' : 'projects')
+  if (kind === 'organizations') {
+    return { door: wireOrganisations, records: (chunks) => xmlRecords(chunks, organizationList) }
+  }
+  if (kind === 'projects') return { door: wireProjects, records: (chunks) => xmlRecords(chunks) }
+  if (kind === 'reports') return { door: kindDoor(reports), records: atomEntries }
+  throw new ServiceError('input-unusable', `an XML file: ${kind} come as CSV or NDJSON`)
+}
+
+const wireMember = /^\s*\{\s*"(projects?|organizations?)"\s*:\s*[[{]/
+
+function isWireJson(text: string): boolean {
+  return wireMember.test(text.replace(/^\uFEFF/, ''))
+}
+
+function wireJson(text: string, asked: string | undefined): RecognisedFile {
+  const member = wireMember.exec(text.replace(/^\uFEFF/, ''))?.[1] ?? 'projects'
+  const kind = asked ?? (member.startsWith('organization') ? 'organizations' : 'projects')
+  if (kind === 'organizations') {
+    return { door: wireOrganisations, records: (chunks) => jsonRecords(chunks, valueLimits, organizationList) }
+  }
+  if (kind === 'projects')
+    return { door: wireProjects, records: (chunks) => jsonRecords(chunks, valueLimits, projectList) }
+  throw new ServiceError('input-unusable', `a JSON document: ${kind} come as CSV or as NDJSON, one object on each line`)
+}
+
+/** The JSON object that the first line is. */
+function firstObject(text: string): ParsedObject | undefined {
+  const line = /^\s*([^\r\n]+)/.exec(text.replace(/^\uFEFF/, ''))?.[1] ?? ''
+  try {
+    const item = parseJson(Buffer.from(line), valueLimits)
+    return 'value' in item && isObject(item.value) ? item.value : undefined
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined
+    throw error
+  }
+}
+
+function holdsWireRecords(object: ParsedObject): boolean {
+  const names = [projectList, organizationList].flatMap(({ list, record }) => [list, record])
+  return names.some((name) => typeof object[name] === 'object' && object[name] !== null)
+}
+
+/** The kind that the name of a file begins with. */
+function kindOfName(file: string): string | undefined {
+  const name = path.basename(file).toLowerCase().replace(/[_ ]/g, '-')
+  return kinds.find((kind) => name.startsWith(kind.name) && !/^[a-z0-9]/.test(name.slice(kind.name.length)))?.name
+}
+
+function kindOf(name: string | undefined, columns: readonly string[]): Kind {
+  const named = name === undefined ? undefined : findKind(name)
+  if (named) return named
+  const given = columns.map((column) => column.toLowerCase())
+  const fitting = kinds.filter(({ fields }) => {
+    const names = Object.keys(fields)
+    const lower = names.map((field) => field.toLowerCase())
+    const required = names.filter((field) => fields[field]?.required)
+    return (
+      given.every((column) => lower.includes(column)) && required.every((field) => given.includes(field.toLowerCase()))
+    )
+  })
+  const [only, ...others] = fitting
+  if (only && others.length === 0) return only
+  const names = (fitting.length > 0 ? fitting : kinds).map((kind) => kind.name).join(', ')
+  const got = columns.slice(0, 20).join(', ').slice(0, 200)
+  throw new ServiceError(
+    'input-unusable',
+    fitting.length > 0
+      ? `a file that may hold ${names}: say which with --kind, or begin its name with it`
+      : `columns of no kind (${got}): name one of ${names} with --kind, or begin the file's name with it`,
+  )
+}

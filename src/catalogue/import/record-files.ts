@@ -1,0 +1,80 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { type ErrorCode, ServiceError } from '../../kernel/errors.js'
+import type { Door } from './door.js'
+import type { FileRecord } from './file-record.js'
+import { isHeadComplete, recogniseFile } from './recognise-file.js'
+
+/** Progress of reading; standard input has no `bytesTotal`. */
+export type ReadProgress = { readonly file: string; readonly bytesRead: number; readonly bytesTotal?: number }
+
+/** A record with the door that it goes through, or the reason why the rest of the file cannot be read. */
+export type FileItem = (FileRecord & { readonly door: Door }) | { readonly broken: string }
+
+/**
+ * Streams the records of a file, `-` for standard input; its content decides about form and kind where `kind` is not given.
+ * Never throws for its input: where a file cannot be opened, recognised or read on, one `broken` item is the last.
+ */
+export async function* readRecords(
+  file: string,
+  kind: string | undefined,
+  onProgress: (progress: ReadProgress) => void,
+): AsyncGenerator<FileItem> {
+  try {
+    const chunks = reported(file, onProgress, await sizeOf(file))
+    const { head, rest } = await sniff(chunks)
+    const { door, records } = recogniseFile(file, head, kind)
+    for await (const record of records(rest)) yield { ...record, door }
+  } catch (error) {
+    const isInput = error instanceof ServiceError ? unreadable.has(error.code) : isSystemError(error)
+    if (!isInput) throw error
+    yield { broken: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+const unreadable: ReadonlySet<ErrorCode> = new Set(['input-unusable', 'request-malformed', 'request-too-large'])
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error
+}
+
+async function sizeOf(file: string): Promise<number | undefined> {
+  if (file === '-') return undefined
+  const stats = await stat(file)
+  if (stats.isDirectory()) throw new ServiceError('input-unusable', `${file} is a directory`)
+  return stats.isFile() ? stats.size : undefined
+}
+
+async function* reported(
+  file: string,
+  onProgress: (progress: ReadProgress) => void,
+  bytesTotal: number | undefined,
+): AsyncGenerator<Buffer> {
+  const input: AsyncIterable<Buffer> = file === '-' ? process.stdin : createReadStream(file)
+  let bytesRead = 0
+  for await (const chunk of input) {
+    bytesRead += chunk.length
+    yield chunk
+    onProgress({ file, bytesRead, ...(bytesTotal !== undefined && { bytesTotal }) })
+  }
+}
+
+/** The beginning of the input, as much as tells what it is, and all chunks from the beginning. */
+async function sniff(
+  chunks: AsyncIterable<Buffer>,
+): Promise<{ readonly head: Buffer; readonly rest: AsyncIterable<Buffer> }> {
+  const iterator = chunks[Symbol.asyncIterator]()
+  const seen: Buffer[] = []
+  let head = Buffer.alloc(0)
+  while (!isHeadComplete(head)) {
+    const next = await iterator.next()
+    if (next.done) break
+    seen.push(next.value)
+    head = Buffer.concat([head, next.value])
+  }
+  async function* rest(): AsyncGenerator<Buffer> {
+    yield* seen.splice(0)
+    yield* { [Symbol.asyncIterator]: () => iterator }
+  }
+  return { head, rest: rest() }
+}

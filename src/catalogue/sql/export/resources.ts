@@ -1,0 +1,315 @@
+import type { Db } from '../../../platform/database/connection.js'
+import { publishedActivities } from './published-activities.js'
+import { type ResourceSql, resourceSql, type TableResource } from './table-resource.js'
+
+/** Whose consent or order an export of the resource needs: `donors` and `accounts` are left out unless asked for. */
+export type Audience = 'all' | 'donors' | 'accounts'
+
+type Declared = {
+  readonly audience?: Audience
+  readonly means: string
+  /** An import of the whole export reads another resource instead. */
+  readonly part?: boolean
+} & ({ readonly rows: TableResource } | { readonly sql: ResourceSql })
+
+/**
+ * Everything of the store that an export holds, in an order in which an import can write it. What is not here is left
+ * behind: texts that are made again (renderings, records of the API, search), the ledger of runs and releases, the audit
+ * trail, tokens, and counts of attempts.
+ */
+export const resources = {
+  regions: {
+    means: 'Regions of the API.',
+    rows: { table: 'region', order: ['name'], members: { name: 'name' } },
+  },
+  countries: {
+    means: 'Countries with the names that the API and IATI have for them.',
+    rows: { table: 'country', order: ['code'], members: { code: 'code', name: 'name', region: 'region_name' } },
+  },
+  themes: {
+    means: 'Themes, and the DAC sectors that they stand for.',
+    rows: {
+      table: 'theme',
+      order: ['id'],
+      members: { id: 'id', name: 'name', sector: 'sector_code', humanitarian: 'humanitarian' },
+      lists: { aliases: { table: 'theme_alias', owner: 'theme_id', columns: 'name', order: ['name'], stored: true } },
+    },
+  },
+  organizations: {
+    means: 'Organisations: partners, and funders too.',
+    rows: {
+      table: 'organisation',
+      order: ['id'],
+      members: {
+        ...{ id: 'id', name: 'name', orgRef: 'org_ref', orgType: 'org_type', vetted: 'vetted', ein: 'ein' },
+        ...{ addressLine1: 'address_line1', addressLine2: 'address_line2', city: 'city', state: 'state' },
+        ...{ postal: 'postal', country: 'country_code', url: 'url', logoUrl: 'logo_url', mission: 'mission' },
+        bridgeId: 'bridge_id',
+      },
+      values: { bridge_id: 't.bridge_id::text' },
+      extras: {
+        statedAt: {
+          read: '(select v.stated_at from organisation_version v where v.organisation_id = t.id)',
+          type: 'timestamp with time zone',
+          write: `update organisation_version v set stated_at = (r.stored ->> 'statedAt')::timestamptz from $RECORDS
+            where v.organisation_id = r.id::bigint and r.stored ->> 'statedAt' is not null`,
+        },
+      },
+      lists: {
+        themes: { table: 'organisation_theme', owner: 'organisation_id', columns: 'theme_id', order: ['position'] },
+        countries: {
+          ...{ table: 'organisation_country', owner: 'organisation_id', columns: 'country_code', order: ['position'] },
+        },
+      },
+    },
+  },
+  funders: {
+    part: true,
+    means: 'Organisations that give, also among organizations.',
+    rows: {
+      table: 'organisation',
+      order: ['id'],
+      where: 'exists (select from donation_month m where m.funder_id = t.id)',
+      members: {
+        ...{ id: 'id', name: 'name', orgRef: 'org_ref', orgType: 'org_type', ein: 'ein', country: 'country_code' },
+        url: 'url',
+      },
+    },
+  },
+  projects: {
+    means: 'Projects. `stored` has what no operator writes: source, day first seen, first goal, hash of the record.',
+    rows: {
+      table: 'project',
+      order: ['id'],
+      members: {
+        ...{ id: 'id', title: 'title', status: 'status', active: 'active', paused: 'paused', type: 'type' },
+        ...{ organization: 'organisation_id', summary: 'summary', need: 'need', longTermImpact: 'long_term_impact' },
+        ...{ activities: 'activities', region: 'region_name', latitude: 'latitude', longitude: 'longitude' },
+        ...{ locationPrecision: 'location_precision', locationName: 'location_name', goal: 'goal', funding: 'funding' },
+        ...{ numberOfDonations: 'number_of_donations', approvedDate: 'approved_date', modifiedDate: 'modified_date' },
+        ...{ deadline: 'deadline', glideNumber: 'glide_number', imageLink: 'image_link', projectLink: 'project_link' },
+        ...{ progressReportLink: 'progress_report_link', additionalDocumentation: 'additional_documentation' },
+        ...{ notice: 'notice', contactName: 'contact_name', contactTitle: 'contact_title' },
+        ...{ contactAddress: 'contact_address', contactAddress2: 'contact_address2', contactCity: 'contact_city' },
+        ...{ contactState: 'contact_state', contactPostal: 'contact_postal', contactCountry: 'contact_country' },
+        contactUrl: 'contact_url',
+      },
+      lists: {
+        themes: { table: 'project_theme', owner: 'project_id', columns: 'theme_id', order: ['position'] },
+        countries: {
+          ...{ table: 'project_country', owner: 'project_id', order: ['position'] },
+          columns: { country: 'country_code', share: 'share' },
+        },
+        sdgs: { table: 'project_sdg', owner: 'project_id', columns: 'code', order: ['code'] },
+        videos: { table: 'video', owner: 'project_id', columns: 'url', order: ['position'] },
+        donationOptions: {
+          ...{ table: 'donation_option', owner: 'project_id', order: ['position'] },
+          columns: { amount: 'amount', description: 'description' },
+        },
+      },
+    },
+  },
+  images: {
+    means: 'Pictures of projects; position 0 is the main one.',
+    rows: {
+      table: 'photo',
+      order: ['project_id', 'position'],
+      members: {
+        ...{ project: 'project_id', position: 'position', id: 'wire_id', title: 'title' },
+        ...{ consent: 'consent', takenOn: 'taken_on' },
+        ...{ small: 'small_url', thumbnail: 'thumbnail_url', medium: 'medium_url', large: 'large_url' },
+        ...{ extraLarge: 'extra_large_url', original: 'original_url' },
+      },
+    },
+  },
+  reports: {
+    means: 'Progress reports with their pictures.',
+    rows: {
+      table: 'progress_report',
+      order: ['id'],
+      members: {
+        ...{ project: 'project_id', id: 'id', title: 'title', author: 'author_name', html: 'content_html' },
+        ...{ published: 'published_at', updated: 'updated_at', url: 'url' },
+      },
+      lists: {
+        images: {
+          ...{ table: 'report_image', owner: 'report_id', order: ['position'] },
+          columns: { url: 'url', mediaType: 'media_type' },
+        },
+      },
+    },
+  },
+  'report-places': {
+    means: 'The place of each report in the archives of the feed of all reports; it never changes.',
+    rows: { table: 'report_place', order: ['place'], members: { report: 'report_id', place: 'place' } },
+  },
+  gifts: {
+    means: 'Money by month, kind and funder: gifts, refunds, fees, and totals from before.',
+    rows: {
+      table: 'donation_month',
+      order: ['project_id', 'month', 'currency collate "C"', 'kind collate "C"', 'source', 'funder_id'],
+      members: {
+        ...{ project: 'project_id', date: 'last_on', amount: 'amount', currency: 'currency', count: 'count' },
+        ...{ kind: 'kind', funder: 'funder_id' },
+      },
+    },
+  },
+  'gift-references': {
+    means: 'Hashes of the references of imported gifts, so that none counts twice.',
+    rows: {
+      table: 'imported_gift',
+      order: ['project_id', 'reference_hash'],
+      members: { project: 'project_id', referenceHash: 'reference_hash', contentHash: 'content_hash' },
+    },
+  },
+  'gift-months': {
+    means: 'Whether an imported month is of single gifts or was stated as a sum.',
+    rows: {
+      table: 'imported_month',
+      order: ['project_id', 'month', 'kind collate "C"', 'funder_id'],
+      members: { project: 'project_id', month: 'month', kind: 'kind', funder: 'funder_id' },
+    },
+  },
+  disbursements: {
+    means: 'Payouts that were made.',
+    rows: {
+      table: 'disbursement',
+      order: ['project_id', 'disbursed_on', 'reference collate "C"'],
+      members: {
+        ...{ project: 'project_id', date: 'disbursed_on', amount: 'amount', currency: 'currency' },
+        ...{ reference: 'reference', receiver: 'receiver_id' },
+      },
+      left: { id: undefined },
+    },
+  },
+  'payout-plans': {
+    means: 'Payouts that are agreed on.',
+    rows: {
+      table: 'payout_plan',
+      order: ['project_id', 'planned_on', 'reference collate "C"'],
+      members: {
+        ...{ project: 'project_id', date: 'planned_on', amount: 'amount', currency: 'currency' },
+        reference: 'reference',
+      },
+    },
+  },
+  activities: {
+    means: 'What was published of each project: its identifier and file for ever, and when its text last changed.',
+    sql: publishedActivities,
+  },
+  upstream: {
+    means: 'Which projects an upstream offers, and what was fetched of them.',
+    rows: {
+      table: 'upstream_project',
+      order: ['project_id'],
+      members: { project: 'project_id' },
+      left: { since_run_id: '0', seen_run_id: '0' },
+    },
+  },
+  accounts: {
+    audience: 'accounts',
+    means: 'API users with the hashes of their passwords and keys, and what they may do.',
+    rows: {
+      table: 'account',
+      order: ['id'],
+      members: { id: 'id', email: 'email' },
+      lists: {
+        grants: {
+          ...{ table: 'account_grant', owner: 'account_id', order: ['operation'] },
+          columns: { operation: 'operation', grantedAt: 'granted_at' },
+        },
+        keys: {
+          ...{ table: 'api_key', owner: 'account_id', order: ['id'] },
+          columns: {
+            ...{ id: 'id', keyHash: 'key_hash', createdAt: 'created_at', revokedAt: 'revoked_at' },
+            ...{ scope: 'scope', origins: 'origins', expiresAt: 'expires_at', lastUsedAt: 'last_used_at' },
+          },
+        },
+      },
+    },
+  },
+  donations: {
+    audience: 'donors',
+    means: 'Single donations, what happened to each, and who gave.',
+    rows: {
+      table: 'donation',
+      order: ['id'],
+      members: { id: 'id', project: 'project_id', funder: 'funder_id', amount: 'amount', currency: 'currency' },
+      lists: {
+        events: {
+          ...{ table: 'donation_event', owner: 'donation_id', order: ['id'] },
+          columns: { id: 'id', kind: 'kind', at: 'at', details: 'details' },
+        },
+        refunds: {
+          ...{ table: 'donation_refund', owner: 'donation_id', order: ['id'] },
+          columns: {
+            ...{ id: 'id', reference: 'reference', kind: 'kind', amount: 'amount', addon: 'addon' },
+            ...{ requestedAt: 'requested_at', leaseUntil: 'lease_until', doneAt: 'done_at' },
+          },
+        },
+        donor: {
+          ...{ table: 'donor', owner: 'donation_id', order: ['donation_id'] },
+          columns: {
+            ...{ email: 'email', details: 'details', keyId: 'key_id', wrappedKey: 'wrapped_key', sealed: 'sealed' },
+            ...{ emailHash: 'email_hash', payloadSalt: 'payload_salt', payloadHash: 'payload_hash' },
+          },
+        },
+      },
+    },
+  },
+  'sandbox-charges': {
+    audience: 'donors',
+    means: 'Charges in the books of the sandbox gateway.',
+    rows: { table: 'sandbox_charge', order: ['id'], members: { id: 'id', reference: 'reference' } },
+  },
+  'sandbox-refunds': {
+    audience: 'donors',
+    means: 'Refunds in the books of the sandbox gateway.',
+    rows: {
+      table: 'sandbox_refund',
+      order: ['id'],
+      members: { id: 'id', reference: 'reference', charge: 'charge_id' },
+    },
+  },
+} as const satisfies Readonly<Record<string, Declared>>
+
+export type ResourceName = keyof typeof resources
+
+export const resourceNames = Object.keys(resources) as readonly ResourceName[]
+
+/** Who an export may contain. */
+export type Asked = { readonly donors: boolean; readonly accounts: boolean }
+
+/** Names of the resources that an export has, in the order in which an import writes them. */
+export function namesFor(asked: Asked): ResourceName[] {
+  return resourceNames.filter((name) => {
+    const { audience = 'all' }: Declared = resources[name]
+    return audience === 'all' || asked[audience]
+  })
+}
+
+/** The records that an export can have alone. */
+export const exportKinds = resourceNames.filter((name) => !isPrivate(name))
+
+/** Whether a file of the resource is for the operator's eyes only. */
+export function isPrivate(name: ResourceName): boolean {
+  const { audience = 'all' }: Declared = resources[name]
+  return audience !== 'all'
+}
+
+/** Whether an import of an export writes the resource. */
+export function isWritten(name: ResourceName): boolean {
+  const { part = false }: Declared = resources[name]
+  return !part
+}
+
+/** How a resource is read and written. Without donors no month claims to be made of single donations, without accounts no donation names a key. */
+export async function sqlOf(db: Db, name: ResourceName, asked: Asked): Promise<ResourceSql> {
+  const declared: Declared = resources[name]
+  if ('sql' in declared) return declared.sql
+  const values = {
+    ...(name === 'gifts' && !asked.donors && { itemised: '0::numeric' }),
+    ...(name === 'donations' && !asked.accounts && { api_key_id: 'null::bigint' }),
+  }
+  return await resourceSql(db, { ...declared.rows, values: { ...declared.rows.values, ...values } })
+}

@@ -1,0 +1,47 @@
+import { type Photo, renditions } from '../../kernel/project.js'
+import type { Db } from '../../platform/database/connection.js'
+import { type RowChange, type Upsert, upsertRows } from '../../platform/database/upsert.js'
+import { columnOf } from './field-columns.js'
+
+/** A picture from a file; without a statement about consent, what was said of this very picture stays. */
+export type ImportedPhoto = Omit<Photo, 'consent'> & {
+  readonly projectId: number
+  readonly consent: boolean | undefined
+}
+
+const columns = [
+  ...['wire_id', 'title', 'taken_on', 'consent'],
+  ...renditions.map((rendition) => `${columnOf(rendition)}_url`),
+]
+
+const statement: Upsert = { table: 'photo', key: ['project_id', 'position'], columns }
+const keepingConsent: Upsert = {
+  ...statement,
+  values: { consent: 't.consent and t.original_url is not distinct from excluded.original_url' },
+}
+
+/** Writes pictures of different places and returns what became of each. */
+export async function savePhotos(db: Db, photos: readonly ImportedPhoto[]): Promise<RowChange[]> {
+  const changes = new Map<ImportedPhoto, RowChange>()
+  for (const [sql, isStated] of [
+    [statement, true],
+    [keepingConsent, false],
+  ] as const) {
+    const some = photos.filter(({ consent }) => (consent !== undefined) === isStated)
+    const written = await upsertRows(db, sql, some.map(toRow))
+    for (const [index, photo] of some.entries()) changes.set(photo, written[index] ?? 'unchanged')
+  }
+  return photos.map((photo) => changes.get(photo) ?? 'unchanged')
+}
+
+function toRow({ projectId, position, wireId, title, takenOn, consent, renditions: urls }: ImportedPhoto) {
+  return {
+    project_id: projectId,
+    position,
+    wire_id: wireId,
+    title,
+    taken_on: takenOn,
+    consent: consent ?? false,
+    ...Object.fromEntries(renditions.map((rendition) => [`${columnOf(rendition)}_url`, urls[rendition]])),
+  }
+}

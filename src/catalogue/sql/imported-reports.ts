@@ -1,0 +1,122 @@
+import type { FieldProblem } from '../../kernel/errors.js'
+import type { ReportRecord } from '../../kernel/record.js'
+import type { Db } from '../../platform/database/connection.js'
+import { type RowChange, upsertRows } from '../../platform/database/upsert.js'
+import { reportIdOf } from './mirrored-reports.js'
+
+/** A report from a file; `contentHtml` is sanitised. */
+export type ImportedReport = ReportRecord & { readonly projectId: number; readonly id: number | undefined }
+
+/** The projects of which one of these addresses is the page, or the page of its reports. */
+export async function projectsOfLinks(db: Db, links: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const wanted = [...new Set(links)]
+  if (wanted.length === 0) return new Map()
+  const { rows } = await db.query<{ link: string; id: number }>(
+    `select w.link, min(p.id) as id from unnest($1::text[]) w (link)
+        join project p on w.link in (p.project_link, p.progress_report_link) group by w.link having count(*) = 1`,
+    [wanted],
+  )
+  return new Map(rows.map(({ link, id }) => [link, id]))
+}
+
+type StoredReport = { readonly id: number; readonly project_id: number; readonly url: string; readonly source: string }
+
+const statement = {
+  table: 'progress_report',
+  key: ['id'],
+  columns: ['title', 'author_name', 'published_at', 'updated_at', 'content_html', 'url'],
+  insertOnly: ['project_id', 'source'],
+}
+
+/** Writes reports of different addresses, each of a stored project; a report of another project or source stays. */
+export async function saveReports(
+  db: Db,
+  reports: readonly ImportedReport[],
+  source: string,
+): Promise<(RowChange | FieldProblem)[]> {
+  const numbered = await numberReports(db, reports, source)
+  const own = numbered.flatMap((one) => ('id' in one ? [one] : []))
+  const changes = await upsertRows(
+    db,
+    statement,
+    own.map(({ id, report }) => ({
+      id,
+      project_id: report.projectId,
+      title: report.title,
+      author_name: report.authorName,
+      published_at: report.publishedAt,
+      updated_at: report.updatedAt,
+      content_html: report.contentHtml,
+      url: report.url,
+      source,
+    })),
+  )
+  const withNewImages = await replaceImages(db, own)
+  const outcomes = new Map<object, RowChange>(
+    own.map(({ id, report }, index) => {
+      const change = changes[index] ?? 'unchanged'
+      return [report, change === 'unchanged' && withNewImages.has(id) ? 'changed' : change]
+    }),
+  )
+  return numbered.map((one) => ('id' in one ? (outcomes.get(one.report) ?? 'unchanged') : one.problem))
+}
+
+type Numbered = { readonly id: number; readonly report: ImportedReport } | { readonly problem: FieldProblem }
+
+/** Gives each report its number: the stated one, the stored one of its address, else one made of its address. */
+async function numberReports(db: Db, reports: readonly ImportedReport[], source: string): Promise<Numbered[]> {
+  const candidates = reports.map(({ id, url, projectId }) => [
+    id ?? reportIdOf(url),
+    reportIdOf(`${projectId} ${url} again`),
+  ])
+  const { rows } = await db.query<StoredReport>(
+    `select id, project_id, url, source from progress_report
+      where id = any ($1::bigint[]) or url = any ($2::text[]) order by id for no key update`,
+    [candidates.flat(), reports.map(({ url }) => url)],
+  )
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return reports.map((report, index): Numbered => {
+    const [first = 0, second = 0] = candidates[index] ?? []
+    const { projectId, url } = report
+    const same = rows.find((row) => row.url === url && row.project_id === projectId)
+    // A number that another report has is taken only where the file states it.
+    const free = byId.has(first) && report.id === undefined ? second : first
+    const id = report.id ?? same?.id ?? free
+    const stored = byId.get(id)
+    const isOwn = !stored || (stored.project_id === projectId && stored.source === source)
+    if (same && same.id !== id) return { problem: taken('url', 'an address that no other report has', same) }
+    if (!isOwn && stored) return { problem: taken('id', `an id that is new or from ${source}`, stored) }
+    byId.set(id, { id, project_id: projectId, url, source })
+    return { id, report }
+  })
+}
+
+function taken(field: string, expected: string, { id, project_id: project, source }: StoredReport): FieldProblem {
+  return { field, expected, got: `report ${id} of project ${project}, which is ${source}` }
+}
+
+/** Makes the pictures of these reports what their records say; returns the ids of reports whose pictures changed. */
+async function replaceImages(
+  db: Db,
+  reports: readonly { readonly id: number; readonly report: ImportedReport }[],
+): Promise<ReadonlySet<number>> {
+  const wanted = JSON.stringify(
+    reports.flatMap(({ id, report }) =>
+      report.images.map(({ url, mediaType }, position) => ({ report_id: id, position, url, media_type: mediaType })),
+    ),
+  )
+  const removed = await db.query<{ id: number }>(
+    `delete from report_image t where t.report_id = any ($2::bigint[]) and not exists (
+       select from json_populate_recordset(null::report_image, $1::json) w
+       where (w.report_id, w.position, w.url) = (t.report_id, t.position, t.url)
+         and w.media_type is not distinct from t.media_type) returning t.report_id as id`,
+    [wanted, reports.map(({ id }) => id)],
+  )
+  const added = await db.query<{ id: number }>(
+    `insert into report_image (report_id, position, url, media_type)
+     select report_id, position, url, media_type from json_populate_recordset(null::report_image, $1::json)
+     order by report_id, position on conflict (report_id, position) do nothing returning report_id as id`,
+    [wanted],
+  )
+  return new Set([...removed.rows, ...added.rows].map(({ id }) => id))
+}

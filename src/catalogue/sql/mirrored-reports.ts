@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto'
+import type { ReportRecord } from '../../kernel/record.js'
+import type { Db } from '../../platform/database/connection.js'
+import { upsert } from '../../platform/database/upsert.js'
+
+/**
+ * The number a mirrored report has here: the one at the end of its address, else one made of the address, from
+ * 1,000,000,000,000 on.
+ */
+export function reportIdOf(url: string): number {
+  const stated = Number(/[=/](\d{1,12})\/?$/.exec(url)?.[1] ?? 0)
+  if (stated > 0) return stated
+  return 1_000_000_000_000 + createHash('sha256').update(url).digest().readUIntBE(0, 5)
+}
+
+/** The reports that the upstream has of one project. */
+export type MirroredReports = { readonly projectId: number; readonly reports: readonly ReportRecord[] }
+
+const upsertReports = upsert({
+  table: 'progress_report',
+  key: ['id'],
+  columns: ['project_id', 'title', 'author_name', 'published_at', 'updated_at', 'content_html', 'url', 'source'],
+  where: `t.source = 'upstream' and t.project_id = excluded.project_id`,
+})
+
+/**
+ * Makes the mirrored reports of these projects what the upstream has now, set-based: only what differs is written, those
+ * that are gone upstream are removed. A report whose number another project or source has gets one made of its address.
+ * Returns how many were written or removed.
+ */
+export async function replaceReports(db: Db, projects: readonly MirroredReports[]): Promise<number> {
+  if (projects.length === 0) return 0
+  const projectIds = projects.map(({ projectId }) => projectId)
+  const numbered = await numberReports(db, projects)
+  const removed = await db.query(
+    `delete from progress_report
+     where project_id = any ($1::bigint[]) and source = 'upstream' and id <> all ($2::bigint[])`,
+    [projectIds, numbered.map(({ id }) => id)],
+  )
+  const rows = numbered.map(({ id, projectId, report }) => ({
+    id,
+    project_id: projectId,
+    title: report.title,
+    author_name: report.authorName,
+    published_at: report.publishedAt,
+    updated_at: report.updatedAt,
+    content_html: report.contentHtml,
+    url: report.url,
+    source: 'upstream',
+  }))
+  const written = await db.query(upsertReports, [JSON.stringify(rows)])
+  await replaceReportImages(db, projectIds, numbered)
+  return removed.rowCount + written.rowCount
+}
+
+type NumberedReport = { readonly id: number; readonly projectId: number; readonly report: ReportRecord }
+
+/** Gives every report its number; of a report that comes twice the last one counts. */
+async function numberReports(db: Db, projects: readonly MirroredReports[]): Promise<NumberedReport[]> {
+  const byUrl = projects.flatMap(({ projectId, reports }) =>
+    [...new Map(reports.map((report) => [report.url, report])).values()].map((report) => ({
+      id: reportIdOf(report.url),
+      projectId,
+      report,
+    })),
+  )
+  const { rows } = await db.query<{ id: number; project_id: number }>(
+    `select r.id, w.project_id from unnest($1::bigint[], $2::bigint[]) w (id, project_id)
+       join progress_report r on r.id = w.id and (r.project_id <> w.project_id or r.source <> 'upstream')`,
+    [byUrl.map(({ id }) => id), byUrl.map(({ projectId }) => projectId)],
+  )
+  const foreign = new Set(rows.map((row) => `${row.id} ${row.project_id}`))
+  const used = new Set<number>()
+  return byUrl.map((entry) => {
+    const isTaken = foreign.has(`${entry.id} ${entry.projectId}`) || used.has(entry.id)
+    const id = isTaken ? reportIdOf(`${entry.projectId} ${entry.report.url} again`) : entry.id
+    used.add(id)
+    return { ...entry, id }
+  })
+}
+
+async function replaceReportImages(
+  db: Db,
+  projectIds: readonly number[],
+  rows: readonly NumberedReport[],
+): Promise<void> {
+  const json = JSON.stringify(
+    rows.flatMap(({ id, report }) =>
+      report.images.map((image, position) => ({
+        report_id: id,
+        position,
+        url: image.url,
+        media_type: image.mediaType,
+      })),
+    ),
+  )
+  const wanted = 'json_populate_recordset(null::report_image, $1::json)'
+  const mirrored = `r.project_id = any ($2::bigint[]) and r.source = 'upstream'`
+  await db.query(
+    `delete from report_image t using progress_report r
+     where r.id = t.report_id and ${mirrored} and not exists (
+       select from ${wanted} w where (w.report_id, w.position, w.url) = (t.report_id, t.position, t.url)
+         and w.media_type is not distinct from t.media_type)`,
+    [json, projectIds],
+  )
+  await db.query(
+    `insert into report_image (report_id, position, url, media_type)
+     select w.report_id, w.position, w.url, w.media_type from ${wanted} w
+       join progress_report r on r.id = w.report_id and ${mirrored}
+     order by w.report_id, w.position
+     on conflict (report_id, position) do nothing`,
+    [json, projectIds],
+  )
+}

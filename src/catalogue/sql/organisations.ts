@@ -1,0 +1,135 @@
+import { type Organisation, organisationFields, type RowSource } from '../../kernel/project.js'
+import type { OrganisationRecord, RecordSource } from '../../kernel/record.js'
+import type { Db } from '../../platform/database/connection.js'
+import { upsert } from '../../platform/database/upsert.js'
+import { withoutNulls } from '../../platform/database/without-nulls.js'
+import { columnsOf, createToColumns, jsonList, selectFields } from './field-columns.js'
+import { saveCountries, saveThemes, themeColumns } from './reference-lists.js'
+
+/** SQL: the organisation whose id is `id` (SQL too) as JSON of an `Organisation`; null when there is none. */
+export const organisationJson = (id: string): string => `(
+  select row_to_json(t) from (
+    select ${selectFields(organisationFields, 'o')},
+        coalesce(o.stated_total_projects, (select count(*) from project p where p.organisation_id = o.id))
+          as "totalProjects",
+        coalesce(o.stated_active_projects, (select count(*) from project p where p.organisation_id = o.id and p.active))
+          as "activeProjects",
+        ${jsonList(`select ${themeColumns} from organisation_theme join theme on id = theme_id
+          where organisation_id = o.id order by position`)} as themes,
+        ${jsonList(`select code, name from organisation_country join country on code = country_code
+          where organisation_id = o.id order by position`)} as countries
+      from organisation o where o.id = ${id}) t)`
+
+/** An organisation and the version that its wire record is of. */
+export type OrganisationGraph = { readonly organisation: Organisation; readonly version: number }
+
+/** These organisations; unknown ids are left out. One statement, so one snapshot. */
+export async function organisationGraphs(db: Db, ids: readonly number[]): Promise<OrganisationGraph[]> {
+  const { rows } = await db.query<OrganisationGraph>(
+    `select v.version, ${organisationJson('v.organisation_id')} as organisation
+      from organisation_version v where v.organisation_id = any ($1::bigint[])`,
+    [ids],
+    'organisation-graphs',
+  )
+  return rows.map(withoutNulls)
+}
+
+const upsertOrganisations = upsert({
+  table: 'organisation',
+  key: ['id'],
+  columns: [
+    ...columnsOf(organisationFields, 'record').filter((column) => column !== 'id'),
+    'stated_total_projects',
+    'stated_active_projects',
+    'source',
+    'unknown_fields',
+  ],
+  where: 't.source = excluded.source',
+})
+
+const toColumns = createToColumns(organisationFields, 'record')
+
+/** Writes organisations with different ids, and what they work on and where. */
+export async function saveOrganisations(
+  db: Db,
+  organisations: readonly OrganisationRecord[],
+  source: RecordSource,
+): Promise<void> {
+  if (organisations.length === 0) return
+  const rows = organisations.map((record) => ({
+    ...toColumns(record),
+    stated_total_projects: record.statedTotalProjects,
+    stated_active_projects: record.statedActiveProjects,
+    source,
+    unknown_fields: record.unknownFields,
+  }))
+  await db.query(upsertOrganisations, [JSON.stringify(rows)])
+  await replaceCodes(db, organisations, 'organisation_theme', 'theme_id', ({ themes }) => themes.map(({ id }) => id))
+  await replaceCodes(db, organisations, 'organisation_country', 'country_code', ({ countries }) =>
+    countries.map(({ code }) => code),
+  )
+}
+
+async function replaceCodes(
+  db: Db,
+  organisations: readonly OrganisationRecord[],
+  table: 'organisation_theme' | 'organisation_country',
+  column: string,
+  codesOf: (organisation: OrganisationRecord) => readonly string[],
+): Promise<void> {
+  const rows = organisations.flatMap((one) => codesOf(one).map((code, position) => ({ id: one.id, position, code })))
+  const parameters = [
+    organisations.map(({ id }) => id),
+    rows.map((row) => row.id),
+    rows.map((row) => row.position),
+    rows.map((row) => row.code),
+  ]
+  const wanted = 'unnest($2::bigint[], $3::integer[], $4::text[]) as w(organisation_id, position, code)'
+  await db.query(
+    `delete from ${table} t where t.organisation_id = any ($1::bigint[]) and not exists (
+       select from ${wanted}
+       where w.organisation_id = t.organisation_id and w.position = t.position and w.code = t.${column})`,
+    parameters,
+  )
+  await db.query(
+    `insert into ${table} (organisation_id, position, ${column})
+     select organisation_id, position, code from ${wanted} where organisation_id = any ($1::bigint[])
+     on conflict (organisation_id, position) do nothing`,
+    parameters,
+  )
+}
+
+/** Sources of those of these organisations that the store has, by id. */
+export async function organisationSources(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, RowSource>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await db.query<{ id: number; source: RowSource }>(
+    'select id, source from organisation where id = any ($1::bigint[])',
+    [ids],
+  )
+  return new Map(rows.map((row) => [row.id, row.source]))
+}
+
+/** Writes organisation records that come on their own. Returns the ids of those that another source has: they stay as they are. */
+export async function saveOrganisationRecords(
+  db: Db,
+  records: readonly OrganisationRecord[],
+  source: RecordSource,
+): Promise<number[]> {
+  const sources = await organisationSources(
+    db,
+    records.map(({ id }) => id),
+  )
+  const isForeign = ({ id }: OrganisationRecord) => (sources.get(id) ?? source) !== source
+  const own = records.filter((record) => !isForeign(record)).sort((a, b) => a.id - b.id)
+  await saveCountries(
+    db,
+    own.flatMap(({ countries }) => countries),
+  )
+  await saveThemes(
+    db,
+    own.flatMap(({ themes }) => themes),
+    source,
+  )
+  await saveOrganisations(db, own, source)
+  return records.filter(isForeign).map(({ id }) => id)
+}

@@ -1,0 +1,45 @@
+import type { IsoDate } from '../../kernel/dates.js'
+import type { CurrencyCode, Decimal } from '../../kernel/money.js'
+import type { Db } from '../../platform/database/connection.js'
+import { type RowChange, upsertRows } from '../../platform/database/upsert.js'
+
+/** A payout that is agreed on. */
+export type PayoutPlan = {
+  readonly projectId: number
+  readonly reference: string
+  readonly plannedOn: IsoDate
+  readonly amount: Decimal
+  readonly currency: CurrencyCode
+}
+
+/** What became of a plan; `ofProject`: another project has its reference. */
+export type PayoutPlanOutcome = RowChange | { readonly ofProject: number }
+
+const statement = {
+  table: 'payout_plan',
+  key: ['reference'],
+  columns: ['planned_on', 'amount', 'currency'],
+  insertOnly: ['project_id', 'source'],
+}
+
+/** Writes plans of different references, each of a stored project, and returns the outcome of each. */
+export async function savePayoutPlans(
+  db: Db,
+  plans: readonly PayoutPlan[],
+  source: string,
+): Promise<PayoutPlanOutcome[]> {
+  const { rows } = await db.query<{ reference: string; project_id: number }>(
+    'select reference, project_id from payout_plan where reference = any ($1::text[]) order by reference for update',
+    [plans.map(({ reference }) => reference)],
+  )
+  const owners = new Map(rows.map((row) => [row.reference, row.project_id]))
+  const isOwn = (plan: PayoutPlan) => (owners.get(plan.reference) ?? plan.projectId) === plan.projectId
+  const own = plans.filter(isOwn)
+  const changes = await upsertRows(
+    db,
+    statement,
+    own.map(({ projectId, plannedOn, ...plan }) => ({ ...plan, project_id: projectId, planned_on: plannedOn, source })),
+  )
+  const byReference = new Map(own.map(({ reference }, index) => [reference, changes[index] ?? 'unchanged']))
+  return plans.map(({ reference }) => byReference.get(reference) ?? { ofProject: owners.get(reference) ?? 0 })
+}

@@ -1,0 +1,119 @@
+import type { ProjectStatus, RowSource } from '../../kernel/project.js'
+import type { Db } from '../../platform/database/connection.js'
+import { withoutNulls } from '../../platform/database/without-nulls.js'
+
+/** On the platform's site and open, taken off it, or closed. */
+export const projectStates = ['active', 'inactive', 'retired'] as const
+export type ProjectState = (typeof projectStates)[number]
+
+/** SQL: the state of the row `alias` of the table project. */
+export const projectState = (alias: string): string =>
+  `case when ${alias}.status = 'retired' then 'retired' when ${alias}.active then 'active' else 'inactive' end`
+
+/**
+ * SQL: whether the stored row `t` keeps its state against the record `excluded`, because an operator has decided on it. A
+ * record that agrees with the operator is taken over whole: it may say that an active project is funded.
+ */
+export const keepsState = `(t.operator_state is not null and t.operator_state <> ${projectState('excluded')})`
+
+/** A project with its state, for a list. */
+export type ProjectStateRow = {
+  readonly id: number
+  readonly title: string
+  readonly state: ProjectState
+  /** An operator has set the state. */
+  readonly decided: boolean
+  readonly source: RowSource
+  readonly organizationId?: number | undefined
+}
+
+const stateColumns = `p.id, p.title, ${projectState('p')} as state,
+  p.operator_state is not null as decided, p.source, p.organisation_id as "organizationId"`
+
+export type ProjectStateFilter = { readonly state?: ProjectState; readonly organizationId?: number }
+
+/** Up to `limit` projects with ids above `after`, by id. */
+export async function listProjectStates(
+  db: Db,
+  { state, organizationId }: ProjectStateFilter,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<ProjectStateRow[]> {
+  const { rows } = await db.query<ProjectStateRow>(
+    `select ${stateColumns} from project p
+      where p.id > $1 and ($2::text is null or ${projectState('p')} = $2)
+        and ($3::bigint is null or p.organisation_id = $3)
+      order by p.id limit $4`,
+    [after, state ?? null, organizationId ?? null, limit],
+  )
+  return rows.map(withoutNulls)
+}
+
+/** What an operator asks about one project. */
+export type ProjectStateDetails = ProjectStateRow & {
+  readonly active: boolean
+  readonly status: ProjectStatus
+  readonly paused: boolean
+  readonly organizationName?: string | undefined
+  readonly firstSeenOn: string
+  /** Its IATI identifier, if it was ever published. */
+  readonly identifier?: string | undefined
+  /** When the published activity last changed. */
+  readonly lastUpdatedAt?: Date | undefined
+  /** The next publication renders it again. */
+  readonly stale: boolean
+}
+
+/** Undefined when the store has no such project. */
+export async function findProjectState(db: Db, id: number): Promise<ProjectStateDetails | undefined> {
+  const { rows } = await db.query<ProjectStateDetails>(
+    `select ${stateColumns}, p.active, p.status, p.paused, o.name as "organizationName", p.first_seen_on as "firstSeenOn",
+        i.identifier, r.last_updated_at as "lastUpdatedAt", coalesce(v.dirty, true) as stale
+      from project p left join organisation o on o.id = p.organisation_id
+        left join project_version v on v.project_id = p.id left join rendering r on r.project_id = p.id
+        left join published_identifier i on i.project_id = p.id
+      where p.id = $1`,
+    [id],
+  )
+  return rows[0] && withoutNulls(rows[0])
+}
+
+/**
+ * Gives a project the state that an operator has decided on. A funded project stays funded unless it is retired. Returns
+ * whether anything changed; a trigger then marks the project.
+ */
+export async function decideProjectState(db: Db, id: number, state: ProjectState): Promise<boolean> {
+  const wanted = `($2::text, $2 = 'active', case when $2 = 'retired' then 'retired'
+    when status = 'retired' then 'active' else status end)`
+  const { rowCount } = await db.query(
+    `update project set (operator_state, active, status) = row ${wanted}
+      where id = $1 and (operator_state, active, status) is distinct from ${wanted}`,
+    [id, state],
+  )
+  return rowCount > 0
+}
+
+/**
+ * Lets records decide on a project's state again. Its hash is removed, so that its next record is saved even when that is
+ * the one that the store already has. Returns whether an operator had decided.
+ */
+export async function undecideProjectState(db: Db, id: number): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'update project set operator_state = null, source_hash = null where id = $1 and operator_state is not null',
+    [id],
+  )
+  return rowCount > 0
+}
+
+/** The projects among these whose records state another state than an operator has decided on: they keep the operator's. */
+export async function listKeptStates(
+  db: Db,
+  records: readonly { readonly id: number; readonly active: boolean; readonly status: ProjectStatus }[],
+): Promise<{ readonly id: number; readonly decided: ProjectState; readonly stated: ProjectState }[]> {
+  const { rows } = await db.query<{ id: number; decided: ProjectState; stated: ProjectState }>(
+    `select t.id, t.operator_state as decided, ${projectState('excluded')} as stated
+      from project t join unnest($1::bigint[], $2::boolean[], $3::text[]) excluded (id, active, status) on excluded.id = t.id
+      where ${keepsState} order by t.id`,
+    [records.map(({ id }) => id), records.map(({ active }) => active), records.map(({ status }) => status)],
+  )
+  return rows
+}

@@ -1,0 +1,146 @@
+import { organisationFields, projectFields } from '../../kernel/project.js'
+import type { HashedRecord, SaveOptions } from '../../kernel/record.js'
+import type { Db } from '../../platform/database/connection.js'
+import { columnsOf, createToColumns } from './field-columns.js'
+
+/**
+ * Writes what records state in their `iati` elements; what they leave out stays as it is. Lists that are there replace the
+ * stored ones, payouts only those of the same source. Rows that have the values already are not touched.
+ */
+export async function savePublicationFields(
+  db: Db,
+  records: readonly HashedRecord[],
+  options: SaveOptions,
+): Promise<void> {
+  const stated = records.flatMap(({ record: { id, publication } }) => (publication ? [{ id, ...publication }] : []))
+  if (stated.length > 0) {
+    await db.query(updateProjects, [JSON.stringify(stated.map((one) => ({ id: one.id, ...toColumns(one) })))])
+    await replaceSdgs(
+      db,
+      stated.flatMap(({ id, sdgs }) => (sdgs ? [{ id, sdgs }] : [])),
+    )
+    await replaceShares(
+      db,
+      stated.flatMap(({ id, countryShares: shares }) => (shares ? [{ id, shares }] : [])),
+    )
+    await replacePayouts(
+      db,
+      stated.flatMap(({ id, payouts }) => (payouts ? [{ id, payouts }] : [])),
+      options,
+    )
+  }
+  // Of several records of one organisation the last counts.
+  const organisations = new Map(
+    records.flatMap(({ record: { organisation: o } }) => (o?.publication ? [[o.id, o.publication]] : [])),
+  )
+  if (organisations.size === 0) return
+  const rows = [...organisations].map(([id, { ref, type }]) => ({ id, org_ref: ref, org_type: type }))
+  await db.query(updateOrganisations, [JSON.stringify(rows)])
+}
+
+/** Payout references of these records that belong to another project, stored or earlier in the batch. */
+export async function foreignPayouts(
+  db: Db,
+  records: readonly HashedRecord[],
+): Promise<Map<number, { reference: string; projectId: number }>> {
+  const wanted = records.flatMap(({ record }) =>
+    (record.publication?.payouts ?? []).map(({ reference }) => ({ id: record.id, reference })),
+  )
+  if (wanted.length === 0) return new Map()
+  const { rows } = await db.query<{ id: number; reference: string; project_id: number }>(
+    `select w.id, p.reference, p.project_id
+      from json_to_recordset($1::json) as w(id bigint, reference text)
+        join payout_plan p on p.reference = w.reference and p.project_id <> w.id`,
+    [JSON.stringify(wanted)],
+  )
+  const foreign = new Map(rows.map(({ id, reference, project_id: projectId }) => [id, { reference, projectId }]))
+  const owners = new Map<string, number>()
+  for (const { id, reference } of wanted) {
+    const projectId = owners.get(reference) ?? id
+    owners.set(reference, projectId)
+    if (projectId !== id) foreign.set(id, { reference, projectId })
+  }
+  return foreign
+}
+
+const toColumns = createToColumns(projectFields, 'iati')
+
+const updateProjects = updateStated('project', columnsOf(projectFields, 'iati'))
+const updateOrganisations = updateStated('organisation', columnsOf(organisationFields, 'iati'))
+
+/** SQL: gives the rows of `table` those values of $1 that are not null, where they differ. */
+function updateStated(table: 'project' | 'organisation', columns: readonly string[]): string {
+  const stored = columns.map((column) => `t.${column}`).join(', ')
+  const wanted = columns.map((column) => `coalesce(w.${column}, t.${column})`).join(', ')
+  return `
+    update ${table} t set (${columns.join(', ')}) = row (${wanted})
+    from json_populate_recordset(null::${table}, $1::json) w
+    where w.id = t.id and row (${stored}) is distinct from row (${wanted})`
+}
+
+async function replaceSdgs(db: Db, stated: readonly { id: number; sdgs: readonly string[] }[]): Promise<void> {
+  if (stated.length === 0) return
+  const wanted = JSON.stringify(stated.flatMap(({ id, sdgs }) => sdgs.map((code) => ({ project_id: id, code }))))
+  await db.query(
+    `delete from project_sdg s where s.project_id = any ($2::bigint[]) and not exists (
+       select from json_populate_recordset(null::project_sdg, $1::json) w
+       where (w.project_id, w.code) = (s.project_id, s.code))`,
+    [wanted, stated.map(({ id }) => id)],
+  )
+  await db.query(
+    `insert into project_sdg select * from json_populate_recordset(null::project_sdg, $1::json) on conflict do nothing`,
+    [wanted],
+  )
+}
+
+type StatedShares = { id: number; shares: readonly { code: string; share: string }[] }
+
+async function replaceShares(db: Db, stated: readonly StatedShares[]): Promise<void> {
+  if (stated.length === 0) return
+  const wanted = stated.flatMap(({ id, shares }) =>
+    shares.map(({ code, share }) => ({ project_id: id, country_code: code, share })),
+  )
+  await db.query(
+    `update project_country t set share = w.share
+      from project_country c
+        left join json_populate_recordset(null::project_country, $1::json) w
+          on w.project_id = c.project_id and w.country_code = c.country_code
+      where c.project_id = any ($2::bigint[]) and t.project_id = c.project_id and t.position = c.position
+        and t.share is distinct from w.share`,
+    [JSON.stringify(wanted), stated.map(({ id }) => id)],
+  )
+}
+
+type StatedPayouts = { id: number; payouts: readonly { reference: string; plannedOn: string; amount: string }[] }
+
+async function replacePayouts(db: Db, stated: readonly StatedPayouts[], options: SaveOptions): Promise<void> {
+  if (stated.length === 0) return
+  const wanted = JSON.stringify(
+    stated.flatMap(({ id, payouts }) =>
+      payouts.map(({ reference, plannedOn, amount }) => ({
+        reference,
+        project_id: id,
+        planned_on: plannedOn,
+        amount,
+        currency: options.currency,
+        source: options.source,
+      })),
+    ),
+  )
+  await db.query(
+    `delete from payout_plan p where p.project_id = any ($2::bigint[]) and p.source = $3 and not exists (
+       select from json_populate_recordset(null::payout_plan, $1::json) w where w.reference = p.reference)`,
+    [wanted, stated.map(({ id }) => id), options.source],
+  )
+  await db.query(
+    `insert into payout_plan (reference, project_id, planned_on, amount, currency, source)
+     select reference, project_id, planned_on, amount, currency, source
+       from json_populate_recordset(null::payout_plan, $1::json) order by reference
+     on conflict (reference) do update set planned_on = excluded.planned_on, amount = excluded.amount,
+       currency = excluded.currency
+     where payout_plan.project_id = excluded.project_id
+       and (payout_plan.planned_on, payout_plan.amount, payout_plan.currency)
+         is distinct from (excluded.planned_on, excluded.amount, excluded.currency)`,
+    [wanted],
+  )
+}

@@ -1,0 +1,132 @@
+import type { Db } from '../../../platform/database/connection.js'
+import { textArray } from '../../../platform/database/text-array.js'
+
+export type WireFormat = 'xml' | 'json'
+
+/** Which of a project's two records: all of it, or the summary. */
+export type ProjectView = 'full' | 'summary'
+
+/** A record as an API read finds it: its ready text, or none when the stored one is missing or stale. */
+export type TextRow = {
+  readonly id: number
+  readonly text?: string | undefined
+  /** The version that the text was made from, where it was asked for. */
+  readonly version?: string | undefined
+}
+
+/** A project's record, with what decides whether it may be shown. */
+export type ProjectTextRow = TextRow & { readonly active: boolean }
+
+/** Which stored text of a project a read wants; a text with another record version is stale. */
+export type WantedText = { readonly view: ProjectView; readonly format: WireFormat; readonly recordVersion: number }
+
+/** The texts of one version of an organisation. */
+export type OrganisationTexts = {
+  readonly id: number
+  readonly version: number
+  readonly xml: string
+  readonly json: string
+}
+
+/** The texts of one version of a project. */
+export type ProjectTexts = OrganisationTexts & { readonly summaryXml: string; readonly summaryJson: string }
+
+/** The same on its way to the store, where a buffer holds UTF-8. */
+export type StoredTexts = {
+  readonly [Field in keyof ProjectTexts]: ProjectTexts[Field] extends string ? string | Buffer : ProjectTexts[Field]
+}
+
+/** Page size whose statements are prepared; others are rare, and planned each time. */
+export const usualLimit = 10
+
+/** Stores records for later reads; a record of an older version of its project is left out. */
+export async function saveProjectTexts(db: Db, recordVersion: number, texts: readonly StoredTexts[]): Promise<void> {
+  if (texts.length === 0) return
+  await db.query(
+    `insert into wire_record (project_id, version, mapping, xml, json, summary_xml, summary_json)
+      select r.project_id, r.version, $1, r.xml, r.json, r.summary_xml, r.summary_json
+      from unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[])
+          r (project_id, version, xml, json, summary_xml, summary_json)
+        join project_version v on v.project_id = r.project_id and v.version = r.version
+      order by r.project_id
+      on conflict (project_id) do update
+        set version = excluded.version, mapping = excluded.mapping, xml = excluded.xml, json = excluded.json,
+          summary_xml = excluded.summary_xml, summary_json = excluded.summary_json
+        where (wire_record.version, wire_record.mapping) is distinct from (excluded.version, excluded.mapping)`,
+    [
+      recordVersion,
+      texts.map((text) => text.id),
+      texts.map((text) => text.version),
+      textArray(texts.map((text) => text.xml)),
+      textArray(texts.map((text) => text.json)),
+      textArray(texts.map((text) => text.summaryXml)),
+      textArray(texts.map((text) => text.summaryJson)),
+    ],
+  )
+}
+
+/** As `saveProjectTexts`, of organisations. */
+export async function saveOrganisationTexts(
+  db: Db,
+  recordVersion: number,
+  texts: readonly OrganisationTexts[],
+): Promise<void> {
+  if (texts.length === 0) return
+  await db.query(
+    `insert into organisation_record (organisation_id, version, mapping, xml, json)
+      select r.id, r.version, $1, r.xml, r.json
+      from unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[]) r (id, version, xml, json)
+        join organisation_version v on v.organisation_id = r.id and v.version = r.version
+      order by r.id
+      on conflict (organisation_id) do update
+        set version = excluded.version, mapping = excluded.mapping, xml = excluded.xml, json = excluded.json
+        where (organisation_record.version, organisation_record.mapping)
+          is distinct from (excluded.version, excluded.mapping)`,
+    [
+      recordVersion,
+      texts.map((text) => text.id),
+      texts.map((text) => text.version),
+      textArray(texts.map((text) => text.xml)),
+      textArray(texts.map((text) => text.json)),
+    ],
+  )
+}
+
+const columns = {
+  full: { xml: 'xml', json: 'json' },
+  summary: { xml: 'summary_xml', json: 'summary_json' },
+} as const
+
+/**
+ * SQL for the current text of project `p`; `recordVersion` is SQL too. As a subquery for each row, so that a prepared plan
+ * looks up the page's rows by key and never reads the whole table.
+ */
+export function currentProjectText({ view, format }: WantedText, recordVersion: string): string {
+  return `(
+      select w.${columns[view][format]} from project_version v
+        join wire_record w on w.project_id = v.project_id and w.version = v.version
+      where v.project_id = p.id and w.mapping = ${recordVersion}
+    )`
+}
+
+/** As `currentProjectText`, with its version: at most one row of `version` and `text`, to join laterally. */
+export function currentProjectRecord({ view, format }: WantedText, recordVersion: string): string {
+  return `(
+      select w.version::text as version, w.${columns[view][format]} as text from project_version v
+        join wire_record w on w.project_id = v.project_id and w.version = v.version
+      where v.project_id = p.id and w.mapping = ${recordVersion}
+      offset 0
+    )`
+}
+
+/** SQL for the current text of organisation `o`. */
+export function currentOrganisationText(format: WireFormat, recordVersion: string): string {
+  return `(
+      select w.${format} from organisation_version v
+        join organisation_record w on w.organisation_id = v.organisation_id and w.version = v.version
+      where v.organisation_id = o.id and w.mapping = ${recordVersion}
+    )`
+}
+
+/** SQL for the instant up to which this statement's snapshot shows every change; null: not known. */
+export const changesKnownUntil = 'changes_known_until(pg_current_snapshot())'

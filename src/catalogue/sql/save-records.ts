@@ -1,0 +1,295 @@
+import type { FieldProblem } from '../../kernel/errors.js'
+import { projectFields, type RowSource } from '../../kernel/project.js'
+import type { HashedRecord, ProjectRecord, RecordSource, SaveOptions } from '../../kernel/record.js'
+import { regionOfCountry } from '../../kernel/regions.js'
+import { recordTotals } from '../../money/sql/stated-totals.js'
+import type { Db } from '../../platform/database/connection.js'
+import { type RowChange, upsert } from '../../platform/database/upsert.js'
+import { columnsOf, createToColumns } from './field-columns.js'
+import { newerOrganisations, olderThanProject, recordOrganisationInstants } from './newer-stored.js'
+import { organisationSources, saveOrganisations } from './organisations.js'
+import { replaceMainImages } from './photos.js'
+import { keepsState, listKeptStates } from './project-states.js'
+import { foreignPayouts, savePublicationFields } from './publication-fields.js'
+import { type PlacedCountry, regionsOfCountries, saveCountries, saveRegions, saveThemes } from './reference-lists.js'
+import { findThemeIds } from './theme-lookup.js'
+
+/** What became of each record of a batch. */
+export type SaveOutcome = {
+  readonly created: number
+  readonly changed: number
+  readonly unchanged: number
+  readonly refused: readonly { readonly id: number; readonly problem: FieldProblem }[]
+  /** Records that were saved, but whose state an operator has decided otherwise: the operator's stays. */
+  readonly kept: readonly { readonly id: number; readonly problem: FieldProblem }[]
+}
+
+/** The same with the state of each record that was not refused, by id. */
+export type SavedRecords = SaveOutcome & { readonly states: ReadonlyMap<number, RowChange> }
+
+/**
+ * Writes a batch of records with different ids, set-based; call it in a transaction. A record whose hash is the stored
+ * one touches no row, so its project is not marked as changed. Projects and organisations of another source are never
+ * overwritten: their records are refused.
+ */
+export async function saveRecords(
+  db: Db,
+  records: readonly HashedRecord[],
+  options: SaveOptions,
+): Promise<SavedRecords> {
+  const stored = await lockProjects(
+    db,
+    records.map(({ record }) => record.id),
+  )
+  const refused: { id: number; problem: FieldProblem }[] = []
+  const candidates = records.filter(({ record, hash }) => {
+    const row = stored.get(record.id)
+    if (row && row.source !== options.source) {
+      refused.push({ id: record.id, problem: foreign('id', `project ${record.id}`, row.source, options.source) })
+      return false
+    }
+    return row?.source_hash !== hash
+  })
+  const states = new Map<number, RowChange>()
+  for (const { record } of records)
+    if (stored.get(record.id)?.source === options.source) states.set(record.id, 'unchanged')
+  const kept: { id: number; problem: FieldProblem }[] = []
+  const newer = candidates.filter((one) => {
+    const problem = options.keepNewer && olderThanProject(one, stored.get(one.record.id)?.modified_date, options.today)
+    if (problem) kept.push({ id: one.record.id, problem })
+    return !problem
+  })
+  const owners = await organisationSources(
+    db,
+    candidates.flatMap(({ record }) => record.organisation?.id ?? []),
+  )
+  const payouts = await foreignPayouts(db, candidates)
+  const writable = newer.filter(({ record }) => {
+    const payout = payouts.get(record.id)
+    if (payout) {
+      const got = `${payout.reference}, which is of project ${payout.projectId}`
+      refused.push({ id: record.id, problem: { field: 'iati/payouts/reference', expected: 'a new reference', got } })
+      return false
+    }
+    const id = record.organisation?.id
+    const owner = id === undefined ? undefined : owners.get(id)
+    if (owner === undefined || owner === options.source) return true
+    refused.push({
+      id: record.id,
+      problem: foreign('organization/id', `organisation ${id}`, owner, options.source),
+    })
+    return false
+  })
+  kept.push(...(await keptStates(db, writable)))
+  const organisations = options.keepNewer ? await newerOrganisations(db, writable) : new Map<number, FieldProblem>()
+  for (const { record } of writable) {
+    const problem = record.organisation && organisations.get(record.organisation.id)
+    if (problem) kept.push({ id: record.id, problem })
+  }
+  if (writable.length > 0) await saveAll(db, writable, options, organisations)
+  for (const { record } of writable) states.set(record.id, stored.has(record.id) ? 'changed' : 'created')
+  for (const { id } of refused) states.delete(id)
+  const changed = writable.filter(({ record }) => stored.has(record.id)).length
+  const unchanged = records.length - writable.length - refused.length
+  return { created: writable.length - changed, changed, unchanged, refused, kept, states }
+}
+
+function foreign(field: string, what: string, owner: RowSource, source: RecordSource): FieldProblem {
+  return { field, expected: `an id that is new or from ${source}`, got: `${what}, which is ${owner}` }
+}
+
+async function keptStates(db: Db, hashed: readonly HashedRecord[]): Promise<SaveOutcome['kept']> {
+  const kept = await listKeptStates(
+    db,
+    hashed.map(({ record }) => record),
+  )
+  return kept.map(({ id, decided, stated }) => ({
+    id,
+    problem: { field: 'active', expected: `${decided}, as an operator has decided (it stays so)`, got: stated },
+  }))
+}
+
+type StoredProject = {
+  readonly id: number
+  readonly source: RowSource
+  readonly source_hash: string | null
+  readonly modified_date: Date | null
+}
+
+async function lockProjects(db: Db, ids: readonly number[]): Promise<Map<number, StoredProject>> {
+  const { rows } = await db.query<StoredProject>(
+    `select id, source, source_hash, modified_date from project where id = any ($1::bigint[]) order by id for update`,
+    [ids],
+  )
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+async function saveAll(
+  db: Db,
+  hashed: readonly HashedRecord[],
+  options: SaveOptions,
+  keptOrganisations: ReadonlyMap<number, unknown>,
+): Promise<void> {
+  // In id order everywhere, so that two writers cannot deadlock.
+  const placed = await placeRecords(
+    db,
+    [...hashed].sort((a, b) => a.record.id - b.record.id),
+  )
+  await saveThemes(
+    db,
+    placed.flatMap(({ record: { organisation, themes } }) => [...(organisation?.themes ?? []), ...themes]),
+    options.source,
+  )
+  const ordered = await themeRecords(db, placed, options.source)
+  const records = ordered.map(({ record }) => record)
+  // Of several records of one organisation the last counts.
+  const organisations = [...new Map(records.flatMap(({ organisation: o }) => (o ? [[o.id, o]] : []))).values()].filter(
+    ({ id }) => !keptOrganisations.has(id),
+  )
+  await saveRegions(
+    db,
+    records.flatMap(({ regionName }) => regionName ?? []),
+  )
+  await saveCountries(db, records.flatMap(countriesOf))
+  await saveOrganisations(db, organisations, options.source)
+  if (options.keepNewer !== undefined) {
+    const isTaken = ({ record }: HashedRecord) => !keptOrganisations.has(record.organisation?.id ?? 0)
+    await recordOrganisationInstants(db, ordered.filter(isTaken))
+  }
+  await saveProjects(db, ordered, options)
+  for (const list of lists) await replaceList(db, list, records)
+  await replaceMainImages(
+    db,
+    ordered.filter(({ keeps }) => keeps === undefined),
+    options.photoConsent,
+  )
+  await recordTotals(
+    db,
+    ordered.filter(({ keeps }) => keeps !== 'parts and totals'),
+    options,
+  )
+  await savePublicationFields(db, ordered, options)
+}
+
+/** Gives a record without a region the one of its country: as the store has it, else as geography has it. */
+async function placeRecords(db: Db, hashed: readonly HashedRecord[]): Promise<HashedRecord[]> {
+  const codeOf = ({ regionName, countryCode, countries }: ProjectRecord) =>
+    regionName === undefined ? (countryCode ?? countries[0]?.code) : undefined
+  const codes = hashed.flatMap(({ record }) => codeOf(record) ?? [])
+  const stored = await regionsOfCountries(db, codes)
+  return hashed.map((one) => {
+    const code = codeOf(one.record)
+    const regionName = code && (stored.get(code) ?? regionOfCountry(code))
+    return regionName ? { ...one, record: { ...one.record, regionName } } : one
+  })
+}
+
+/** Gives a record that names a theme and has no list of themes the theme of that name. */
+async function themeRecords(db: Db, hashed: readonly HashedRecord[], source: RecordSource): Promise<HashedRecord[]> {
+  const nameOf = ({ themes, themeName }: ProjectRecord) => (themes.length === 0 ? themeName?.trim() : undefined)
+  const ids = await findThemeIds(
+    db,
+    hashed.flatMap(({ record }) => nameOf(record) ?? []),
+    source,
+  )
+  return hashed.map((one) => {
+    const name = nameOf(one.record)
+    const id = name && ids.get(name)
+    return name && id ? { ...one, record: { ...one.record, themes: [{ id, name }] } } : one
+  })
+}
+
+/** The countries that a record names; its region is the one of its primary country. */
+function countriesOf({ countries, regionName, organisation }: ProjectRecord): PlacedCountry[] {
+  const placed = countries.map((country, index) => (index === 0 ? { ...country, regionName } : country))
+  return [...placed, ...(organisation?.countries ?? [])]
+}
+
+const columns = [
+  ...columnsOf(projectFields, 'record').filter((column) => column !== 'id'),
+  'organisation_id',
+  'image_title',
+  'source',
+  'source_hash',
+  'unknown_fields',
+]
+const totals = ['funding', 'number_of_donations', 'remaining']
+const partColumns = ['number_of_reports', 'date_of_most_recent_report', 'image_gallery_size', 'image_title']
+
+/** SQL for records that leave these columns of a stored project as they are. */
+function upsertProjects(kept: readonly string[]): string {
+  return upsert({
+    table: 'project',
+    key: ['id'],
+    columns: columns.filter((column) => !kept.includes(column)),
+    insertOnly: ['first_seen_on', ...kept],
+    where: 't.source = excluded.source',
+    values: {
+      active: `case when ${keepsState} then t.active else excluded.active end`,
+      status: `case when ${keepsState} then t.status else excluded.status end`,
+    },
+  })
+}
+
+const projectStatements = [
+  { keeps: undefined, sql: upsertProjects([]) },
+  { keeps: 'parts', sql: upsertProjects(partColumns) },
+  { keeps: 'parts and totals', sql: upsertProjects([...partColumns, ...totals]) },
+] as const
+
+const toColumns = createToColumns(projectFields, 'record')
+
+async function saveProjects(db: Db, records: readonly HashedRecord[], options: SaveOptions): Promise<void> {
+  for (const { keeps, sql } of projectStatements) {
+    const rows = records
+      .filter((one) => one.keeps === keeps)
+      .map(({ record, hash }) => ({
+        ...toColumns(record),
+        organisation_id: record.organisation?.id ?? record.organisationId,
+        image_title: record.image?.title,
+        source: options.source,
+        source_hash: hash,
+        unknown_fields: record.unknownFields,
+        first_seen_on: options.today,
+      }))
+    if (rows.length > 0) await db.query(sql, [JSON.stringify(rows)])
+  }
+}
+
+type List = {
+  readonly table: string
+  readonly columns: readonly string[]
+  readonly rowsOf: (record: ProjectRecord) => readonly object[]
+}
+
+const lists: readonly List[] = [
+  {
+    table: 'project_country',
+    columns: ['country_code'],
+    rowsOf: ({ countries }) => countries.map(({ code }) => ({ country_code: code })),
+  },
+  { table: 'project_theme', columns: ['theme_id'], rowsOf: ({ themes }) => themes.map(({ id }) => ({ theme_id: id })) },
+  { table: 'video', columns: ['url'], rowsOf: ({ videos }) => videos.map((url) => ({ url })) },
+  { table: 'donation_option', columns: ['amount', 'description'], rowsOf: ({ donationOptions }) => donationOptions },
+]
+
+/** Makes the list of each project what its record says; rows that stay as they are keep what else is known of them. */
+async function replaceList(db: Db, { table, columns, rowsOf }: List, records: readonly ProjectRecord[]): Promise<void> {
+  const rows = records.flatMap((record) =>
+    rowsOf(record).map((row, position) => ({ project_id: record.id, position, ...row })),
+  )
+  const json = JSON.stringify(rows)
+  const wanted = `json_populate_recordset(null::${table}, $1::json)`
+  const same = columns.map((name) => `w.${name} is not distinct from t.${name}`).join(' and ')
+  await db.query(
+    `delete from ${table} t where t.project_id = any ($2::bigint[]) and not exists (
+       select from ${wanted} w where w.project_id = t.project_id and w.position = t.position and ${same})`,
+    [json, records.map(({ id }) => id)],
+  )
+  if (rows.length === 0) return
+  const all = ['project_id', 'position', ...columns].join(', ')
+  await db.query(
+    `insert into ${table} (${all}) select ${all} from ${wanted} on conflict (project_id, position) do nothing`,
+    [json],
+  )
+}

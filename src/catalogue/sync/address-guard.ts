@@ -1,0 +1,80 @@
+import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { ServiceError } from '../../kernel/errors.js'
+
+// IANA special-purpose registries: everything that is not a public unicast address.
+const special = new BlockList()
+for (const [network, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+] as const) {
+  special.addSubnet(network, bits, 'ipv4')
+}
+// Within 2000::/3: Teredo, benchmarking and the like, documentation, 6to4 (which wraps any IPv4 address).
+for (const [network, bits] of [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+] as const) {
+  special.addSubnet(network, bits, 'ipv6')
+}
+const publicIpv6 = new BlockList()
+publicIpv6.addSubnet('2000::', 3, 'ipv6')
+
+/** Whether an IP address is a public one: not private, loopback, link-local, multicast, mapped or reserved. */
+export function isPublicAddress(address: string): boolean {
+  const family = isIP(address)
+  if (family === 4) return !special.check(address, 'ipv4')
+  // Mapped and translated IPv4 addresses (::ffff:0:0/96, 64:ff9b::/96) lie outside 2000::/3.
+  return family === 6 && publicIpv6.check(address, 'ipv6') && !special.check(address, 'ipv6')
+}
+
+/**
+ * Checks an address that came from data before it is fetched: http or https, no credentials, no literal private
+ * address. What a name resolves to is checked by {@link guardedLookup} at the moment of connecting. Throws
+ * `address-refused`.
+ */
+export function checkAddress(url: URL, allowPrivate: boolean): void {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new ServiceError('address-refused', `expected an http or https address, got one with ${url.protocol}`)
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new ServiceError('address-refused', `the address of ${url.host} carries credentials`)
+  }
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  // A literal address is connected to without a look-up.
+  if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) throw refused(host, host)
+}
+
+/** A name look-up for connections that fails when any of the name's addresses is not public. */
+export const guardedLookup: LookupFunction = (hostname, options: LookupOptions, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, found: LookupAddress[]) => {
+    if (error) return callback(error, '', 0)
+    const bad = found.find(({ address }) => !isPublicAddress(address))
+    const [first] = found
+    if (bad || !first) return callback(refused(hostname, bad?.address ?? 'nothing'), '', 0)
+    if (options.all) return callback(null, found)
+    return callback(null, first.address, first.family)
+  })
+}
+
+function refused(host: string, address: string): ServiceError {
+  return new ServiceError(
+    'address-refused',
+    `${host} leads to ${address}, which is not a public address; ALLOW_PRIVATE_NETWORKS=true would allow it`,
+  )
+}

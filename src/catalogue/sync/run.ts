@@ -1,0 +1,105 @@
+import { ServiceError } from '../../kernel/errors.js'
+import type { CurrencyCode } from '../../kernel/money.js'
+import type { ConfigOf, Secrets, UpstreamConfig } from '../../platform/config/config.js'
+import { type RunDeps, underLease } from '../../work/attempt.js'
+import type { EnteringDeps, ScheduledRuns } from '../../work/due.js'
+import { runInline } from '../../work/inline.js'
+import type { Lease, SyncKind, SyncRun } from '../../work/run.js'
+import { renewLease } from '../../work/sql/leases.js'
+import { createSyncRun, finishSync, getSyncRun, type SyncSummary } from '../sql/sync-runs.js'
+import { runSync } from './sync.js'
+import type { SyncProgress } from './sync-session.js'
+import { type ClientOptions, UpstreamClient } from './upstream-client.js'
+
+/** The upstream and how it is read. */
+export type SyncSettings = {
+  readonly upstream: UpstreamConfig
+  readonly currency: CurrencyCode
+  readonly client: ClientOptions
+}
+
+/** What the work on syncs needs. */
+export type SyncRunDeps = RunDeps & SyncSettings
+
+/** The fields of the configuration that a sync uses. */
+export const syncFields = ['upstream', 'allowPrivateNetworks', 'currency', 'reportingOrg'] as const
+
+/** The settings as configured; undefined when nothing is mirrored. */
+export function syncSettings(
+  config: ConfigOf<(typeof syncFields)[number]>,
+  secrets: Secrets,
+): SyncSettings | undefined {
+  const { upstream, allowPrivateNetworks, currency } = config
+  if (!upstream) return undefined
+  const client: ClientOptions = {
+    url: upstream.url,
+    apiKey: secrets.upstreamApiKey ?? '',
+    concurrency: upstream.concurrency,
+    requestsPerSecond: upstream.requestsPerSecond,
+    allowPrivateNetworks,
+    userAgent: `giving-iati data sync (${config.reportingOrg.name.replace(/[^\x20-\x7e]/g, '?')})`,
+  }
+  return { upstream, currency, client }
+}
+
+/** The runs of both sync schedules. */
+export function scheduledSyncs(deps: EnteringDeps, upstream: UpstreamConfig): ScheduledRuns[] {
+  const scheduled = (schedule: string, kind: SyncKind): ScheduledRuns => ({
+    ...deps,
+    kind: 'sync',
+    schedule,
+    enter: (due, trigger) =>
+      createSyncRun(deps.store.db, { kind, trigger, upstream: upstream.url, at: deps.clock(), due }),
+  })
+  return [scheduled('sync', 'incremental'), scheduled('full-sync', 'full')]
+}
+
+/**
+ * A mirror that never began begins at once, not at its first due instant. One run, however many processes start
+ * together: it has an instant that no schedule has.
+ */
+export async function enterFirstSync({ store, clock }: EnteringDeps, { url }: UpstreamConfig): Promise<void> {
+  const due = { schedule: `first sync of ${url}`, at: new Date(0) }
+  await createSyncRun(store.db, { kind: 'full', trigger: 'start', upstream: url, at: clock(), due })
+}
+
+/** Works on a claimed sync; returns how the run ended, or `superseded`. */
+export async function syncOnce(
+  { store, log, clock, currency, upstream, client: clientOptions }: SyncRunDeps,
+  lease: Lease,
+  run: SyncRun,
+  { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress?: (progress: SyncProgress) => void },
+): Promise<string> {
+  const { runId, attempt } = lease
+  if (run.upstream !== upstream.url) {
+    throw new ServiceError('configuration-invalid', `sync ${runId} was for ${run.upstream}, UPSTREAM_URL is another`)
+  }
+  log.info({ runId, attempt, kind: run.kind }, 'sync run started')
+  await using client = new UpstreamClient(clientOptions)
+  const renew = () => renewLease(store.db, lease)
+  const outcome = await underLease({ lease, renew, signal }, (leased) =>
+    runSync({ store, client, clock, currency, lease, run, signal: leased, ...(onProgress && { onProgress }) }),
+  )
+  if (!outcome || !(await finishSync(store.db, lease, outcome, clock()))) return 'superseded'
+  if (outcome.state === 'held') log.warn({ runId, reason: outcome.reason }, 'sync run held')
+  else log.info({ runId }, 'sync run finished')
+  return outcome.state
+}
+
+/** A whole sync in this process, without a queue; see `runInline`. */
+export async function syncInline(
+  deps: SyncRunDeps,
+  runId: number,
+  options: { readonly signal: AbortSignal; readonly onProgress?: (progress: SyncProgress) => void },
+): Promise<SyncSummary> {
+  return await runInline(
+    deps,
+    {
+      kind: 'sync',
+      runId,
+      look: () => getSyncRun(deps.store.db, runId),
+      attempt: (lease, run) => syncOnce(deps, lease, run, options),
+    },
+    { signal: options.signal },
+  )
+}

@@ -1,0 +1,215 @@
+import type { FieldProblem } from '../../../kernel/errors.js'
+import type { AnyFieldTable } from '../../../kernel/field-table.js'
+import { isWhole, signOf } from '../../../kernel/money.js'
+import {
+  type Country,
+  type DonationOption,
+  type OrganisationFields,
+  organisationFields,
+  type ProjectFields,
+  type ProjectStatus,
+  projectFields,
+  renditions,
+} from '../../../kernel/project.js'
+import type { ImageRecord, OrganisationRecord, ProjectRecord, ThemeRecord } from '../../../kernel/record.js'
+import { wireNameOf } from '../names.js'
+import { isObject, objectsOf, type ParsedValue } from './parsed-value.js'
+import { readOrganisationPublication, readProjectPublication } from './publication-fields.js'
+import { RecordReader, shownValue } from './record-reader.js'
+
+/** A record, or everything that is wrong with it and, where readable, its id. */
+export type Reading<T> =
+  | { readonly record: T }
+  | { readonly problems: readonly FieldProblem[]; readonly recordId?: string }
+
+/**
+ * Reads a project record (wire.md 3.1), from XML or JSON alike. Lenient where old clients and captures are odd: numbers as
+ * texts, one object for a list, a missing organisation, empty texts (absent), any offset in dates, unknown fields (kept).
+ * Strict where a wrong value would be published: id, active, status, title, money, counts of donations, dates.
+ */
+export function parseProjectRecord(value: ParsedValue): Reading<ProjectRecord> {
+  return readingOf(value, 'a project object', '', readProject)
+}
+
+/** Reads an organisation record (wire.md 3.3), as leniently as one inside a project. */
+export function parseOrganisationRecord(value: ParsedValue): Reading<OrganisationRecord> {
+  return readingOf(value, 'an organization object', 'organization/', readOrganisation)
+}
+
+/** Reads a picture of a gallery (wire.md 3.4); undefined when it has no rendition. */
+export function parseImageRecord(value: ParsedValue): ImageRecord | undefined {
+  const reading = readingOf(value, 'an image', '', readImage)
+  return 'record' in reading ? reading.record : undefined
+}
+
+function readingOf<T>(
+  value: ParsedValue,
+  expected: string,
+  path: string,
+  read: (reader: RecordReader) => T,
+): Reading<T> {
+  if (!isObject(value)) {
+    const problem = { field: 'record', expected }
+    return { problems: [value === '' ? problem : { ...problem, got: shownValue(value) }] }
+  }
+  const reader = new RecordReader(value, path)
+  const record = read(reader)
+  const { problems } = reader
+  if (problems.length === 0) return { record }
+  const { id } = value
+  return { problems, ...(typeof id === 'string' && id !== '' && { recordId: id.slice(0, 40) }) }
+}
+
+type ReadField = (reader: RecordReader, name: string) => unknown
+
+const statuses: readonly ProjectStatus[] = ['active', 'funded', 'retired']
+
+/** How a field of each kind is read. */
+const kinds: Readonly<Record<string, ReadField>> = {
+  text: (reader, name) => reader.requiredText(name),
+  'text?': (reader, name) => reader.text(name),
+  'textOrEmpty?': (reader, name) => reader.textOrEmpty(name),
+  integer: (reader, name) => reader.requiredId(name),
+  'integer?': (reader, name) => reader.tryCount(name),
+  'bigint?': (reader, name) => reader.tryBigint(name),
+  boolean: (reader, name) => reader.requiredBoolean(name),
+  decimal: (reader, name) => reader.requiredMoney(name),
+  'decimal?': (reader, name) => reader.money(name),
+  'instant?': (reader, name) => reader.instant(name),
+  status: (reader, name) =>
+    reader.required(name, 'active, funded or retired', (text) => statuses.find((one) => one === text), 'active'),
+}
+
+/** Fields that are read in their own way. */
+const exceptions: Readonly<Record<string, ReadField>> = {
+  type: (reader, name) => reader.text(name) ?? 'project',
+  countryCode: (reader, name) => toCountryCode(reader.text(name)),
+  latitude: (reader, name) => reader.tryCoordinate(name, 90),
+  longitude: (reader, name) => reader.tryCoordinate(name, 180),
+}
+
+/** How to read the fields of a table that a record states, without those in `apart`. */
+function readingsOf(table: AnyFieldTable, apart: readonly string[] = []) {
+  return table.flatMap(([field, kind, statedBy]) => {
+    const read = exceptions[field] ?? kinds[kind]
+    return statedBy === 'record' && read && !apart.includes(field) ? [{ field, name: wireNameOf(field), read }] : []
+  })
+}
+
+const projectReadings = readingsOf(projectFields, ['funding', 'numberOfDonations'])
+const organisationReadings = readingsOf(organisationFields)
+
+/** The fields that are present. */
+function readFields<T>(reader: RecordReader, readings: typeof projectReadings): T {
+  const values: Record<string, unknown> = {}
+  for (const { field, name, read } of readings) {
+    const value = read(reader, name)
+    if (value !== undefined) values[field] = value
+  }
+  return values as T
+}
+
+// Hashes of stored records depend on the order of the members: in another order every record would be saved again.
+function readProject(reader: RecordReader): ProjectRecord {
+  const fields = readFields<ProjectFields<'record'>>(reader, projectReadings)
+  const { countryCode, countryName } = fields
+  const countries = readCountries(reader)
+  const record = {
+    ...fields,
+    ...present('organisation', readPart(reader, 'organization', readOrganisation)),
+    ...present('image', readPart(reader, 'image', readImage)),
+    ...present('publication', readPart(reader, 'iati', readProjectPublication)),
+    funding: reader.requiredMoney('funding'),
+    numberOfDonations: reader.count('numberOfDonations') ?? 0,
+    // Records without a list still name one country.
+    countries:
+      countries.length > 0 || countryCode === undefined
+        ? countries
+        : [{ code: countryCode, name: countryName ?? countryCode }],
+    themes: readThemes(reader),
+    videos: reader.parts('videos', 'video').flatMap((video) => video.textOrEmpty('url') ?? []),
+    donationOptions: readDonationOptions(reader),
+  }
+  return { ...record, ...present('unknownFields', reader.unknown()) }
+}
+
+function readOrganisation(reader: RecordReader): OrganisationRecord {
+  const organisation = {
+    ...readFields<OrganisationFields<'record'>>(reader, organisationReadings),
+    ...present('statedTotalProjects', reader.tryCount('totalProjects')),
+    ...present('statedActiveProjects', reader.tryCount('activeProjects')),
+    ...present('publication', readPart(reader, 'iati', readOrganisationPublication)),
+    themes: readThemes(reader),
+    countries: readCountries(reader),
+  }
+  return { ...organisation, ...present('unknownFields', reader.unknown()) }
+}
+
+function readPart<T>(reader: RecordReader, name: string, read: (part: RecordReader) => T): T | undefined {
+  const part = reader.part(name)
+  return part && read(part)
+}
+
+/** An object with this member, or an empty one where the value is absent. */
+function present<Name extends string, T>(name: Name, value: T | undefined) {
+  return (value === undefined ? {} : { [name]: value }) as { readonly [K in Name]?: T }
+}
+
+function readThemes(reader: RecordReader): ThemeRecord[] {
+  const themes = reader.list('themes', 'theme').flatMap((theme) => {
+    const id = plainText(theme.id)
+    return id === undefined ? [] : [{ id, name: plainText(theme.name) ?? id }]
+  })
+  return distinct(themes, (theme) => theme.id)
+}
+
+function readCountries(reader: RecordReader): Country[] {
+  const countries = reader.list('countries', 'country').flatMap((country) => {
+    const code = toCountryCode(plainText(country.iso3166CountryCode))
+    return code === undefined ? [] : [{ code, name: plainText(country.name) ?? code }]
+  })
+  return distinct(countries, (country) => country.code)
+}
+
+function readImage(image: RecordReader): ImageRecord | undefined {
+  const links = objectsOf(image.value('imagelink'))
+  const found = renditions.flatMap((size) => {
+    const url = plainText(links.findLast((link) => link.size === size && plainText(link.url) !== undefined)?.url)
+    return url === undefined ? [] : [[size, url]]
+  })
+  if (found.length === 0) return undefined
+  return {
+    wireId: image.tryCount('id') ?? 0,
+    ...present('title', image.text('title')),
+    renditions: Object.fromEntries(found),
+  }
+}
+
+function readDonationOptions(reader: RecordReader): DonationOption[] {
+  return reader.parts('donationOptions', 'donationOption').flatMap((option) => {
+    const amount = option.money('amount')
+    // Nobody can give an amount of 0.
+    if (amount === undefined || signOf(amount) <= 0) return []
+    if (!isWhole(amount)) option.refuse('amount', 'a whole number, since clients read it as one', amount)
+    return [{ amount, ...present('description', option.text('description')) }]
+  })
+}
+
+/** A text in a list; a value of another kind counts as absent. */
+function plainText(value: ParsedValue | undefined): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined
+}
+
+function toCountryCode(text: string | undefined): string | undefined {
+  const code = text?.trim().toUpperCase()
+  return code !== undefined && /^[A-Z]{2}$/.test(code) ? code : undefined
+}
+
+function distinct<T>(items: readonly T[], key: (item: T) => string): T[] {
+  const seen = new Set<string>()
+  return items.filter((item) => {
+    const isNew = !seen.has(key(item))
+    seen.add(key(item))
+    return isNew
+  })
+}

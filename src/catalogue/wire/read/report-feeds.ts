@@ -1,0 +1,171 @@
+import { parseWireDateTime } from '../../../kernel/dates.js'
+import type { FieldProblem } from '../../../kernel/errors.js'
+import type { ReportRecord } from '../../../kernel/record.js'
+import { reportHtmlProblem, sanitizeReportHtml } from '../../../kernel/report-html.js'
+import { inTurns } from '../../../kernel/turns.js'
+import type { Element } from '../../../kernel/xml/element.js'
+import { escapeText, writeElement } from '../../../kernel/xml/writer.js'
+import { isObject, objectsOf, type ParsedValue, storableText } from './parsed-value.js'
+import { firstCharacter, parseXml, readDocument, unusable } from './upstream-documents.js'
+
+/** The readable reports of a feed, and the problems of the others. */
+export type ReportReading = { readonly reports: readonly ReportRecord[]; readonly problems: readonly FieldProblem[] }
+
+/** An entry of a feed, unchecked. */
+export type FeedEntry = {
+  readonly id?: string | undefined
+  readonly title?: string | undefined
+  readonly author?: string | undefined
+  readonly published?: string | undefined
+  readonly updated?: string | undefined
+  readonly html: string
+  readonly links: readonly { readonly href: string; readonly rel?: string; readonly type?: string }[]
+}
+
+/**
+ * Reads the progress reports of a project, in Atom or its JSON variant (wire.md 9), and sanitises their HTML before it
+ * enters the store. A report whose HTML is too large is refused by name. Throws `upstream-unusable` for another document.
+ */
+export async function readReportFeed(body: Buffer): Promise<ReportReading> {
+  const { base, entries } = await (firstCharacter(body) === '<' ? fromAtom(body) : fromJson(body))
+  const turn = inTurns()
+  const problems: FieldProblem[] = []
+  const reports: ReportRecord[] = []
+  let charactersLeft = mostHtmlCharacters
+  for (const [index, entry] of entries.entries()) {
+    const reading = toReport(entry, base, charactersLeft)
+    if ('url' in reading) {
+      reports.push(reading)
+      charactersLeft -= entry.html.length
+    } else problems.push({ ...reading, field: `entry ${index + 1}/${reading.field}` })
+    await turn()
+  }
+  return { reports, problems }
+}
+
+// HTML of all reports of one project.
+const mostHtmlCharacters = 4_000_000
+
+function toReport(entry: FeedEntry, base: string | undefined, charactersLeft: number): ReportRecord | FieldProblem {
+  const url = toWebAddress(entry.id, base)
+  if (url === undefined) return { field: 'id', expected: "the web address of the report's page", ...got(entry.id) }
+  const published = parseWireDateTime(entry.published?.trim() ?? '')
+  const updated = parseWireDateTime(entry.updated?.trim() ?? '')
+  const publishedAt = published ?? updated
+  if (publishedAt === undefined) {
+    return { field: 'published', expected: 'a date and time with offset', ...got(entry.published) }
+  }
+  const problem = reportHtmlProblem(entry.html)
+  if (problem) return { field: 'content', ...problem }
+  if (entry.html.length > charactersLeft) {
+    const expected = `at most ${mostHtmlCharacters} characters of HTML in all reports of a project`
+    return { field: 'content', expected, got: 'more' }
+  }
+  const author = entry.author?.trim()
+  const images = entry.links.flatMap(({ href, rel, type }) => {
+    const address = rel === 'self' || rel === 'alternate' ? undefined : toWebAddress(href, base)
+    return address === undefined ? [] : [{ url: address, ...(type && { mediaType: type }) }]
+  })
+  return {
+    url,
+    title: entry.title?.trim() || url,
+    ...(author && { authorName: author }),
+    publishedAt,
+    updatedAt: updated ?? publishedAt,
+    contentHtml: sanitizeReportHtml(entry.html),
+    images,
+  }
+}
+
+function got(value: string | undefined): { got?: string } {
+  return value === undefined ? {} : { got: value.slice(0, 120) }
+}
+
+/** The absolute web address that a text stands for. */
+export function toWebAddress(text: string | undefined, base: string | undefined): string | undefined {
+  const trimmed = text?.trim() ?? ''
+  if (trimmed === '') return undefined
+  // An absolute address stays unchanged, since it identifies the report.
+  if (/^https?:\/\//i.test(trimmed)) return URL.canParse(trimmed) ? trimmed : undefined
+  if (base === undefined || !URL.canParse(trimmed, base)) return undefined
+  const url = new URL(trimmed, base)
+  return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : undefined
+}
+
+type Feed = { readonly base: string | undefined; readonly entries: readonly FeedEntry[] }
+
+async function fromAtom(body: Buffer): Promise<Feed> {
+  const root = await parseXml(body, (child) => (localName(child) === 'entry' ? toFeedEntry(child) : undefined))
+  if (localName(root) !== 'feed') throw unusable(`an XML document whose root is ${root.name}, not an Atom feed`)
+  return { base: root.attributes['xml:base'], entries: root.children.flatMap((entry) => entry ?? []) }
+}
+
+/** Reads an entry of an Atom feed. */
+export function toFeedEntry(entry: Element): FeedEntry {
+  const content = childrenOf(entry, 'content')[0] ?? childrenOf(entry, 'summary')[0]
+  const [author] = childrenOf(entry, 'author')
+  return {
+    id: textOf(entry, 'id'),
+    title: textOf(entry, 'title'),
+    author: author && textOf(author, 'name'),
+    published: textOf(entry, 'published'),
+    updated: textOf(entry, 'updated'),
+    html: content ? htmlOf(content) : '',
+    links: childrenOf(entry, 'link').flatMap(({ attributes }) => {
+      const { href, rel, type } = attributes
+      return href === undefined ? [] : [{ href, ...(rel && { rel }), ...(type && { type: storableText(type) }) }]
+    }),
+  }
+}
+
+function localName({ name }: { readonly name: string }): string {
+  return name.slice(name.indexOf(':') + 1)
+}
+
+function childrenOf(parent: Element, name: string): Element[] {
+  return parent.children.filter((child) => localName(child) === name)
+}
+
+function textOf(parent: Element, name: string): string | undefined {
+  const [found] = childrenOf(parent, name)
+  return found && storableText(found.text)
+}
+
+/** RFC 4287, 4.1.3: `html` is escaped markup, `xhtml` a div, everything else text. */
+function htmlOf(content: Element): string {
+  const type = content.attributes.type ?? 'text'
+  if (type === 'xhtml') return storableText(content.children.map((child) => writeElement(child)).join(''))
+  return storableText(type === 'html' || type === 'text/html' ? content.text : escapeText(content.text))
+}
+
+async function fromJson(body: Buffer): Promise<Feed> {
+  const document = await readDocument(body)
+  const feed = isObject(document.feed) ? document.feed : document
+  const list = feed.entries ?? feed.entry
+  if (list === undefined && feed.id === undefined) throw unusable('JSON that is not a feed')
+  const { attributes } = feed
+  const base = isObject(attributes) ? plain(attributes['xml:base']) : undefined
+  const entries = objectsOf(list).map(
+    (entry): FeedEntry => ({
+      id: plain(entry.id),
+      title: plain(entry.title),
+      author: plain(objectsOf(entry.authors ?? entry.author)[0]?.name),
+      published: plain(entry.published),
+      updated: plain(entry.updated),
+      html: plain(entry.content) ?? '',
+      links: objectsOf(entry.links ?? entry.link).flatMap((link) => {
+        const href = plain(link.href)
+        const rel = plain(link.rel)
+        const type = plain(link.type)
+        return href === undefined ? [] : [{ href, ...(rel && { rel }), ...(type && { type }) }]
+      }),
+    }),
+  )
+  return { base, entries }
+}
+
+/** A text, or the text inside an object that some renderings make of `type` and value. */
+function plain(value: ParsedValue | undefined): string | undefined {
+  if (typeof value === 'string') return value
+  return isObject(value) ? plain(value.value ?? value.content) : undefined
+}

@@ -1,0 +1,97 @@
+import { text } from 'node:stream/consumers'
+import { InvalidArgumentError } from 'commander'
+import { type IsoDate, parseIsoDate } from '../kernel/dates.js'
+import { toServiceError } from '../kernel/errors.js'
+import type { Config, Environment } from '../platform/config/config.js'
+import { createOutput, type Output, type PrintedStreams } from './output.js'
+import type { Runtime, RuntimeOptions } from './wiring/runtime.js'
+
+/** The process that a command runs in. */
+export type HostProcess = PrintedStreams & {
+  readonly environment: Environment
+  readonly stdin: NodeJS.ReadableStream
+  /** Aborted when the process is asked to stop. */
+  readonly signal: AbortSignal
+}
+
+/** What a command file needs to register its commands. */
+export class CommandLine {
+  readonly environment: Environment
+  readonly signal: AbortSignal
+  readonly #host: HostProcess
+  #exitCode = 0
+
+  constructor(host: HostProcess) {
+    this.environment = host.environment
+    this.signal = host.signal
+    this.#host = host
+  }
+
+  /** The exit code of the command that ran. */
+  get exitCode(): number {
+    return this.#exitCode
+  }
+
+  /**
+   * Makes a commander action of the work of a command, which gets its output, its arguments and its options, and returns
+   * its exit code.
+   */
+  readonly action =
+    <Given extends unknown[]>(work: (output: Output, ...given: Given) => Promise<number>) =>
+    async (...given: [...Given, ...unknown[]]): Promise<void> => {
+      const command = given.at(-1) as { optsWithGlobals(): { json?: boolean } }
+      const output = createOutput(this.#host, command.optsWithGlobals().json ?? false)
+      this.#exitCode = await work(output, ...(given as unknown as Given))
+    }
+
+  /**
+   * The same for work on the store: opens it, reads these fields of the configuration, and closes everything at the end.
+   * Only here its modules are loaded: they take as long to load as a short command takes.
+   */
+  readonly storeAction = <Given extends unknown[], Field extends keyof Config = never>(
+    fields: readonly Field[],
+    work: (runtime: Runtime<NoInfer<Field>>, output: Output, ...given: Given) => Promise<number>,
+    options?: RuntimeOptions,
+  ) =>
+    this.action(async (output, ...given: Given) => {
+      try {
+        const { openRuntime } = await import('./wiring/runtime.js')
+        await using runtime = await openRuntime(this.environment, fields, { signal: this.signal, ...options })
+        return await work(runtime, output, ...given)
+      } catch (error) {
+        // A service that is stopped while its start waits has ended well.
+        if (options?.waits && this.signal.aborted && toServiceError(error).code === 'aborted') return 0
+        throw error
+      }
+    })
+
+  /** Reads a password or a key: every user of the machine can read arguments, nobody else standard input. */
+  readonly readSecret = async (): Promise<string> => (await text(this.#host.stdin)).replace(/\r?\n$/, '')
+}
+
+/** The option of every command that prints a result. */
+export const jsonOption = ['--json', 'print the result as JSON'] as const
+
+/** Reads a day. */
+export function isoDay(raw: string): IsoDate {
+  const day = parseIsoDate(raw)
+  if (day === undefined) throw new InvalidArgumentError('expected a day such as 2026-11-01')
+  return day
+}
+
+/** Reads a whole number of at least 1. */
+export function wholeNumber(raw: string): number {
+  const value = /^\d{1,9}$/.test(raw) ? Number(raw) : 0
+  if (value < 1) throw new InvalidArgumentError('expected a whole number of at least 1')
+  return value
+}
+
+const durationUnits: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+/** Reads a duration such as 90s or 10h. */
+export function durationSeconds(raw: string): number {
+  const [, amount, unit] = /^(\d{1,6})(s|m|h|d)$/.exec(raw) ?? []
+  const seconds = Number(amount) * (durationUnits[unit ?? ''] ?? 0)
+  if (!(seconds > 0)) throw new InvalidArgumentError('expected a duration such as 90s, 30m, 10h or 7d')
+  return seconds
+}

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { errorCatalogue, ServiceError, toServiceError } from '../kernel/errors.js'
+import { escapeInvisible } from '../kernel/invisible-characters.js'
+import { CommandLine, type HostProcess } from './command-line.js'
+import { createOutput } from './output.js'
+import { registrationsFor } from './registrations.js'
+
+/** The exit code of a command that could not do its work at all; lower codes are each command's own. */
+const failed = 2
+
+/** Runs one command line and returns its exit code. */
+export async function runProgram(args: readonly string[], host: HostProcess): Promise<number> {
+  const commandLine = new CommandLine(host)
+  try {
+    const registrations = await registrationsFor(args[0])
+    await createProgram(host, commandLine, registrations).parseAsync(args, { from: 'user' })
+    return commandLine.exitCode
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : failed
+    printFailure(error, host)
+    return failed
+  }
+}
+
+/** `giving` with these commands; a command inherits how the program prints and fails. */
+function createProgram(
+  { stdout, stderr }: HostProcess,
+  commandLine: CommandLine,
+  registrations: Awaited<ReturnType<typeof registrationsFor>>,
+): Command {
+  const program = new Command('giving')
+    .description('Publishes a giving platform as IATI 2.03 and Atom, and serves its API')
+    .version(version())
+    .showHelpAfterError()
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(escapeLines(text)) })
+    .addHelpText('after', '\nExit codes: 0 done, 1 done but something needs a look (see each command), 2 failed.')
+  for (const register of registrations) register(program, commandLine)
+  return program
+}
+
+/** From the package's own description: two folders above the source, three above the built file. */
+function version(): string {
+  for (const place of ['../../package.json', '../../../package.json']) {
+    try {
+      const description = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as { version?: string }
+      if (description.version) return description.version
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    }
+  }
+  return 'unknown'
+}
+
+/** Commander's messages repeat the arguments, which may come from outside. */
+function escapeLines(text: string): string {
+  return text.split('\n').map(escapeInvisible).join('\n')
+}
+
+/** One line for a failure; the stack only for a defect of this program. */
+function printFailure(error: unknown, host: HostProcess): void {
+  const { note } = createOutput(host, false)
+  const { message, code } = toServiceError(error)
+  note(`giving: ${message}`)
+  if (error instanceof Error && !(error instanceof ServiceError)) {
+    for (const line of error.stack?.split('\n') ?? []) note(line)
+  } else if (errorCatalogue[code].remedy === 'retry') note(`(${code}: trying again may help)`)
+}

@@ -1,0 +1,28 @@
+import { hostname, userInfo } from 'node:os'
+import { type AuditEvent, type Operator, recordAudit } from '../../accounts/sql/audit-events.js'
+import type { Db } from '../../platform/database/connection.js'
+import type { Runtime } from './runtime.js'
+
+/** Enters what an operator did into the audit table, in the transaction that did it where there is one. */
+export async function auditOperator(
+  { clock }: Pick<Runtime, 'clock'>,
+  db: Db,
+  event: Pick<AuditEvent, 'action' | 'subject' | 'details'>,
+  operator = userOfProcess(),
+): Promise<void> {
+  await recordAudit(db, { ...event, ...operator, at: clock() })
+}
+
+/** Who runs a command. */
+function userOfProcess(): Operator {
+  return { actor: `operator ${userName()}`, origin: hostname() }
+}
+
+/** Containers may run as a user without a name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.() ?? 'unknown')
+  }
+}

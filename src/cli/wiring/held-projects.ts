@@ -1,0 +1,36 @@
+import { fieldsOfElement } from '../../catalogue/import/fields-of-element.js'
+import type { HeldProject } from '../../http/portal/pages/held.js'
+import { mappingNotices } from '../../iati/mapping/notices.js'
+import { validationCatalogue } from '../../iati/validation/index.js'
+import type { Notice } from '../../kernel/notice.js'
+import type { Db } from '../../platform/database/connection.js'
+import { findHeldRendering, type HeldRow, heldRenderings } from '../../release/sql/renderings.js'
+
+/** How many projects are held, and the first `limit` of them with the reasons. */
+export async function listHeldProjects(
+  db: Db,
+  limit: number,
+): Promise<{ readonly count: number; readonly projects: readonly HeldProject[] }> {
+  const { count, sample } = await heldRenderings(db, limit)
+  return { count, projects: sample.map(explain) }
+}
+
+/** Why a project is held; undefined when it is not. */
+export async function findHeldProject(db: Db, projectId: number): Promise<HeldProject | undefined> {
+  const row = await findHeldRendering(db, projectId)
+  return row && explain(row)
+}
+
+const rules: Readonly<Record<string, { readonly sentence: string }>> = { ...mappingNotices, ...validationCatalogue }
+
+function explain({ notices, ...held }: HeldRow): HeldProject {
+  return { ...held, notices: notices.filter(({ severity }) => severity === 'error').map(toReason) }
+}
+
+function toReason({ code, path, detail }: Notice): HeldProject['notices'][number] {
+  // The place of an element that is missing is its parent.
+  const [, element] =
+    /^\/iati-activity\/([\w-]+)/.exec(path) ?? /^expected at least \d+ ([\w-]+) in iati-activity\b/.exec(detail) ?? []
+  const fields = element === undefined ? [] : fieldsOfElement(element)
+  return { code, rule: rules[code]?.sentence ?? '', path, detail, fields }
+}

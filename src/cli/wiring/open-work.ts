@@ -1,0 +1,74 @@
+import { startWorker, workerFields } from '../../../jobs/worker.js'
+import { isoInstantOf } from '../../kernel/dates.js'
+import { registerNew } from '../../outbound/registry/register.js'
+import { registryProblems } from '../../outbound/registry/registry-record.js'
+import type { Metrics } from '../../platform/observability/metrics.js'
+import { publicationHealth } from '../../release/health.js'
+import { pruneReleasesWhenIdle } from '../../release/operate/prune-releases.js'
+import { createReleaseReader } from '../../release/read/release-reader.js'
+import { publicationSchedule } from '../../release/run.js'
+import { onceReachable } from '../../work/outage.js'
+import { nextDue } from '../../work/schedule.js'
+import { openDelivery } from './bucket.js'
+import type { CleanupStack } from './cleanup-stack.js'
+import { openHub } from './hub.js'
+import { findNeeds } from './needs.js'
+import { openPayments, paymentFields } from './payments.js'
+import { openPublication, publicationFields } from './publication.js'
+import { findRegistryStatus, usingRegistry } from './registry.js'
+import type { Runtime } from './runtime.js'
+
+/** The fields of the configuration that a worker's work uses. */
+export const workFields = [...workerFields, ...publicationFields, ...paymentFields] as const
+
+export type WorkRuntime = Runtime<(typeof workFields)[number]>
+
+// A connection that stalls gives no error; the largest query of a publication may take this long.
+const workAnswerMs = 120_000
+
+/** Starts a worker in this process; it is closed with the rest. */
+export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: CleanupStack): Promise<void> {
+  const runtime = { ...given, store: given.store.answeringWithin(workAnswerMs) }
+  const { config, secrets, databaseUrl, store, log, clock, signal, feedsDir } = runtime
+  const publication = await onceReachable(log, signal, () => openPublication(runtime, cleanup))
+  const { keepReleases } = config.publish
+  const payments = await openPayments(runtime)
+  const releases = createReleaseReader(feedsDir)
+  const deliver = await onceReachable(log, signal, () => openDelivery(runtime))
+  const tellHub = openHub(runtime)
+  const worker = await startWorker({
+    config,
+    secrets,
+    databaseUrl,
+    store,
+    publication,
+    log,
+    clock,
+    payments,
+    registerNew: async (stopped) =>
+      (await releases.live())
+        ? await usingRegistry(runtime, { dryRun: false }, (deps) =>
+            registerNew({ ...deps, db: store.db, clock }, stopped),
+          )
+        : 'nothing published yet',
+    ...(deliver && { deliver }),
+    ...(tellHub && { tellHub }),
+    needs: async () => {
+      const { needs, live } = await publicationHealth({ store, releases, clock })
+      const registry = config.registry?.sync
+        ? registryProblems(await findRegistryStatus(store, config.registry, live))
+        : []
+      return await findNeeds(store, { publication: needs, registry }, payments, config.upstream !== undefined)
+    },
+    pruneFiles: () => pruneReleasesWhenIdle({ store, feedsDir, keepReleases, clock }),
+    onStageSeconds: (stage, seconds) => metrics.observeStage(stage, seconds),
+    signal,
+  })
+  cleanup.defer(() => worker.close())
+  metrics.watchQueue(() => worker.queueCounts())
+}
+
+/** When the next publication is due, as configured. */
+export function nextByConfiguration({ config, clock }: Runtime<'publish'>): string {
+  return isoInstantOf(nextDue(publicationSchedule(config), clock()))
+}

@@ -1,0 +1,71 @@
+import type { Operator } from '../../accounts/sql/audit-events.js'
+import { approveRelease, rollbackRelease } from '../../release/operate/operate-releases.js'
+import { createRun } from '../../work/sql/runs.js'
+import { pauseSchedule, resumeSchedule } from '../../work/sql/schedules.js'
+import { auditOperator } from './audit.js'
+import type { Runtime } from './runtime.js'
+
+/**
+ * What an operator does by hand: the same with a command and in the console, each with its audit row. A command has no
+ * `operator`: it is the user who runs it.
+ */
+export type ActionRuntime = Pick<Runtime<'publish'>, 'store' | 'clock' | 'log' | 'feedsDir' | 'config'>
+
+/** Enters a publication, which the workers' next round takes up; returns the run's id. */
+export async function requestPublication(
+  runtime: ActionRuntime,
+  { force, reserveSeconds }: { readonly force: boolean; readonly reserveSeconds?: number },
+  operator?: Operator,
+): Promise<number> {
+  const at = runtime.clock()
+  return await runtime.store.transaction(async (db) => {
+    const { id } = await createRun(db, { trigger: 'manual', force, at, ...(reserveSeconds && { reserveSeconds }) })
+    const event = { action: 'publication-requested', subject: `run ${id}`, details: { force } } as const
+    await auditOperator(runtime, db, event, operator)
+    return id
+  })
+}
+
+/** Makes a held release live; see `approveRelease`. */
+export async function approveHeld(
+  runtime: ActionRuntime,
+  id: string,
+  { acceptLoss }: { readonly acceptLoss: boolean },
+  operator?: Operator,
+) {
+  const result = await approveRelease(releaseDeps(runtime), id, { acceptLoss })
+  const details = { acceptLoss, withdrawn: result.withdrawn }
+  const event = { action: 'release-approved', subject: `release ${result.release}`, details } as const
+  await auditOperator(runtime, runtime.store.db, event, operator)
+  runtime.log.warn(result, 'held release approved')
+  return result
+}
+
+/** Puts an earlier release back; see `rollbackRelease`. */
+export async function rollBackTo(runtime: ActionRuntime, id: string, operator?: Operator) {
+  const result = await rollbackRelease(releaseDeps(runtime), id)
+  const details = { from: result.from }
+  const event = { action: 'release-rolled-back', subject: `release ${result.release}`, details } as const
+  await auditOperator(runtime, runtime.store.db, event, operator)
+  runtime.log.warn(result, 'release rolled back')
+  return result
+}
+
+/** Pauses a schedule, or puts it in force again. */
+export async function switchSchedule(
+  runtime: ActionRuntime,
+  name: string,
+  to: 'paused' | 'resumed',
+  operator?: Operator,
+): Promise<void> {
+  await runtime.store.transaction(async (db) => {
+    await (to === 'paused' ? pauseSchedule : resumeSchedule)(db, name, runtime.clock())
+    await auditOperator(runtime, db, { action: `schedule-${to}`, subject: `schedule ${name}` }, operator)
+  })
+  runtime.log.warn({ schedule: name }, `schedule ${to}`)
+}
+
+/** What work on releases needs. */
+export function releaseDeps({ store, feedsDir, clock, config }: ActionRuntime) {
+  return { store, feedsDir, clock, keepReleases: config.publish.keepReleases }
+}

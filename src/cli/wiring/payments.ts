@@ -1,0 +1,76 @@
+import { toServiceError } from '../../kernel/errors.js'
+import { type Gateway, isSandbox, withTimeout } from '../../money/gateways/gateway.js'
+import { createSandboxGateway } from '../../money/gateways/sandbox/sandbox-gateway.js'
+import type { Payments } from '../../money/payments.js'
+import { createDonationBooks } from '../../money/sql/donation-books.js'
+import type { ConfigOf } from '../../platform/config/config.js'
+import { donorFields, openDonorVault } from './donor-vault.js'
+import { isDemoPublisher } from './publication.js'
+import type { Runtime } from './runtime.js'
+
+/** The fields of the configuration that payments use. */
+export const paymentFields = ['payments', 'currency', 'mail', ...donorFields] as const
+
+/** Payments as this runtime is configured. */
+export async function openPayments(
+  runtime: Runtime<(typeof paymentFields)[number]>,
+  { makesDonorKey = true }: { readonly makesDonorKey?: boolean } = {},
+): Promise<Payments> {
+  const { config, clock, log, store } = runtime
+  const { timeoutSeconds, feePercent } = config.payments
+  const donors = await openDonorVault(runtime, { makesKey: makesDonorKey })
+  const gateway = await openGateway(runtime)
+  const closed = [sandboxRefusal(gateway, config), donors.refusal].filter((reason) => reason !== undefined)
+  return {
+    store,
+    clock,
+    books: createDonationBooks(store.db),
+    donors,
+    gateway,
+    timeoutMs: timeoutSeconds * 1000,
+    feePercent,
+    currency: config.currency,
+    mailsReceipts: config.mail !== undefined,
+    closedBecause: closed.length > 0 ? closed.join('; ') : undefined,
+    warn: (details, message) => log.warn(details, message),
+  }
+}
+
+/** Only the chosen processor's library is loaded, since they are large. */
+async function openGateway({
+  config,
+  secrets,
+  clock,
+  store,
+}: Runtime<(typeof paymentFields)[number]>): Promise<Gateway> {
+  const { address, braintree, stripe, timeoutSeconds } = config.payments
+  const key = secrets.paymentKey ?? ''
+  const called = { address, currency: config.currency, timeoutMs: timeoutSeconds * 1000 }
+  if (braintree) {
+    const { createBraintreeGateway } = await import('../../money/gateways/braintree/braintree-gateway.js')
+    return createBraintreeGateway({ ...braintree, ...called, privateKey: key })
+  }
+  if (stripe) {
+    const { createStripeGateway } = await import('../../money/gateways/stripe/stripe-gateway.js')
+    return createStripeGateway({ ...stripe, ...called, secretKey: key, webhookSecret: secrets.webhookSecret })
+  }
+  return createSandboxGateway({ store, clock })
+}
+
+/** Says in the log which account of a processor is charged, or that the processor does not take its settings. */
+export function logAccount({ gateway, timeoutMs }: Payments, { config, log }: Runtime<'payments'>): void {
+  if (config.payments.gateway === 'sandbox') return
+  withTimeout(timeoutMs, (signal) => gateway.describeAccount(signal)).then(
+    (account) => log.info({ gateway: gateway.name, account }, 'donations are charged by a processor'),
+    (error: unknown) => {
+      const details = { gateway: gateway.name, error: toServiceError(error).message }
+      log.error(details, 'the account at the payment processor could not be checked: donations may fail')
+    },
+  )
+}
+
+/** Why this gateway takes no donations; undefined: it does. */
+function sandboxRefusal(gateway: Gateway, { reportingOrg }: ConfigOf<'reportingOrg'>): string | undefined {
+  if (!isSandbox(gateway) || isDemoPublisher(reportingOrg.ref)) return undefined
+  return 'PAYMENT_GATEWAY is a sandbox, which moves no money, and REPORTING_ORG_REF is a real publisher'
+}

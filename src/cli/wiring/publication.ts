@@ -1,0 +1,85 @@
+import { moveDemo } from '../../demo/sql/demo.js'
+import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { parseSigningKey } from '../../kernel/release-chain.js'
+import { removeTestDonations } from '../../money/sql/test-donations.js'
+import { findFact } from '../../platform/database/facts.js'
+import { createPublication } from '../../release/create-publication.js'
+import { adoptLiveRun } from '../../release/operate/restored-database.js'
+import type { Publication } from '../../release/publication.js'
+import { baseUrlFields, resolveBaseUrl } from './base-url.js'
+import type { CleanupStack } from './cleanup-stack.js'
+import { openOfficialSchema, schemaFields } from './official-schema.js'
+import type { Runtime } from './runtime.js'
+
+const mappingFields = ['reportingOrg', 'licence', 'currency', 'language', ...baseUrlFields] as const
+
+/** The fields of the configuration that a publication uses. */
+export const publicationFields = [...mappingFields, 'signing', ...schemaFields, 'publish'] as const
+
+/** The work of publication as this runtime is configured, with the official schema when its files are there. */
+export async function openPublication(
+  runtime: Runtime<(typeof publicationFields)[number]>,
+  cleanup: CleanupStack,
+): Promise<Publication> {
+  const { config, secrets, store, feedsDir, clock, log } = runtime
+  const mappingConfig = await resolveMapping(runtime)
+  if (!isDemoPublisher(config.reportingOrg.ref)) {
+    const removed = await store.transaction(removeTestDonations)
+    if (removed > 0) log.warn({ removed }, 'donations of a sandbox were removed: they are not published as real ones')
+  }
+  await moveDemo(store, mappingConfig.baseUrl)
+  const adopted = await adoptLiveRun({ store, feedsDir })
+  if (adopted !== undefined)
+    log.warn({ runId: adopted }, 'the database is older than the live release: it was restored from a backup')
+  const xsd = await openOfficialSchema(config)
+  if (xsd) cleanup.defer(async () => xsd.dispose())
+  const signer = secrets.signingKey === undefined ? undefined : parseSigningKey(secrets.signingKey)
+  return createPublication({
+    store,
+    mappingConfig,
+    feedsDir,
+    keepReleases: config.publish.keepReleases,
+    maxLossPercent: config.publish.maxLossPercent,
+    clock,
+    ...(xsd && { xsd }),
+    ...(signer && 'value' in signer && { signer: signer.value }),
+  })
+}
+
+/**
+ * The publisher of demo data: the shape of a real identifier with a number that is never given out. What is published
+ * under it is removed by `reset-demo`.
+ */
+export const demoReportingOrgRef = 'US-EIN-000000000'
+
+/** Whether what is published under this reference is only for trials. */
+export function isDemoPublisher(ref: string | undefined): boolean {
+  return ref === undefined || ref === demoReportingOrgRef
+}
+
+/**
+ * The configuration of the mapping. Throws `configuration-invalid` when REPORTING_ORG_REF is missing and the database was
+ * given: identifiers are permanent, so a production store never publishes under the demo publisher.
+ */
+async function resolveMapping(runtime: Runtime<(typeof mappingFields)[number]>): Promise<MappingConfig> {
+  const { config, store, log } = runtime
+  const { ref, name, type } = config.reportingOrg
+  if (ref === undefined) {
+    const demo = !['removed', undefined].includes(await findFact(store.db, 'demo-seeded'))
+    if (config.database.kind === 'given' && !demo) {
+      const message = 'REPORTING_ORG_REF is not set: expected the IATI identifier of the publisher, got nothing'
+      throw new ServiceError('configuration-invalid', message, {
+        problems: [{ field: 'REPORTING_ORG_REF', expected: 'the IATI identifier of the publisher' }],
+      })
+    }
+    if (!demo) log.warn('REPORTING_ORG_REF is not set: publishing under the demo publisher, which is only for trials')
+  }
+  return {
+    reportingOrg: { ref: ref ?? demoReportingOrgRef, name, type },
+    currency: config.currency,
+    language: config.language,
+    ...(config.licence && { licence: config.licence }),
+    baseUrl: await resolveBaseUrl(runtime),
+  }
+}

@@ -1,0 +1,108 @@
+import path from 'node:path'
+import type { Clock } from '../../kernel/dates.js'
+import { type Config, type ConfigOf, type Environment, readConfig, type Secrets } from '../../platform/config/config.js'
+import { processNumber } from '../../platform/config/environment.js'
+import type { PoolOptions } from '../../platform/database/connection.js'
+import { migrate } from '../../platform/database/migrate.js'
+import { openStore, type Store } from '../../platform/database/store.js'
+import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.js'
+import { keepServerRunning } from '../../platform/embedded-postgres/server-keeper.js'
+import { createLog, type Log } from '../../platform/observability/log.js'
+import { onceReachable } from '../../work/outage.js'
+import { CleanupStack } from './cleanup-stack.js'
+
+/** The fields of the configuration that every command with a database uses. */
+const databaseFields = ['dataDir', 'database', 'databasePoolSize', 'logLevel', 'logFormat'] as const
+
+/**
+ * What a command with a database works with: the fields of the configuration that it asked for, and its open store.
+ * Disposing it closes everything, in reverse order.
+ */
+export type Runtime<Field extends keyof Config = never> = AsyncDisposable & {
+  readonly config: ConfigOf<Field | (typeof databaseFields)[number]>
+  readonly secrets: Secrets
+  readonly log: Log
+  readonly clock: Clock
+  /** Aborted when the process is asked to stop. */
+  readonly signal: AbortSignal
+  readonly store: Store
+  /** Address of the given or the embedded database. */
+  readonly databaseUrl: string
+  /** Folder of the published files. */
+  readonly feedsDir: string
+  /** The embedded server that this process holds a lease of; undefined when the database was given. */
+  readonly embedded: { readonly clusterDir: string; readonly joined: boolean } | undefined
+}
+
+/** How a command opens the database. */
+export type RuntimeOptions = {
+  /** Brings the schema up to date; the default. */
+  readonly migrate?: boolean
+  /** Waits for a given database that cannot be reached, until the signal. */
+  readonly waits?: boolean
+}
+
+/**
+ * Reads these fields of the configuration, starts or joins the database, and brings its schema up to date. Throws
+ * `configuration-invalid`, `database-unavailable`, `database-incompatible` or `aborted`.
+ */
+export async function openRuntime<Field extends keyof Config = never>(
+  environment: Environment,
+  fields: readonly Field[],
+  { signal, migrate: migrates = true, waits = false }: RuntimeOptions & { readonly signal: AbortSignal },
+): Promise<Runtime<Field>> {
+  const { config, secrets } = readConfig(environment, [...databaseFields, ...fields])
+  const log = createLog(config.logLevel, config.logFormat, processNumber(environment))
+  const cleanup = new CleanupStack()
+  try {
+    const embedded = secrets.databaseUrl === undefined ? await openEmbedded(config, log, cleanup) : undefined
+    const databaseUrl = secrets.databaseUrl ?? embedded?.url ?? ''
+    const store = openPool({ databaseUrl, log }, { max: config.databasePoolSize })
+    cleanup.defer(() => store.close())
+    if (migrates) {
+      const migrating = () =>
+        migrate(store, (migration) => log.warn({ migration }, 'waits for a table that is in use, and is tried again'))
+      const { applied } = await (waits && !embedded ? onceReachable(log, signal, migrating) : migrating())
+      if (applied.length > 0) log.info({ applied }, 'database schema brought up to date')
+    }
+    return {
+      config,
+      secrets,
+      log,
+      clock: () => new Date(),
+      signal,
+      store,
+      databaseUrl,
+      feedsDir: path.join(config.dataDir, 'feeds'),
+      embedded,
+      [Symbol.asyncDispose]: () => cleanup[Symbol.asyncDispose](),
+    }
+  } catch (error) {
+    await cleanup[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** Opens connections to the database of a runtime; the caller closes them. */
+export function openPool(
+  { databaseUrl, log }: Pick<Runtime, 'databaseUrl' | 'log'>,
+  options: Pick<PoolOptions, 'max' | 'statementTimeoutMs'>,
+): Store {
+  return openStore({ url: databaseUrl, applicationName: 'giving', ...options }, (error) =>
+    log.warn({ error: error.message }, 'an idle database connection broke'),
+  )
+}
+
+/** Starts or joins the embedded server, and starts it again when it was killed. */
+async function openEmbedded({ dataDir }: ConfigOf<'dataDir'>, log: Log, cleanup: CleanupStack) {
+  const embedded = await openEmbeddedPostgres({ dataDir, log: (message) => log.debug({ message }, 'database') })
+  cleanup.defer(() => embedded.release())
+  const keeper = keepServerRunning({
+    dataDir,
+    clusterDir: embedded.clusterDir,
+    onRestart: () => log.warn('our own PostgreSQL had stopped and was started again'),
+    onFailure: (err) => log.error({ err }, 'our own PostgreSQL has stopped and cannot be started again'),
+  })
+  cleanup.defer(() => keeper.stop())
+  return embedded
+}

@@ -1,0 +1,157 @@
+import type { AddressInfo } from 'node:net'
+import { createPasswordHashing } from '../../accounts/passwords.js'
+import { closeApi } from '../../http/api/close-api.js'
+import { createApi } from '../../http/api/create-api.js'
+import type { ApiDeps, ApiLimits } from '../../http/api/deps.js'
+import { connectionsWithinDescriptors } from '../../http/api/descriptors.js'
+import { unlessReadOnly } from '../../platform/database/connection.js'
+import { recordFact } from '../../platform/database/facts.js'
+import type { Metrics } from '../../platform/observability/metrics.js'
+import { createBulkReader } from '../../release/bulk/bulk-reader.js'
+import { createReleaseReader } from '../../release/read/release-reader.js'
+import { nextPublication } from '../../release/run.js'
+import { onceReachable } from '../../work/outage.js'
+import { listRuns } from '../../work/sql/runs.js'
+import { baseUrlFields, listeningUrl } from './base-url.js'
+import { readCertificate } from './certificate.js'
+import type { CleanupStack } from './cleanup-stack.js'
+import { toListenError } from './listen-error.js'
+import { logAccount, openPayments, paymentFields } from './payments.js'
+import { openPool, type Runtime } from './runtime.js'
+
+/** The fields of the configuration that the API uses. */
+export const apiFields = [
+  ...baseUrlFields,
+  ...paymentFields,
+  'reportingOrg',
+  'trustProxy',
+  'allowPlainHttp',
+  'rateLimitPerMinute',
+  'rateLimitPerAddress',
+  'downloadMegabytesPerSecond',
+  'accelLocation',
+  'maxConnections',
+  'maxConnectionsPerAddress',
+  'metricsOnApi',
+  'portal',
+  'websubHub',
+  'tokenTimeoutHours',
+  'registration',
+  'mail',
+  'shutdownSeconds',
+  'shutdownDrainSeconds',
+] as const
+
+/** A runtime whose store is used as the API does: statements have time limits, searches have their own connections. */
+export type ApiRuntime = Runtime<(typeof apiFields)[number]> & Pick<ApiDeps, 'searches'>
+
+// The server ends a statement after these; this process gives up a connection that stalls a second later.
+const statementMs = 10_000
+const searchMs = 3_000
+const stalledMs = 1_000
+
+// How long a slow reader may hold up a shutdown.
+const maxGraceMs = 6_000
+
+// Far above the delay that publishing in the same process causes: only an overload reaches it.
+const eventLoopDelayMs = 1_000
+
+/** Opens the API's connections to the database; `cleanup` closes them. */
+export function openApiRuntime(runtime: Runtime<(typeof apiFields)[number]>, cleanup: CleanupStack): ApiRuntime {
+  const open = (max: number, statementTimeoutMs: number) => {
+    const store = openPool(runtime, { max, statementTimeoutMs })
+    cleanup.defer(() => store.close())
+    return store.answeringWithin(statementTimeoutMs + stalledMs)
+  }
+  const { databasePoolSize } = runtime.config
+  return {
+    ...runtime,
+    store: open(databasePoolSize, statementMs),
+    searches: open(Math.max(2, Math.floor(databasePoolSize / 3)), searchMs),
+  }
+}
+
+/**
+ * Listens and returns the public address. It begins to close as soon as the signal is aborted, while a worker of this
+ * process still finishes its jobs, so that both are down in time; first it drains, for `drainSeconds` unless configured
+ * otherwise. Throws `configuration-invalid` when the port is taken.
+ */
+export async function serveApi(
+  runtime: ApiRuntime,
+  metrics: Metrics,
+  drainSeconds: number,
+  cleanup: CleanupStack,
+): Promise<string> {
+  const { config, log, clock, signal, store, searches } = runtime
+  let baseUrl = config.baseUrl ?? listeningUrl(config, config.port)
+  const payments = await openPayments(runtime)
+  logAccount(payments, runtime)
+  if (payments.closedBecause !== undefined) log.warn(`no donations are taken: ${payments.closedBecause}`)
+  const api = await createApi({
+    store,
+    searches,
+    log,
+    clock,
+    releases: createReleaseReader(runtime.feedsDir),
+    bulk: createBulkReader(runtime.feedsDir),
+    listRuns: (limit) => listRuns(store.db, limit),
+    nextRun: () => nextPublication({ store, clock }),
+    passwords: createPasswordHashing(),
+    payments,
+    metrics,
+    stopping: signal,
+    config: {
+      baseUrl: () => baseUrl,
+      publisherName: config.reportingOrg.name,
+      trustProxy: config.trustProxy,
+      tls: await readCertificate(config),
+      allowPlainHttp: config.allowPlainHttp,
+      limits: limitsOf(runtime),
+      proxyFiles:
+        config.accelLocation === undefined ? undefined : { location: config.accelLocation, folder: runtime.feedsDir },
+      registration: config.registration,
+      sendsMail: config.mail !== undefined,
+      metricsOnApi: config.metricsOnApi,
+      portal: config.portal,
+      websubHub: config.websubHub,
+      tokenTimeoutSeconds: config.tokenTimeoutHours * 3600,
+    },
+  })
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= closeApi(api, {
+      drainMs: (config.shutdownDrainSeconds ?? drainSeconds) * 1000,
+      graceMs: Math.min(config.shutdownSeconds * 1000, maxGraceMs),
+    })
+    return closing
+  }
+  cleanup.defer(close)
+  signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true })
+  try {
+    await api.listen({ host: config.host, port: config.port })
+  } catch (error) {
+    throw toListenError(error, config.host, config.port, 'PORT or HOST')
+  }
+  const { port } = api.server.address() as AddressInfo
+  if (config.baseUrl === undefined) {
+    baseUrl = listeningUrl(config, port)
+    const url = baseUrl
+    await onceReachable(log, signal, () => unlessReadOnly(() => recordFact(store.db, 'base-url', url, clock())))
+  }
+  return baseUrl
+}
+
+function limitsOf({ config, log }: Runtime<(typeof apiFields)[number]>): ApiLimits {
+  const connections = connectionsWithinDescriptors(config.maxConnections)
+  if (connections < config.maxConnections) {
+    log.warn({ connections }, 'fewer connections than MAX_CONNECTIONS: the limit of open files (ulimit -n) is too low')
+  }
+  return {
+    requestsPerKey: config.rateLimitPerMinute,
+    requestsPerAddress: config.rateLimitPerAddress,
+    downloadBytesPerSecond: config.downloadMegabytesPerSecond * 1_000_000,
+    eventLoopDelayMs,
+    connections,
+    connectionsPerAddress: config.maxConnectionsPerAddress,
+  }
+}

@@ -1,0 +1,141 @@
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type JobQueue, openQueue, queueSettings } from '../../../jobs/queue.js'
+import { queueNames, work } from '../../../jobs/work.js'
+import { closeApi } from '../../http/api/close-api.js'
+import type { BoardQueue } from '../../http/console/board.js'
+import type { Looks, OperatorActions } from '../../http/console/console-deps.js'
+import { createConsole } from '../../http/console/create-console.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { isLoopbackHost } from '../../kernel/loopback-host.js'
+import { parseOperatorTokens } from '../../platform/config/operator-token.js'
+import type { Metrics } from '../../platform/observability/metrics.js'
+import { createReleaseReader } from '../../release/read/release-reader.js'
+import { lookAtMirror } from '../sync.js'
+import { listeningUrl } from './base-url.js'
+import { readCertificate } from './certificate.js'
+import { CleanupStack } from './cleanup-stack.js'
+import { findHeldProject, listHeldProjects } from './held-projects.js'
+import { toListenError } from './listen-error.js'
+import { approveHeld, requestPublication, rollBackTo, switchSchedule } from './operator-actions.js'
+import { openPayments } from './payments.js'
+import { openPool, type Runtime } from './runtime.js'
+import { lookAtService, queueStatus, readQueue, statusFields } from './service-status.js'
+
+/** The fields of the configuration that the console uses. */
+export const consoleFields = [...statusFields, 'ops', 'tls', 'rateLimitPerAddress'] as const
+
+type ConsoleRuntime = Runtime<(typeof consoleFields)[number]>
+
+const defaultPort = 8081
+// An action holds the publishing lock with one, works with another, and leaves two to the pages.
+const connections = 4
+const pageMs = 5_000
+const queueMs = 3_000
+const mostClients = { connections: 200, connectionsPerAddress: 100 }
+const failedJobsShown = 20
+
+/**
+ * Serves the console for operators and returns its address; without OPS_PORT a taken port is replaced by a free one. Throws
+ * `configuration-invalid` when OPS_PORT is taken.
+ */
+export async function serveConsole(given: ConsoleRuntime, metrics: Metrics, cleanup: CleanupStack): Promise<string> {
+  const { config, secrets, log, clock, signal, feedsDir } = given
+  const opened = new CleanupStack()
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= opened[Symbol.asyncDispose]()
+    return closing
+  }
+  cleanup.defer(close)
+  // While a worker of this process still finishes its jobs, so that both are down in time.
+  signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true })
+  const pool = openPool(given, { max: connections })
+  opened.defer(() => pool.close())
+  const runtime = { ...given, store: pool.answeringWithin(pageMs) }
+  const operators = parseOperatorTokens(secrets.opsTokens ?? '')
+  // A certificate is for the public name, which loopback addresses do not have.
+  const tls = isLoopbackHost(config.ops.host) ? undefined : config.tls
+  const app = await createConsole({
+    ...{ store: runtime.store, feedsDir, clock, log, metrics, stopping: signal },
+    releases: createReleaseReader(feedsDir),
+    look: await openLooks(runtime, opened),
+    actions: actionsOf({ ...given, store: pool }),
+    operators: 'value' in operators ? operators.value : [],
+    config: {
+      limits: { ...mostClients, requestsPerAddress: config.rateLimitPerAddress },
+      trustProxy: false,
+      tls: await readCertificate({ tls }),
+    },
+  })
+  opened.defer(() => closeApi(app, { drainMs: 0, graceMs: 1_000 }))
+  await listen(app, config.ops.host, config.ops.port)
+  return listeningUrl({ host: config.ops.host, tls }, (app.server.address() as AddressInfo).port)
+}
+
+type ConsoleServer = Awaited<ReturnType<typeof createConsole>>
+
+async function listen(app: ConsoleServer, host: string, port: number | undefined): Promise<void> {
+  const listenOn = (chosen: number) =>
+    app.listen({ host, port: chosen, listenTextResolver: (address) => `the console is at ${address}` })
+  try {
+    await listenOn(port ?? defaultPort)
+  } catch (error) {
+    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+    if (port !== undefined || !isTaken) throw toListenError(error, host, port ?? defaultPort, 'OPS_PORT or OPS_HOST')
+    await listenOn(0)
+  }
+}
+
+/** What the console shows, from where the commands have it. The queue is opened when it is first asked for. */
+async function openLooks(runtime: ConsoleRuntime, cleanup: CleanupStack): Promise<Looks> {
+  const { config, secrets, databaseUrl, store, log, clock } = runtime
+  const payments = await openPayments(runtime)
+  const names = queueNames(work)
+  let opened: Promise<JobQueue> | undefined
+  const open = () => {
+    opened ??= openQueue(queueSettings(config, secrets, databaseUrl), log).catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+  cleanup.defer(async () => await (await opened?.catch(() => undefined))?.close())
+  return {
+    status: async () => {
+      const queue = await queueStatus(config.queue.engine, inTime(open().then(readQueue)))
+      const { status, causes } = await lookAtService(runtime, queue, async () => payments)
+      return { ...status, causes }
+    },
+    held: (limit) => listHeldProjects(store.db, limit),
+    heldProject: (id) => findHeldProject(store.db, id),
+    mirror: async () => {
+      const { upstream, ...mirror } = await lookAtMirror(store.db, config.upstreamUrl, clock())
+      return upstream === undefined ? undefined : { upstream, ...mirror }
+    },
+    jobs: async () => {
+      const asked = open().then((queue) => Promise.all([queue.failed(names, failedJobsShown), queue.schedulers(names)]))
+      const [failed, schedulers] = await inTime(asked)
+      return { failed, schedulers }
+    },
+    // BullMQ's own class, of which the engine shows the rest of this program only a part.
+    boardQueues: async () => (await inTime(open())).opened(names) as unknown as BoardQueue[],
+  }
+}
+
+/** A queue that is away must not make a page hang. */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const late = sleep(queueMs, undefined, { ref: false }).then(() => {
+    throw new ServiceError('queue-unavailable', `the job queue did not answer within ${queueMs / 1000} s`)
+  })
+  return await Promise.race([answer, late])
+}
+
+function actionsOf(runtime: ConsoleRuntime): OperatorActions {
+  return {
+    publish: ({ force }, operator) => requestPublication(runtime, { force }, operator),
+    approve: (id, { acceptLoss }, operator) => approveHeld(runtime, id, { acceptLoss }, operator),
+    rollback: (id, operator) => rollBackTo(runtime, id, operator),
+    switchSchedule: (name, to, operator) => switchSchedule(runtime, name, to, operator),
+  }
+}

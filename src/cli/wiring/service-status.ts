@@ -1,0 +1,133 @@
+import type { JobQueue, QueueCounts } from '../../../jobs/queue.js'
+import { queueNames, work } from '../../../jobs/work.js'
+import { toServiceError } from '../../kernel/errors.js'
+import { paymentWarnings } from '../../money/payment-needs.js'
+import type { Payments } from '../../money/payments.js'
+import { receiptWarnings } from '../../money/receipts/receipt-warnings.js'
+import type { Cause } from '../../outbound/alarms.js'
+import { type RegistryStatus, registryProblems } from '../../outbound/registry/registry-record.js'
+import { pendingMigrations } from '../../platform/database/migrate.js'
+import { publicationHealth } from '../../release/health.js'
+import { createReleaseReader } from '../../release/read/release-reader.js'
+import { publicationSchedule } from '../../release/run.js'
+import type { ReleaseEvent } from '../../release/sql/releases.js'
+import { nextDue } from '../../work/schedule.js'
+import type { RunSummary } from '../../work/sql/runs.js'
+import { findSchedule } from '../../work/sql/schedules.js'
+import { findNeeds } from './needs.js'
+import { paymentFields } from './payments.js'
+import { findRegistryStatus } from './registry.js'
+import type { Runtime } from './runtime.js'
+
+/** The fields of the configuration that the state of the service follows from. */
+export const statusFields = ['publish', 'queue', 'registry', 'upstreamUrl', ...paymentFields] as const
+
+export type StatusRuntime = Runtime<(typeof statusFields)[number]>
+
+/** The state of the service, as `giving status` prints it. */
+export type Status = {
+  readonly database: { readonly kind: 'given' | 'embedded'; readonly reachable: true }
+  readonly migrations: { readonly pending: readonly string[] }
+  readonly queue: QueueStatus
+  readonly lastRun: RunSummary | undefined
+  readonly lastGoodRun: RunSummary | undefined
+  /** Undefined while the schedule is paused. */
+  readonly nextRun: Date | undefined
+  /** A scheduled publication is late. */
+  readonly overdue: boolean
+  /** The rollback that is in force. */
+  readonly rollback: ReleaseEvent | undefined
+  readonly live: { readonly release: string; readonly generated: string; readonly activities: number } | undefined
+  /** What was registered when the registry was last asked; undefined without REGISTRY_URL. */
+  readonly registry: RegistryStatus | undefined
+  readonly held: { readonly count: number; readonly sample: readonly string[] }
+  /** Observations that need no action yet. */
+  readonly warnings: readonly string[]
+  /** Problems that need a person; empty when all is well. */
+  readonly needs: readonly string[]
+}
+
+export type QueueStatus =
+  | { readonly engine: string; readonly reachable: true; readonly workers: number; readonly jobs: QueueCounts }
+  | { readonly engine: string; readonly reachable: false; readonly error: string }
+
+/** Looks at everything; `causes` are behind what needs a person. Payments are opened once the schema is known to fit. */
+export async function lookAtService(
+  { config, store, clock, feedsDir }: Pick<StatusRuntime, 'config' | 'store' | 'clock' | 'feedsDir'>,
+  queue: QueueStatus,
+  openPayments: () => Promise<Payments>,
+): Promise<{ readonly status: Status; readonly causes: readonly Cause[] }> {
+  const pending = await pendingMigrations(store.db)
+  const base = {
+    database: { kind: config.database.kind, reachable: true },
+    migrations: { pending },
+    queue,
+  } as const
+  const next = nextDue(publicationSchedule(config), clock())
+  if (pending.length > 0) {
+    const status = {
+      ...base,
+      lastRun: undefined,
+      lastGoodRun: undefined,
+      nextRun: next,
+      overdue: false,
+      rollback: undefined,
+      live: undefined,
+      registry: undefined,
+      held: { count: 0, sample: [] },
+      warnings: [],
+      needs: [`migrations are pending: run giving migrate (${pending.join(', ')})`],
+    }
+    return { status, causes: [] }
+  }
+  const health = await publicationHealth({ store, releases: createReleaseReader(feedsDir), clock })
+  const { live: release, lastRun, lastGoodRun, overdue, rollback } = health
+  const held = release?.manifest.held
+  const payments = await openPayments()
+  const registry = config.registry && (await findRegistryStatus(store, config.registry, release))
+  const problems = registry ? registryProblems(registry) : []
+  const needs = { publication: health.needs, registry: config.registry?.sync ? problems : [] }
+  const causes = await findNeeds(store, needs, payments, config.upstreamUrl !== undefined)
+  const status = {
+    ...base,
+    lastRun,
+    lastGoodRun,
+    nextRun: (await findSchedule(store.db, 'publish'))?.pausedAt ? undefined : next,
+    overdue,
+    rollback,
+    live: release && {
+      release: release.id,
+      generated: release.manifest.generated,
+      activities: release.manifest.totals.activities,
+    },
+    registry,
+    held: { count: held?.count ?? 0, sample: held?.sample.map((activity) => activity.identifier).slice(0, 10) ?? [] },
+    warnings: [
+      ...health.warnings,
+      ...(config.registry?.sync ? [] : problems),
+      ...(payments.closedBecause === undefined ? [] : [`no donations are taken: ${payments.closedBecause}`]),
+      ...(await receiptWarnings(store.db, payments, clock())),
+      ...(await paymentWarnings(store.db, payments.gateway)),
+    ],
+    needs: [
+      ...(queue.reachable ? [] : [`the queue cannot be reached: ${queue.error}`]),
+      ...causes.map(({ message }) => message),
+    ],
+  }
+  return { status, causes }
+}
+
+/** What is asked of the queue for its state. */
+export async function readQueue(queue: JobQueue) {
+  const [workers, jobs] = await Promise.all([queue.liveWorkers('publish'), queue.counts(queueNames(work))])
+  return { workers, jobs }
+}
+
+/** The state of the queue by what `readQueue` returned; a failure is a state too. */
+export async function queueStatus(engine: string, answer: ReturnType<typeof readQueue>): Promise<QueueStatus> {
+  try {
+    return { engine, reachable: true, ...(await answer) }
+  } catch (error) {
+    return { engine, reachable: false, error: toServiceError(error).message }
+  }
+}

@@ -1,0 +1,75 @@
+import type { FastifyInstance } from 'fastify'
+import type { Log } from '../../platform/observability/log.js'
+import { logFieldsOf } from './log-fields.js'
+
+// Parameters whose values may be written down; every other value (keys, tokens, whatever a client invents) may not.
+const harmlessParameters = new Set([
+  'nextProjectId',
+  'nextOrgId',
+  'projectIds',
+  'q',
+  'start',
+  'filter',
+  'is_test',
+  'limit',
+  'modifiedSince',
+  'theme',
+  'country',
+])
+
+// Where a query begins or goes on: to us, or to the client that wrote it, encoded once or more often too.
+const separator = /[?#;&]|%(?:25)*(?:3[fFbB]|23|26)/
+const equals = /=|%(?:25)*3[dD]/
+
+// A name and password before the host of an absolute address.
+const userInfo = /\/\/[^/]*@/g
+// Keys are UUIDs, tokens have 40 characters.
+const secretShaped = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|[\da-z]{40}/gi
+// Long enough to be the number of a card, whatever stands between the digits; no address of ours has so many.
+const manyDigits = /\d(?:(?:[ +._/-]|%[\da-f]{2}){0,3}\d){12,}/gi
+
+/**
+ * The URL for a log: values of parameters that are not known to be harmless are left out, and whatever has the shape of a
+ * key, a token or a card number anywhere.
+ */
+export function loggableUrl(url: string): string {
+  return withoutParameters(url.replace(userInfo, '//[redacted]@'))
+    .replace(secretShaped, '[redacted]')
+    .replace(manyDigits, '[number]')
+}
+
+function withoutParameters(url: string): string {
+  const queryStart = url.search(separator)
+  if (queryStart < 0) return url
+  const [path = '', ...parameters] = url.split(separator)
+  const loggable = parameters.map((parameter) => {
+    const [name = '', value] = parameter.split(equals, 2)
+    if (value === undefined) return '[redacted]'
+    return harmlessParameters.has(name) ? parameter : `${name}=[redacted]`
+  })
+  return `${path}?${loggable.join('&')}`
+}
+
+/** One line a request, when its answer has been sent or given up: who asked for what from where, and the outcome. */
+export function logRequests(app: FastifyInstance, parent: Log): void {
+  // Its fields are chosen here, so looking for secrets in each line again would only cost time.
+  const log = parent.child({}, { redact: [] })
+  app.addHook('onResponse', (request, reply, done) => {
+    const release = reply.getHeader('x-release')
+    log.info(
+      {
+        requestId: request.id,
+        address: request.ip,
+        ...logFieldsOf(request),
+        method: request.method,
+        url: loggableUrl(request.originalUrl),
+        route: request.routeOptions.url,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        ...(release !== undefined && { release }),
+      },
+      'request',
+    )
+    done()
+  })
+}

@@ -1,0 +1,89 @@
+import type { FastifyInstance } from 'fastify'
+import { createIndexReader } from '../../release/read/activity-index.js'
+import { Portal } from '../portal/portal.js'
+import { logRequests } from './access-log.js'
+import { allowAllOrigins } from './cors.js'
+import type { ApiDeps } from './deps.js'
+import { Downloads } from './downloads.js'
+import { nothingHere, sendError } from './errors.js'
+import { limitRate, refuseUnderPressure } from './limits.js'
+import { closeForMaintenance } from './maintenance.js'
+import { describeApi } from './openapi.js'
+import { createAuthentication } from './operations/authenticate.js'
+import { refusePlainHttp } from './plain-http.js'
+import { accountRoutes } from './routes/accounts.js'
+import { activityRoute } from './routes/activities.js'
+import { demoRoutes } from './routes/demo.js'
+import { donationRoutes } from './routes/donations.js'
+import { bulkFileRoute, downloadReads } from './routes/downloads.js'
+import { feedRoutes } from './routes/feeds.js'
+import { healthRoutes } from './routes/health.js'
+import { indexRoutes } from './routes/index-page.js'
+import { measureRequests, metricsRoute } from './routes/metrics.js'
+import { organizationReads } from './routes/organizations.js'
+import { portalRoutes } from './routes/portal.js'
+import { projectReads } from './routes/projects.js'
+import { readRoutes } from './routes/read-route.js'
+import { reportReads } from './routes/reports.js'
+import { searchReads } from './routes/search.js'
+import { secureArea } from './routes/secure.js'
+import { statusRoute } from './routes/status.js'
+import { themeListRoutes } from './routes/theme-list.js'
+import { themeAndRegionReads } from './routes/themes-and-regions.js'
+import { webhookRoute } from './routes/webhooks.js'
+import { secureHeaders } from './security-headers.js'
+import { createServer } from './server.js'
+
+const reads = [projectReads, searchReads, organizationReads, themeAndRegionReads, reportReads, downloadReads]
+
+/**
+ * The whole HTTP side: the API, the published files, the index page, health. The caller listens and closes it; tests inject
+ * requests. Closing lets running answers finish and drops idle connections.
+ */
+export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
+  const { config } = deps
+  const app = createServer(deps)
+  if (config.trustProxy === true) {
+    deps.log.warn(
+      'TRUST_PROXY=true lets every client choose the address that limits count: name the networks of your proxies',
+    )
+  }
+  await allowAllOrigins(app)
+  await secureHeaders(app, config)
+  logRequests(app, deps.log)
+  refuseUnderPressure(app, config.limits)
+  const countKey = limitRate(app, config.limits, deps.log)
+  if (!config.allowPlainHttp) refusePlainHttp(app)
+  closeForMaintenance(app, deps)
+  // Bodies stay bytes until a route reads them, so that an unknown address is 404 whatever the body.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
+  app.setErrorHandler(sendError)
+  app.setNotFoundHandler((request, reply) => sendError(nothingHere(request), request, reply))
+
+  const authenticate = createAuthentication(deps)
+  const downloads = new Downloads(config)
+  await describeApi(app, config)
+  accountRoutes(app, { ...deps, authenticate, countKey })
+  await secureArea(app, { ...deps, countKey }, (area) => donationRoutes(area, deps))
+  webhookRoute(app, deps)
+  readRoutes(
+    app,
+    reads.flatMap((group) => group(deps)),
+    { authenticate, countKey },
+  )
+  bulkFileRoute(app, { ...deps, downloads })
+  const readIndex = createIndexReader()
+  const portal = config.portal ? new Portal(deps.releases, readIndex, config) : undefined
+  activityRoute(app, { ...deps, readIndex })
+  feedRoutes(app, { ...deps, downloads })
+  statusRoute(app, deps)
+  indexRoutes(app, deps, portal)
+  if (portal) portalRoutes(app, deps, portal)
+  themeListRoutes(app, deps)
+  demoRoutes(app, deps, portal)
+  healthRoutes(app, deps)
+  if (deps.metrics) measureRequests(app, deps.metrics)
+  metricsRoute(app, config.metricsOnApi ? deps.metrics : undefined)
+  return app
+}

@@ -1,0 +1,87 @@
+import type { PasswordHashing } from '../../accounts/passwords.js'
+import type { Clock } from '../../kernel/dates.js'
+import type { Payments } from '../../money/payments.js'
+import type { Store } from '../../platform/database/store.js'
+import type { Log } from '../../platform/observability/log.js'
+import type { Metrics } from '../../platform/observability/metrics.js'
+import type { BulkReader } from '../../release/bulk/bulk-reader.js'
+import type { ReleaseReader } from '../../release/read/release-reader.js'
+import type { RunSummary } from '../../work/sql/runs.js'
+
+/** Limits of one process. */
+export type ApiLimits = {
+  /** Connections at a time, of all clients. */
+  readonly connections: number
+  /** Connections at a time from one address; of IPv6, from one network (/64). */
+  readonly connectionsPerAddress: number
+  /** Requests of one key in a minute; 0: no limit. */
+  readonly requestsPerKey: number
+  /** Requests from one address in a minute, published files and health aside; 0: no limit. */
+  readonly requestsPerAddress: number
+  /** Bytes of published files to one address in a second; 0: no limit. */
+  readonly downloadBytesPerSecond: number
+  /** API requests are answered with 503 while the event loop lags more than this; 0: never. */
+  readonly eventLoopDelayMs: number
+}
+
+/** What operations on accounts, keys and tokens work with. */
+export type AccessDeps = {
+  readonly store: Store
+  readonly clock: Clock
+  readonly passwords: PasswordHashing
+}
+
+/** Everything that the API works with; nothing else reaches it. */
+export type ApiDeps = AccessDeps & {
+  /** The same database through separate connections, so that slow searches do not delay other requests. */
+  readonly searches: Store
+  readonly releases: ReleaseReader
+  readonly bulk: BulkReader
+  /** The newest publication runs, newest first. */
+  readonly listRuns: (limit: number) => Promise<readonly RunSummary[]>
+  /** When the next publication is due; undefined while no schedule is in force, or an operator has paused it. */
+  readonly nextRun: () => Promise<Date | undefined>
+  readonly log: Log
+  readonly payments: Payments
+  /** Aborted when the process is asked to stop: `/readyz` is 503 from then on. */
+  readonly stopping: AbortSignal
+  /** Measures every request; undefined: nothing does. */
+  readonly metrics?: Metrics
+  readonly config: ApiConfig
+}
+
+/** What a server without routes needs. */
+export type ServerDeps = {
+  readonly log: Log
+  readonly config: Pick<ApiConfig, 'trustProxy' | 'tls'> & {
+    readonly limits: Pick<ApiLimits, 'connections' | 'connectionsPerAddress'>
+  }
+}
+
+export type ApiConfig = {
+  /** Public address without trailing slash; a function, since the port may be known only after listening. */
+  readonly baseUrl: () => string
+  /** Name of the publisher, shown to people. */
+  readonly publisherName: string
+  /** Proxies whose `X-Forwarded-For` is trusted: all, none, a number of hops, or addresses and networks. */
+  readonly trustProxy: boolean | number | string
+  /** Certificate chain and private key (PEM) to serve HTTPS with; undefined: plain HTTP. */
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined
+  /** Whether accounts, tokens and the secure area also answer plain HTTP from other machines. */
+  readonly allowPlainHttp: boolean
+  readonly limits: ApiLimits
+  /** The location of the nginx before the API that has this folder of published files; undefined: none has. */
+  readonly proxyFiles: { readonly location: string; readonly folder: string } | undefined
+  /** Who may make an account: everybody, who has an invitation, or the operator alone. */
+  readonly registration: 'open' | 'invite' | 'closed'
+  /** Whether mail is sent: e-mails of new accounts are verified, and forgotten passwords replaced by mail. */
+  readonly sendsMail: boolean
+  /** The WebSub hub that feeds name; undefined: none. */
+  readonly websubHub: string | undefined
+  /** Whether `/metrics` is served here too, beside the console. */
+  readonly metricsOnApi: boolean
+  /** Whether the pages of the portal are served. */
+  readonly portal: boolean
+  /** Lifetime of the access tokens of accounts that people make themselves. */
+  readonly tokenTimeoutSeconds: number
+}

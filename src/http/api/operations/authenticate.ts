@@ -1,0 +1,80 @@
+import type { Grant } from '../../../accounts/sql/account-administration.js'
+import { type ApiKey, findKey, recordKeyUse, secretDigest } from '../../../accounts/sql/accounts.js'
+import { type Caller, findCaller } from '../../../accounts/sql/callers.js'
+import { ServiceError } from '../../../kernel/errors.js'
+import type { AccessDeps } from '../deps.js'
+
+/** Finds the key of a request; throws `key-missing` or `key-unknown`. */
+export type Authenticate = (key: string | undefined) => Promise<ApiKey>
+
+const rememberedMs = 5_000
+const rememberedMax = 10_000
+
+/**
+ * Checks keys, and remembers found ones by their hash for at most 5 s (architecture.md 2.8). Unknown keys are not
+ * remembered, so that a new key works at once and a flood of invented ones fills nothing.
+ */
+export function createAuthentication(
+  { store, clock }: Pick<AccessDeps, 'store' | 'clock'>,
+  monotonicMs: () => number = () => performance.now(),
+): Authenticate {
+  const remembered = new Map<string, { key: ApiKey; until: number }>()
+  return async (text) => {
+    if (isAbsent(text)) throw new ServiceError('key-missing', 'the query parameter api_key is missing')
+    const name = secretDigest(text)
+    const known = remembered.get(name)
+    if (known && known.until > monotonicMs()) return known.key
+    const key = await findKey(store.db, Buffer.from(name, 'base64'), clock())
+    if (!key) {
+      remembered.delete(name)
+      throw unknownKey(text)
+    }
+    await recordKeyUse(store.db, key, clock())
+    if (remembered.size >= rememberedMax) remembered.clear()
+    remembered.set(name, { key, until: monotonicMs() + rememberedMs })
+    return key
+  }
+}
+
+/** The error of a key that is not registered, named as the client sent it, cut at 64 characters (wire.md 2.2). */
+export function unknownKey(text: string): ServiceError {
+  return new ServiceError('key-unknown', `api_key ${text.trim().slice(0, 64)} is not registered`)
+}
+
+/** Throws `key-restricted` unless the key may be used for this. */
+export function requireScope({ scope }: Pick<ApiKey, 'scope'>, needed: 'read' | 'donate'): void {
+  if (scope.includes(needed)) return
+  const what = needed === 'read' ? 'reads' : 'tokens and secure operations'
+  throw new ServiceError('key-restricted', `this api_key is not for ${what}`)
+}
+
+/**
+ * Who makes a secure request (wire.md 1.3). Never remembered, so that a token that was signed out or a grant that was
+ * withdrawn ends at once. `identified` gets the caller before token and grant are checked. Throws `key-missing`,
+ * `token-missing`, `key-unknown`, `key-restricted`, `token-unknown` or `grant-missing`.
+ */
+export async function authenticateSecure(
+  { store, clock }: AccessDeps,
+  { apiKey, token }: { readonly apiKey: string | undefined; readonly token: string | undefined },
+  grant: Grant,
+  identified: (caller: Caller) => void,
+): Promise<Caller> {
+  if (isAbsent(apiKey)) throw new ServiceError('key-missing', 'the query parameter api_key is missing')
+  if (isAbsent(token)) throw new ServiceError('token-missing', 'the query parameter api_token is missing')
+  const found = await findCaller(store.db, { apiKey, token, at: clock() })
+  if (!found) throw unknownKey(apiKey)
+  identified(found.caller)
+  requireScope(found.caller, 'donate')
+  await recordKeyUse(store.db, { ...found.caller, id: found.caller.keyId }, clock())
+  if (!found.tokenValid) {
+    throw new ServiceError('token-unknown', 'the api_token is not valid for this api_key: get a new one')
+  }
+  if (!found.caller.grants.includes(grant)) {
+    throw new ServiceError('grant-missing', `this account has not been granted ${grant}: ask the operator`)
+  }
+  return found.caller
+}
+
+function isAbsent(text: string | undefined): text is undefined | '' {
+  return text === undefined || text.trim() === ''
+}

@@ -1,0 +1,56 @@
+import { passwordProblem } from '../../../accounts/password-strength.js'
+import type { PasswordHashing } from '../../../accounts/passwords.js'
+import { createAccount, issueKey } from '../../../accounts/sql/accounts.js'
+import { type FieldProblem, invalidFields } from '../../../kernel/errors.js'
+import type { AccessDeps } from '../deps.js'
+
+export type NewApiUser = { readonly email: string; readonly password: string; readonly tokenTimeoutSeconds: number }
+
+// The usual shape of one mailbox: a local part, an at sign, a domain with a dot. RFC 5321 allows 254 characters.
+const emailPattern = /^[^\s@<>"\p{Cc}]{1,64}@[^\s@<>"\p{Cc}.]+(\.[^\s@<>"\p{Cc}.]+)+$/u
+
+/**
+ * Creates an account with its first key and returns the key's text, which cannot be shown again. Throws
+ * `request-invalid` naming every wrong field, or the e-mail when it is taken.
+ */
+export async function createApiUser(
+  deps: AccessDeps,
+  user: NewApiUser,
+): Promise<{ accountId: number; keyId: number; apiKey: string }> {
+  const { store, clock } = deps
+  const account = await toNewAccount(deps.passwords, user)
+  const at = clock()
+  return await store.transaction(async (db) => {
+    const accountId = await createAccount(db, { ...account, at })
+    const key = await issueKey(db, accountId, at)
+    return { accountId, keyId: key.id, apiKey: key.text }
+  })
+}
+
+/** Checks and hashes a new password; throws `request-invalid` naming the field. */
+export async function toPasswordHash(
+  passwords: PasswordHashing,
+  { email, password }: { readonly email: string; readonly password: string },
+  field = 'password',
+): Promise<string> {
+  const problem = await passwordProblem(password, email)
+  if (problem !== undefined) throw invalidFields([{ field, expected: problem }])
+  return await passwords.hash(password)
+}
+
+/**
+ * Checks a new account and hashes its password; throws `request-invalid` naming every wrong field. The e-mail is not looked
+ * up, so that a taken one takes the same time.
+ */
+export async function toNewAccount(passwords: PasswordHashing, { password, tokenTimeoutSeconds, ...user }: NewApiUser) {
+  const email = user.email.trim()
+  const problems: FieldProblem[] = []
+  if (email.length > 254 || !emailPattern.test(email)) problems.push({ field: 'email', expected: 'an e-mail address' })
+  const passwordExpected = await passwordProblem(password, email)
+  if (passwordExpected !== undefined) problems.push({ field: 'password', expected: passwordExpected })
+  if (!Number.isInteger(tokenTimeoutSeconds) || tokenTimeoutSeconds < 1 || tokenTimeoutSeconds > 2_147_483_647) {
+    problems.push({ field: 'tokenTimeoutSeconds', expected: 'a whole number of seconds, at least 1' })
+  }
+  if (problems.length > 0) throw invalidFields(problems)
+  return { email, passwordHash: await passwords.hash(password), tokenTimeoutSeconds }
+}

@@ -1,0 +1,183 @@
+import { type FieldProblem, invalidFields } from '../../../kernel/errors.js'
+import {
+  type CurrencyCode,
+  type Decimal,
+  fromMinorUnits,
+  minorUnitExponent,
+  signOf,
+  toMinorUnits,
+} from '../../../kernel/money.js'
+import type { DonationRequest } from '../../../money/donation-request.js'
+import type { PaymentMethod } from '../../../money/gateways/gateway.js'
+import { type MaskedCard, maskTestCard } from '../../../money/gateways/sandbox/test-cards.js'
+import { type DonationVersion, donationRequestSchema, minimumAmount } from '../contract/donation-schemas.js'
+import { FieldReader } from './field-reader.js'
+
+/** What decides how a request is read. */
+export type DonationRules = {
+  readonly version: DonationVersion
+  readonly currency: CurrencyCode
+  /** Accepted values of `paymentGateway`, in lower case. */
+  readonly gateways: readonly string[]
+  /** Whether the caller has the grant for this field; otherwise it is ignored. */
+  readonly mayNote: boolean
+  readonly mayNamePartner: boolean
+}
+
+/** Fields of `payment_detail` that say who pays, in the order of the answer's JSON. */
+export const payerFields = [
+  'firstname',
+  'lastname',
+  'address',
+  'address2',
+  'city',
+  'state',
+  'iso3166CountryCode',
+  'zip',
+  'phone',
+] as const
+
+const most = 1_000_000_000
+
+const requestSchemas = { 1: donationRequestSchema(1), 2: donationRequestSchema(2) } as const
+
+/**
+ * Reads the fields under `donation`. Numbers may come as texts, unknown fields are ignored, empty texts are absent.
+ * Throws `request-invalid` naming every field that is missing or wrong, but never the value, which may be a card number or
+ * a name.
+ */
+export function readDonationRequest(fields: unknown, rules: DonationRules): DonationRequest {
+  const problems: FieldProblem[] = []
+  const root = FieldReader.of(fields, 'donation', requestSchemas[rules.version], problems)
+  const currency = readCurrency(root, rules.currency)
+  const payerDetail = root.child('payment_detail')
+  // Clients without certificates still send the empty field.
+  if (root.child('giftCertificate_detail')?.has('giftCertificateNumber')) {
+    root.refuse('giftCertificate_detail', 'no gift certificate: they are not supported')
+  }
+  for (const name of root.namesLike(/^(?:tribute|notif|gift_?card|e_?card)/i)) {
+    root.refuse(name, 'nothing: no cards, tributes or notices are sent; the receipt goes to the donor')
+  }
+  if (!payerDetail && !root.refused('payment_detail')) root.refuse('payment_detail', 'an object')
+  const addon = root.child('addon')
+  const request: DonationRequest = {
+    refcode: root.required('refcode'),
+    ...root.optional('transactionId', 'transactionId'),
+    email: readEmail(root),
+    ...root.optional('twitterUsername', 'twitter_username'),
+    amount: readAmount(root, 'amount', currency, minimumAmount),
+    ...(addon && { addon: readAmount(addon, 'amount', currency, 0) }),
+    currency,
+    projectId: (root.child('project') ?? root.missing('project')).id('id'),
+    newsletterPlatform: root.boolean('signupForGGNewsletter'),
+    newsletterCharity: root.boolean('signupForCharityNewsletter'),
+    ...(rules.mayNote && root.optional('noteToOrganization', 'noteToOrganization')),
+    ...(rules.mayNamePartner && root.optional('partnerCode', 'partnerCode')),
+    ...root.optional('ipAddress', 'ipAddress'),
+    ...root.optional('userAgent', 'userAgent'),
+    ...readPaymentDetail(payerDetail, rules),
+  }
+  if (problems.length > 0) throw invalidFields(problems)
+  return request
+}
+
+function readPaymentDetail(
+  detail: FieldReader | undefined,
+  rules: DonationRules,
+): Pick<DonationRequest, 'payer' | 'payment' | 'card'> {
+  if (!detail) return { payer: {} }
+  const payer: Record<string, string> = {
+    firstname: detail.required('firstname'),
+    lastname: detail.required('lastname'),
+  }
+  for (const name of payerFields.slice(2)) {
+    const value = detail.text(name)
+    if (value !== undefined) payer[name] = value
+  }
+  if (rules.version === 1) {
+    const card = readTestCard(detail)
+    return { payer, ...(card && { card }) }
+  }
+  for (const name of ['creditCardNumber', 'securityCode', 'expiryDateMonth', 'expiryDateYear']) {
+    if (detail.has(name))
+      detail.refuse(name, 'no card data: send paymentGatewayNonce or paymentGatewaySavedPaymentToken')
+  }
+  return { payer, payment: readGatewayFields(detail, rules.gateways) }
+}
+
+/**
+ * The card fields of version 1, which takes tests only: it accepts the published test numbers, and refuses every other
+ * number without repeating it.
+ */
+function readTestCard(detail: FieldReader): MaskedCard | undefined {
+  if (!detail.has('creditCardNumber')) return undefined
+  const card = maskTestCard(detail.cardText('creditCardNumber') ?? '')
+  if (!card) {
+    detail.refuse(
+      'creditCardNumber',
+      'no card number (a published test number at most): use version 2, donationsclient, with paymentGatewayNonce',
+    )
+    return undefined
+  }
+  return {
+    ...card,
+    ...detail.optional('expiryMonth', 'expiryDateMonth'),
+    ...detail.optional('expiryYear', 'expiryDateYear'),
+  }
+}
+
+function readGatewayFields(detail: FieldReader, gateways: readonly string[]): NonNullable<DonationRequest['payment']> {
+  const gateway = detail.required('paymentGateway').toLowerCase()
+  if (gateway !== '' && !gateways.includes(gateway)) detail.refuse('paymentGateway', gateways[0] ?? 'a known gateway')
+  const gatewayKey = detail.required('paymentGatewayKey')
+  const nonce = detail.text('paymentGatewayNonce')
+  const token = detail.text('paymentGatewaySavedPaymentToken')
+  if (nonce !== undefined && token !== undefined) {
+    detail.refuse('paymentGatewayNonce', 'either a nonce or paymentGatewaySavedPaymentToken, not both')
+  }
+  const unread = detail.refused('paymentGatewayNonce') || detail.refused('paymentGatewaySavedPaymentToken')
+  if (nonce === undefined && token === undefined && !unread) {
+    detail.refuse('paymentGatewayNonce', 'a text, or one in paymentGatewaySavedPaymentToken')
+  }
+  const method: PaymentMethod =
+    token === undefined ? { kind: 'nonce', nonce: nonce ?? '' } : { kind: 'saved-token', token }
+  return {
+    ...{ gateway, gatewayKey, method },
+    ...detail.optional('deviceData', 'deviceData'),
+    ...detail.optional('threeDSecureAuthenticationId', 'threeDSecureAuthenticationId'),
+  }
+}
+
+function readCurrency(root: FieldReader, platform: CurrencyCode): CurrencyCode {
+  const text = root.text('currencyCode')
+  if (text !== undefined && text.toUpperCase() !== platform) {
+    root.refuse('currencyCode', `${platform}, the only currency of this platform`)
+  }
+  return platform
+}
+
+function readEmail(root: FieldReader): string {
+  const email = root.required('email')
+  if (email !== '' && !/^[^\s@]+@[^\s@]+$/.test(email)) root.refuse('email', 'an e-mail address')
+  return email
+}
+
+/** An amount above 0 (or of at least `minimum`) with no more decimals than the currency has; 0 when it is refused. */
+function readAmount(reader: FieldReader, name: string, currency: CurrencyCode, minimum: number): Decimal {
+  const zero = '0' as Decimal
+  const places = minorUnitExponent(currency)
+  const expected =
+    `a decimal number ${minimum > 0 ? `of at least ${minimum}` : 'above 0'}` +
+    (places === 0 ? ' without decimals' : ` with at most ${places} decimals`)
+  const amount = reader.decimal(name, expected)
+  if (amount === undefined) return zero
+  const units = toMinorUnits(amount, places)
+  const scale = 10n ** BigInt(places)
+  const exact = toMinorUnits(amount, places + 12) === units * 10n ** 12n && !/\.\d{12,}/.test(amount)
+  if (!exact || signOf(amount) <= 0 || units < BigInt(minimum) * scale || units >= BigInt(most) * scale) {
+    reader.refuse(name, units >= BigInt(most) * scale ? `an amount under ${most}` : expected)
+    return zero
+  }
+  // In the currency's places, so that a request is the same however its amounts are written.
+  return fromMinorUnits(units, places)
+}

@@ -1,0 +1,170 @@
+import { holdsCardNumber } from '../../../kernel/card-number.js'
+import type { FieldProblem } from '../../../kernel/errors.js'
+import { type Decimal, parseDecimal } from '../../../kernel/money.js'
+import { legalText } from '../../../kernel/xml/writer.js'
+import type { OpenApiSchema } from '../contract/openapi-schema.js'
+
+/**
+ * Reads the fields of one object of a request leniently (wire.md 6.2): a number may be a text and a text a number, blanks
+ * around a text and unknown fields are ignored, and an empty text or `null` is absent. It collects problems without the
+ * values, and refuses the number of a payment card in any field, so that none is stored. The greatest lengths are those of
+ * the schema that describes the request.
+ */
+export class FieldReader {
+  readonly #fields: Readonly<Record<string, unknown>>
+  readonly #path: string
+  readonly #schema: OpenApiSchema
+  readonly #problems: FieldProblem[]
+
+  constructor(
+    fields: Readonly<Record<string, unknown>>,
+    path: string,
+    schema: OpenApiSchema,
+    problems: FieldProblem[],
+  ) {
+    this.#fields = fields
+    this.#path = path
+    this.#schema = schema
+    this.#problems = problems
+  }
+
+  /** A reader of this object; of an empty one, with a problem, when the value is not an object. */
+  static of(value: unknown, path: string, schema: OpenApiSchema, problems: FieldProblem[]): FieldReader {
+    if (isObject(value)) return new FieldReader(value, path, schema, problems)
+    problems.push({ field: path, expected: 'an object' })
+    return new FieldReader({}, path, schema, problems)
+  }
+
+  /** Adds a problem, unless the field has one. */
+  refuse(name: string, expected: string): void {
+    if (this.refused(name)) return
+    this.#problems.push({ field: `${this.#path}.${name}`, expected, missing: !this.has(name) })
+  }
+
+  /** Whether the field has a problem. */
+  refused(name: string): boolean {
+    return this.#problems.some(({ field }) => field === `${this.#path}.${name}`)
+  }
+
+  /** Whether the field has a value, readable or not. */
+  has(name: string): boolean {
+    const value = this.#value(name)
+    return value !== undefined && !(typeof value === 'string' && value.trim() === '')
+  }
+
+  /** The names of fields of this form that ask for something: their value is neither empty nor false. */
+  namesLike(form: RegExp): string[] {
+    const asks = (name: string) => this.has(name) && !/^(?:false|0)$/i.test(String(this.#value(name)).trim())
+    return Object.keys(this.#fields).filter((name) => form.test(name) && asks(name))
+  }
+
+  /** A reader of the object in this field; undefined when it is absent or, with a problem, something else. */
+  child(name: string): FieldReader | undefined {
+    if (!this.has(name)) return undefined
+    const value = this.#value(name)
+    if (isObject(value)) return new FieldReader(value, `${this.#path}.${name}`, this.#schemaOf(name), this.#problems)
+    this.refuse(name, 'an object')
+    return undefined
+  }
+
+  /** A reader of an empty object in place of a required one, with a problem. */
+  missing(name: string): FieldReader {
+    this.refuse(name, 'an object')
+    return new FieldReader({}, `${this.#path}.${name}`, this.#schemaOf(name), [])
+  }
+
+  /** The text, of no more characters than the schema allows; undefined when it is absent or, with a problem, something else. */
+  text(name: string): string | undefined {
+    const text = this.cardText(name)
+    if (text === undefined || !holdsCardNumber(text)) return text
+    this.refuse(name, 'no card number: use version 2, donationsclient, with paymentGatewayNonce')
+    return undefined
+  }
+
+  /** As `text`, for the one field that may have the number of a test card. */
+  cardText(name: string): string | undefined {
+    const length = this.#schemaOf(name).maxLength as number
+    if (!this.has(name)) return undefined
+    const value = this.#value(name)
+    const text = typeof value === 'number' ? String(value) : value
+    if (typeof text !== 'string') {
+      this.refuse(name, 'a text')
+      return undefined
+    }
+    // The answer repeats the text, also in XML.
+    const legal = legalText(text).trim()
+    if ([...legal].length <= length) return legal === '' ? undefined : legal
+    this.refuse(name, `at most ${length} characters`)
+    return undefined
+  }
+
+  /** As `text`, as an object with the field `key`, or an empty one. */
+  optional<Key extends string>(key: Key, name: string): { readonly [K in Key]?: string } {
+    const text = this.text(name)
+    return (text === undefined ? {} : { [key]: text }) as { readonly [K in Key]?: string }
+  }
+
+  /** A required text; empty, with a problem, when it is absent. */
+  required(name: string): string {
+    const text = this.text(name)
+    if (text === undefined) this.refuse(name, 'a text that is not empty')
+    return text ?? ''
+  }
+
+  /** A required decimal, as a number or a text; undefined, with the problem `expected`, when it is absent or something else. */
+  decimal(name: string, expected: string): Decimal | undefined {
+    const value = this.#value(name)
+    const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : ''
+    const decimal = text.length <= 40 ? parseDecimal(text) : undefined
+    if (decimal === undefined) this.refuse(name, expected)
+    return decimal
+  }
+
+  /** A required record id; 0, with a problem, when it is absent or something else. */
+  id(name: string): number {
+    const value = this.#value(name)
+    const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : ''
+    // No project has such a long number, and a message must not repeat a card's.
+    if (/^\d{1,30}$/.test(text)) return text.length < 14 ? Number(text) : Number.MAX_SAFE_INTEGER
+    this.refuse(name, 'a project identifier, a whole number')
+    return 0
+  }
+
+  /** A boolean, as one or as a text or number that `parseBoolean` knows; false when absent. */
+  boolean(name: string): boolean {
+    if (!this.has(name)) return false
+    const value = this.#value(name)
+    const known = typeof value === 'object' ? undefined : parseBoolean(String(value))
+    if (known === undefined) this.refuse(name, 'true or false')
+    return known ?? false
+  }
+
+  // A field that is read and not described is a defect.
+  #schemaOf(name: string): OpenApiSchema {
+    const properties = this.#schema.properties as Readonly<Record<string, OpenApiSchema>> | undefined
+    const schema = properties?.[name]
+    if (!schema) throw new TypeError(`${this.#path}.${name} is not in the schema of the request`)
+    return schema
+  }
+
+  #value(name: string): unknown {
+    const value = Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined
+    return value === null ? undefined : value
+  }
+}
+
+/** The value of an XML Schema boolean, in any letter case; undefined for another text. */
+export function parseBoolean(text: string): boolean | undefined {
+  return booleans.get(text.trim().toLowerCase())
+}
+
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,52 @@
+import type { ProjectTexts, ProjectView, TextRow, WireFormat } from '../../../catalogue/sql/ready-texts/ready-texts.js'
+import { projectRecordVersion } from '../../../catalogue/wire/write/project.js'
+import type { Store } from '../../../platform/database/store.js'
+import { renderOrganisationTexts, renderProjectTexts } from '../../../release/render/ready-texts.js'
+
+/** A name of these versions of the records in this view; undefined when a row lacks its text or version. */
+export function versionOf(view: ProjectView, rows: readonly TextRow[]): string | undefined {
+  if (rows.some((row) => row.text === undefined || row.version === undefined)) return undefined
+  return `${projectRecordVersion} ${view} ${rows.map(({ id, version }) => `${id}:${version}`).join()}`
+}
+
+/**
+ * The rows' texts in their order. Missing ones are rendered from one snapshot and stored for later reads; a project that
+ * was deleted meanwhile is left out.
+ */
+export async function projectTextsOf(
+  store: Store,
+  { view, format }: { view: ProjectView; format: WireFormat },
+  rows: readonly TextRow[],
+): Promise<string[]> {
+  return await fillIn(rows, async (ids) => {
+    const texts = await renderProjectTexts(store, ids)
+    return texts.map((text) => [text.id, text[textName[view][format]]])
+  })
+}
+
+/** As `projectTextsOf`, of organisations. */
+export async function organisationTextsOf(
+  store: Store,
+  format: WireFormat,
+  rows: readonly TextRow[],
+): Promise<string[]> {
+  return await fillIn(rows, async (ids) => {
+    const texts = await renderOrganisationTexts(store, ids)
+    return texts.map((text) => [text.id, text[format]])
+  })
+}
+
+const textName = {
+  full: { xml: 'xml', json: 'json' },
+  summary: { xml: 'summaryXml', json: 'summaryJson' },
+} as const satisfies Record<ProjectView, Record<WireFormat, keyof ProjectTexts>>
+
+async function fillIn(
+  rows: readonly TextRow[],
+  render: (ids: readonly number[]) => Promise<(readonly [id: number, text: string])[]>,
+): Promise<string[]> {
+  const missing = rows.filter((row) => row.text === undefined).map((row) => row.id)
+  if (missing.length === 0) return rows.map((row) => row.text ?? '')
+  const rendered = new Map(await render(missing))
+  return rows.flatMap((row) => row.text ?? rendered.get(row.id) ?? [])
+}

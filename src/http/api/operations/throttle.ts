@@ -1,0 +1,139 @@
+import {
+  addThrottleCounts,
+  forgottenAfterSeconds,
+  lockThrottleCounts,
+  recordSignIn,
+  restoreThrottleCounts,
+  type Subject,
+  subjectOf,
+  type ThrottleCount,
+} from '../../../accounts/sql/throttle-counts.js'
+import { ServiceError } from '../../../kernel/errors.js'
+import type { Db } from '../../../platform/database/connection.js'
+import type { Store } from '../../../platform/database/store.js'
+import { clientNetwork } from '../client-network.js'
+
+/** The first `free` ones need no wait; each further one doubles it, from a second up to the longest. */
+export type Allowance = { readonly free: number; readonly longestSeconds: number }
+
+/** Failed sign-ins of one account from one address. */
+export const pairAllowance: Allowance = { free: 5, longestSeconds: 900 }
+/** Failed sign-ins from one address, whatever the account. */
+export const placeAllowance: Allowance = { free: 20, longestSeconds: 900 }
+/** Failed sign-ins of one account, wherever from: short waits, since its owner waits too. */
+export const accountAllowance: Allowance = { free: 20, longestSeconds: 60 }
+/** Requests beside sign-ins that are counted: what is said of too many, and how many need no wait. */
+const counted = {
+  /** Of one address. */
+  'new-account': { named: 'new accounts from this address', free: 10, longestSeconds: 900 },
+  'reset-request': { named: 'requests for a new password from this address', free: 10, longestSeconds: 900 },
+  code: { named: 'codes from this address', free: 20, longestSeconds: 900 },
+  /** Of one e-mail: nobody's mailbox is filled. */
+  'account-mail': { named: 'messages to this e-mail', free: 3, longestSeconds: 900 },
+} as const
+
+/** Seconds until the next one after this count may come; 0: now. */
+export function waitSeconds(count: Omit<ThrottleCount, 'subject'> | undefined, allowance: Allowance, at: Date): number {
+  const excess = (count?.count ?? 0) - allowance.free
+  // A free one never waits: of requests at the same moment, another may have been counted at an instant after `at`.
+  if (!count || excess < 0) return 0
+  const seconds = Math.min(allowance.longestSeconds, 2 ** Math.min(excess, 30))
+  const left = Math.ceil((count.lastAt.getTime() - at.getTime()) / 1000 + seconds)
+  return Math.max(0, Math.min(forgottenAfterSeconds, left))
+}
+
+/** Whom a sign-in is counted for. */
+export type SignIn = { readonly pair: Subject; readonly place: Subject; readonly account: Subject }
+
+/** The subject of a client's address. */
+export function placeOf(address: string): Subject {
+  return subjectOf('place', clientNetwork(address))
+}
+
+/** The subjects of a sign-in to the account with this name, known or not. */
+export function signInOf(account: string, address: string): SignIn {
+  return {
+    pair: subjectOf('pair', account, clientNetwork(address)),
+    place: placeOf(address),
+    account: subjectOf('account', account),
+  }
+}
+
+/** Who asks for a password to be hashed or checked: each has a share of the queue. */
+export function askersOf(address: string, account?: string): string[] {
+  return [placeOf(address).toString('hex'), ...(account === undefined ? [] : [account])]
+}
+
+/** A sign-in that was counted before its password is checked. */
+export type CountedSignIn = {
+  /** How long sign-ins of its address or account must wait; 0: they need not. */
+  readonly waitSeconds: number
+  /** What was counted, as it was before. */
+  readonly before: readonly ThrottleCount[]
+}
+
+/**
+ * Counts a sign-in as if it failed, before its password is checked, so that many at once are counted like one after the
+ * other. Throws `login-throttled` while sign-ins to this account from this address must wait. While only the address or
+ * the account must, the password is checked, and `waitSeconds` is what to answer unless it is right.
+ */
+export async function countSignIn(store: Store, signIn: SignIn, at: Date): Promise<CountedSignIn> {
+  return await store.transaction(async (db) => {
+    const counts = await lockThrottleCounts(db, Object.values(signIn), at)
+    const waitOf = (subject: Subject, allowance: Allowance) =>
+      waitSeconds(
+        counts.find((count) => count.subject.equals(subject)),
+        allowance,
+        at,
+      )
+    const waitOfPair = waitOf(signIn.pair, pairAllowance)
+    const wait = Math.max(waitOf(signIn.place, placeAllowance), waitOf(signIn.account, accountAllowance))
+    if (waitOfPair > 0) throw throttledSignIn(Math.max(waitOfPair, wait))
+    const counted = wait > 0 ? [signIn.pair] : Object.values(signIn)
+    await addThrottleCounts(db, counted, at)
+    return { waitSeconds: wait, before: counts.filter(({ subject }) => counted.some((one) => one.equals(subject))) }
+  })
+}
+
+/** Takes the count of a sign-in back that was neither right nor wrong. */
+export async function uncountSignIn(db: Db, { before }: CountedSignIn): Promise<void> {
+  await restoreThrottleCounts(db, before)
+}
+
+/** Takes the count of a sign-in back that was right, and remembers its place. */
+export async function recordSuccess(
+  db: Db,
+  signIn: SignIn,
+  counted: CountedSignIn,
+  { accountId, at }: { readonly accountId: number; readonly at: Date },
+): Promise<void> {
+  await restoreThrottleCounts(db, counted.before)
+  await recordSignIn(db, { accountId, place: signIn.place, failures: signIn.pair, at })
+}
+
+/** Counts a request of whom it names; throws `login-throttled` when there were too many. */
+export async function countRequest(
+  store: Store,
+  request: keyof typeof counted,
+  whose: Subject | string,
+  at: Date,
+): Promise<void> {
+  const subject = subjectOf(request, typeof whose === 'string' ? whose : whose.toString('hex'))
+  await store.transaction(async (db) => {
+    const [count] = await lockThrottleCounts(db, [subject], at)
+    const wait = waitSeconds(count, counted[request], at)
+    if (wait > 0) throw throttled(counted[request].named, wait)
+    await addThrottleCounts(db, [subject], at)
+  })
+}
+
+/** The error of a sign-in that must wait. */
+export function throttledSignIn(seconds: number): ServiceError {
+  return throttled('failed sign-ins', seconds)
+}
+
+function throttled(what: string, seconds: number): ServiceError {
+  return new ServiceError('login-throttled', `too many ${what}: try again in ${seconds} s`, {
+    retryAfterSeconds: seconds,
+  })
+}

@@ -1,0 +1,49 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { type Format, object, type WireValue, wireDocument } from '../../../catalogue/wire/write/wire-value.js'
+import { type OpenApiSchema, objectOf } from '../contract/openapi-schema.js'
+import { alwaysPossible, type Operation } from '../contract/operation.js'
+import { responseFormat } from '../negotiation.js'
+import { sendDocument } from '../reply.js'
+import { readValidBody } from '../request-body.js'
+import type { AccountOperation } from './account-operations.js'
+
+/** Does the work and returns the value of the answer's one field. */
+export type AccountHandler<Body extends z.ZodType> = (
+  fields: z.output<Body>,
+  request: FastifyRequest,
+) => Promise<WireValue>
+
+/** Registers an operation on accounts, keys or tokens; its body may be XML or JSON, and its answer is not cached. */
+export function addAccountOperation<Body extends z.ZodType>(
+  app: FastifyInstance,
+  operation: AccountOperation<Body>,
+  handler: AccountHandler<Body>,
+): void {
+  app.post(operation.path, { config: { operations: [describe(operation)] } }, async (request, reply) => {
+    const value = await handler(readValidBody(request, operation.root, operation.body), request)
+    const format = responseFormat(request)
+    return sendDocument(reply, format, answerDocument(format, operation, value))
+  })
+}
+
+/** The answer of an operation: its root with its one field. */
+export function answerDocument(format: Format, { answerRoot, answer }: AccountOperation, value: WireValue): string {
+  return wireDocument(format, answerRoot, object([[answer.field, value]]))
+}
+
+function describe({ id, summary, description, root, body, answerRoot, answer, ...own }: AccountOperation): Operation {
+  // The input is described, since members that are not known are ignored.
+  const { $schema: _dialect, ...fields } = z.toJSONSchema(body, { io: 'input' })
+  const { type, meaning, properties } = answer
+  const field: OpenApiSchema = { type, description: meaning, ...(properties && { properties }) }
+  return {
+    ...{ id, summary, description, tag: 'Accounts' },
+    body: { ...fields, xml: { name: root } },
+    answer: {
+      headers: ['Cache-Control', 'Vary'],
+      document: objectOf({ [answer.field]: field }, { xml: { name: answerRoot } }),
+    },
+    failures: [...alwaysPossible, 403, ...(own.anonymous ? [] : ([401] as const))],
+  }
+}

@@ -1,0 +1,79 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Format } from '../../../catalogue/wire/write/wire-value.js'
+import type { IsoInstant } from '../../../kernel/dates.js'
+import { ServiceError } from '../../../kernel/errors.js'
+import { type IndexReader, readActivity } from '../../../release/read/activity-index.js'
+import { isPublishedIdentifier } from '../../../release/sql/published-identifiers.js'
+import { iatiActivities } from '../contract/file-operation.js'
+import { alwaysPossible, type Operation } from '../contract/operation.js'
+import type { ApiDeps } from '../deps.js'
+import { nothingHere } from '../errors.js'
+import { mediaTypes, responseFormat } from '../negotiation.js'
+import { sendRead } from '../reply.js'
+import { activityDocument } from '../representations/activity.js'
+import { isMissingFile, manifestLink, noRelease } from './feeds.js'
+
+const operation: Operation = {
+  ...{ id: 'getActivity', summary: 'One IATI activity', tag: 'Published files', conditional: [304] },
+  description: 'A suffix .xml or .json of the identifier decides on the format before Accept does.',
+  answer: {
+    headers: ['Cache-Control', 'Content-Encoding?', 'ETag', 'Last-Modified', 'Link', 'Vary', 'X-Release'],
+    content: {
+      'application/json': { type: 'object', required: ['iati-activities'] },
+      'application/xml': iatiActivities,
+    },
+  },
+  failures: [...alwaysPossible, 404, 410],
+}
+
+/** `/iati/activities/{identifier}`: one activity of the live release, in XML or JSON (iati.md 14.4). */
+export function activityRoute(
+  app: FastifyInstance,
+  { releases, store, readIndex }: ApiDeps & { readonly readIndex: IndexReader },
+): void {
+  const find = async (wanted: string, again = true): Promise<Found | undefined> => {
+    const release = await releases.live()
+    if (!release) throw noRelease()
+    const index = await readIndex(release)
+    const row = index?.rowOf(wanted)
+    if (!index || row === undefined) return undefined
+    const { hash, changed } = index.entry(row)
+    try {
+      return { release: release.id, record: await readActivity(release, index, row), hash, changed }
+    } catch (error) {
+      // A sweep removed the release meanwhile; the second look-up finds the new one.
+      if (!isMissingFile(error) || !again) throw error
+      return await find(wanted, false)
+    }
+  }
+
+  const described = { config: { operations: [operation] } }
+  app.get<{ Params: { identifier: string } }>('/iati/activities/:identifier', described, async (request, reply) => {
+    const { identifier, format } = wantedOf(request as FastifyRequest<{ Params: { identifier: string } }>)
+    const found = await find(identifier)
+    if (!found) throw await absent(request as FastifyRequest, identifier)
+    reply.header('x-release', found.release).header('link', manifestLink)
+    return await sendRead(request as FastifyRequest, reply, format, {
+      document: activityDocument(format, found.record, found.changed as IsoInstant),
+      version: `${found.hash} ${found.changed}`,
+      mediaType: `${mediaTypes[format]}; charset=utf-8`,
+      isPublic: true,
+      lastModified: new Date(found.changed),
+    })
+  })
+
+  const absent = async (request: FastifyRequest, identifier: string): Promise<ServiceError> =>
+    (await isPublishedIdentifier(store.db, identifier))
+      ? new ServiceError('activity-withdrawn', `activity ${identifier} is not published any more`)
+      : nothingHere(request)
+}
+
+type Found = { readonly release: string; readonly record: Buffer; readonly hash: string; readonly changed: string }
+
+/** The identifier without a suffix `.xml` or `.json`, which overrides `Accept`. */
+function wantedOf(request: FastifyRequest<{ Params: { identifier: string } }>): { identifier: string; format: Format } {
+  const { identifier } = request.params
+  const [suffix, format] = /\.(xml|json)$/.exec(identifier) ?? []
+  if (suffix === undefined) return { identifier, format: responseFormat(request) }
+  return { identifier: identifier.slice(0, -suffix.length), format: format as Format }
+}

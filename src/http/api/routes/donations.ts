@@ -1,0 +1,104 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { object, string, wireDocument } from '../../../catalogue/wire/write/wire-value.js'
+import { ServiceError } from '../../../kernel/errors.js'
+import { clientToken } from '../../../money/client-token.js'
+import type { Payments } from '../../../money/payments.js'
+import { rehearseDonation, submitDonation } from '../../../money/submit-donation.js'
+import { type DonationVersion, donationAnswerSchema, donationRequestSchema } from '../contract/donation-schemas.js'
+import { objectOf, values } from '../contract/openapi-schema.js'
+import { alwaysPossible, type Operation } from '../contract/operation.js'
+import type { ApiDeps } from '../deps.js'
+import { responseFormat } from '../negotiation.js'
+import { readDonationRequest } from '../operations/donation-request.js'
+import { parseBoolean } from '../operations/field-reader.js'
+import { invalidParameter, queryValue } from '../query.js'
+import { sendDocument } from '../reply.js'
+import { donationDocument } from '../representations/donation.js'
+import { readBody } from '../request-body.js'
+import { callerOf } from './secure.js'
+
+type DonationRoute = { readonly path: string; readonly version: DonationVersion; readonly operation: Operation }
+
+const base = '/api/secure/givingservice'
+const secure = {
+  ...{ tag: 'Donations', security: 'token', failures: [...alwaysPossible, 401, 403] },
+} as const satisfies Partial<Operation>
+const headers = ['Cache-Control', 'Vary'] as const
+
+const donationRoutesByVersion: readonly DonationRoute[] = [
+  { path: `${base}/donations`, version: 1, operation: donationOperation(1, 'Donate with a card: tests only') },
+  {
+    ...{ path: `${base}/donationsclient`, version: 2 },
+    operation: donationOperation(2, 'Donate through the client of a gateway'),
+  },
+]
+
+function donationOperation(version: DonationVersion, summary: string): Operation {
+  return {
+    ...{ ...secure, id: version === 1 ? 'rehearseDonation' : 'donate', summary, query: ['is_test'] },
+    // Of the project.
+    failures: [...secure.failures, 404, 410],
+    body: donationRequestSchema(version),
+    answer: { headers, document: donationAnswerSchema(version) },
+  }
+}
+
+const clientTokenOperation: Operation = {
+  ...{ ...secure, id: 'createClientToken', summary: 'A token for the client of a gateway' },
+  answer: {
+    headers,
+    document: objectOf({ paymentGateway: values.text, token: values.text }, { xml: { name: 'client_token' } }),
+  },
+}
+
+/**
+ * Donations (wire.md 6.2, 6.3) in the secure area: `donationsclient` is version 2; `donations` is version 1, which
+ * takes tests only, since card numbers are not accepted.
+ */
+export function donationRoutes(area: FastifyInstance, { payments }: ApiDeps): void {
+  for (const route of donationRoutesByVersion) donationRoute(area, payments, route)
+  area.get(`${base}/clienttoken`, { config: { operations: [clientTokenOperation] } }, async (request, reply) => {
+    const { gateway, token } = await clientToken(payments)
+    const format = responseFormat(request)
+    const value = object([
+      ['paymentGateway', string(gateway)],
+      ['token', string(token)],
+    ])
+    return sendDocument(reply, format, wireDocument(format, 'client_token', value))
+  })
+}
+
+function donationRoute(area: FastifyInstance, payments: Payments, { path, version, operation }: DonationRoute): void {
+  area.post(path, { config: { operations: [operation] } }, async (request, reply) => {
+    const { keyId, grants } = callerOf(request)
+    const isTest = isTestOf(request)
+    const fields = readBody(request, 'donation')
+    if (version === 1 && !isTest) throw versionOneIsForTests()
+    const donation = readDonationRequest(fields, {
+      version,
+      currency: payments.currency,
+      gateways: payments.gateway.wireNames,
+      mayNote: grants.includes('donation-notes'),
+      mayNamePartner: grants.includes('partner-codes'),
+    })
+    const settlement = isTest
+      ? await rehearseDonation(payments, donation)
+      : await submitDonation(payments, { keyId, requestId: request.id }, donation)
+    const format = responseFormat(request)
+    return sendDocument(reply, format, donationDocument(format, donation, settlement))
+  })
+}
+
+function isTestOf(request: FastifyRequest): boolean {
+  const text = queryValue(request, 'is_test')
+  const isTest = text === undefined ? false : parseBoolean(text)
+  if (isTest === undefined) throw invalidParameter('is_test', 'true or false', text ?? '')
+  return isTest
+}
+
+function versionOneIsForTests(): ServiceError {
+  return new ServiceError(
+    'request-invalid',
+    `card numbers are not accepted, so this version takes tests only (is_test=true): donate with version 2, POST ${base}/donationsclient, and paymentGatewayNonce`,
+  )
+}

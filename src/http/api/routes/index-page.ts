@@ -1,0 +1,52 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { listThemes } from '../../../catalogue/sql/reference-lists.js'
+import { ServiceError } from '../../../kernel/errors.js'
+import type { ThemeRecord } from '../../../kernel/record.js'
+import type { RunSummary } from '../../../work/sql/runs.js'
+import { developersPage } from '../../portal/pages/developers.js'
+import { framed } from '../../portal/pages/frame.js'
+import type { Portal } from '../../portal/portal.js'
+import { type Language, languages } from '../../portal/view.js'
+import { pageForPeople } from '../contract/operation.js'
+import type { ApiDeps } from '../deps.js'
+import { assetRoutes, frameOf, pageHeaders, servePage } from './portal.js'
+
+/** `/` and `/developers`; the page for developers is at `/` too before the first release, and without the portal always. */
+export function indexRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal | undefined): void {
+  assetRoutes(app)
+  const serve = async (request: FastifyRequest, reply: FastifyReply, chosen: Language | undefined, address: string) => {
+    const [release, stored] = await Promise.all([deps.releases.live(), storedFacts(deps)])
+    const view = { ...frameOf(deps, request, chosen, address), release, hasPortal: portal !== undefined }
+    const body = await developersPage(view, stored)
+    return pageHeaders(reply, chosen)
+      .header('content-type', 'text/html; charset=utf-8')
+      .header('cache-control', 'no-cache')
+      .send(framed(view, body))
+  }
+  for (const chosen of [undefined, ...(Object.keys(languages) as Language[])]) {
+    const prefix = chosen === undefined ? '' : `/${chosen}`
+    app.get(`${prefix}/developers`, pageForPeople, (request, reply) =>
+      serve(request as FastifyRequest, reply, chosen, '/developers'),
+    )
+    app.get(prefix || '/', pageForPeople, async (request, reply) => {
+      const isReady = portal !== undefined && (await portal.isReady())
+      if (!isReady) return await serve(request as FastifyRequest, reply, chosen, '/')
+      return await servePage(portal, request as FastifyRequest, reply, chosen)
+    })
+    if (prefix) app.get(`${prefix}/`, pageForPeople, async (_request, reply) => reply.redirect(prefix, 301))
+  }
+}
+
+type StoredFacts = { readonly lastRun: RunSummary | undefined; readonly themes: readonly ThemeRecord[] }
+
+// The page is answered without the database too.
+async function storedFacts({ store, listRuns, log }: ApiDeps): Promise<StoredFacts> {
+  try {
+    const [runs, themes] = await Promise.all([listRuns(1), listThemes(store.db)])
+    return { lastRun: runs[0], themes }
+  } catch (err) {
+    if (!(err instanceof ServiceError && err.code === 'database-unavailable')) throw err
+    log.warn({ err }, 'the page for developers shows no run and no themes')
+    return { lastRun: undefined, themes: [] }
+  }
+}

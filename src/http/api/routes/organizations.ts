@@ -1,0 +1,81 @@
+import { organizationList } from '../../../catalogue/wire/names.js'
+import { listDocument, recordDocument } from '../../../catalogue/wire/write/list.js'
+import { ref } from '../contract/openapi-schema.js'
+import type { ApiDeps } from '../deps.js'
+import { getOrganization, listOrganizations } from '../operations/organizations.js'
+import { limitOf, modifiedSinceOf, parseCountryCode, pathDigits, pathId, queryValue, wholeNumberOf } from '../query.js'
+import type { Read } from './read-route.js'
+
+const base = '/api/public/orgservice'
+
+const lists = [
+  { which: 'all', id: 'listOrganizations', suffix: '', summary: 'All organisations' },
+  {
+    which: 'active',
+    id: 'listActiveOrganizations',
+    suffix: '/active',
+    summary: 'Organisations with projects that accept donations',
+  },
+  {
+    which: 'vetted',
+    id: 'listVettedOrganizations',
+    suffix: '/vetted',
+    summary: 'Organisations that the operator vouches for',
+  },
+] as const
+
+/** Public organisation reads (wire.md 7). */
+export function organizationReads({ store }: ApiDeps): Read[] {
+  const tag = 'Organisations'
+  const pages = lists.map(
+    ({ which, id, suffix, summary }): Read => ({
+      path: `${base}/all/organizations${suffix}`,
+      id,
+      tag,
+      summary,
+      parameters: ['nextOrgId', 'limit', 'modifiedSince', 'theme', 'country'],
+      schema: ref('Organizations'),
+      failures: [404],
+      answer: async (request, format) => {
+        const country = queryValue(request, 'country')
+        const { page, modifiedUntil } = await listOrganizations(store, {
+          which,
+          format,
+          themeId: queryValue(request, 'theme'),
+          countryCode: country === undefined ? undefined : parseCountryCode(country, 'the query parameter country'),
+          nextOrgId: wholeNumberOf(request, 'nextOrgId'),
+          limit: limitOf(request),
+          modifiedSince: modifiedSinceOf(request),
+        })
+        return { document: listDocument(format, organizationList, page), modifiedUntil }
+      },
+    }),
+  )
+  return [
+    ...pages,
+    {
+      path: `${base}/organization/:organizationId`,
+      id: 'getOrganization',
+      tag,
+      summary: 'One organisation',
+      schema: ref('Organization'),
+      failures: [404],
+      answer: async (request, format) => {
+        const text = await getOrganization(store, { id: pathId(request, 'organizationId', 'organisation') }, format)
+        return { document: recordDocument(format, 'organization', text) }
+      },
+    },
+    {
+      path: `${base}/organization/bridge/:bridgeId`,
+      id: 'getOrganizationByBridgeId',
+      tag,
+      summary: 'One organisation by its identifier in an external register',
+      schema: ref('Organization'),
+      failures: [404],
+      answer: async (request, format) => {
+        const text = await getOrganization(store, { bridgeId: pathDigits(request, 'bridgeId') }, format)
+        return { document: recordDocument(format, 'organization', text) }
+      },
+    },
+  ]
+}

@@ -1,0 +1,175 @@
+import type { FastifyRequest } from 'fastify'
+import { findGallery } from '../../../catalogue/sql/photos.js'
+import type { ProjectScope } from '../../../catalogue/sql/ready-texts/project-pages.js'
+import type { ProjectView } from '../../../catalogue/sql/ready-texts/ready-texts.js'
+import { projectList } from '../../../catalogue/wire/names.js'
+import { listDocument, recordDocument } from '../../../catalogue/wire/write/list.js'
+import { ref } from '../contract/openapi-schema.js'
+import type { ApiDeps } from '../deps.js'
+import { getFeaturedProjects } from '../operations/get-featured-projects.js'
+import { createProjectFinder, getProjectsByIds, nothingLeft } from '../operations/get-projects-by-ids.js'
+import { createProjectList, listProjectIds } from '../operations/list-projects.js'
+import { idListOf, limitOf, modifiedSinceOf, parseCountryCode, pathId, pathText, wholeNumberOf } from '../query.js'
+import { imagesDocument } from '../representations/images.js'
+import type { Read } from './read-route.js'
+
+const base = '/api/public/projectservice'
+
+// The scopes of lists, by their address (wire.md 4.1).
+const scopes: readonly {
+  readonly path: string
+  readonly id: string
+  readonly what: string
+  readonly failures?: readonly 404[]
+  scopeOf(request: FastifyRequest): ProjectScope
+}[] = [
+  { path: 'all', id: '', what: 'All projects', scopeOf: () => ({ of: 'all' }) },
+  {
+    path: 'countries/:iso3166CountryCode',
+    id: 'OfCountry',
+    what: 'Projects of a country',
+    scopeOf: (request) => ({
+      of: 'country',
+      code: parseCountryCode(pathText(request, 'iso3166CountryCode'), 'iso3166CountryCode'),
+    }),
+  },
+  {
+    path: 'themes/:themeId',
+    id: 'OfTheme',
+    what: 'Projects of a theme',
+    failures: [404],
+    scopeOf: (request) => ({ of: 'theme', id: pathText(request, 'themeId') }),
+  },
+  {
+    path: 'organizations/:organizationId',
+    id: 'OfOrganization',
+    what: 'Projects of an organisation',
+    failures: [404],
+    scopeOf: (request) => ({ of: 'organisation', id: pathId(request, 'organizationId', 'organisation') }),
+  },
+]
+
+const views = [
+  { view: 'full', suffix: '', title: '', record: 'Project' },
+  { view: 'summary', suffix: '/summary', title: ', in short', record: 'ProjectSummary' },
+] as const satisfies readonly { view: ProjectView; suffix: string; title: string; record: string }[]
+
+const kinds = [
+  { activeOnly: false, id: '', suffix: '', title: '' },
+  { activeOnly: true, id: 'Active', suffix: '/active', title: ' that accept donations' },
+] as const
+
+function plural(record: string): string {
+  return record.endsWith('y') ? `${record.slice(0, -1)}ies` : `${record}s`
+}
+
+/** Public project reads (wire.md 4). */
+export function projectReads({ store, clock }: ApiDeps): Read[] {
+  const listProjects = createProjectList(store)
+  const getProject = createProjectFinder(store)
+  const tag = 'Projects'
+
+  const pageReads = scopes.flatMap(({ path, id, what, failures = [], scopeOf }) =>
+    kinds.flatMap(({ activeOnly, ...kind }) =>
+      views.map(
+        ({ view, suffix, title, record }): Read => ({
+          id: `list${kind.id}${plural(record)}${id}`,
+          path: `${base}/${path}/projects${kind.suffix}${suffix}`,
+          tag,
+          summary: what + kind.title + title,
+          parameters: ['nextProjectId', 'limit', 'modifiedSince'],
+          schema: ref(plural(record)),
+          failures,
+          answer: async (request, format) => {
+            const { page, version, modifiedUntil } = await listProjects({
+              scope: scopeOf(request),
+              activeOnly,
+              view,
+              format,
+              nextProjectId: wholeNumberOf(request, 'nextProjectId'),
+              limit: limitOf(request),
+              modifiedSince: modifiedSinceOf(request),
+            })
+            return { document: listDocument(format, projectList, page), version, modifiedUntil }
+          },
+        }),
+      ),
+    ),
+  )
+
+  const idReads = kinds.map(
+    ({ activeOnly, id, suffix, title }): Read => ({
+      id: `list${id}ProjectIds`,
+      path: `${base}/all/projects${suffix}/ids`,
+      tag,
+      summary: `Identifiers of all projects${title}`,
+      parameters: ['modifiedSince'],
+      schema: ref('ProjectIds'),
+      answer: async (request, format) => {
+        const modifiedSince = modifiedSinceOf(request)
+        const { page, modifiedUntil } = await listProjectIds(store, format, {
+          scope: { of: 'all' },
+          activeOnly,
+          modifiedSince,
+        })
+        return { document: listDocument(format, projectList, page), modifiedUntil }
+      },
+    }),
+  )
+
+  const viewReads = views.flatMap(({ view, suffix, title, record }): Read[] => [
+    {
+      path: `${base}/featured/projects${suffix}`,
+      id: `listFeatured${plural(record)}`,
+      schema: ref(plural(record)),
+      tag,
+      summary: `Featured projects${title}`,
+      answer: async (_request, format) => {
+        const page = await getFeaturedProjects(store, clock(), { view, format })
+        return { document: listDocument(format, projectList, page) }
+      },
+    },
+    {
+      path: `${base}/projects/collection${suffix}/ids`,
+      id: `get${plural(record)}`,
+      schema: ref(plural(record)),
+      failures: [404, 410],
+      tag,
+      summary: `Projects by identifiers${title}`,
+      parameters: ['projectIds'],
+      answer: async (request, format) => {
+        const ids = idListOf(request, 'projectIds')
+        const { page, version } = await getProjectsByIds(store, { ids, view, format })
+        return { document: listDocument(format, projectList, page), version }
+      },
+    },
+    {
+      path: `${base}/projects/:projectId${suffix}`,
+      id: `get${record}`,
+      schema: ref(record),
+      failures: [404, 410],
+      tag,
+      summary: `One project${title}`,
+      answer: async (request, format) => {
+        const { record, version } = await getProject({ id: pathId(request, 'projectId', 'project'), view, format })
+        return { document: recordDocument(format, 'project', record), version }
+      },
+    },
+  ])
+
+  const galleryRead: Read = {
+    path: `${base}/projects/:projectId/imagegallery`,
+    id: 'getProjectImages',
+    schema: ref('Images'),
+    failures: [404, 410],
+    tag,
+    summary: 'Pictures of a project',
+    answer: async (request, format) => {
+      const id = pathId(request, 'projectId', 'project')
+      const found = await findGallery(store.db, id)
+      if (!found?.active) throw nothingLeft([id], found ? 1 : 0)
+      return { document: imagesDocument(format, found) }
+    },
+  }
+  return [...pageReads, ...idReads, ...viewReads, galleryRead]
+}

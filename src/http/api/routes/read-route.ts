@@ -1,0 +1,77 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Format } from '../../../catalogue/wire/write/wire-value.js'
+import type { OpenApiSchema } from '../contract/openapi-schema.js'
+import { alwaysPossible, type Operation, pathTemplate, type Tag } from '../contract/operation.js'
+import type { QueryParameter } from '../contract/parameters.js'
+import { atomFeed } from '../contract/schemas.js'
+import { requireOrigin } from '../cors.js'
+import type { CountKey } from '../limits.js'
+import { addLogFields } from '../log-fields.js'
+import { responseFormat } from '../negotiation.js'
+import { type Authenticate, requireScope } from '../operations/authenticate.js'
+import { queryValue } from '../query.js'
+import { type ReadAnswer, sendRead } from '../reply.js'
+
+/** The media type of Atom feeds, in which the API says no charset. */
+export const atomMediaType = 'application/atom+xml'
+
+/** What the descriptions of reads at one wildcard differ in. */
+export type DescribedRead = Pick<Required<Operation>, 'id' | 'summary' | 'path' | 'failures'>
+
+/** A public read: its address, its description, the query parameters it takes beside `api_key`, and its answer. */
+export type Read = {
+  readonly path: string
+  /** Name of the operation in generated clients. */
+  readonly id: string
+  readonly summary: string
+  readonly tag: Tag
+  readonly parameters?: readonly QueryParameter[]
+  /** What it answers with: a schema of `schemas.ts`. */
+  readonly schema: OpenApiSchema
+  /** Statuses beside those that every read has. */
+  readonly failures?: readonly (404 | 410)[]
+  /** Where the address has a wildcard: the addresses that it stands for, in place of one description. */
+  readonly described?: readonly DescribedRead[]
+  /** Whether its XML is an Atom feed, which may be asked for by that name too. */
+  readonly atom?: true
+  /** `account`: whose key it is. */
+  readonly answer: (request: FastifyRequest, format: Format, account: number) => Promise<ReadAnswer>
+}
+
+/** Registers reads, which answer GET and HEAD in both formats; the key is checked before anything else is read. */
+export function readRoutes(
+  app: FastifyInstance,
+  reads: readonly Read[],
+  { authenticate, countKey }: { readonly authenticate: Authenticate; readonly countKey: CountKey },
+): void {
+  for (const read of reads) {
+    const { path, atom, answer } = read
+    app.get(path, { config: { operations: operationsOf(read) } }, async (request, reply) => {
+      const key = await authenticate(queryValue(request, 'api_key'))
+      addLogFields(request, { account: key.accountId, key: key.id })
+      countKey(key.id)
+      requireScope(key, 'read')
+      requireOrigin(key, request, reply)
+      const format = responseFormat(request, atom && [atomMediaType])
+      return sendRead(request, reply, format, await answer(request, format, key.accountId))
+    })
+  }
+}
+
+const readHeaders = ['Cache-Control', 'Content-Encoding?', 'ETag', 'Vary'] as const
+
+function operationsOf({ id, summary, tag, parameters = [], schema, ...read }: Read): Operation[] {
+  const { atom = false, failures = [], described = [{ id, summary, path: pathTemplate(read.path), failures }] } = read
+  const headers = [
+    ...readHeaders,
+    ...(parameters.includes('modifiedSince') ? (['X-Modified-Until?'] as const) : []),
+    ...(atom ? (['Link?'] as const) : []),
+  ]
+  const answer = atom
+    ? { headers, content: { 'application/json': schema, 'application/atom+xml': atomFeed } }
+    : { headers, document: schema }
+  return described.map((one) => ({
+    ...{ ...one, tag, security: 'key', query: parameters, answer, conditional: [304] },
+    failures: [...alwaysPossible, 401, ...one.failures],
+  }))
+}

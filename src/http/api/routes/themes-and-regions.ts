@@ -1,0 +1,99 @@
+import type { FastifyRequest } from 'fastify'
+import {
+  countProjectsByRegion,
+  listRegions,
+  listThemes,
+  listThemesWithProjects,
+} from '../../../catalogue/sql/reference-lists.js'
+import { ServiceError } from '../../../kernel/errors.js'
+import { ref } from '../contract/openapi-schema.js'
+import type { ApiDeps } from '../deps.js'
+import { nothingHere } from '../errors.js'
+import { pathText } from '../query.js'
+import {
+  regionCountsDocument,
+  regionsDocument,
+  themesDocument,
+  themesWithProjectsDocument,
+} from '../representations/reference-lists.js'
+import type { DescribedRead, Read } from './read-route.js'
+
+const base = '/api/public/projectservice'
+
+/** Themes, regions, and how many projects each region and country has (wire.md 8). */
+export function themeAndRegionReads({ store }: ApiDeps): Read[] {
+  const tag = 'Themes and regions'
+  return [
+    {
+      path: `${base}/themes`,
+      id: 'listThemes',
+      tag,
+      summary: 'Themes',
+      schema: ref('Themes'),
+      answer: async (_request, format) => ({ document: themesDocument(format, await listThemes(store.db)) }),
+    },
+    {
+      path: `${base}/themes/projects/ids`,
+      id: 'listThemesWithProjects',
+      tag,
+      summary: 'Themes with their projects',
+      schema: ref('ThemesWithProjects'),
+      answer: async (_request, format) => ({
+        document: themesWithProjectsDocument(format, await listThemesWithProjects(store.db)),
+      }),
+    },
+    {
+      path: `${base}/regions`,
+      id: 'listRegions',
+      tag,
+      summary: 'Regions',
+      schema: ref('Regions'),
+      answer: async (_request, format) => ({ document: regionsDocument(format, await listRegions(store.db)) }),
+    },
+    {
+      path: `${base}/regions/*`,
+      id: 'countProjects',
+      tag,
+      summary: 'Projects by region and country, of one region or all',
+      described: countOperations,
+      schema: ref('RegionCounts'),
+      answer: async (request, format) => {
+        const { region, activeOnly } = readCountsPath(request)
+        const found = await countProjectsByRegion(store.db, { region, activeOnly })
+        if (region !== undefined && found.length === 0) {
+          throw new ServiceError('not-found', `there is no region ${region.slice(0, 64)}`)
+        }
+        return { document: regionCountsDocument(format, found) }
+      },
+    },
+  ]
+}
+
+const countOperations: readonly DescribedRead[] = [
+  {
+    ...{ id: 'countProjects', path: `${base}/regions/countries/projects/count`, failures: [] },
+    summary: 'Number of projects by region and country',
+  },
+  {
+    ...{ id: 'countActiveProjects', path: `${base}/regions/countries/projects/active/count`, failures: [] },
+    summary: 'Number of projects that accept donations by region and country',
+  },
+  {
+    ...{ id: 'countProjectsOfRegion', path: `${base}/regions/{region}/countries/projects/count`, failures: [404] },
+    summary: 'Number of projects of a region by country',
+  },
+  {
+    ...{ id: 'countActiveProjectsOfRegion', failures: [404] },
+    path: `${base}/regions/{region}/countries/projects/active/count`,
+    summary: 'Number of projects of a region that accept donations by country',
+  },
+]
+
+const countsPath = /^(?:(?<region>.+)\/)?countries\/projects(?<active>\/active)?\/count$/s
+
+// Not a route pattern, since clients do not encode a slash in the name of a region.
+function readCountsPath(request: FastifyRequest): { region: string | undefined; activeOnly: boolean } {
+  const match = countsPath.exec(pathText(request, '*'))
+  if (!match) throw nothingHere(request)
+  return { region: match.groups?.region, activeOnly: match.groups?.active !== undefined }
+}

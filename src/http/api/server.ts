@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  type FastifyServerOptions,
+  fastify,
+  LogController,
+} from 'fastify'
+import { ServiceError } from '../../kernel/errors.js'
+import { loggableUrl } from './access-log.js'
+import type { ServerDeps } from './deps.js'
+import { answerBrokenHttp, sendFrameworkError } from './errors.js'
+import { createHttpServer } from './http-server.js'
+import { rewriteApiUrl } from './negotiation.js'
+import { proxyTrustOf } from './proxy-trust.js'
+import { bodyLimit } from './request-body.js'
+
+/** A server of HTTP, or of HTTPS where there is a certificate, without routes; it does not listen yet. */
+export function createServer(deps: ServerDeps): FastifyInstance {
+  const { log, config } = deps
+  const trusts = proxyTrustOf(config.trustProxy)
+  const options: FastifyServerOptions & { readonly https: object | null } = {
+    // The server is made by the factory; the framework only tells its address by this.
+    https: config.tls ?? null,
+    serverFactory: (handler) => createHttpServer(handler, deps, trusts),
+    // If the framework logs a request, it does so without secrets too.
+    loggerInstance: log.child({}, { serializers: { req: loggableRequest } }) as FastifyBaseLogger,
+    // One line a request is written by access-log.ts, with secrets left out.
+    logController: new LogController({ disableRequestLogging: true }),
+    // A failure is logged with the request's id; a logger for each request would only cost time.
+    childLoggerFactory: (logger: FastifyBaseLogger) => logger,
+    genReqId: () => randomUUID(),
+    forceCloseConnections: 'idle',
+    // A request on a kept connection is answered properly while the others finish.
+    return503OnClosing: false,
+    bodyLimit,
+    trustProxy: config.trustProxy === false ? false : trusts,
+    rewriteUrl: rewriteApiUrl,
+    routerOptions: { maxParamLength: 2_048 },
+    frameworkErrors: sendFrameworkError,
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => answerBrokenHttp(error, socket, log),
+  }
+  const app = fastify(options)
+  app.addHook('onRequest', (request, _reply, done) => {
+    done(hasSeveralHosts(request.raw.rawHeaders) ? severalHosts() : undefined)
+  })
+  return app
+}
+
+// A proxy may route by the one and this server by the other, so RFC 9112 3.2 wants such a request refused.
+function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts > 1
+}
+
+function severalHosts(): ServiceError {
+  return new ServiceError('request-malformed', 'the request has more than one Host header')
+}
+
+function loggableRequest(request: FastifyRequest) {
+  return { method: request.method, url: loggableUrl(request.url), remoteAddress: request.ip }
+}

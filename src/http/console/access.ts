@@ -1,0 +1,69 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isLoopbackHost } from '../../kernel/loopback-host.js'
+import type { OperatorToken } from '../../platform/config/operator-token.js'
+import { clientNetwork } from '../api/client-network.js'
+import { MinuteCounter } from '../api/minute-counter.js'
+import { refusal } from './pages/frame.js'
+
+const signedIn = new WeakMap<FastifyRequest, string>()
+
+/** The name that the request was signed in with; undefined on a console without tokens. */
+export function operatorOf(request: FastifyRequest): string | undefined {
+  return signedIn.get(request)
+}
+
+// Supervisors and load balancers have no token; these tell no secrets.
+const open = new Set(['/healthz', '/readyz'])
+
+const wrongTokensPerMinute = 10
+
+/**
+ * Lets in who has a token: `Authorization: Bearer TOKEN`, or the name and token as a browser asks for them. Without tokens
+ * only who asks for an address of this machine is let in, so that a page elsewhere cannot reach the console under a name of its
+ * own that leads to this machine.
+ */
+export function guardAccess(app: FastifyInstance, operators: readonly OperatorToken[]): void {
+  const wrongTokens = new MinuteCounter(wrongTokensPerMinute)
+  app.addHook('onRequest', async (request, reply) => {
+    if (open.has(request.routeOptions.url ?? '')) return
+    if (operators.length === 0) {
+      if (isLoopbackHost(request.hostname.replace(/^\[|\]$/g, ''))) return
+      return refuse(
+        reply,
+        403,
+        'without OPS_TOKEN the console answers at addresses of this machine only, such as 127.0.0.1',
+      )
+    }
+    const network = clientNetwork(request.ip)
+    if (wrongTokens.isFull(network)) {
+      reply.header('retry-after', '60')
+      return refuse(reply, 429, 'too many wrong tokens came from this address: wait a minute')
+    }
+    const name = nameOf(request.headers.authorization, operators)
+    if (name !== undefined) return void signedIn.set(request, name)
+    if (request.headers.authorization !== undefined) wrongTokens.add(network)
+    reply.header('www-authenticate', 'Basic realm="giving console", charset="UTF-8"')
+    return refuse(reply, 401, 'sign in with a name and its token of OPS_TOKEN')
+  })
+}
+
+function refuse(reply: FastifyReply, status: number, why: string): FastifyReply {
+  return reply.code(status).type('text/html; charset=utf-8').send(refusal(why))
+}
+
+function nameOf(authorization: string | undefined, operators: readonly OperatorToken[]): string | undefined {
+  const [, scheme = '', credentials = ''] = /^(Basic|Bearer) +(\S+)$/i.exec(authorization ?? '') ?? []
+  const isBasic = scheme.toLowerCase() === 'basic'
+  const text = isBasic ? Buffer.from(credentials, 'base64').toString() : `:${credentials}`
+  const [name = '', token = ''] = text.split(/:(.*)/s)
+  // All are compared, so that the time does not tell how far the search came.
+  const found = operators.filter((one) => isSame(one.token, token) && (!isBasic || one.name === name))
+  return found[0]?.name
+}
+
+/** Compares in constant time, whatever the lengths. */
+export function isSame(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer]
+  return timingSafeEqual(a, b)
+}

@@ -1,0 +1,96 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Operator } from '../../accounts/sql/audit-events.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { operatorOf } from './access.js'
+import type { ConsoleDeps, OperatorActions } from './console-deps.js'
+import { FormTokens } from './forms.js'
+import { confirmationPage } from './pages/confirmation.js'
+import { consolePage } from './pages/frame.js'
+
+/** Something that an operator may do: a page that asks, whose form does it. */
+type Action = {
+  readonly address: string
+  readonly title: (what: string) => string
+  /** What follows, for who is about to decide. */
+  readonly consequence: string
+  readonly choice?: { readonly name: string; readonly text: string }
+  readonly act: (actions: OperatorActions, what: string, isChosen: boolean, operator: Operator) => Promise<unknown>
+  /** Where what was done is seen. */
+  readonly seenAt: string
+}
+
+const actionList: readonly Action[] = [
+  {
+    address: '/publish',
+    title: () => 'Publish now',
+    consequence: 'A run is entered, which the workers take up at once. A guard may hold its release.',
+    choice: { name: 'force', text: 'Map every project again, changed or not' },
+    act: (actions, _what, force, operator) => actions.publish({ force }, operator),
+    seenAt: '/runs',
+  },
+  {
+    address: '/releases/:what/approve',
+    title: (id) => `Approve release ${id}`,
+    consequence: 'The held release goes live exactly as it was built.',
+    choice: { name: 'loss', text: 'Give up for ever the published identifiers that it lacks' },
+    act: (actions, id, acceptLoss, operator) => actions.approve(id, { acceptLoss }, operator),
+    seenAt: '/releases',
+  },
+  {
+    address: '/releases/:what/rollback',
+    title: (id) => `Roll back to release ${id}`,
+    consequence: 'The earlier release is live again until a publication differs from the release that is live now.',
+    act: (actions, id, _isChosen, operator) => actions.rollback(id, operator),
+    seenAt: '/releases',
+  },
+  {
+    address: '/schedules/:what/pause',
+    title: (name) => `Pause the schedule ${name}`,
+    consequence: 'Its instants are left out from now on, and not made up for, until it is resumed.',
+    act: (actions, name, _isChosen, operator) => actions.switchSchedule(name, 'paused', operator),
+    seenAt: '/',
+  },
+  {
+    address: '/schedules/:what/resume',
+    title: (name) => `Resume the schedule ${name}`,
+    consequence: 'It is in force again from now on. What it has left out is not made up for.',
+    act: (actions, name, _isChosen, operator) => actions.switchSchedule(name, 'resumed', operator),
+    seenAt: '/',
+  },
+]
+
+/** The buttons of the console: the commands of the same names. */
+export function actionRoutes(app: FastifyInstance, { actions, log }: ConsoleDeps): void {
+  const tokens = new FormTokens()
+  // One at a time: each may wait for the publishing lock with a connection of its own.
+  let last: Promise<unknown> = Promise.resolve()
+  for (const { address, title, consequence, choice, act, seenAt } of actionList) {
+    app.get<{ Params: { what?: string } }>(address, async (request, reply) => {
+      const heading = title(request.params.what ?? '')
+      const form = { consequence, choice, token: tokens.issue(request), operator: operatorOf(request), back: seenAt }
+      return reply.type('text/html; charset=utf-8').send(consolePage(heading, confirmationPage(heading, form)))
+    })
+    app.post<{ Params: { what?: string } }>(address, async (request, reply) => {
+      const form = tokens.read(request)
+      const operator = { actor: `operator ${nameIn(request, form)} (console)`, origin: request.ip }
+      const done = last.then(() =>
+        act(actions, request.params.what ?? '', form.get(choice?.name ?? '') === 'yes', operator),
+      )
+      last = done.catch(() => undefined)
+      await done
+      log.info({ ...operator, address: request.url }, 'done in the console')
+      // The page that is seen next can be loaded again without doing it again.
+      return reply.code(303).header('location', seenAt).send()
+    })
+  }
+}
+
+/** Who signed in; without tokens, who they say they are. */
+function nameIn(request: FastifyRequest, form: URLSearchParams): string {
+  const name = operatorOf(request) ?? form.get('name')?.trim() ?? ''
+  if (/^[\p{L}\p{N} ._-]{1,40}$/u.test(name)) return name
+  throw new ServiceError(
+    'request-invalid',
+    'your name: expected 1 to 40 letters, digits, spaces, dots, hyphens or underscores',
+  )
+}

@@ -1,0 +1,90 @@
+import type { Operator } from '../../accounts/sql/audit-events.js'
+import type { SyncSummary } from '../../catalogue/sql/sync-runs.js'
+import type { Clock } from '../../kernel/dates.js'
+import type { Cause } from '../../outbound/alarms.js'
+import type { OperatorToken } from '../../platform/config/operator-token.js'
+import type { Store } from '../../platform/database/store.js'
+import type { Log } from '../../platform/observability/log.js'
+import type { Metrics } from '../../platform/observability/metrics.js'
+import type { ReleaseReader } from '../../release/read/release-reader.js'
+import type { RunSummary } from '../../work/sql/runs.js'
+import type { ApiLimits, ServerDeps } from '../api/deps.js'
+import type { HeldProject } from '../portal/pages/held.js'
+import type { BoardQueue } from './board.js'
+
+/** Everything that the console works with. */
+export type ConsoleDeps = {
+  readonly store: Store
+  readonly releases: ReleaseReader
+  readonly feedsDir: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  /** Aborted when the process is asked to stop: `/readyz` is 503 from then on. */
+  readonly stopping: AbortSignal
+  readonly look: Looks
+  readonly actions: OperatorActions
+  /** Who may use the console; nobody named: everybody who reaches it, which must be this machine only. */
+  readonly operators: readonly OperatorToken[]
+  readonly config: ServerDeps['config'] & { readonly limits: Pick<ApiLimits, 'requestsPerAddress'> }
+}
+
+/** What commands print, as the console shows it. */
+export type Looks = {
+  /** As `giving status`. */
+  readonly status: () => Promise<ServiceState>
+  /** As `giving held`. */
+  readonly held: (limit: number) => Promise<{ readonly count: number; readonly projects: readonly HeldProject[] }>
+  /** As `giving held ID`. */
+  readonly heldProject: (id: number) => Promise<HeldProject | undefined>
+  /** As `giving sync status`; undefined: nothing is mirrored. */
+  readonly mirror: () => Promise<Mirror | undefined>
+  /** The newest failed jobs of all queues, and when each scheduler's next job is due. */
+  readonly jobs: () => Promise<{ readonly failed: readonly GivenUpJob[]; readonly schedulers: readonly NextJob[] }>
+  /** The queues as Bull Board reads them. */
+  readonly boardQueues: () => Promise<readonly BoardQueue[]>
+}
+
+export type ServiceState = {
+  readonly live: { readonly release: string; readonly generated: string; readonly activities: number } | undefined
+  readonly lastRun: RunSummary | undefined
+  readonly lastGoodRun: RunSummary | undefined
+  readonly nextRun: Date | undefined
+  readonly held: { readonly count: number }
+  readonly queue: QueueState
+  readonly warnings: readonly string[]
+  readonly causes: readonly Cause[]
+}
+
+export type QueueState =
+  | {
+      readonly engine: string
+      readonly reachable: true
+      readonly workers: number
+      readonly jobs: Readonly<Record<string, Readonly<Record<string, number>>>>
+    }
+  | { readonly engine: string; readonly reachable: false; readonly error: string }
+
+export type Mirror = {
+  readonly upstream: string
+  readonly lagSeconds: number | undefined
+  readonly runs: readonly SyncSummary[]
+}
+
+export type GivenUpJob = {
+  readonly queue: string
+  readonly name: string
+  readonly failedAt: Date | undefined
+  readonly tries: number
+  readonly reason: string
+}
+
+export type NextJob = { readonly queue: string; readonly name: string; readonly next: Date | undefined }
+
+/** What the commands of the same names do; each enters its audit row. */
+export type OperatorActions = {
+  publish(options: { readonly force: boolean }, operator: Operator): Promise<unknown>
+  approve(id: string, options: { readonly acceptLoss: boolean }, operator: Operator): Promise<unknown>
+  rollback(id: string, operator: Operator): Promise<unknown>
+  switchSchedule(name: string, to: 'paused' | 'resumed', operator: Operator): Promise<unknown>
+}

@@ -1,0 +1,98 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errorCatalogue, ServiceError, toServiceError } from '../../kernel/errors.js'
+import { logRequests } from '../api/access-log.js'
+import { clientNetwork } from '../api/client-network.js'
+import { MinuteCounter } from '../api/minute-counter.js'
+import { healthRoutes } from '../api/routes/health.js'
+import { metricsRoute } from '../api/routes/metrics.js'
+import { createServer } from '../api/server.js'
+import { guardAccess } from './access.js'
+import { actionRoutes } from './action-routes.js'
+import { boardPath, createBoard } from './board.js'
+import type { ConsoleDeps } from './console-deps.js'
+import { pageRoutes } from './page-routes.js'
+import { refusal } from './pages/frame.js'
+import { consoleStyle, consoleStyleAddress } from './style.js'
+
+const headers = {
+  'cache-control': 'no-store',
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  // Not `no-referrer`: with it a browser does not say which page sent a form.
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+}
+
+/**
+ * The console for operators: pages that work without scripts, Bull Board, metrics and health, on a port of its own. The caller
+ * listens and closes it.
+ */
+export async function createConsole(deps: ConsoleDeps): Promise<FastifyInstance> {
+  const app = createServer(deps)
+  logRequests(app, deps.log)
+  const requests = new MinuteCounter(deps.config.limits.requestsPerAddress)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(headers)
+    if (requests.add(clientNetwork(request.ip)) > 0) {
+      return reply.code(429).header('retry-after', '60').type('text/plain').send('too many requests in a minute')
+    }
+    return undefined
+  })
+  guardAccess(app, deps.operators)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    async (_: unknown, text: string) => text,
+  )
+  app.setErrorHandler((error, request, reply) => answerFailure(error, request, reply))
+  app.setNotFoundHandler((request, reply) =>
+    answerFailure(new ServiceError('not-found', 'there is no such page'), request, reply),
+  )
+  app.get(consoleStyleAddress, async (_request, reply) =>
+    reply
+      .type('text/css; charset=utf-8')
+      .header('cache-control', 'private, max-age=31536000, immutable')
+      .send(consoleStyle),
+  )
+  // Browsers ask for it by themselves.
+  app.get('/favicon.ico', async (_request, reply) => reply.code(204).send())
+  healthRoutes(app, deps)
+  metricsRoute(app, deps.metrics)
+  pageRoutes(app, deps)
+  actionRoutes(app, deps)
+  boardRoutes(app, deps)
+  return app
+}
+
+// An operator's own decision that cannot be carried out is no failure of the service.
+const statuses: Partial<Record<ServiceError['code'], number>> = { 'release-refused': 409, 'queue-unavailable': 503 }
+
+function answerFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { code, message } = toServiceError(error)
+  const status = statuses[code] ?? errorCatalogue[code].status
+  if (status === 500) request.log.error({ requestId: request.id, err: error }, 'a page of the console failed')
+  if (status === 503) reply.header('retry-after', '5')
+  return reply.code(status).type('text/html; charset=utf-8').send(refusal(message))
+}
+
+/** Bull Board has a server of its own, made when somebody first asks for it. */
+function boardRoutes(app: FastifyInstance, { look }: ConsoleDeps): void {
+  let opened: Promise<FastifyInstance> | undefined
+  const serve = async (request: FastifyRequest, reply: FastifyReply) => {
+    opened ??= look.boardQueues().then(createBoard)
+    const board = await opened.catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    reply.hijack()
+    for (const [name, value] of Object.entries(reply.getHeaders())) reply.raw.setHeader(name, value ?? '')
+    board.routing(request.raw, reply.raw)
+  }
+  // Reading only: there is no route for other methods.
+  app.get(boardPath, serve)
+  app.get(`${boardPath}/*`, serve)
+  app.addHook('onClose', async () => await (await opened?.catch(() => undefined))?.close())
+}

@@ -1,0 +1,90 @@
+import { isFinished } from '../../../work/run.js'
+import { nextDue } from '../../../work/schedule.js'
+import type { AdoptedSchedule } from '../../../work/sql/schedules.js'
+import { type Html, html } from '../../portal/html.js'
+import type { Mirror, QueueState, ServiceState } from '../console-deps.js'
+import { button, duration, listed, shownInstant } from './frame.js'
+
+type Overview = {
+  readonly state: ServiceState
+  readonly mirror: Mirror | undefined
+  readonly schedules: readonly AdoptedSchedule[]
+  readonly now: Date
+}
+
+// Causes of `giving status` that are about money.
+const ofPayments = new Set(['payments', 'books', 'donors'])
+
+/** The state of the service at a glance, as `giving status` tells it. */
+export function overviewPage({ state, mirror, schedules, now }: Overview): Html[] {
+  const { live, lastRun, lastGoodRun, nextRun, held, queue, causes, warnings } = state
+  const isLate = { cause: 'queue', message: queue.reachable ? '' : `the queue cannot be reached: ${queue.error}` }
+  const all = queue.reachable ? causes : [isLate, ...causes]
+  const [payments, others] = [all.filter(isOfPayments), all.filter((one) => !isOfPayments(one))]
+  return [
+    html`<dl class="tiles">
+${tile('Live release', live ? html`${live.release}` : html`none`, live && html`${String(live.activities)} activities, ${age(live.generated, now)} old`)}
+${tile('Next run', nextRun ? shownInstant(nextRun) : html`paused`)}
+${tile('Last run', lastRun ? html`${lastRun.state}` : html`none`, lastRun && html`run ${String(lastRun.id)}, ${shownInstant(lastRun.finishedAt)}`)}
+${tile('Last good run', shownInstant(lastGoodRun?.finishedAt))}
+${tile('Held projects', html`<a href="/held">${String(held.count)}</a>`)}
+${mirror && tile('Sync lag', html`${mirror.lagSeconds === undefined ? 'never synced' : duration(mirror.lagSeconds)}`, html`${mirror.upstream}`)}
+${tile('Queue', html`<a href="/queues">${queue.reachable ? queue.engine : 'unreachable'}</a>`, html`${queueNote(queue)}`)}
+</dl>
+<p>${button('/publish', 'Publish now')}</p>
+<h2>Needs a person</h2>
+${causeList(others, 'Nothing does.')}
+<h2>Payments that need a person</h2>
+${causeList(payments, 'None does.')}
+`,
+    html`${warnings.length > 0 ? html`<h2>To know</h2>\n<ul>${warnings.map((one) => html`<li>${one}</li>`)}</ul>\n` : undefined}`,
+    html`<h2>Schedules</h2>
+${listed(
+  'Schedules in force',
+  ['Schedule', 'When', 'Next', 'Change'],
+  schedules.map(
+    (one) =>
+      html`<tr><th scope="row">${one.name}</th><td>${one.expression} (${one.timezone})</td><td>${one.pausedAt ? html`paused since ${shownInstant(one.pausedAt)}` : shownInstant(nextDue(one, now))}</td><td>${button(`/schedules/${encodeURIComponent(one.name)}/${one.pausedAt ? 'resume' : 'pause'}`, `${one.pausedAt ? 'Resume' : 'Pause'} ${one.name}`)}</td></tr>\n`,
+  ),
+)}
+`,
+    html`${mirror && syncs(mirror)}<p class="path">Read at ${shownInstant(now)} UTC. <a href="/">Read again</a></p>`,
+  ]
+}
+
+function isOfPayments({ cause }: { readonly cause: string }): boolean {
+  return ofPayments.has(cause)
+}
+
+function tile(name: string, value: Html, note?: Html): Html {
+  return html`<div class="tile"><dt>${name}</dt><dd>${value}</dd>${note && html`<dd class="note">${note}</dd>`}</div>`
+}
+
+function age(generated: string, now: Date): string {
+  return duration((now.getTime() - Date.parse(generated)) / 1000)
+}
+
+function queueNote(queue: QueueState): string {
+  if (!queue.reachable) return queue.error
+  const failed = Object.values(queue.jobs).reduce((sum, states) => sum + (states.failed ?? 0), 0)
+  return `workers: ${queue.workers}, failed jobs: ${failed}`
+}
+
+function causeList(causes: ServiceState['causes'], none: string): Html {
+  if (causes.length === 0) return html`<p>${none}</p>`
+  return html`<ul class="needs">${causes.map(({ cause, message }) => html`<li><strong>${cause}</strong>: ${message}</li>`)}</ul>`
+}
+
+function syncs({ runs }: Mirror): Html {
+  return html`<h2>Syncs</h2>
+${listed(
+  'The last syncs',
+  ['Sync', 'Kind', 'State', 'Started', 'Took', 'Created', 'Changed', 'Refused'],
+  runs.map(
+    (run) =>
+      html`<tr><th scope="row">${String(run.id)}</th><td>${run.kind}</td><td>${(run.reason ?? run.error?.message) ? html`${run.state}: ${run.reason ?? run.error?.message}` : run.state}</td><td>${shownInstant(run.startedAt)}</td><td class="number">${isFinished(run) && run.startedAt && run.finishedAt ? duration((run.finishedAt.getTime() - run.startedAt.getTime()) / 1000) : '–'}</td><td class="number">${run.created}</td><td class="number">${run.changed}</td><td class="number">${run.refused}</td></tr>\n`,
+  ),
+  4,
+)}
+`
+}

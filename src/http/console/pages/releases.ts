@@ -1,0 +1,85 @@
+import type { ReleaseDiff } from '../../../release/read/diff-releases.js'
+import type { KnownRelease } from '../../../release/read/list-releases.js'
+import type { Sample } from '../../../release/read/manifest.js'
+import { type Html, html } from '../../portal/html.js'
+import { button, listed, shownInstant } from './frame.js'
+
+/** Every release on disk, with what may be done with it. */
+export function releasesPage(releases: readonly KnownRelease[]): Html[] {
+  const live = releases.find(({ state }) => state === 'live')
+  const rows = releases.map(
+    (one) =>
+      html`<tr><th scope="row">${one.id}</th><td>${one.state}${one.state === 'held' && one.reason ? html`: ${one.reason}` : undefined}</td><td>${shownInstant(new Date(one.generated))}</td><td>${choices(one, live?.id)}</td><td class="number">${one.activities}</td><td class="number">${one.held}</td><td class="number">${one.bytes}</td></tr>\n`,
+  )
+  const heads = ['Release', 'State', 'Generated', 'What may be done', 'Activities', 'Held', 'Bytes']
+  return [listed('Releases on disk, newest first', heads, rows, 4), releases.length > 1 ? chooser(releases) : html``]
+}
+
+function choices({ id, state }: KnownRelease, live: string | undefined): Html[] {
+  const address = `/releases/${encodeURIComponent(id)}`
+  const compare =
+    live !== undefined && live !== id
+      ? [html`<a href="${differenceAddress(live, id)}">Difference of ${id} from the live one</a> `]
+      : []
+  if (state === 'held') return [...compare, button(`${address}/approve`, `Approve ${id}`)]
+  return state === 'superseded' ? [...compare, button(`${address}/rollback`, `Roll back to ${id}`)] : compare
+}
+
+function differenceAddress(from: string, to: string): string {
+  return `/releases/difference?from=${encodeURIComponent(from)}&to=${encodeURIComponent(to)}`
+}
+
+function chooser(releases: readonly KnownRelease[]): Html {
+  const select = (name: string, text: string, chosen: number) =>
+    html`<div><label for="${name}">${text}</label><select id="${name}" name="${name}">${releases.map(({ id }, at) => html`<option${at === chosen ? html` selected` : undefined}>${id}</option>`)}</select></div>\n`
+  return html`<h2>Difference between two releases</h2>
+<form class="filters" action="/releases/difference">
+${select('from', 'From', 1)}${select('to', 'To', 0)}<div><button>Compare</button></div>
+</form>`
+}
+
+/** What `giving releases diff` prints. */
+export function differencePage({ from, to, activities, money, files, held }: ReleaseDiff): Html[] {
+  const { same, ...changes } = activities
+  return [
+    html`<p class="lead">From ${from} to ${to}.</p>
+${listed(
+  'Activities',
+  ['Change', 'Which', 'Number'],
+  [
+    ...Object.entries(changes).map(
+      ([change, found]) =>
+        html`<tr><th scope="row">${change}</th><td>${named(found)}</td><td class="number">${found.count}</td></tr>\n`,
+    ),
+    html`<tr><th scope="row">same</th><td></td><td class="number">${same}</td></tr>\n`,
+    html`<tr><th scope="row">held</th><td></td><td class="number">${held.from} → ${held.to}</td></tr>\n`,
+  ],
+  2,
+)}
+${listed(
+  'Incoming funds',
+  ['Currency', 'From', 'To', 'Change'],
+  Object.entries(money).map(
+    ([currency, sum]) =>
+      html`<tr><th scope="row">${currency}</th><td class="number">${sum.from}</td><td class="number">${sum.to}</td><td class="number">${sum.change}</td></tr>\n`,
+  ),
+  1,
+)}
+${listed(
+  'Files that differ',
+  ['File', 'Change', 'Bytes', 'Records'],
+  files
+    .filter(({ change }) => change !== 'same')
+    .map(
+      ({ path, change, bytes, records }) =>
+        html`<tr><th scope="row">${path}</th><td>${change}</td><td class="number">${bytes.from} → ${bytes.to}</td><td class="number">${records.from} → ${records.to}</td></tr>\n`,
+    ),
+  2,
+)}
+<p><a href="/releases">All releases</a></p>`,
+  ]
+}
+
+function named({ count, sample }: Sample): string {
+  return `${sample.join(', ')}${count > sample.length ? ', ...' : ''}`
+}

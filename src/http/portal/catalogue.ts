@@ -1,0 +1,217 @@
+import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import { demoPath } from '../../iati/addresses.js'
+import { type Decimal, splitByLargestRemainder } from '../../kernel/money.js'
+import { type ActivityEntry, toAmount, toUnits } from '../../release/read/activity-entry.js'
+import type { ActivityIndex, Row } from '../../release/read/activity-index.js'
+import { WordIndex } from './word-index.js'
+
+/** Sums of one currency. */
+export type Sums = { budget: bigint; in: bigint; out: bigint }
+
+/** Projects that have a country, sector, theme, status or partner in common. */
+export type Group = {
+  readonly key: string
+  /** As published; empty where the portal names codes itself. */
+  readonly name: string
+  /** Places in the order of the catalogue, which is newest first. */
+  readonly places: number[]
+  readonly sums: Map<string, Sums>
+}
+
+export const groupKinds = ['countries', 'sectors', 'themes', 'statuses', 'organisations'] as const
+export type GroupKind = (typeof groupKinds)[number]
+
+/** What a list of projects is filtered by. */
+export type Filter = { readonly words?: string } & { readonly [Kind in GroupKind]?: string }
+
+// Entries read before other work gets a turn.
+const entriesTogether = 500
+// Places that are kept of what was found, 8 bytes each: readers turn pages.
+const keptPlaces = 1_000_000
+
+/**
+ * The projects of a release as lists show them: newest first, by group, with sums. It holds numbers and words of titles, and
+ * reads an entry when it is shown.
+ */
+export class Catalogue {
+  readonly all: Group = emptyGroup('', '')
+  readonly groups: Readonly<Record<GroupKind, Map<string, Group>>>
+  /** The project of each of the platform's own pages about projects that this service shows. */
+  readonly placeOfPage = new Map<string, number>()
+  readonly #index: ActivityIndex
+  #rows: readonly Row[] = []
+  /** Titles and partners in small letters. */
+  readonly #words = new WordIndex()
+  #projects = new Float64Array()
+  readonly #found = new LRUCache<string, readonly number[]>({
+    maxSize: keptPlaces,
+    sizeCalculation: ({ length }) => length + 1,
+  })
+
+  private constructor(index: ActivityIndex) {
+    this.#index = index
+    this.groups = {
+      countries: new Map(),
+      sectors: new Map(),
+      themes: new Map(),
+      statuses: new Map(),
+      organisations: new Map(),
+    }
+  }
+
+  static async of(index: ActivityIndex): Promise<Catalogue> {
+    const catalogue = new Catalogue(index)
+    const starts: string[] = []
+    for (let row = 0; row < index.count; row++) {
+      starts.push(index.entry(row).start ?? '')
+      if (row % entriesTogether === 0) await nextTurn()
+    }
+    catalogue.#rows = starts.map((_, row) => row).sort((a, b) => compare(starts[b], starts[a]) || b - a)
+    catalogue.#projects = new Float64Array(index.count)
+    for (const [place, row] of catalogue.#rows.entries()) {
+      const entry = index.entry(row)
+      catalogue.#add(entry, place)
+      catalogue.#words.add(searchable(`${entry.title} ${entry.partner?.name ?? ''}`))
+      if (place % entriesTogether === 0) await nextTurn()
+    }
+    return catalogue
+  }
+
+  entry(place: number): ActivityEntry {
+    return this.#index.entry(this.#rows[place] ?? -1)
+  }
+
+  /** The project at a place. */
+  project(place: number): number | undefined {
+    return this.#projects[place]
+  }
+
+  /** How many projects of a group are also in each group of a kind, those that share none left out. */
+  sharedWith(group: Group, kind: GroupKind): { readonly group: Group; readonly count: number }[] {
+    const isIn = new Uint8Array(this.all.places.length)
+    for (const place of group.places) isIn[place] = 1
+    return [...this.groups[kind].values()]
+      .map((other) => ({ group: other, count: other.places.reduce((sum, place) => sum + (isIn[place] ?? 0), 0) }))
+      .filter(({ count }) => count > 0)
+  }
+
+  /** The places that fit all parts of a filter, newest first. */
+  find(filter: Filter): readonly number[] {
+    const key = JSON.stringify(['words', ...groupKinds].map((name) => filter[name as keyof Filter]))
+    const known = this.#found.get(key)
+    if (known) return known
+    const found = this.#find(filter)
+    this.#found.set(key, found)
+    return found
+  }
+
+  #find({ words, ...groups }: Filter): readonly number[] {
+    const lists: (readonly number[])[] = []
+    for (const kind of groupKinds) {
+      const key = groups[kind]
+      if (key !== undefined) lists.push(this.groups[kind].get(key)?.places ?? [])
+    }
+    for (const word of searchable(words ?? '').split(' ')) if (word !== '') lists.push(this.#words.find(word))
+    const [first = this.all.places, ...others] = lists.sort((a, b) => a.length - b.length)
+    return others.reduce(inBoth, first)
+  }
+
+  #add(entry: ActivityEntry, place: number): void {
+    const { countries, sectors, themes, statuses, organisations } = this.groups
+    this.#projects[place] = entry.project
+    const whole = [this.all, groupOf(statuses, entry.status)]
+    const { shares = {} } = entry
+    const split = [
+      { groups: entry.countries.map((code) => groupOf(countries, code)), shares: shares.countries },
+      { groups: entry.sectors.map((code) => groupOf(sectors, code)), shares: shares.sectors },
+      { groups: Object.entries(entry.themes).map(([id, name]) => groupOf(themes, id, name)), shares: shares.themes },
+    ]
+    if (entry.page !== undefined && URL.canParse(entry.page)) {
+      const { pathname } = new URL(entry.page)
+      if (pathname.startsWith(`${demoPath}/`)) this.placeOfPage.set(pathname, place)
+    }
+    if (entry.partner) whole.push(groupOf(organisations, organisationId(entry.partner), entry.partner.name))
+    for (const group of whole) addTo(group, place)
+    for (const { groups } of split) for (const group of groups) addTo(group, place)
+    for (const [currency, money] of Object.entries(entry.money)) {
+      for (const kind of ['budget', 'in', 'out'] as const) {
+        const units = toUnits(money[kind])
+        for (const group of whole) sumsOf(group, currency)[kind] += units
+        for (const { groups, shares: weights } of split) {
+          const parts = weights ? splitByShares(units, weights) : groups.map(() => units)
+          for (const [at, group] of groups.entries()) sumsOf(group, currency)[kind] += parts[at] ?? 0n
+        }
+      }
+    }
+  }
+}
+
+function addTo({ places }: Group, place: number): void {
+  if (places.at(-1) !== place) places.push(place)
+}
+
+function sumsOf({ sums }: Group, currency: string): Sums {
+  const known = sums.get(currency) ?? { budget: 0n, in: 0n, out: 0n }
+  sums.set(currency, known)
+  return known
+}
+
+/** Parts of an amount by percentages, which are exactly the amount together. */
+function splitByShares(units: bigint, shares: readonly Decimal[]): bigint[] {
+  const parts = splitByLargestRemainder(units < 0n ? -units : units, shares.map(toUnits))
+  return units < 0n ? parts.map((part) => -part) : parts
+}
+
+/** The name of an organisation in addresses: its identifier, else a hash of its name. */
+export function organisationId({ ref, name }: { readonly ref?: string; readonly name: string }): string {
+  if (ref !== undefined) return ref
+  const words = searchable(name)
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 40)
+  return `${words}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`
+}
+
+/** The currencies of sums, that with most money first. */
+export function currenciesOf(sums: ReadonlyMap<string, Sums>): string[] {
+  const weight = (currency: string) => {
+    const { budget, in: received } = sums.get(currency) ?? { budget: 0n, in: 0n }
+    return budget + received
+  }
+  return [...sums.keys()].sort((a, b) => (weight(b) > weight(a) ? 1 : weight(b) < weight(a) ? -1 : compare(a, b)))
+}
+
+export function amountOf(sums: Sums, kind: keyof Sums): Decimal {
+  return toAmount(sums[kind])
+}
+
+function emptyGroup(key: string, name: string): Group {
+  return { key, name, places: [], sums: new Map() }
+}
+
+function groupOf(groups: Map<string, Group>, key: string, name = ''): Group {
+  const group = groups.get(key) ?? emptyGroup(key, name)
+  groups.set(key, group)
+  return group
+}
+
+/** Small letters without accents, words separated by one blank. */
+function searchable(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/g, ' ').trim()
+}
+
+function inBoth(one: readonly number[], other: readonly number[]): number[] {
+  const both: number[] = []
+  for (let a = 0, b = 0; a < one.length && b < other.length; ) {
+    const difference = (one[a] ?? 0) - (other[b] ?? 0)
+    if (difference === 0) both.push(one[a] ?? 0)
+    if (difference <= 0) a++
+    if (difference >= 0) b++
+  }
+  return both
+}
+
+function compare(a = '', b = ''): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

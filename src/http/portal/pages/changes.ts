@@ -1,0 +1,191 @@
+import type { Decimal } from '../../../kernel/money.js'
+import { element, textElement } from '../../../kernel/xml/element.js'
+import { writeElement } from '../../../kernel/xml/writer.js'
+import type { ActivityIndex, IndexReader } from '../../../release/read/activity-index.js'
+import { changedElements, type IndexedRelease } from '../../../release/read/changed-elements.js'
+import { diffReleases, type ReleaseDiff } from '../../../release/read/diff-releases.js'
+import type { Sample } from '../../../release/read/manifest.js'
+import type { ReadableRelease, ReleaseReader } from '../../../release/read/release-reader.js'
+import { type Html, html } from '../html.js'
+import { countText, dayText, moneyText, type PageBody, table, tile, to, type View } from '../view.js'
+
+// Releases that lists show, and activities that are named of each kind.
+const shownReleases = 10
+const mostNamed = 100
+const keptDiffs = 20
+
+/** Compares releases, which never change, once. */
+export class Differences {
+  readonly #kept = new Map<string, Promise<ReleaseDiff>>()
+  readonly #releases: ReleaseReader
+  readonly #readIndex: IndexReader
+
+  constructor(releases: ReleaseReader, readIndex: IndexReader) {
+    this.#releases = releases
+    this.#readIndex = readIndex
+  }
+
+  /** The kept releases from the live one back. */
+  async kept(live: ReadableRelease): Promise<ReadableRelease[]> {
+    const earlier = (live.manifest.previousReleases ?? []).slice(0, shownReleases)
+    const found = await Promise.all(earlier.map(({ release }) => this.#releases.byId(release)))
+    return [live, ...found.filter((one) => one !== undefined)]
+  }
+
+  async between(from: ReadableRelease, to: ReadableRelease): Promise<ReleaseDiff> {
+    const key = `${from.id}..${to.id}`
+    const known = this.#kept.get(key)
+    if (known) return await known
+    const comparing = diffReleases(from, to, { readIndex: this.#readIndex, most: mostNamed })
+    this.#kept.set(key, comparing)
+    comparing.catch(() => this.#kept.delete(key))
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= keptDiffs) break
+      this.#kept.delete(oldest)
+    }
+    return await comparing
+  }
+
+  /** The two releases of `{from}..{to}`, if both are kept, with their indexes where they have them. */
+  async open(pair: string): Promise<Compared | undefined> {
+    const [, from = '', to = ''] = /^([^.]+)\.\.([^.]+)$/.exec(pair) ?? []
+    const [before, after] = [await this.#releases.byId(from), await this.#releases.byId(to)]
+    if (!before || !after) return undefined
+    const indexed = async (release: ReadableRelease) => ({ release, index: await this.#readIndex(release) })
+    return { before: await indexed(before), after: await indexed(after) }
+  }
+}
+
+type Compared = { readonly before: IndexedRelease; readonly after: IndexedRelease }
+
+/** `/changes`: what each kept release changed. */
+export async function changesPage(view: View, differences: Differences): Promise<PageBody> {
+  const { words } = view
+  const rows = (await steps(view, differences)).map(
+    ({
+      from,
+      to: after,
+      diff,
+    }) => html`<tr><th scope="row">${dayText(view, after.manifest.generated)} <small><code>${after.id}</code></small></th>
+<td class="number">${countText(view, diff.activities.added.count)}</td><td class="number">${countText(view, diff.activities.changed.count)}</td>
+<td class="number">${countText(view, diff.activities.ended.count)}</td><td class="number">${countText(view, diff.activities.removed.count)}</td><td class="number">${countText(view, diff.activities.same)}</td>
+<td class="number">${countText(view, diff.held.to)}</td><td><a href="${to(view, 'changes')}/${from.id}..${after.id}">${words.changes.show}</a></td></tr>
+`,
+  )
+  const head = [
+    words.changes.release,
+    words.changes.added,
+    words.changes.changed,
+    words.changes.ended,
+    words.changes.removed,
+    words.changes.same,
+    words.changes.held,
+    words.changes.show,
+  ]
+  return {
+    title: words.changes.title,
+    description: words.changes.intro,
+    section: 'changes',
+    head: html`<link rel="alternate" type="application/atom+xml" title="${words.changes.title}" href="/changes.atom">\n`,
+    main: html`<h1>${words.changes.title}</h1><p class="lead">${words.changes.intro}</p>
+${rows.length === 0 ? html`<p>${words.changes.first}</p>` : table(words.changes.title, head, rows)}
+<p><a href="/changes.atom">Atom</a></p>`,
+  }
+}
+
+type Step = { readonly from: ReadableRelease; readonly to: ReadableRelease; readonly diff: ReleaseDiff }
+
+async function steps({ release }: Pick<View, 'release'>, differences: Differences): Promise<Step[]> {
+  const kept = await differences.kept(release)
+  const found: Step[] = []
+  for (const [at, after] of kept.entries()) {
+    const from = kept[at + 1]
+    if (from) found.push({ from, to: after, diff: await differences.between(from, after) })
+  }
+  return found
+}
+
+/** `/changes/{from}..{to}`: which activities two kept releases have in different states; undefined when one is not kept. */
+export async function changePage(view: View, differences: Differences, pair: string): Promise<PageBody | undefined> {
+  const { words } = view
+  const compared = await differences.open(pair)
+  if (!compared) return undefined
+  const { before, after } = compared
+  const diff = await differences.between(before.release, after.release)
+  const { added, changed, ended, removed, same } = diff.activities
+  const changedRows: Html[] = []
+  for (const identifier of changed.sample) {
+    const elements = await changedElements(before, after, identifier)
+    changedRows.push(
+      html`<tr><th scope="row">${projectLink(view, after.index, identifier)}</th><td>${elements.map((name) => html`<code>${name}</code> `)}</td></tr>\n`,
+    )
+  }
+  const section = (title: string, { count, sample }: Sample, list: Html) =>
+    count === 0
+      ? undefined
+      : html`<h2>${title} (${countText(view, count)})</h2>${list}${count > sample.length ? html`<p>${words.changes.shown(countText(view, sample.length))}</p>` : undefined}\n`
+  const named = (title: string, of: Sample, index: ActivityIndex | undefined) =>
+    section(title, of, html`<ul>${of.sample.map((one) => html`<li>${projectLink(view, index, one)}</li>\n`)}</ul>`)
+  const received = Object.entries(diff.money).map(([currency, { change }]) =>
+    tile(words.changes.received, moneyText(view, change as Decimal, currency)),
+  )
+  const { held } = after.release.manifest
+  const heldItems = held.sample.map(
+    ({ identifier, notices }) =>
+      html`<li>${projectLink(view, after.index, identifier)}: ${notices.map(({ code }) => html`<code>${code}</code> `)}</li>\n`,
+  )
+  const end = ({ manifest, id }: ReadableRelease) => html`${dayText(view, manifest.generated)} <code>${id}</code>`
+  return {
+    title: words.changes.between(before.release.id, after.release.id),
+    description: words.changes.intro,
+    section: 'changes',
+    isUnlisted: true,
+    main: html`<p class="path"><a href="${to(view, 'changes')}">${words.changes.title}</a></p>
+<h1>${words.changes.title}</h1><p class="lead">${words.changes.from} ${end(before.release)} ${words.changes.to} ${end(after.release)}</p>
+<dl class="tiles">${tile(words.changes.added, countText(view, added.count))}${tile(words.changes.changed, countText(view, changed.count))}${tile(words.changes.ended, countText(view, ended.count))}${tile(words.changes.removed, countText(view, removed.count))}${tile(words.changes.same, countText(view, same))}${tile(words.changes.held, countText(view, diff.held.to))}${received}</dl>
+${named(words.changes.added, added, after.index)}
+${section(words.changes.changed, changed, table(words.changes.elements, [words.changes.project, words.changes.elements], changedRows, 2))}
+${named(words.changes.ended, ended, after.index)}
+${named(words.changes.removed, removed, before.index)}
+${section(words.changes.held, { count: held.count, sample: held.sample.map(({ identifier }) => identifier) }, html`<ul>${heldItems}</ul>`)}`,
+  }
+}
+
+function projectLink(view: View, index: ActivityIndex | undefined, identifier: string): Html {
+  const row = index?.rowOf(identifier)
+  const live = view.index.rowOf(identifier)
+  const name = index && row !== undefined ? index.entry(row).title : identifier
+  if (live === undefined) return html`<span dir="auto">${name}</span>`
+  return html`<a href="${to(view, 'projects', String(view.index.entry(live).project))}" dir="auto">${name}</a>`
+}
+
+/** `/changes.atom`: an entry for each kept release that changed something. */
+export async function changesFeed(view: View, differences: Differences): Promise<string> {
+  const { baseUrl, publisherName, words, release } = view
+  const address = `${baseUrl}/changes.atom`
+  const all = await steps(view, differences)
+  const entries = all.map(({ from, to: after, diff }) => {
+    const { added, changed, ended, removed } = diff.activities
+    const link = `${baseUrl}/changes/${from.id}..${after.id}`
+    return element('entry', undefined, [
+      textElement('id', link),
+      textElement('title', `${words.changes.release} ${after.id}`),
+      textElement('updated', after.manifest.generated),
+      element('link', { rel: 'alternate', type: 'text/html', href: link }),
+      textElement(
+        'summary',
+        `${words.changes.added}: ${added.count}; ${words.changes.changed}: ${changed.count}; ${words.changes.ended}: ${ended.count}; ${words.changes.removed}: ${removed.count}`,
+      ),
+    ])
+  })
+  const feed = element('feed', { xmlns: 'http://www.w3.org/2005/Atom', 'xml:lang': words.code }, [
+    textElement('id', address),
+    textElement('title', `${words.changes.title}: ${publisherName}`),
+    textElement('updated', release.manifest.generated),
+    element('author', undefined, [textElement('name', publisherName)]),
+    element('link', { rel: 'self', type: 'application/atom+xml', href: address }),
+    element('link', { rel: 'alternate', type: 'text/html', href: `${baseUrl}/changes` }),
+    ...entries,
+  ])
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${writeElement(feed)}\n`
+}

@@ -1,0 +1,150 @@
+import { isReportArchive, publicKeyPath, themeListPaths } from '../../../iati/addresses.js'
+import type { ThemeRecord } from '../../../kernel/record.js'
+import type { Manifest, ManifestFile } from '../../../release/read/manifest.js'
+import { type Html, html } from '../html.js'
+import { datasetOf } from '../linked-data.js'
+import { countText, type PageBody, table, tile, unitText } from '../view.js'
+import type { Framed } from './frame.js'
+import type { ShownRun } from './status.js'
+
+/** The facts on the page for developers that are not of the release. */
+export type DeveloperFacts = {
+  readonly lastRun?: ShownRun | undefined
+  readonly themes: readonly ThemeRecord[]
+}
+
+/** `/developers`: the files, what is not published and why, the last run, how to read all of it. */
+export async function developersPage(view: Framed, { lastRun, themes }: DeveloperFacts): Promise<PageBody> {
+  const { developers: words } = view.words
+  const title = words.title(view.publisherName)
+  const { release } = view
+  const manifest = release?.manifest
+  const { description } = words
+  const dataset = release && (await datasetOf(release, { baseUrl: view.baseUrl, name: title, description }))
+  const publicKey = await release?.find(publicKeyPath)
+  return {
+    title,
+    description,
+    section: 'developers',
+    head: html`<link rel="alternate" type="application/atom+xml" title="${words.reports}" href="/feeds/reports.atom">\n${dataset}`,
+    main: html`<h1>${title}</h1>
+<p class="lead">${words.intro}</p>
+${manifest ? releaseSections(view, manifest) : html`<section><h2 id="files">${words.files}</h2>\n<p>${words.nothing}</p></section>`}
+${publicKey && keySection(view, await publicKey.identity.text())}
+${policySection(view)}
+${themeSection(view, themes)}
+${runSection(view, lastRun)}
+${developerSection(view)}`,
+  }
+}
+
+function keySection({ words, baseUrl }: Framed, publicKey: string): Html {
+  const { signature, compareKey, provedBy } = words.developers
+  return html`<section><h2 id="key">${signature}</h2>
+<p>${compareKey(html`<a href="${publicKeyPath}">${publicKeyPath}</a>`)}</p>
+<pre tabindex="0"><code>${publicKey}</code></pre>
+<p>${provedBy(html`<code>giving verify ${baseUrl} --key publisher.pem</code>`)}</p></section>`
+}
+
+function releaseSections(view: Framed, manifest: Manifest): Html {
+  const { developers: words, home } = view.words
+  const files = manifest.files.filter(({ path }) => !isReportArchive(path))
+  const archives = manifest.files.length - files.length
+  const { projectFeeds } = manifest
+  const head = [words.latest, words.thisVersion, home.records, home.size, words.compressed, words.changed]
+  const named = html`<a href="/feeds/manifest.json">${words.theManifest}</a>`
+  const feeds = words.projectFeeds(
+    countText(view, projectFeeds.count),
+    html`<code>/feeds/projects/{id}/reports.atom</code>`,
+    html`<a href="${projectFeeds.index}">${words.theIndex}</a>`,
+  )
+  return html`<section><h2 id="release">${words.release}</h2>
+<dl class="tiles">
+${tile(words.published, time(manifest.generated))}
+${tile(words.activities, countText(view, manifest.totals.activities))}
+${tile(words.held, manifest.held.count === 0 ? view.words.none : words.heldReasons(countText(view, manifest.held.count), named))}
+${tile(home.release, html`<code>${manifest.release}</code>`)}
+</dl></section>
+<section><h2 id="files">${words.files}</h2>
+${table(
+  words.versions,
+  head,
+  files.map((file) => fileRow(view, file)),
+  2,
+)}
+${projectFeeds.count > 0 ? html`<p>${feeds}</p>` : undefined}
+${archives > 0 ? html`<p>${words.archives(countText(view, archives))}</p>` : undefined}
+<p>${words.register(html`<code>/iati/bulk/activities.xml</code>`)}</p>
+<p>${words.everything(named)}</p></section>`
+}
+
+function fileRow(view: Framed, file: ManifestFile): Html {
+  const hash = file.sha256.slice(0, 12)
+  return html`<tr><th scope="row"><a href="${file.path}">${file.path}</a></th>
+<td><a href="${file.immutablePath}" aria-label="${view.words.developers.versionOf(hash, file.path)}"><code>${hash}</code></a></td>
+<td class="number">${countText(view, file.records)}</td><td class="number">${size(view, file.bytes)}</td>
+<td class="number">${size(view, file.gzipBytes)}</td><td class="number">${time(file.lastModified)}</td></tr>
+`
+}
+
+// This anchor must stay: document links of category B08 refer to it.
+function policySection({ words: { home } }: Framed): Html {
+  return html`<section><h2 id="exclusions">${home.exclusions}</h2>
+<ul>
+${home.excluded.map((text) => html`<li>${text}</li>\n`)}</ul></section>`
+}
+
+// This anchor must stay: it is the vocabulary-uri of sectors.
+function themeSection({ words: { developers: words, home } }: Framed, themes: readonly ThemeRecord[]): Html {
+  const rows = themes.map(({ id, name }) => html`<tr><th scope="row"><code>${id}</code></th><td>${name}</td></tr>\n`)
+  const lists = words.themes(
+    html`<a href="${themeListPaths.xml}">XML</a>`,
+    html`<a href="${themeListPaths.json}">JSON</a>`,
+  )
+  return html`<section><h2 id="themes">${home.themes}</h2>
+<p>${lists}</p>
+${rows.length > 0 ? table(home.themes, [words.code, words.name], rows, 2) : undefined}</section>`
+}
+
+function runSection(view: Framed, run: ShownRun | undefined): Html {
+  const { developers: words, status } = view.words
+  const text = run
+    ? words.lastRun(
+        String(run.id),
+        html`<strong>${status.states[run.state] ?? run.state}</strong>`,
+        time((run.finishedAt ?? run.startedAt ?? run.queuedAt).toISOString()),
+        countText(view, run.rendered),
+        countText(view, run.held),
+      )
+    : html`${words.noRun}`
+  return html`<section><h2 id="run">${words.run}</h2>
+<p>${text} <a href="/feeds/status.json">${words.runs}</a>.</p></section>`
+}
+
+function developerSection({ words: { developers: words }, baseUrl }: Framed): Html {
+  const methods = html`<code>HEAD</code>, <code>If-None-Match</code>, <code>Range</code>, <code>Accept-Encoding: gzip</code>`
+  return html`<section><h2 id="developers">${words.heading}</h2>
+<p>${words.noKey(methods)}</p>
+<pre tabindex="0"><code>curl --compressed -O ${baseUrl}/iati/activities.xml</code></pre>
+<p>${words.oneActivity(html`<a href="/iati/index.json">${words.theIndex}</a>`)}</p>
+<pre tabindex="0"><code>curl ${baseUrl}/iati/activities/IDENTIFIER.json</code></pre>
+<p>${words.api(html`<code>api_key</code>`)}</p>
+<pre tabindex="0"><code>curl -H 'Accept: application/json' '${baseUrl}/api/public/projectservice/all/projects?api_key=YOUR_KEY'</code></pre></section>`
+}
+
+function time(instant: string): Html {
+  const text = `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`
+  return html`<time datetime="${instant}">${text}</time>`
+}
+
+/** A size for people: decimal units, one digit after the point. */
+export function size(view: Pick<Framed, 'language'>, bytes: number): string {
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
+  let value = bytes
+  let unit = 0
+  while (value >= (unit === 0 ? 1000 : 999.95) && unit < units.length - 1) {
+    value /= 1000
+    unit++
+  }
+  return unitText(view, value, units[unit] ?? 'byte', unit === 0 ? 0 : 1)
+}

@@ -1,0 +1,145 @@
+import { feedListPath, isReportArchive, reportsFeedPath } from '../../../iati/addresses.js'
+import { currenciesOf, type Group } from '../catalogue.js'
+import { barList, monthBars } from '../charts/bars.js'
+import { worldMap } from '../charts/world-map.js'
+import { type Html, html } from '../html.js'
+import { datasetOf } from '../linked-data.js'
+import { readReports, type ShownReport } from '../read-reports.js'
+import {
+  countryName,
+  countText,
+  cut,
+  dayText,
+  figures,
+  type PageBody,
+  sectorName,
+  shortDay,
+  sumTiles,
+  table,
+  tile,
+  to,
+  type View,
+} from '../view.js'
+import { size } from './developers.js'
+import { legend, localAddress, monthPoints, monthTable, projectCards, tickOf } from './parts.js'
+
+const shownMonths = 24
+const shownGroups = 8
+const shownProjects = 6
+const searchedForPictures = 24
+const shownReports = 5
+
+/** `/`: what this publisher does. */
+export async function homePage(view: View): Promise<PageBody> {
+  const { words, catalogue, publisherName, release } = view
+  const { countries, organisations } = catalogue.groups
+  const reports = await readReports(release, reportsFeedPath)
+  const title = `${publisherName}: ${words.openData}`
+  const description = words.home.intro(publisherName)
+  return {
+    title,
+    description,
+    head: html`<link rel="alternate" type="application/atom+xml" title="${words.home.reports}" href="${reportsFeedPath}">
+<link rel="alternate" type="application/xml" title="IATI" href="/iati/activities.xml">
+<link rel="alternate" type="application/atom+xml" title="${words.changes.title}" href="/changes.atom">
+<link rel="alternate" type="text/x-opml" title="${words.home.reports}" href="${feedListPath}">
+${await datasetOf(release, { baseUrl: view.baseUrl, name: title, description })}`,
+    main: html`<div class="hero"><div><h1 dir="auto">${publisherName}</h1>
+<p class="lead">${words.home.intro(publisherName)}</p>
+<p class="kind">${words.home.published} ${shortDay(view, release.manifest.generated)}</p></div>${mosaic(view)}</div>
+<dl class="tiles">${tile(words.nav.projects, countText(view, catalogue.all.places.length))}
+${tile(words.home.countries, countText(view, countries.size))}
+${tile(words.home.partners, countText(view, organisations.size))}
+${sumTiles(view, catalogue.all)}</dl>
+${whereSection(view)}
+${monthSection(view)}
+<div class="halves">${groupSection(view, 'sectors', 'sectors', (group) => sectorName(view, group.key))}
+${groupSection(view, 'themes', 'themes', (group) => group.name)}</div>
+<h2>${words.home.newest}</h2>
+${projectCards(view, catalogue.all.places.slice(0, shownProjects))}
+<p><a href="${to(view, 'projects')}">${words.home.all}</a></p>
+${reportSection(view, reports)}
+${fileSection(view)}
+<h2 id="exclusions">${words.home.exclusions}</h2>
+<ul>${words.home.excluded.map((text) => html`<li>${text}</li>\n`)}</ul>`,
+  }
+}
+
+/** Pictures of the newest projects that this service has; decoration, as their projects are listed below. */
+function mosaic(view: View): Html | undefined {
+  const pictures = view.catalogue.all.places
+    .slice(0, searchedForPictures)
+    .flatMap((place) => localAddress(view, view.catalogue.entry(place).picture) ?? [])
+    .slice(0, 3)
+  if (pictures.length < 3) return undefined
+  return html`<div class="mosaic">${pictures.map((picture) => html`<img src="${picture}" alt="" width="480" height="320">`)}</div>`
+}
+
+function whereSection(view: View): Html {
+  const { words, catalogue } = view
+  const groups = [...catalogue.groups.countries.values()].sort((a, b) => b.places.length - a.places.length)
+  const countries = groups.map(({ key, places }) => ({
+    code: key,
+    name: countryName(view, key),
+    count: places.length,
+    href: to(view, 'countries', key),
+  }))
+  const rows = countries.map(
+    ({ name, href, count: projects }) =>
+      html`<tr><th scope="row"><a href="${href}">${name}</a></th><td class="number">${countText(view, projects)}</td></tr>\n`,
+  )
+  return html`<h2>${words.home.where}</h2>
+<div class="panel">${worldMap(countries, words.home.map(countries.length))}
+${figures(view, table(words.home.where, [words.home.country, words.nav.projects], rows))}</div>`
+}
+
+function monthSection(view: View): Html {
+  const { words, index, catalogue } = view
+  const [currency] = currenciesOf(catalogue.all.sums)
+  if (currency === undefined) return html``
+  const points = monthPoints(index.months, currency, shownMonths)
+  return html`<h2>${words.home.byMonth}</h2>
+<div class="panel">${legend(view)}${monthBars(points, `${words.home.monthChart} (${currency})`, tickOf(view))}
+${figures(view, monthTable(view, index.months, words.home.byMonth, shownMonths))}</div>`
+}
+
+// The anchor `themes` must stay: it is the vocabulary-uri of sectors in published files.
+function groupSection(view: View, kind: 'sectors' | 'themes', address: string, name: (group: Group) => string): Html {
+  const groups = [...view.catalogue.groups[kind].values()].sort((a, b) => b.places.length - a.places.length)
+  const bars = groups.map((group) => ({
+    name: name(group),
+    href: to(view, address, group.key),
+    value: group.places.length,
+    text: countText(view, group.places.length),
+  }))
+  const rest = bars.slice(shownGroups)
+  return html`<section><h2 id="${address}">${view.words.home[kind]}</h2>
+${barList(bars.slice(0, shownGroups))}
+${rest.length > 0 ? html`<details><summary>+ ${countText(view, rest.length)}</summary>${barList(rest)}</details>` : undefined}
+${kind === 'themes' ? html`<p class="kind">${view.words.home.themesNote} <a href="/themes.xml">XML</a> <a href="/themes.json">JSON</a></p>` : undefined}</section>`
+}
+
+function reportSection(view: View, reports: readonly ShownReport[]): Html {
+  if (reports.length === 0) return html``
+  const items = reports.slice(0, shownReports).map((report) => {
+    const project = report.images.length > 0 ? localAddress(view, report.images[0]?.url) : undefined
+    return html`<li class="card">${project ? html`<img src="${project}" alt="" loading="lazy" width="480" height="320">` : undefined}<div><h3 dir="auto"><a href="${report.address}">${report.title}</a></h3>
+<p>${dayText(view, report.published)}${report.author && html` · <span dir="auto">${report.author}</span>`}</p><p dir="auto">${cut(report.text, 180)}</p></div></li>
+`
+  })
+  return html`<h2>${view.words.home.reports}</h2><ul class="cards">
+${items}</ul>`
+}
+
+function fileSection(view: View): Html {
+  const { words, release } = view
+  const rows = release.manifest.files
+    .filter(({ path }) => !isReportArchive(path))
+    .map(
+      (file) =>
+        html`<tr><th scope="row"><a href="${file.path}">${file.path}</a></th><td class="number">${countText(view, file.records)}</td><td class="number">${size(view, file.bytes)}</td><td class="number">${dayText(view, file.lastModified)}</td></tr>\n`,
+    )
+  return html`<h2>${words.home.files}</h2>
+${table(words.home.freshness(release.manifest.generated), [words.home.file, words.home.records, words.home.size, words.home.changed], rows)}
+<p><a href="/feeds/manifest.json">manifest.json</a> · <a href="${to(view, 'developers')}">${words.nav.developers}</a></p>`
+}

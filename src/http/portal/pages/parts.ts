@@ -1,0 +1,84 @@
+import type { Decimal } from '../../../kernel/money.js'
+import type { ActivityEntry, Months } from '../../../release/read/activity-entry.js'
+import { type MonthPoint, meter } from '../charts/bars.js'
+import { type Html, html } from '../html.js'
+import { countryName, moneyText, month, numberFormat, statusName, table, to, type View } from '../view.js'
+
+/** Parts that several pages have. */
+
+/** A project in a list, with its picture when this service serves it. */
+export function projectCard(view: View, entry: ActivityEntry, level: 'h2' | 'h3' = 'h3'): Html {
+  const picture = localAddress(view, entry.picture)
+  const places = entry.countries.map((code) => countryName(view, code)).join(', ')
+  const sums = Object.entries(entry.money).map(
+    ([currency, sum]) =>
+      html`<p>${view.words.money.in} <strong>${moneyText(view, sum.in, currency, { whole: true })}</strong>${sum.budget === '0' ? undefined : html` / ${moneyText(view, sum.budget, currency, { whole: true })}${meter(Number(sum.in), Number(sum.budget))}`}</p>`,
+  )
+  const image = picture
+    ? html`<img src="${picture}" alt="" loading="lazy" width="480" height="320">`
+    : html`<span class="blank"></span>`
+  const link = html`<a href="${to(view, 'projects', String(entry.project))}">${entry.title}</a>`
+  const heading = level === 'h2' ? html`<h2 dir="auto">${link}</h2>` : html`<h3 dir="auto">${link}</h3>`
+  return html`<li class="card">${image}<div>${heading}
+<p><span class="badge">${statusName(view, entry.status)}</span></p><p>${places}</p>${entry.partner && html`<p dir="auto">${entry.partner.name}</p>`}${sums}</div></li>
+`
+}
+
+export function projectCards(view: View, places: readonly number[], level: 'h2' | 'h3' = 'h3'): Html {
+  return html`<ul class="cards">
+${places.map((place) => projectCard(view, view.catalogue.entry(place), level))}</ul>`
+}
+
+/** The path of an address of this service; undefined for other hosts, from which pages load nothing. */
+export function localAddress({ baseUrl }: View, url: string | undefined): string | undefined {
+  return url?.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined
+}
+
+/** The months of a currency from the first to the last, months without money included. */
+export function monthPoints(months: Months, currency: string, last = Number.POSITIVE_INFINITY): MonthPoint[] {
+  const known = Object.keys(months[currency] ?? {}).sort()
+  const [first, end] = [known[0], known.at(-1)]
+  if (first === undefined || end === undefined) return []
+  const all: MonthPoint[] = []
+  for (let name = first; name <= end; name = monthAfter(name)) {
+    const sums = months[currency]?.[name]
+    all.push({ month: name, in: Number(sums?.in ?? 0), out: Number(sums?.out ?? 0) })
+  }
+  return all.slice(-last)
+}
+
+function monthAfter(name: string): string {
+  const [year = 0, number = 0] = name.split('-').map(Number)
+  return number === 12 ? `${year + 1}-01` : `${year}-${String(number + 1).padStart(2, '0')}`
+}
+
+/** The exact figures of months, newest first. */
+export function monthTable(view: View, months: Months, caption: string, last = Number.POSITIVE_INFINITY): Html {
+  const { words } = view
+  const rows = Object.entries(months).flatMap(([currency, sums]) =>
+    Object.entries(sums)
+      .sort(([a], [b]) => (a < b ? 1 : -1))
+      .slice(0, last)
+      .map(
+        ([name, sum]) =>
+          html`<tr><th scope="row">${month(view, name)}</th><td class="number">${amount(view, sum.in, currency)}</td><td class="number">${amount(view, sum.out, currency)}</td></tr>\n`,
+      ),
+  )
+  return table(caption, [words.money.month, words.money.in, words.money.out], rows)
+}
+
+function amount(view: View, value: Decimal, currency: string): string {
+  return moneyText(view, value, currency)
+}
+
+/** The colours of a chart in words. */
+export function legend(view: View, hasGoal = false): Html {
+  const { money: names } = view.words
+  return html`<ul class="legend"><li>${names.in}</li><li class="out">${names.out}</li>${hasGoal ? html`<li class="goal">${names.budget}</li>` : undefined}</ul>`
+}
+
+/** Large numbers of an axis in few characters. */
+export function tickOf(view: View): (value: number) => string {
+  const format = numberFormat(view.language, { notation: 'compact' })
+  return (value) => format.format(value)
+}

@@ -1,0 +1,34 @@
+import { parseElement, recordLimits } from '../../../kernel/xml/reader.js'
+import { readActivity } from '../../../release/read/activity-index.js'
+import { type ShownTransaction, transactionsOf } from '../record.js'
+import type { View } from '../view.js'
+
+const columns = [
+  'date',
+  'type',
+  'currency',
+  'amount',
+  'description',
+  'provider',
+  'receiver',
+] as const satisfies readonly (keyof ShownTransaction)[]
+
+/** The published transactions of a project as CSV (RFC 4180); undefined when it has no activity. */
+export async function projectCsv(
+  view: Pick<View, 'index' | 'release' | 'language'>,
+  project: number,
+): Promise<string | undefined> {
+  const row = view.index.rowOfProject(project)
+  if (row === undefined) return undefined
+  const activity = parseElement(await readActivity(view.release, view.index, row), recordLimits)
+  const lines = transactionsOf(activity, view.language).map((one) =>
+    columns.map((name) => field(one[name], name)).join(','),
+  )
+  return `${[columns.join(','), ...lines].join('\r\n')}\r\n`
+}
+
+function field(value: string, name: string): string {
+  // A spreadsheet would run a text that begins like a formula; amounts may be negative.
+  const text = name !== 'amount' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

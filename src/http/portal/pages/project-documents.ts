@@ -1,0 +1,81 @@
+import { projectFeedPath } from '../../../iati/addresses.js'
+import type { Element } from '../../../kernel/xml/element.js'
+import { type Html, html } from '../html.js'
+import type { ShownProject } from '../read-project.js'
+import type { ShownReport } from '../read-reports.js'
+import { child, children, narrativeText } from '../record.js'
+import { codeHtml, cut, dayText, type View } from '../view.js'
+import { localAddress } from './parts.js'
+
+const shownReports = 20
+
+function documentsOf(activity: Element, arePictures: boolean): readonly Element[] {
+  return children(activity, 'document-link').filter(
+    ({ attributes }) => attributes.format?.startsWith('image/') === arePictures,
+  )
+}
+
+export function photoSection({ view, activity }: ShownProject): Html {
+  const photos = documentsOf(activity, true)
+  if (photos.length === 0) return html``
+  const items = photos.map((one) => {
+    const title = narrativeText(child(one, 'title'), view.language)
+    const url = one.attributes.url ?? ''
+    const address = localAddress(view, url)
+    return address
+      ? html`<li><img src="${address}" alt="${title}" loading="lazy" width="384" height="256"></li>\n`
+      : html`<li>${outside(view, url, title)}</li>\n`
+  })
+  return html`<h2>${view.words.project.photos}</h2><ul class="photos">
+${items}</ul>`
+}
+
+function outside(view: View, url: string, title: string): Html {
+  return html`<a href="${safeHref(url)}" rel="external nofollow" dir="auto">${title}</a> <small>(${view.words.project.elsewhere})</small>`
+}
+
+function safeHref(url: string): string {
+  return /^https?:\/\//i.test(url) ? url : '#'
+}
+
+export function documentSection({ view, activity }: ShownProject): Html {
+  const items = documentsOf(activity, false).map((one) => {
+    const url = one.attributes.url ?? ''
+    const title = narrativeText(child(one, 'title'), view.language)
+    const address = localAddress(view, url)
+    return html`<li>${address ? html`<a href="${address}" dir="auto">${title}</a>` : outside(view, url, title)} <small>${codeHtml(view, 'DocumentCategory', child(one, 'category')?.attributes.code ?? '')}</small></li>\n`
+  })
+  return items.length === 0
+    ? html``
+    : html`<h2>${view.words.project.documents}</h2><details open><summary>${items.length}</summary><ul>
+${items}</ul></details>`
+}
+
+export function reportSection({ view, entry, reports }: ShownProject): Html {
+  const { words } = view
+  if (reports.length === 0) return html``
+  const items = reports.slice(0, shownReports).map((report) => {
+    const pictures = report.images.map(({ url }) => {
+      const address = localAddress(view, url)
+      return address
+        ? html`<img src="${address}" alt="${words.project.picture(cut(report.title, 120))}" loading="lazy" width="320" height="213">`
+        : html`<p>${outside(view, url, words.project.picture(cut(report.title, 120)))}</p>`
+    })
+    return html`<article class="report"><h3 dir="auto">${report.title}</h3><p class="kind">${dayText(view, report.published)}${report.author && html` · <span dir="auto">${report.author}</span>`}</p>
+<div dir="auto">${{ html: contentOf(view, report) }}</div>${pictures}</article>
+`
+  })
+  return html`<h2 id="reports">${words.project.reports}</h2>
+${items}<p><a href="${projectFeedPath(entry.project)}">${words.project.more}</a></p>`
+}
+
+/** The safe HTML of a report: headings below the page's own, pictures of other hosts as links. */
+function contentOf(view: View, { html: content }: ShownReport): string {
+  return content.replace(/<(\/?)h[1-6]\b/g, '<$1h4').replace(/<img\b[^>]*>/g, (tag) => {
+    const url = /\bsrc="([^"]*)"/.exec(tag)?.[1] ?? ''
+    const address = localAddress(view, url)
+    const alt = /\balt="([^"]*)"/.exec(tag)?.[1] ?? ''
+    if (address !== undefined) return `<img src="${address}" alt="${alt}" loading="lazy">`
+    return /^https?:/.test(url) ? `<a href="${url}" rel="external nofollow">${alt || url}</a>` : alt
+  })
+}

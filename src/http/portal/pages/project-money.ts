@@ -1,0 +1,90 @@
+import type { Decimal } from '../../../kernel/money.js'
+import type { Element } from '../../../kernel/xml/element.js'
+import { sumLines } from '../charts/bars.js'
+import { type Html, html } from '../html.js'
+import type { ShownProject } from '../read-project.js'
+import { child, children, monthsOf, transactionsOf } from '../record.js'
+import { codeHtml, dayText, figures, moneyText, table, tile, to, type View } from '../view.js'
+import { legend, monthPoints, monthTable, tickOf } from './parts.js'
+
+// Transactions that the page lists; the CSV has all.
+const shownTransactions = 40
+
+/** What a project was to have, has received and has paid out, each figure with the element that says it. */
+export function moneySection(shown: ShownProject): Html {
+  const { view, entry, activity } = shown
+  const { words } = view
+  const isRevised = children(activity, 'budget').some(({ attributes }) => attributes.type === '2')
+  const paths = {
+    budget: `budget[@type="${isRevised ? 2 : 1}"]/value`,
+    in: 'transaction[transaction-type/@code="1"]/value',
+    out: 'transaction[transaction-type/@code="3" or transaction-type/@code="4"]/value',
+  } as const
+  const tiles = Object.entries(entry.money).flatMap(([currency, sums]) =>
+    (['budget', 'in', 'out'] as const).map((kind) =>
+      tile(
+        words.money[kind],
+        moneyText(view, sums[kind], currency),
+        html`${words.project.element}: <code>${paths[kind]}</code>`,
+      ),
+    ),
+  )
+  if (tiles.length === 0) return html``
+  return html`<h2>${words.project.figures}</h2>
+<dl class="tiles">${tiles}</dl>
+${charts(shown)}
+${planTable(view, activity)}
+${transactionTable(shown)}
+<p class="kind">${words.project.figuresNote}</p>`
+}
+
+function charts({ view, entry, activity }: ShownProject): Html[] {
+  const { words } = view
+  const months = monthsOf(transactionsOf(activity, view.language))
+  return Object.entries(months).map(([currency, sums]) => {
+    const budget = Number(entry.money[currency]?.budget ?? 0)
+    const label = `${words.project.chart} (${currency})`
+    return html`<div class="panel">${legend(view, budget > 0)}${sumLines(monthPoints(months, currency), budget, label, tickOf(view))}
+${figures(view, monthTable(view, { [currency]: sums }, `${words.home.byMonth} (${currency})`))}</div>\n`
+  })
+}
+
+/** Budgets and planned payouts by period. */
+function planTable(view: View, activity: Element): Html {
+  const { project } = view.words
+  const rows = [...children(activity, 'budget'), ...children(activity, 'planned-disbursement')].map((one) => {
+    const { name, attributes } = one
+    const day = (part: string) => dayText(view, child(one, part)?.attributes['iso-date'] ?? '')
+    const type = attributes.type ?? ''
+    const kind = name === 'budget' ? codeHtml(view, 'BudgetType', type) : html`${project.plannedPayout}`
+    const path = name === 'budget' ? `budget[@type="${type}"]/value` : 'planned-disbursement/value'
+    return html`<tr><th scope="row">${kind}</th><td>${day('period-start')} – ${day('period-end')}</td><td class="number">${amountOf(view, one)}</td><td><code>${path}</code></td></tr>\n`
+  })
+  if (rows.length === 0) return html``
+  const head = [project.budgetKind, project.period, view.words.money.amount, project.element]
+  return html`<details><summary>${project.plan}</summary>${table(project.plan, head, rows, 4)}</details>`
+}
+
+/** The newest transactions. */
+function transactionTable({ view, entry, activity }: ShownProject): Html {
+  const { project, money } = view.words
+  const parts = children(activity, 'transaction')
+  const listed = transactionsOf(activity, view.language)
+    .map((transaction, at) => ({ ...transaction, at }))
+    .sort((a, b) => (a.date < b.date ? 1 : a.date > b.date ? -1 : a.at - b.at))
+  if (listed.length === 0) return html``
+  const rows = listed.slice(0, shownTransactions).map(({ date, type, provider, receiver, at }) => {
+    const between = [provider, receiver].filter((name) => name !== '').join(' → ')
+    return html`<tr><th scope="row">${dayText(view, date)}</th><td>${codeHtml(view, 'TransactionType', type)}</td><td dir="auto">${between}</td><td class="number">${amountOf(view, parts[at])}</td><td><code>transaction[${at + 1}]</code></td></tr>\n`
+  })
+  const head = [project.date, project.kind, project.between, money.amount, project.element]
+  const csv = to(view, 'projects', `${entry.project}.csv`)
+  return html`<details><summary>${project.transactions}</summary>${table(project.transactions, head, rows, 5)}
+${listed.length > rows.length ? html`<p>${view.words.changes.shown(String(rows.length))} <a href="${csv}">${project.csv}</a></p>` : undefined}</details>`
+}
+
+function amountOf(view: View, part: Element | undefined): Html {
+  const value = child(part, 'value')
+  const amount = (value?.text ?? '0') as Decimal
+  return html`<data value="${amount}">${moneyText(view, amount, value?.attributes.currency ?? '')}</data>`
+}

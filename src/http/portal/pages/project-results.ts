@@ -1,0 +1,45 @@
+import type { Element } from '../../../kernel/xml/element.js'
+import { type Html, html } from '../html.js'
+import type { ShownProject } from '../read-project.js'
+import { child, children, narrativeText } from '../record.js'
+import { cut, dayText, table, type View } from '../view.js'
+
+const shownCharacters = 160
+
+/** The results of a project: of each indicator its baseline, and target and actual of each period. */
+export function resultSection({ view, activity }: ShownProject): Html {
+  const { project } = view.words
+  const indicators = children(activity, 'result').flatMap((result) =>
+    children(result, 'indicator').map((indicator) => {
+      const title = (of: Element) => narrativeText(child(of, 'title'), view.language)
+      const caption = [title(result), title(indicator)].filter((text) => text !== '').join(': ')
+      const rows = [
+        ...children(indicator, 'baseline').map((baseline) =>
+          row(view, html`${project.baseline}`, [undefined, baseline]),
+        ),
+        ...children(indicator, 'period').map((period) => {
+          const day = (part: string) => dayText(view, child(period, part)?.attributes['iso-date'] ?? '')
+          return row(view, html`${day('period-start')} – ${day('period-end')}`, [
+            child(period, 'target'),
+            child(period, 'actual'),
+          ])
+        }),
+      ]
+      return table(caption, [project.period, project.target, project.actual], rows, 3)
+    }),
+  )
+  return indicators.length === 0
+    ? html``
+    : html`<h2>${project.results}</h2><details><summary>${project.indicators}</summary>${indicators}</details>`
+}
+
+function row(view: View, name: Html, values: readonly (Element | undefined)[]): Html {
+  const cells = values.map((one) => html`<td dir="auto">${textOf(view, one)}</td>`)
+  return html`<tr><th scope="row">${name}</th>${cells}</tr>\n`
+}
+
+/** The value, and the comment where there is one. */
+function textOf(view: View, one: Element | undefined): string {
+  const texts = [one?.attributes.value ?? '', narrativeText(child(one, 'comment'), view.language)]
+  return cut(texts.filter((text) => text !== '').join(' – '), shownCharacters)
+}

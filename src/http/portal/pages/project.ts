@@ -1,0 +1,109 @@
+import { projectFeedPath } from '../../../iati/addresses.js'
+import { type Html, html } from '../html.js'
+import { linkedData } from '../linked-data.js'
+import { readProject, type ShownProject } from '../read-project.js'
+import { children, narrativeText } from '../record.js'
+import { countryName, cut, type PageBody, statusName, to, type View } from '../view.js'
+import { localAddress } from './parts.js'
+import { documentSection, photoSection, reportSection } from './project-documents.js'
+import { factsSection } from './project-facts.js'
+import { moneySection } from './project-money.js'
+import { resultSection } from './project-results.js'
+
+/** `/projects/{id}`: one project, from its published record; undefined when it has none. */
+export async function projectPage(view: View, id: string): Promise<PageBody | undefined> {
+  const shown = await readProject(view, id)
+  if (!shown) return undefined
+  const { entry, activity } = shown
+  const { words } = view
+  const text = (type: string) =>
+    narrativeText(
+      children(activity, 'description').find(({ attributes }) => attributes.type === type),
+      view.language,
+    )
+  const summary = text('1')
+  return {
+    title: cut(entry.title, 120),
+    description: cut(summary, 200),
+    section: 'projects',
+    head: headOf(shown, summary),
+    main: html`<p class="path"><a href="${to(view, 'projects')}">${words.nav.projects}</a></p>
+<div class="hero"><div><h1 dir="auto">${entry.title}</h1>
+<p><span class="badge">${statusName(view, entry.status)}</span>${activity.attributes.humanitarian === '1' ? html`<span class="badge">${words.project.humanitarian}</span>` : undefined}${badges(shown)}</p>
+${paragraphs(summary, 'lead')}</div>${heroPicture(shown)}</div>
+${moneySection(shown)}
+<div class="halves"><div>${textSection(words.project.needs, text('2'))}${textSection(words.project.activities, text('4'))}</div>
+<div>${factsSection(shown)}</div></div>
+${photoSection(shown)}
+${resultSection(shown)}
+${reportSection(shown)}
+${documentSection(shown)}
+${dataSection(shown)}`,
+  }
+}
+
+function headOf({ view, entry, reports }: ShownProject, summary: string): Html {
+  const { baseUrl, words, publisherName } = view
+  const id = String(entry.project)
+  const picture = localAddress(view, entry.picture)
+  const linked = {
+    '@context': 'https://schema.org',
+    '@type': 'Project',
+    name: entry.title,
+    description: cut(summary, 500),
+    identifier: entry.identifier,
+    url: `${baseUrl}/projects/${id}`,
+    ...(picture && { image: entry.picture }),
+    ...(entry.start && { foundingDate: entry.start }),
+    ...(entry.partner && { member: { '@type': 'Organization', name: entry.partner.name } }),
+    parentOrganization: { '@type': 'Organization', name: publisherName },
+    areaServed: entry.countries.map((code) => ({
+      '@type': 'Country',
+      name: countryName(view, code),
+      identifier: code,
+    })),
+  }
+  const record = `/iati/activities/${encodeURIComponent(entry.identifier)}`
+  const feed =
+    reports.length === 0
+      ? undefined
+      : html`<link rel="alternate" type="application/atom+xml" title="${words.project.reports}" href="${projectFeedPath(entry.project)}">\n`
+  return html`<meta property="og:type" content="article">
+${picture && html`<meta property="og:image" content="${entry.picture ?? ''}">\n<meta property="og:image:alt" content="${words.project.picture(cut(entry.title, 120))}">\n`}<link rel="alternate" type="application/xml" title="IATI" href="${record}.xml">
+<link rel="alternate" type="application/json" title="IATI" href="${record}.json">
+${feed}${linkedData(linked)}`
+}
+
+function badges({ view, entry }: ShownProject): Html[] {
+  return [
+    ...entry.countries.map(
+      (code) => html`<a class="badge" href="${to(view, 'countries', code)}">${countryName(view, code)}</a>`,
+    ),
+    ...Object.entries(entry.themes).map(
+      ([code, name]) => html`<a class="badge" href="${to(view, 'themes', code)}" dir="auto">${name}</a>`,
+    ),
+  ]
+}
+
+function heroPicture({ view, entry }: ShownProject): Html | undefined {
+  const picture = localAddress(view, entry.picture)
+  return picture === undefined
+    ? undefined
+    : html`<img src="${picture}" alt="${view.words.project.picture(cut(entry.title, 120))}" width="480" height="320">`
+}
+
+function paragraphs(text: string, kind?: string): Html[] {
+  const all = text.split('\n').filter((one) => one !== '')
+  return all.map((one) => html`<p${kind && html` class="${kind}"`} dir="auto">${one}</p>\n`)
+}
+
+function textSection(title: string, text: string): Html {
+  return text === '' ? html`` : html`<h2>${title}</h2>${paragraphs(text)}`
+}
+
+function dataSection({ view, entry }: ShownProject): Html {
+  const record = `/iati/activities/${encodeURIComponent(entry.identifier)}`
+  return html`<h2>${view.words.project.data}</h2>
+<ul><li><a href="${record}.xml">XML (IATI 2.03)</a></li><li><a href="${record}.json">JSON</a></li>
+<li><a href="${to(view, 'projects', `${entry.project}.csv`)}">${view.words.project.csv}</a></li></ul>`
+}

@@ -1,0 +1,226 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isActiveCode } from '../../../iati/standard/index.js'
+import { indexedElements } from '../../../release/read/activity-entry.js'
+import type { ActivityIndex } from '../../../release/read/activity-index.js'
+import type { Manifest } from '../../../release/read/manifest.js'
+import { meter } from '../charts/bars.js'
+import { type Html, html } from '../html.js'
+import { countText, month, type PageBody, percent, table, tile, type View } from '../view.js'
+
+/** What is counted over the entries of a release. */
+export type Quality = {
+  readonly activities: number
+  readonly current: number
+  /** Activities, and current ones, with each element of `indexedElements`. */
+  readonly having: readonly number[]
+  readonly currentHaving: readonly number[]
+  /** Current activities with a budget in the year. */
+  readonly forward: ReadonlyMap<number, number>
+  readonly changedIn: ReadonlyMap<string, number>
+  /** Identifiers that begin with the publisher's. */
+  readonly prefixed: number
+  readonly distinct: number
+}
+
+const counted = new WeakMap<ActivityIndex, { readonly manifest: Manifest; readonly quality: Promise<Quality> }>()
+
+/** The counts of a release, made once for all languages. */
+async function qualityOf({ index, release }: View): Promise<Quality> {
+  const known = counted.get(index)
+  if (known?.manifest === release.manifest) return await known.quality
+  const quality = countQuality({ index, release })
+  counted.set(index, { manifest: release.manifest, quality })
+  return await quality
+}
+
+/** Counts over all entries; a day decides which activities are current (IATI Dashboard). */
+export async function countQuality({ index, release }: Pick<View, 'index' | 'release'>): Promise<Quality> {
+  const { generated, publisher } = release.manifest
+  const year = Number(generated.slice(0, 4))
+  const yearAgo = `${year - 1}${generated.slice(4, 10)}`
+  const having = indexedElements.map(() => 0)
+  const currentHaving = indexedElements.map(() => 0)
+  const forward = new Map([year, year + 1, year + 2].map((one) => [one, 0]))
+  const changedIn = new Map<string, number>()
+  const identifiers = new Set<string>()
+  let current = 0
+  let prefixed = 0
+  for (let row = 0; row < index.count; row++) {
+    const entry = index.entry(row)
+    const isCurrent = entry.status === '2' || (entry.end !== undefined && entry.end >= yearAgo)
+    if (isCurrent) current++
+    for (let bit = 0; bit < indexedElements.length; bit++) {
+      if (Math.floor(entry.has / 2 ** bit) % 2 === 0) continue
+      having[bit] = (having[bit] ?? 0) + 1
+      if (isCurrent) currentHaving[bit] = (currentHaving[bit] ?? 0) + 1
+    }
+    if (isCurrent)
+      for (const one of entry.budgetYears) if (forward.has(one)) forward.set(one, (forward.get(one) ?? 0) + 1)
+    const changed = entry.changed.slice(0, 7)
+    changedIn.set(changed, (changedIn.get(changed) ?? 0) + 1)
+    identifiers.add(entry.identifier)
+    if (entry.identifier.startsWith(`${publisher.ref}-`)) prefixed++
+    if (row % 500 === 0) await nextTurn()
+  }
+  return {
+    activities: index.count,
+    current,
+    having,
+    currentHaving,
+    forward,
+    changedIn,
+    prefixed,
+    distinct: identifiers.size,
+  }
+}
+
+/** The elements of the Dashboard's three kinds of comprehensiveness that an activity has as children. */
+const comprehensiveness = {
+  core: [
+    'reporting-org',
+    'iati-identifier',
+    'participating-org',
+    'title',
+    'description',
+    'activity-status',
+    'activity-date',
+    'sector',
+    'recipient-country',
+  ],
+  financial: ['budget', 'transaction'],
+  added: ['contact-info', 'location', 'default-aid-type', 'document-link', 'result'],
+} as const
+
+/** `/quality`: what the Dashboard and the Validator would say of this release. */
+export async function qualityPage(view: View): Promise<PageBody> {
+  const { words, release } = view
+  const { manifest } = release
+  const quality = await qualityOf(view)
+  const files = manifest.files.filter(({ path }) => /^\/iati\/(activities(-\d+)?|organisations)\.xml$/.test(path))
+  const sum = (of: 'errors' | 'warnings') => files.reduce((total, { notices }) => total + notices[of], 0)
+  const errors = sum('errors')
+  return {
+    title: words.quality.title,
+    description: words.quality.intro,
+    section: 'quality',
+    main: html`<h1>${words.quality.title}</h1><p class="lead">${words.quality.intro}</p>
+<dl class="tiles">${tile(words.quality.activities, countText(view, quality.activities))}
+${tile(words.quality.validity, percent(view, errors === 0 ? quality.activities : Math.max(0, quality.activities - errors), quality.activities))}
+${tile(words.quality.errors, countText(view, errors))}${tile(words.quality.warnings, countText(view, sum('warnings')))}
+${tile(words.quality.held, countText(view, manifest.held.count))}</dl>
+${findings(view, files)}
+${comprehensivenessSection(view, quality)}
+<div class="halves"><div>${shareTable(
+      view,
+      words.quality.forward,
+      words.quality.forwardNote,
+      words.quality.year,
+      [...quality.forward].map(([year, found]) => [String(year), found]),
+      quality.current,
+    )}</div>
+<div>${timeliness(view, quality)}</div></div>
+<h2>${words.quality.identifiers}</h2>
+<p>${quality.prefixed === quality.activities && quality.distinct === quality.activities ? words.quality.identifiersNote(countText(view, quality.activities)) : `${countText(view, quality.distinct)} / ${countText(view, quality.prefixed)} / ${countText(view, quality.activities)}`}</p>
+${codeLists(view)}
+${shareTable(
+  view,
+  words.quality.coverage,
+  words.quality.coverageNote,
+  words.quality.element,
+  indexedElements.map((name, at) => [name, quality.having[at] ?? 0]),
+  quality.activities,
+)}
+${heldSection(view)}`,
+  }
+}
+
+function shareTable(
+  view: View,
+  title: string,
+  note: string,
+  kind: string,
+  shares: readonly (readonly [name: string, found: number])[],
+  whole: number,
+): Html {
+  return html`<h2>${title}</h2>${shareRows(view, note, kind, shares, whole)}`
+}
+
+function shareRows(
+  view: View,
+  note: string,
+  kind: string,
+  shares: readonly (readonly [name: string, found: number])[],
+  whole: number,
+): Html {
+  const { words } = view
+  const rows = shares.map(
+    ([name, found]) =>
+      html`<tr><th scope="row"><code>${name}</code></th><td class="number">${countText(view, found)}</td><td class="number">${percent(view, found, whole)} ${meter(found, whole)}</td></tr>\n`,
+  )
+  return table(note, [kind, words.quality.activities, words.quality.share], rows)
+}
+
+function comprehensivenessSection(view: View, quality: Quality): Html {
+  const { words } = view
+  const parts = (['core', 'financial', 'added'] as const).map((kind) => {
+    const shares = comprehensiveness[kind].map(
+      (name) => [name, quality.currentHaving[indexedElements.indexOf(name)] ?? 0] as const,
+    )
+    return html`<div><h3>${words.quality[kind]}</h3>${shareRows(view, words.quality[kind], words.quality.element, shares, quality.current)}</div>`
+  })
+  return html`<h2>${words.quality.comprehensiveness}</h2><p>${words.quality.comprehensivenessNote}</p><div class="halves">${parts}</div>`
+}
+
+function timeliness(view: View, { changedIn, activities }: Quality): Html {
+  const { words } = view
+  const shares = [...changedIn]
+    .sort(([a], [b]) => (a < b ? 1 : -1))
+    .slice(0, 12)
+    .map(([name, found]) => [month(view, name), found] as const)
+  return shareTable(view, words.quality.timeliness, words.quality.timelinessNote, words.money.month, shares, activities)
+}
+
+function codeLists(view: View): Html {
+  const { words, catalogue } = view
+  const lists = [
+    ['Country', catalogue.groups.countries],
+    ['Sector', catalogue.groups.sectors],
+    ['ActivityStatus', catalogue.groups.statuses],
+  ] as const
+  const rows = lists.map(([list, groups]) => {
+    const on = [...groups.keys()].filter((code) => isActiveCode(list, code)).length
+    return html`<tr><th scope="row"><code>${list}</code></th><td class="number">${countText(view, on)}</td><td class="number">${countText(view, groups.size - on)}</td></tr>\n`
+  })
+  return html`<h2>${words.quality.codes}</h2>${table(words.quality.codesNote, [words.quality.list, words.quality.on, words.quality.off], rows)}`
+}
+
+function findings(view: View, files: View['release']['manifest']['files']): Html {
+  const { words } = view
+  const codes = new Map<string, number>()
+  for (const { notices } of files) {
+    for (const [code, found] of Object.entries(notices.byCode)) codes.set(code, (codes.get(code) ?? 0) + Number(found))
+  }
+  if (codes.size === 0) return html``
+  const rows = [...codes]
+    .sort(([, a], [, b]) => b - a)
+    .map(
+      ([code, found]) =>
+        html`<tr><th scope="row"><code>${code}</code></th><td class="number">${countText(view, found)}</td></tr>\n`,
+    )
+  return html`<h2>${words.quality.findings}</h2>${table(words.quality.findings, [words.quality.code, words.quality.count], rows)}`
+}
+
+function heldSection(view: View): Html {
+  const { words, release } = view
+  const { held } = release.manifest
+  const items = held.sample.map(
+    ({ identifier, notices }) =>
+      html`<li><code>${identifier}</code>: ${notices.map(({ code, path }) => html`<code>${code}</code> (${path}) `)}</li>\n`,
+  )
+  return html`<h2>${words.quality.held}</h2><p>${words.quality.heldNote}</p>${
+    held.count === 0
+      ? html`<p>${words.none}</p>`
+      : html`<ul>
+${items}</ul>`
+  }`
+}

@@ -1,0 +1,217 @@
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
+import type { IsoInstant } from '../../kernel/dates.js'
+import type { ActivityIndex, IndexReader } from '../../release/read/activity-index.js'
+import type { ReadableRelease, ReleaseReader } from '../../release/read/release-reader.js'
+import { Catalogue } from './catalogue.js'
+import { html } from './html.js'
+import { changePage, changesFeed, changesPage, Differences } from './pages/changes.js'
+import { framed } from './pages/frame.js'
+import { type GroupPageKind, groupPage, groupPages } from './pages/group.js'
+import { homePage } from './pages/home.js'
+import { projectPage } from './pages/project.js'
+import { projectCsv } from './pages/project-csv.js'
+import { definedOf, type ListQuery, projectsPage } from './pages/projects.js'
+import { qualityPage } from './pages/quality.js'
+import { type Language, languages, type PageBody, to, type View } from './view.js'
+
+const compress = promisify(gzip)
+
+/** What is asked for; `address` is the path without the language that the reader chose, if any. */
+export type PageRequest = {
+  readonly address: string
+  readonly query: ListQuery
+  readonly language: Language
+  readonly isChosen: boolean
+}
+
+/** An answer of the portal, as bytes that are made once for a release; in gzip when that is first asked for. */
+export type RenderedPage = {
+  readonly release: string
+  /** When the release was generated. */
+  readonly generated: IsoInstant
+  readonly mediaType: string
+  readonly tag: string
+  readonly identity: Buffer
+  readonly gzip: () => Promise<Buffer>
+}
+
+// Rendered pages that are kept, with their gzip twins.
+const keptBytes = 48 * 1_048_576
+
+const htmlType = 'text/html; charset=utf-8'
+
+type Opened = { readonly release: ReadableRelease; readonly index: ActivityIndex; readonly catalogue: Catalogue }
+
+/** Draws pages from the live release, and from nothing else. Each page is of one release from its first byte to its last. */
+export class Portal {
+  readonly differences: Differences
+  readonly #releases: ReleaseReader
+  readonly #readIndex: IndexReader
+  readonly #site: { readonly baseUrl: () => string; readonly publisherName: string }
+  #opening: Promise<Opened | undefined> | undefined
+  readonly #catalogues = new WeakMap<ActivityIndex, Promise<Catalogue>>()
+  #drawnRelease: string | undefined
+  /** Of the live release. Requests for a page that is being drawn wait for it. */
+  readonly #pages = new LRUCache<string, RenderedPage, { readonly view: View; readonly request: PageRequest }>({
+    maxSize: keptBytes,
+    // Half as much again is more than the gzip twin takes.
+    sizeCalculation: ({ identity }, key) => Math.ceil(1.5 * identity.length) + key.length + 300,
+    fetchMethod: async (_key, _stale, { context: { view, request } }) => await this.#render(view, request),
+    // Whoever waits for a page gets it, also where others took its place meanwhile.
+    ignoreFetchAbort: true,
+  })
+
+  constructor(releases: ReleaseReader, readIndex: IndexReader, site: { baseUrl: () => string; publisherName: string }) {
+    this.#releases = releases
+    this.#readIndex = readIndex
+    this.#site = site
+    this.differences = new Differences(releases, readIndex)
+  }
+
+  /** As `#openLive`; requests that come while it is looked up share the look-up, which costs more than sending a page. */
+  async #open(): Promise<Opened | undefined> {
+    this.#opening ??= this.#openLive().finally(() => {
+      this.#opening = undefined
+    })
+    return await this.#opening
+  }
+
+  /** The live release with what pages need; undefined before the first, and while the live one is of an earlier version. */
+  async #openLive(): Promise<Opened | undefined> {
+    const release = await this.#releases.live()
+    const index = release && (await this.#readIndex(release))
+    if (!index) return undefined
+    // Nobody asks for a page of an earlier release again.
+    if (release.id !== this.#drawnRelease) this.#pages.clear()
+    this.#drawnRelease = release.id
+    const known = this.#catalogues.get(index) ?? Catalogue.of(index)
+    this.#catalogues.set(index, known)
+    return { release, index, catalogue: await known }
+  }
+
+  /** Whether there is a release that pages can be drawn from. */
+  async isReady(): Promise<boolean> {
+    return (await this.#open()) !== undefined
+  }
+
+  /** The page at an address. `unready`: there is no release to draw it from; undefined: there is no such page. */
+  async page(request: PageRequest): Promise<RenderedPage | 'unready' | undefined> {
+    const opened = await this.#open()
+    if (!opened) return 'unready'
+    const query = request.address === '/projects' ? definedOf(request.query) : {}
+    const search = new URLSearchParams(query).toString()
+    const address = search === '' ? request.address : `${request.address}?${search}`
+    const baseUrl = this.#site.baseUrl()
+    const key = [opened.release.id, request.language, request.isChosen, baseUrl, address].join(' ')
+    const known = this.#pages.get(key)
+    if (known) return known
+    const view: View = {
+      ...opened,
+      language: request.language,
+      words: languages[request.language],
+      prefix: request.isChosen ? `/${request.language}` : '',
+      address,
+      baseUrl,
+      publisherName: this.#site.publisherName,
+    }
+    return await this.#pages.fetch(key, { context: { view, request: { ...request, query } } })
+  }
+
+  async #render(view: View, { address, query }: PageRequest): Promise<RenderedPage | undefined> {
+    const drawn = await this.#draw(view, address, query)
+    if (!drawn) return undefined
+    const identity = Buffer.from(drawn.text)
+    let twin: Promise<Buffer> | undefined
+    return {
+      release: view.release.id,
+      generated: view.release.manifest.generated,
+      mediaType: drawn.mediaType,
+      tag: createHash('sha256').update(identity).digest('base64url').slice(0, 27),
+      identity,
+      gzip: () => {
+        twin ??= compress(identity)
+        return twin
+      },
+    }
+  }
+
+  async #draw(view: View, address: string, query: ListQuery): Promise<{ text: string; mediaType: string } | undefined> {
+    if (address === '/changes.atom') {
+      return { text: await changesFeed(view, this.differences), mediaType: 'application/atom+xml; charset=utf-8' }
+    }
+    const csv = /^\/projects\/(\d{1,15})\.csv$/.exec(address)
+    if (csv) {
+      const text = await projectCsv(view, Number(csv[1]))
+      return text === undefined ? undefined : { text, mediaType: 'text/csv; charset=utf-8; header=present' }
+    }
+    const body = await this.#body(view, address, query)
+    return body && { text: framed(view, body), mediaType: htmlType }
+  }
+
+  async #body(view: View, address: string, query: ListQuery): Promise<PageBody | undefined> {
+    const [, kind = '', ...rest] = address.split('/')
+    const key = rest.map(decodeURIComponent).join('/')
+    if (kind in groupPages) return key === '' ? undefined : groupPage(view, kind as GroupPageKind, key)
+    if (rest.length > 1) return undefined
+    switch (kind) {
+      case '':
+        return await homePage(view)
+      case 'projects':
+        return key === '' ? projectsPage(view, query) : await projectPage(view, key)
+      case 'quality':
+        return key === '' ? await qualityPage(view) : undefined
+      case 'changes':
+        return key === '' ? await changesPage(view, this.differences) : await changePage(view, this.differences, key)
+      default:
+        return undefined
+    }
+  }
+
+  /** The page that says that nothing is at an address. */
+  notFound({ language, isChosen, address }: Omit<PageRequest, 'query'>): string {
+    const words = languages[language]
+    const prefix = isChosen ? `/${language}` : ''
+    const site = { baseUrl: this.#site.baseUrl(), publisherName: this.#site.publisherName }
+    const main = html`<h1>${words.notFound}</h1><p>${words.notFoundNote}</p>
+<p><a href="${to({ prefix }, 'projects')}">${words.home.all}</a></p>`
+    const body = { title: words.notFound, description: words.notFoundNote, isUnlisted: true, main }
+    return framed({ language, words, prefix, address, ...site }, body)
+  }
+
+  /** The project that one of the demo's own pages is about; undefined when there is none. */
+  async projectOfPage(path: string): Promise<number | undefined> {
+    const opened = await this.#open()
+    const place = opened?.catalogue.placeOfPage.get(path)
+    return place === undefined ? undefined : opened?.catalogue.entry(place).project
+  }
+
+  /** The key of the partner that is published under a name; undefined when there is none. */
+  async partnerNamed(name: string): Promise<string | undefined> {
+    const groups = (await this.#open())?.catalogue.groups.organisations.values() ?? []
+    for (const group of groups) if (group.name === name) return group.key
+    return undefined
+  }
+
+  /** Paths of all pages about projects and groups, a page of a sitemap at a time; undefined when there is no such page. */
+  async sitemap(page: number, size: number): Promise<{ paths: string[]; pages: number; changed: string } | undefined> {
+    const opened = await this.#open()
+    if (!opened) return undefined
+    const { catalogue, release } = opened
+    const fixed = ['/', '/projects', '/quality', '/changes', '/developers']
+    const groups = Object.keys(groupPages).flatMap((kind) =>
+      [...catalogue.groups[kind as GroupPageKind].keys()].map((key) => `/${kind}/${encodeURIComponent(key)}`),
+    )
+    const first = [...fixed, ...groups]
+    const total = first.length + catalogue.all.places.length
+    const pages = Math.ceil(total / size)
+    if (page < 1 || page > pages) return undefined
+    const paths: string[] = []
+    for (let at = (page - 1) * size; at < Math.min(total, page * size); at++) {
+      paths.push(first[at] ?? `/projects/${catalogue.project(at - first.length)}`)
+    }
+    return { paths, pages, changed: release.manifest.generated }
+  }
+}

@@ -1,0 +1,24 @@
+import { projectFeedPath } from '../../iati/addresses.js'
+import type { Element } from '../../kernel/xml/element.js'
+import { parseElement, recordLimits } from '../../kernel/xml/reader.js'
+import type { ActivityEntry } from '../../release/read/activity-entry.js'
+import { readActivity } from '../../release/read/activity-index.js'
+import { readReports, type ShownReport } from './read-reports.js'
+import type { View } from './view.js'
+
+/** A project with what its page is drawn from: its published record and its reports. */
+export type ShownProject = {
+  readonly view: View
+  readonly entry: ActivityEntry
+  readonly activity: Element
+  readonly reports: readonly ShownReport[]
+}
+
+/** The project of this number; undefined when it has no published record. */
+export async function readProject(view: View, id: string): Promise<ShownProject | undefined> {
+  const row = /^\d{1,15}$/.test(id) ? view.index.rowOfProject(Number(id)) : undefined
+  if (row === undefined) return undefined
+  const entry = view.index.entry(row)
+  const activity = parseElement(await readActivity(view.release, view.index, row), recordLimits)
+  return { view, entry, activity, reports: await readReports(view.release, projectFeedPath(entry.project)) }
+}

@@ -1,0 +1,50 @@
+import type { Decimal } from '../../kernel/money.js'
+import type { Element } from '../../kernel/xml/element.js'
+import { MonthSums, type Months, toUnits } from '../../release/read/activity-entry.js'
+
+/** Looking things up in a published record, whose values are valid. */
+export function children(element: Element | undefined, name: string): readonly Element[] {
+  return element?.children.filter((child) => child.name === name) ?? []
+}
+
+export function child(element: Element | undefined, name: string): Element | undefined {
+  return element?.children.find((one) => one.name === name)
+}
+
+/** The text of an element: its first narrative in the language, else its first. */
+export function narrativeText(element: Element | undefined, language: string): string {
+  const all = children(element, 'narrative')
+  return (all.find(({ attributes }) => attributes['xml:lang'] === language) ?? all[0])?.text ?? ''
+}
+
+export type ShownTransaction = {
+  readonly type: string
+  readonly date: string
+  readonly currency: string
+  readonly amount: Decimal
+  readonly description: string
+  readonly provider: string
+  readonly receiver: string
+}
+
+export function transactionsOf(activity: Element, language: string): ShownTransaction[] {
+  return children(activity, 'transaction').map((one) => ({
+    type: child(one, 'transaction-type')?.attributes.code ?? '',
+    date: child(one, 'transaction-date')?.attributes['iso-date'] ?? '',
+    currency: child(one, 'value')?.attributes.currency ?? '',
+    amount: (child(one, 'value')?.text ?? '0') as Decimal,
+    description: narrativeText(child(one, 'description'), language),
+    provider: narrativeText(child(one, 'provider-org'), language),
+    receiver: narrativeText(child(one, 'receiver-org'), language),
+  }))
+}
+
+/** Sums by month: received of type 1, paid out of types 3 and 4. */
+export function monthsOf(transactions: readonly ShownTransaction[]): Months {
+  const months = new MonthSums()
+  for (const { type, date, currency, amount } of transactions) {
+    const side = type === '1' ? 'in' : type === '3' || type === '4' ? 'out' : undefined
+    if (side) months.add(date.slice(0, 7), side, { currency, units: toUnits(amount) })
+  }
+  return months.toJSON()
+}

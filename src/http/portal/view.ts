@@ -1,0 +1,167 @@
+import { codeName, frenchCodeName } from '../../iati/standard/index.js'
+import type { Decimal } from '../../kernel/money.js'
+import type { ActivityIndex } from '../../release/read/activity-index.js'
+import type { ReadableRelease } from '../../release/read/release-reader.js'
+import { amountOf, type Catalogue, currenciesOf, type Group, type Sums } from './catalogue.js'
+import { type Html, html } from './html.js'
+import { en, type Words } from './words/en.js'
+import { fr } from './words/fr.js'
+
+/** The languages of the portal; another one is a file and a line here. */
+export const languages = { en, fr } as const satisfies Record<string, Words>
+export type Language = keyof typeof languages
+
+/** What every page is made from. */
+export type View = {
+  readonly language: Language
+  readonly words: Words
+  /** What addresses of pages begin with: the language when the reader chose one. */
+  readonly prefix: string
+  /** The page's address without the prefix, with its query. */
+  readonly address: string
+  readonly baseUrl: string
+  readonly publisherName: string
+  readonly release: ReadableRelease
+  readonly index: ActivityIndex
+  readonly catalogue: Catalogue
+}
+
+/** A page before its frame. */
+export type PageBody = {
+  readonly title: string
+  readonly description: string
+  readonly main: Html
+  /** More elements of the head. */
+  readonly head?: Html
+  /** The navigation entry that the page belongs to. */
+  readonly section?: 'projects' | 'quality' | 'changes' | 'status' | 'developers'
+  /** Pages that change with each click, which search engines should not list. */
+  readonly isUnlisted?: boolean
+}
+
+/** Formats of the runtime, kept: making one takes longer than a page, and memory outside of the heap. */
+function kept<Options, Format>(make: (language: Language, options: Options) => Format) {
+  const formats = new Map<string, Format>()
+  return (language: Language, options: Options): Format => {
+    const key = `${language} ${JSON.stringify(options)}`
+    const format = formats.get(key) ?? make(language, options)
+    formats.set(key, format)
+    return format
+  }
+}
+
+export const numberFormat = kept(
+  (language, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(language, options),
+)
+const dateFormat = kept((language, options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(language, options))
+const regionNames = kept((language, options: { type: 'region' }) => new Intl.DisplayNames(language, options))
+
+export function countText(view: Pick<View, 'language'>, value: number): string {
+  return numberFormat(view.language, {}).format(value)
+}
+
+export function percent(view: Pick<View, 'language'>, part: number, whole: number): string {
+  const options = { style: 'percent', maximumFractionDigits: 1 } as const
+  return numberFormat(view.language, options).format(whole === 0 ? 0 : part / whole)
+}
+
+/** A measure in a unit of the runtime, such as `second`. */
+export function unitText({ language }: Pick<View, 'language'>, value: number, unit: string, digits: number): string {
+  const places = { minimumFractionDigits: digits, maximumFractionDigits: digits }
+  return numberFormat(language, { style: 'unit', unit, unitDisplay: 'short', ...places }).format(value)
+}
+
+/** An exact amount; `whole` leaves out what is below one. */
+export function moneyText(
+  view: Pick<View, 'language'>,
+  amount: Decimal,
+  currency: string,
+  { whole = false } = {},
+): string {
+  const options = { style: 'currency', currency, ...(whole && { maximumFractionDigits: 0 }) } as const
+  return numberFormat(view.language, options).format(amount as `${number}`)
+}
+
+export function dayText(view: Pick<View, 'language'>, date: string): Html {
+  const at = new Date(`${date.slice(0, 10)}T00:00:00Z`)
+  if (Number.isNaN(at.getTime())) return html`${date}`
+  const options = { dateStyle: 'long', timeZone: 'UTC' } as const
+  return html`<time datetime="${date}">${dateFormat(view.language, options).format(at)}</time>`
+}
+
+export function shortDay(view: Pick<View, 'language'>, date: string): Html {
+  const options = { dateStyle: 'medium', timeZone: 'UTC' } as const
+  return html`<time datetime="${date}">${dateFormat(view.language, options).format(new Date(date))}</time>`
+}
+
+export function month(view: Pick<View, 'language'>, text: string): string {
+  const options = { year: 'numeric', month: 'short', timeZone: 'UTC' } as const
+  return dateFormat(view.language, options).format(new Date(`${text}-01T00:00:00Z`))
+}
+
+/** The address of a page, in the reader's language where one was chosen. */
+export function to(view: Pick<View, 'prefix'>, ...parts: readonly string[]): string {
+  return `${view.prefix}/${parts.map(encodeURIComponent).join('/')}`
+}
+
+export function countryName(view: Pick<View, 'language'>, code: string): string {
+  try {
+    return regionNames(view.language, { type: 'region' }).of(code) ?? code
+  } catch {
+    return code
+  }
+}
+
+const codeNames = { en: codeName, fr: frenchCodeName } as const satisfies Record<Language, typeof codeName>
+
+/** The name of a code in the reader's language, else in English. */
+export function codeText({ language }: Pick<View, 'language'>, list: string, code: string): string {
+  return codeNames[language](list, code) ?? codeName(list, code) ?? code
+}
+
+/** The same for the text of a page, where a name that is in English alone says so. */
+export function codeHtml(view: Pick<View, 'language'>, list: string, code: string): Html {
+  const isForeign = view.language !== 'en' && codeNames[view.language](list, code) === undefined
+  return html`<span${isForeign ? html` lang="en"` : undefined}>${codeText(view, list, code)}</span>`
+}
+
+export function sectorName(view: Pick<View, 'language'>, code: string): string {
+  return codeText(view, 'Sector', code)
+}
+
+export function statusName(view: Pick<View, 'words'>, code: string): string {
+  return view.words.statuses[code] ?? codeName('ActivityStatus', code) ?? code
+}
+
+/** The sums of a group as tiles. */
+export function sumTiles(view: View, group: Group): Html[] {
+  return currenciesOf(group.sums).flatMap((currency) => {
+    const sums = group.sums.get(currency) as Sums
+    return (['budget', 'in', 'out'] as const).map((kind) =>
+      tile(view.words.money[kind], moneyText(view, amountOf(sums, kind), currency, { whole: true })),
+    )
+  })
+}
+
+export function tile(label: string, value: string | Html, note?: Html): Html {
+  return html`<div class="tile"><dt>${label}</dt><dd>${value}</dd>${note && html`<dd class="note">${note}</dd>`}</div>`
+}
+
+/** A table that scrolls within itself where it is too wide. */
+export function table(caption: string, head: readonly (string | Html)[], rows: readonly Html[], numbers = 1): Html {
+  const cells = head.map(
+    (text, at) => html`<th scope="col"${at >= numbers ? html` class="number"` : undefined}>${text}</th>`,
+  )
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table><caption>${caption}</caption>
+<thead><tr>${cells}</tr></thead><tbody>
+${rows}</tbody></table></div>`
+}
+
+/** The figures of a chart, for those who cannot see it. */
+export function figures(view: Pick<View, 'words'>, content: Html): Html {
+  return html`<details><summary>${view.words.table}</summary>${content}</details>`
+}
+
+export function cut(text: string, characters: number): string {
+  return text.length <= characters ? text : `${text.slice(0, characters - 1).trimEnd()}…`
+}

@@ -1,0 +1,157 @@
+import type { ProgressReport, ProjectGraph } from '../../kernel/project.js'
+import { safeHtmlOf } from '../../kernel/report-html.js'
+import { type Element, element, textElement } from '../../kernel/xml/element.js'
+import { writeElement } from '../../kernel/xml/writer.js'
+import { projectFeedPath, reportsArchivePath, reportsFeedPath } from '../addresses.js'
+import type { MappingConfig } from '../mapping/mapping-config.js'
+import { plainText } from '../plain-text.js'
+
+const namespace = 'http://www.w3.org/2005/Atom'
+const historyNamespace = 'http://purl.org/syndication/history/1.0'
+const atomType = 'application/atom+xml'
+const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n'
+
+/** What a feed says about its publisher. */
+export type FeedConfig = { readonly baseUrl: string; readonly publisherName: string; readonly language: string }
+
+export function toFeedConfig({ baseUrl, language, reportingOrg }: MappingConfig): FeedConfig {
+  return { baseUrl, language, publisherName: reportingOrg.name }
+}
+
+/** An Atom document, with what its listing needs. */
+export type ReportFeed = {
+  readonly text: string
+  readonly entries: number
+  /** `updated` of the feed: the newest `updated` of its entries (RFC 4287 section 4.2.15). */
+  readonly updatedAt: Date
+}
+
+/**
+ * The Atom feed (RFC 4287) of one project's reports, newest first; undefined without reports, since the mandatory
+ * `updated` comes from them.
+ */
+export function projectReportFeed(graph: ProjectGraph, config: FeedConfig): ReportFeed | undefined {
+  const { project, organisation } = graph
+  const address = `${config.baseUrl}${projectFeedPath(project.id)}`
+  return feed(graph.reports, config, {
+    address,
+    id: project.progressReportLink ?? address,
+    title: `Project reports: ${plainText(project.title)}`,
+    author: organisation?.name ?? config.publisherName,
+    alternate: project.progressReportLink ?? project.projectLink,
+  })
+}
+
+/**
+ * The feed of the newest reports of all projects, newest first; undefined while there are none. Older reports are in
+ * `newestArchive` and the archives before it (RFC 5005 section 4).
+ */
+export function recentReportFeed(
+  reports: readonly ProgressReport[],
+  config: FeedConfig,
+  newestArchive?: number,
+): ReportFeed | undefined {
+  const current = `${config.baseUrl}${reportsFeedPath}`
+  return feed(reports, config, {
+    ...allReportsHead(config),
+    address: current,
+    links: newestArchive === undefined ? [] : [archiveLink('prev-archive', newestArchive, config)],
+  })
+}
+
+/** An archive document (RFC 5005 section 4) of that feed, under the same id (iati.md 18.3); undefined without reports. */
+export function reportArchive(
+  reports: readonly ProgressReport[],
+  config: FeedConfig,
+  archive: number,
+  previous: number | undefined,
+): ReportFeed | undefined {
+  const current = `${config.baseUrl}${reportsFeedPath}`
+  return feed(reports, config, {
+    ...allReportsHead(config),
+    address: `${config.baseUrl}${reportsArchivePath(archive)}`,
+    archive: true,
+    links: [
+      element('link', { rel: 'current', type: atomType, href: current }),
+      ...(previous === undefined ? [] : [archiveLink('prev-archive', previous, config)]),
+    ],
+  })
+}
+
+/** The title of a feed that `projectReportFeed` wrote, from the beginning of its text. */
+export function titleOfFeed(text: string): string {
+  const [, title = ''] = /<title type="text">([^<]*)</.exec(text) ?? []
+  return title.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&#xD;', '\r').replaceAll('&amp;', '&')
+}
+
+function allReportsHead(config: FeedConfig): Omit<FeedHead, 'address' | 'links'> {
+  return {
+    id: `${config.baseUrl}${reportsFeedPath}`,
+    title: `Progress reports: ${config.publisherName}`,
+    author: config.publisherName,
+    alternate: `${config.baseUrl}/`,
+  }
+}
+
+function archiveLink(rel: string, archive: number, config: FeedConfig): Element {
+  return element('link', { rel, type: atomType, href: `${config.baseUrl}${reportsArchivePath(archive)}` })
+}
+
+type FeedHead = {
+  readonly address: string
+  readonly id: string
+  readonly title: string
+  readonly author: string
+  readonly alternate: string | undefined
+  readonly archive?: boolean
+  readonly links?: readonly Element[]
+}
+
+function feed(reports: readonly ProgressReport[], config: FeedConfig, head: FeedHead): ReportFeed | undefined {
+  const [first, ...rest] = reports
+  if (!first) return undefined
+  let { updatedAt } = first
+  for (const report of rest) if (report.updatedAt > updatedAt) updatedAt = report.updatedAt
+  const attributes = {
+    xmlns: namespace,
+    ...(head.archive && { 'xmlns:fh': historyNamespace }),
+    'xml:base': `${config.baseUrl}/`,
+    'xml:lang': config.language,
+  }
+  const root = element('feed', attributes, [
+    head.archive ? element('fh:archive', undefined) : undefined,
+    textElement('id', head.id),
+    textElement('title', head.title, { type: 'text' }),
+    textElement('updated', timestamp(updatedAt)),
+    person('author', head.author),
+    element('link', { rel: 'self', type: atomType, href: head.address }),
+    head.alternate ? element('link', { rel: 'alternate', type: 'text/html', href: head.alternate }) : undefined,
+    ...(head.links ?? []),
+    ...reports.map(entry),
+  ])
+  return { text: `${declaration}${writeElement(root)}\n`, entries: reports.length, updatedAt }
+}
+
+/** One report. Its links are its pictures only: clients show every link of an entry as a picture (wire.md 9.2). */
+function entry(report: ProgressReport): Element {
+  return element('entry', undefined, [
+    textElement('id', report.url),
+    textElement('title', plainText(report.title), { type: 'text' }),
+    report.authorName ? person('author', report.authorName) : undefined,
+    textElement('published', timestamp(report.publishedAt)),
+    textElement('updated', timestamp(report.updatedAt)),
+    textElement('content', safeHtmlOf(report), { type: 'html' }),
+    ...report.images.map(({ url, mediaType }) =>
+      element('link', { rel: 'enclosure', ...(mediaType && { type: mediaType }), href: url }),
+    ),
+  ])
+}
+
+function person(role: 'author', name: string): Element {
+  return element(role, undefined, [textElement('name', plainText(name))])
+}
+
+/** RFC 3339 in UTC, written with a numeric offset as the API's dates are (wire.md 1.6). */
+function timestamp(instant: Date): string {
+  return `${instant.toISOString().slice(0, 19)}+00:00`
+}

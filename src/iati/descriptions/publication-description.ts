@@ -1,0 +1,44 @@
+import { type LicenceId, licences } from '../../kernel/licence.js'
+import type { MappingConfig } from '../mapping/mapping-config.js'
+import { type Table, tables } from '../tables/tables.js'
+
+/** A file that the descriptions name. */
+export type DescribedFile = {
+  readonly path: string
+  readonly mediaType: string
+  /** The table whose rows it has, and which part of them. */
+  readonly table?: { readonly table: Table; readonly part: number; readonly format: 'csv' | 'parquet' }
+}
+
+/** What the descriptions of a release say: the same in all of them. */
+export type PublicationDescription = {
+  readonly title: string
+  readonly text: string
+  readonly publisher: { readonly ref: string; readonly name: string }
+  /** Public address of this service, without trailing slash. */
+  readonly baseUrl: string
+  readonly language: string
+  readonly licence?: { readonly id: LicenceId; readonly url: string }
+  readonly files: readonly DescribedFile[]
+}
+
+/** Describes a publication of these files. */
+export function describePublication(
+  { reportingOrg: { ref, name }, baseUrl, language, licence }: MappingConfig,
+  files: readonly { readonly path: string; readonly mediaType: string }[],
+): PublicationDescription {
+  return {
+    title: `Projects of ${name}`,
+    text: `The projects that ${name} raises funds for, as IATI 2.03 activities, as tables and as feeds of progress reports.`,
+    publisher: { ref, name },
+    ...{ baseUrl, language },
+    ...(licence && { licence: { id: licence, url: licences[licence] } }),
+    files: files.map(({ path, mediaType }) => ({ path, mediaType, ...tableOf(path) })),
+  }
+}
+
+function tableOf(path: string): Pick<DescribedFile, 'table'> {
+  const [, name, part = '1', format] = /^\/data\/(\w+)(?:-(\d+))?\.(csv|parquet)$/.exec(path) ?? []
+  const table = tables.find((one) => one.name === name)
+  return table && (format === 'csv' || format === 'parquet') ? { table: { table, part: Number(part), format } } : {}
+}

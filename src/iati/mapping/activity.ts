@@ -1,0 +1,141 @@
+import type { IsoDate } from '../../kernel/dates.js'
+import type { Notice } from '../../kernel/notice.js'
+import type { ProjectGraph } from '../../kernel/project.js'
+import { type Element, element, textElement } from '../../kernel/xml/element.js'
+import { prewritten } from '../../kernel/xml/writer.js'
+import { absoluteUrl } from '../absolute-url.js'
+import { plainText } from '../plain-text.js'
+import { budgets } from './budgets.js'
+import { documentLinks } from './document-links.js'
+import { activityScope, location, recipients, usableCountries } from './geography.js'
+import { humanitarianScope, isHumanitarian } from './humanitarian.js'
+import { activityDates, activityStatusElement, lifeCycle } from './life-cycle.js'
+import type { MappingConfig } from './mapping-config.js'
+import { MappingContext, type Party } from './mapping-context.js'
+import { coded, narrated } from './narrative.js'
+import { implementingParty, participatingOrgs, standingParties } from './organisations.js'
+import { plannedDisbursements } from './planned-disbursements.js'
+import { results } from './results.js'
+import { sectors } from './sectors.js'
+import { tags } from './tags.js'
+import { type MoneyTotals, transactions } from './transactions.js'
+
+/** One mapped project. */
+export type MappedActivity = {
+  /** `iati-activity` without `last-updated-datetime`, which is added once its content is known to have changed. */
+  readonly element: Element
+  readonly notices: readonly Notice[]
+  /** The first UTC day on which time alone changes the element; undefined: never. */
+  readonly validUntil: IsoDate | undefined
+  readonly totals: MoneyTotals
+}
+
+/**
+ * Raise it with every change of what the feeds write for the same input: stored texts of another version are stale and
+ * rendered again.
+ */
+export const mappingVersion = 3
+
+// Private development finance, as standard grants, for project-type interventions, untied.
+const defaults = [
+  coded('default-flow-type', '30'),
+  coded('default-finance-type', '110'),
+  coded('default-aid-type', 'C01'),
+  coded('default-tied-status', '5'),
+].map(prewritten)
+
+/** The identifier that a project is first published under; it never changes afterwards (iati.md 3.1). */
+export function newIdentifier(config: MappingConfig, projectId: number): string {
+  return `${config.reportingOrg.ref}-${projectId}`
+}
+
+/**
+ * Maps a project to an IATI 2.03 `iati-activity`, its children in the order of the schema. Pure: the same graph,
+ * configuration and day give the same element. Never throws for bad data: validation judges the element.
+ */
+export function toActivity(
+  graph: ProjectGraph,
+  config: MappingConfig,
+  day: IsoDate,
+  identifier: string,
+): MappedActivity {
+  const context = new MappingContext(config, day, identifier)
+  const cycle = lifeCycle(graph, context)
+  const implementing = implementingParty(graph, context)
+  const countries = usableCountries(graph, context)
+  const money = transactions(graph, implementing, context)
+  const budget = budgets(graph, cycle, context)
+  const humanitarian = isHumanitarian(graph)
+  const activity = element(
+    'iati-activity',
+    {
+      'xml:lang': config.language,
+      'default-currency': config.currency,
+      humanitarian: humanitarian ? '1' : '0',
+      hierarchy: '1',
+      // BudgetNotProvided 3: rapid onset emergency, which is answered before anyone has set a goal.
+      ...(humanitarian && budget.length === 0 && { 'budget-not-provided': '3' }),
+    },
+    [
+      textElement('iati-identifier', identifier),
+      standingParties(config).reportingOrg,
+      narrated('title', graph.project.title),
+      ...descriptions(graph),
+      ...participatingOrgs(graph, implementing, context),
+      ...otherIdentifiers(graph, context),
+      activityStatusElement(cycle),
+      ...activityDates(cycle),
+      contactInfo(graph, implementing),
+      activityScope(graph, countries),
+      ...recipients(countries, context),
+      location(graph, context),
+      ...sectors(graph, context),
+      ...tags(graph, context),
+      humanitarianScope(graph),
+      ...defaults,
+      ...budget,
+      ...plannedDisbursements(graph, implementing, context),
+      ...money.elements,
+      ...documentLinks(graph, context),
+      results(graph, cycle, context),
+    ],
+  )
+  return { element: activity, notices: context.notices, validUntil: context.validUntil, totals: money.totals }
+}
+
+/**
+ * `other-identifier`: the platform's own id (A1), and the publisher's earlier identifier (B1) that a published activity
+ * keeps when the publisher's changes (rule 1.1.21).
+ */
+function otherIdentifiers({ project }: ProjectGraph, { identifier, config }: MappingContext): Element[] {
+  const own = element('other-identifier', { ref: String(project.id), type: 'A1' })
+  const ending = `-${project.id}`
+  const earlier = identifier.endsWith(ending) ? identifier.slice(0, -ending.length) : ''
+  if (earlier === '' || earlier === config.reportingOrg.ref) return [own]
+  return [own, element('other-identifier', { ref: earlier, type: 'B1' })]
+}
+
+/** `description` by type: 1 general (summary, else the title), 2 objectives (need and impact), 4 planned activities. */
+function descriptions({ project }: ProjectGraph): (Element | undefined)[] {
+  const objectives = [project.need, project.longTermImpact].flatMap((text) => (text ? plainText(text) : []))
+  return [
+    narrated('description', project.summary, { type: '1' }) ?? narrated('description', project.title, { type: '1' }),
+    narrated('description', objectives.filter((text) => text !== '').join('\n'), { type: '2' }),
+    narrated('description', project.activities, { type: '4' }),
+  ]
+}
+
+/** `contact-info` of the partner: its name and the project's page, never a person (iati.md 3.4). */
+function contactInfo({ project }: ProjectGraph, implementing: Party | undefined): Element | undefined {
+  if (!implementing) return undefined
+  const { projectLink } = project
+  const website = projectLink && hrefOf(projectLink)
+  return element('contact-info', { type: '1' }, [
+    narrated('organisation', implementing.name),
+    website ? textElement('website', website) : undefined,
+  ])
+}
+
+function hrefOf(url: string): string | undefined {
+  return absoluteUrl(url) ?? (URL.canParse(url) ? new URL(url).href : undefined)
+}

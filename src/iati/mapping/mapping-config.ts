@@ -1,0 +1,14 @@
+import type { LicenceId } from '../../kernel/licence.js'
+import type { CurrencyCode } from '../../kernel/money.js'
+
+/** What the mapping reads besides a project: the same for all activities of a file. */
+export type MappingConfig = {
+  readonly reportingOrg: { readonly ref: string; readonly name: string; readonly type: string }
+  readonly currency: CurrencyCode
+  /** ISO 639-1; the `xml:lang` of every activity. */
+  readonly language: string
+  /** Public address of this service, without trailing slash. */
+  readonly baseUrl: string
+  /** Under which everything is published; stated in the descriptions of a release. */
+  readonly licence?: LicenceId
+}

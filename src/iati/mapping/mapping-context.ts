@@ -1,0 +1,41 @@
+import type { IsoDate } from '../../kernel/dates.js'
+import type { Notice, Severity } from '../../kernel/notice.js'
+import type { MappingConfig } from './mapping-config.js'
+import { type MappingNoticeCode, mappingNotices } from './notices.js'
+
+/** An organisation as IATI refers to it: at least one of `ref` and `name` is present (rule 6.10.1). */
+export type Party = { readonly ref?: string; readonly type?: string; readonly name?: string }
+
+/** What every element function may read besides the project, and where it reports what it finds. */
+export class MappingContext {
+  readonly config: MappingConfig
+  /** The UTC day of the run: "today" for every rule about time. */
+  readonly day: IsoDate
+  readonly identifier: string
+  readonly notices: Notice[] = []
+  /** Organisations already mapped, by id, so that each has at most one notice. */
+  readonly parties = new Map<number, Party>()
+  #validUntil: IsoDate | undefined
+
+  constructor(config: MappingConfig, day: IsoDate, identifier: string) {
+    this.config = config
+    this.day = day
+    this.identifier = identifier
+  }
+
+  /** Reports a finding about a source field. */
+  notice(code: MappingNoticeCode, field: string, detail: string): void {
+    const severity: Severity = mappingNotices[code].severity
+    this.notices.push({ code, severity, subject: this.identifier, path: field, detail })
+  }
+
+  /** Reports that on `day` the text changes although the data does not; the earliest such day counts. */
+  changesOn(day: IsoDate): void {
+    if (day > this.day && (this.#validUntil === undefined || day < this.#validUntil)) this.#validUntil = day
+  }
+
+  /** The first day on which the text changes although the data does not; undefined: never. */
+  get validUntil(): IsoDate | undefined {
+    return this.#validUntil
+  }
+}

@@ -1,0 +1,61 @@
+import type { Severity } from '../../kernel/notice.js'
+
+/** Notices of the mapping about its source data; `docs/notices.md` lists them with those of validation. */
+export const mappingNotices = {
+  'country-unknown': {
+    severity: 'warning',
+    sentence: 'A country code of the project is not an active code of the IATI Country list and was left out.',
+  },
+  'recipient-unknown': {
+    severity: 'info',
+    sentence: 'The project names no usable country and is reported as worldwide (region 998).',
+  },
+  'sector-unknown': {
+    severity: 'info',
+    sentence: 'No theme of the project is mapped to a DAC purpose code; 99810 (sectors not specified) is reported.',
+  },
+  'sdg-unknown': {
+    severity: 'warning',
+    sentence:
+      'A code of the project is neither a Sustainable Development Goal nor one of its targets and was left out.',
+  },
+  'organisation-unknown': {
+    severity: 'info',
+    sentence: 'The project has no organisation, so no implementing organisation is named.',
+  },
+  'organisation-ref-unusable': {
+    severity: 'warning',
+    sentence:
+      'The identifier of an organisation is not one of its own from a known registration agency; only its name is reported.',
+  },
+  'start-date-derived': {
+    severity: 'info',
+    sentence: 'The project has no approval date; the earliest date known of it is reported as its planned start.',
+  },
+  'end-date-derived': {
+    severity: 'info',
+    sentence: 'The project is closed and has no end date; that of its last report or last change is reported.',
+  },
+  'deadline-unusable': {
+    severity: 'warning',
+    sentence: 'The deadline lies before the start and was left out.',
+  },
+  'location-unusable': {
+    severity: 'info',
+    sentence: 'The coordinates are 0,0 or incomplete and were left out.',
+  },
+  'link-unusable': {
+    severity: 'info',
+    sentence: 'An address is not an absolute http or https URL and was left out.',
+  },
+  'format-unknown': {
+    severity: 'info',
+    sentence: 'A document or photo has a media type that is not on the IATI FileFormat list and was left out.',
+  },
+  'money-in-future': {
+    severity: 'warning',
+    sentence: 'Money is dated after today and is left out until its day has come.',
+  },
+} as const satisfies Record<string, { severity: Severity; sentence: string }>
+
+export type MappingNoticeCode = keyof typeof mappingNotices

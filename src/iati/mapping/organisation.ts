@@ -1,0 +1,145 @@
+import { type IsoDate, parseIsoDate } from '../../kernel/dates.js'
+import { type Decimal, minorUnitExponent, toMinorUnits } from '../../kernel/money.js'
+import { type Element, element, textElement } from '../../kernel/xml/element.js'
+import { absoluteUrl } from '../absolute-url.js'
+import type { MappingConfig } from './mapping-config.js'
+import { coded, narrated, narrative } from './narrative.js'
+import { organisationRef } from './organisations.js'
+import { periodElements, valueElement } from './values.js'
+
+/** Payouts agreed on for days to come in a calendar year, in the platform's currency. */
+export type PlannedYear = { readonly year: number; readonly planned: Decimal }
+
+/** Money of one calendar year in the platform's currency. */
+export type YearFigures = PlannedYear & {
+  /** Paid out to partners. */
+  readonly paid: Decimal
+  /** Platform and payment fees kept. */
+  readonly fees: Decimal
+}
+
+/** A partner organisation in the organisation file. */
+export type Partner = {
+  readonly name: string
+  readonly ein?: string
+  readonly orgRef?: string
+  readonly url?: string
+}
+
+/** The years in the organisation file: spending of the last three, plans of this and the next two. */
+export function yearsOfFile(day: IsoDate): { readonly first: number; readonly current: number; readonly last: number } {
+  const current = Number(day.slice(0, 4))
+  return { first: current - 3, current, last: current + 2 }
+}
+
+/**
+ * The publisher's own `iati-organisation` (iati.md 12.1), without `last-updated-datetime` and without the
+ * `recipient-org-budget`s, which are streamed into it before `total-expenditure`: there are as many as partners.
+ */
+export function toOrganisation(config: MappingConfig, figures: readonly YearFigures[], day: IsoDate): Element {
+  const { ref, name, type } = config.reportingOrg
+  const { current } = yearsOfFile(day)
+  return element('iati-organisation', head(config), [
+    textElement('organisation-identifier', ref),
+    narrated('name', name),
+    element('reporting-org', { ref, type, 'secondary-reporter': '0' }, [narrative(name)]),
+    ...figures.filter(({ year }) => year >= current).map((figure) => totalBudget(figure, config)),
+    ...figures.filter(({ year }) => year < current).map((figure) => totalExpenditure(figure, config)),
+    page(`${config.baseUrl}/`, `Open data of ${name}`, 'B16', config),
+    page(`${config.baseUrl}/#exclusions`, `What ${name} does not publish, and why`, 'B08', config),
+  ])
+}
+
+function head({ language, currency }: MappingConfig): Record<string, string> {
+  return { 'xml:lang': language, 'default-currency': currency }
+}
+
+function totalBudget({ year, paid, planned }: YearFigures, config: MappingConfig): Element | undefined {
+  const units = unitsOf(paid, config) + unitsOf(planned, config)
+  if (units <= 0n) return undefined
+  return element('total-budget', { status: '1' }, [
+    ...period(year),
+    value(units, year, config),
+    element('budget-line', undefined, [
+      value(units, year, config),
+      narrative('Payouts to implementing partners, made and planned'),
+    ]),
+  ])
+}
+
+function totalExpenditure({ year, paid, fees }: YearFigures, config: MappingConfig): Element | undefined {
+  const lines = [
+    { units: unitsOf(paid, config), words: 'Payouts to implementing partners' },
+    { units: unitsOf(fees, config), words: 'Platform and payment fees' },
+  ].filter(({ units }) => units !== 0n)
+  if (lines.length === 0) return undefined
+  const total = lines.reduce((sum, { units }) => sum + units, 0n)
+  return element('total-expenditure', undefined, [
+    ...period(year),
+    value(total, year, config),
+    ...lines.map(({ units, words }) =>
+      element('expense-line', undefined, [value(units, year, config), narrative(words)]),
+    ),
+  ])
+}
+
+/** `recipient-org-budget`: payouts planned for a partner; undefined without a usable identifier. */
+export function recipientOrgBudget(
+  partner: Partner,
+  { year, planned }: PlannedYear,
+  config: MappingConfig,
+): Element | undefined {
+  const ref = organisationRef(partner, config.reportingOrg.ref)
+  const name = narrative(partner.name)
+  const units = unitsOf(planned, config)
+  if (!ref || !name || units <= 0n) return undefined
+  return element('recipient-org-budget', { status: '1' }, [
+    element('recipient-org', { ref }, [name]),
+    ...period(year),
+    value(units, year, config),
+  ])
+}
+
+/**
+ * A partner as a further `iati-organisation` (iati.md 12.2); undefined without a usable identifier, or when it is the
+ * platform itself.
+ */
+export function toPartnerOrganisation(partner: Partner, config: MappingConfig): Element | undefined {
+  const { ref, name, type } = config.reportingOrg
+  const identifier = organisationRef(partner, ref)
+  const partnerName = narrated('name', partner.name)
+  if (!identifier || identifier === ref || !partnerName) return undefined
+  const url = partner.url === undefined ? undefined : absoluteUrl(partner.url)
+  return element('iati-organisation', head(config), [
+    textElement('organisation-identifier', identifier),
+    partnerName,
+    element('reporting-org', { ref, type, 'secondary-reporter': '1' }, [narrative(name)]),
+    url === undefined ? undefined : page(url, partner.name, 'B16'),
+  ])
+}
+
+function page(url: string, title: string, category: string, config?: MappingConfig): Element {
+  return element('document-link', { url, format: 'text/html' }, [
+    narrated('title', title),
+    coded('category', category),
+    config && coded('language', config.language),
+  ])
+}
+
+function period(year: number): Element[] {
+  return periodElements(dayOf(year, '01-01'), dayOf(year, '12-31'))
+}
+
+function value(units: bigint, year: number, { currency }: MappingConfig): Element {
+  return valueElement(units, currency, dayOf(year, '01-01'))
+}
+
+function dayOf(year: number, rest: string): IsoDate {
+  const day = parseIsoDate(`${year}-${rest}`)
+  if (day === undefined) throw new RangeError(`expected a year of four digits, got ${year}`)
+  return day
+}
+
+function unitsOf(amount: Decimal, { currency }: MappingConfig): bigint {
+  return toMinorUnits(amount, minorUnitExponent(currency))
+}

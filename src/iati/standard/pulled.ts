@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { ServiceError } from '../../kernel/errors.js'
+import { codeList, codeListNames, standardOrigin } from './standard.js'
+
+/** The schemas that IATI publishes for one version; the first two include the others. */
+export const schemaNames = [
+  'iati-activities-schema.xsd',
+  'iati-organisations-schema.xsd',
+  'iati-common.xsd',
+  'xml.xsd',
+] as const
+
+/** Name of the file that records what was pulled, beside `schemas/` and `codelists/`. */
+export const pulledRecordName = 'pulled.json'
+
+const pulledRecord = z.object({
+  version: z.string(),
+  pulledAt: z.string(),
+  from: z.array(z.string()),
+  files: z.array(z.object({ name: z.string(), bytes: z.number(), sha256: z.string() })),
+})
+
+/** What was downloaded, when and from where; `name` is the path in the directory. */
+export type PulledStandard = z.infer<typeof pulledRecord>
+
+const publishedList = z.object({
+  data: z.array(z.object({ code: z.string(), status: z.string().nullish() })),
+})
+
+/** The active codes of a code list as IATI publishes it (JSON, CLv3); throws for any other text. */
+export function activeCodesOf(text: string): Set<string> {
+  const { data } = publishedList.parse(JSON.parse(text))
+  return new Set(data.filter(({ status }) => status !== 'withdrawn').map(({ code }) => code))
+}
+
+/** How the pulled files differ from the data that this program was built with. */
+export type StandardDifference = {
+  /** Schemas that differ from those that the structure was extracted from. */
+  readonly schemas: readonly string[]
+  /** Code lists with other active codes. */
+  readonly codeLists: readonly { readonly name: string; readonly added: number; readonly gone: number }[]
+}
+
+/** What was pulled into the directory; undefined when nothing was. Throws `standard-missing` when it cannot be read. */
+export async function readPulledStandard(directory: string): Promise<PulledStandard | undefined> {
+  const path = join(directory, pulledRecordName)
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw new ServiceError('standard-missing', `cannot read ${path}`, { cause: error })
+  }
+  try {
+    return pulledRecord.parse(JSON.parse(text))
+  } catch (error) {
+    throw new ServiceError('standard-missing', `expected the record of a pull in ${path}, got something else`, {
+      cause: error,
+    })
+  }
+}
+
+/** Compares the pulled files with the built-in data; throws `standard-missing` when a file is gone or damaged. */
+export async function compareStandard(directory: string, { files }: PulledStandard): Promise<StandardDifference> {
+  const schemas: string[] = []
+  const codeLists: { name: string; added: number; gone: number }[] = []
+  for (const { name, sha256 } of files) {
+    const bytes = await readFile(join(directory, name)).catch((error: unknown) => {
+      throw new ServiceError('standard-missing', `cannot read ${join(directory, name)}`, { cause: error })
+    })
+    if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
+      throw new ServiceError('standard-missing', `${join(directory, name)} was changed after it was pulled`)
+    }
+    if (name.startsWith('schemas/')) {
+      const builtIn = standardOrigin.files[name]
+      if (builtIn !== undefined && builtIn !== sha256) schemas.push(name)
+      continue
+    }
+    const list = name.replace(/^codelists\/|\.json$/g, '')
+    if (!codeListNames.includes(list)) continue
+    const theirs = activeCodesOf(bytes.toString('utf8'))
+    const ours = [...codeList(list).codes].filter(([, { active }]) => active).map(([code]) => code)
+    const gone = ours.filter((code) => !theirs.has(code)).length
+    const added = theirs.size - (ours.length - gone)
+    if (added > 0 || gone > 0) codeLists.push({ name: list, added, gone })
+  }
+  return { schemas, codeLists }
+}
+
+/** The version that a schema declares, if it does. */
+export function schemaVersion(text: string): string | undefined {
+  return /<(?:\w+:)?schema\b[^>]*\sversion="([^"]+)"/.exec(text)?.[1]
+}

@@ -1,0 +1,25 @@
+import type { Severity } from '../../kernel/notice.js'
+
+/** How severe a kind of notice is. */
+export type NoticeKind = {
+  /** In our own output. */
+  readonly severity: Severity
+  /** In the files of other publishers, where it differs: the severity that the official validator gives. */
+  readonly severityElsewhere?: Severity
+  /** The only attribute that `severityElsewhere` applies to. */
+  readonly elsewhereOnlyOn?: string
+}
+
+/** What the catalogue says of a kind of notice. */
+export type CatalogueEntry = NoticeKind & {
+  /** One sentence for `docs/notices.md`: what is wrong. */
+  readonly sentence: string
+  /** Ids of the official rules that find the same; empty where the official validator has no such rule. */
+  readonly official: readonly string[]
+}
+
+/** The severity of a notice about an attribute or, without one, about an element. */
+export function severityOf(kind: NoticeKind, strict: boolean, attribute: string | undefined): Severity {
+  const { severity, severityElsewhere = severity, elsewhereOnlyOn = attribute } = kind
+  return strict || elsewhereOnlyOn !== attribute ? severity : severityElsewhere
+}

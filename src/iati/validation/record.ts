@@ -1,0 +1,52 @@
+import type { Notice } from '../../kernel/notice.js'
+import type { Element } from '../../kernel/xml/element.js'
+import { type ElementRule, elementRule } from '../standard/index.js'
+import { findingsAbout } from './findings.js'
+import { rules } from './rules/index.js'
+import { checkStructure } from './structure.js'
+import { type RecordContext, viewOf } from './view.js'
+
+export type RecordKind = 'activity' | 'organisation'
+
+const recordRules: Readonly<Record<RecordKind, ElementRule>> = {
+  activity: ruleOf('/iati-activities/iati-activity'),
+  organisation: ruleOf('/iati-organisations/iati-organisation'),
+}
+
+function ruleOf(path: string): ElementRule {
+  const rule = elementRule(path)
+  if (!rule) throw new Error(`the standard's data has no ${path}`)
+  return rule
+}
+
+/** Passes every finding about one record to `sink`, one by one. */
+export function checkRecord(
+  kind: RecordKind,
+  record: Element,
+  context: RecordContext,
+  sink: (notice: Notice) => void,
+): void {
+  const findings = findingsAbout(record, sink, context.strict)
+  checkStructure(record, recordRules[kind], findings)
+  const view = viewOf(record, context)
+  for (const rule of rules) {
+    rule.check(view, (element, detail, attribute) => findings.add(rule, element, detail, attribute))
+  }
+}
+
+/**
+ * Everything that is wrong with an `iati-activity`: structure (as in the XSD), code lists, and the rules of the standard,
+ * including errors that the official validator does not find. Never throws for bad data.
+ */
+export function validateActivity(activity: Element, context: RecordContext): Notice[] {
+  const notices: Notice[] = []
+  checkRecord('activity', activity, context, (notice) => notices.push(notice))
+  return notices
+}
+
+/** Everything that is wrong with an `iati-organisation`; see {@link validateActivity}. */
+export function validateOrganisation(organisation: Element, context: RecordContext): Notice[] {
+  const notices: Notice[] = []
+  checkRecord('organisation', organisation, context, (notice) => notices.push(notice))
+  return notices
+}

@@ -1,0 +1,59 @@
+import type { CurrencyCode, Decimal } from '../kernel/money.js'
+import type { Charge } from './gateways/gateway.js'
+import type { MaskedCard } from './gateways/sandbox/test-cards.js'
+import { sumOf } from './payments.js'
+
+/** A donation request whose fields have been read and checked; empty fields are absent. */
+export type DonationRequest = {
+  readonly refcode: string
+  readonly transactionId?: string
+  readonly email: string
+  readonly twitterUsername?: string
+  readonly amount: Decimal
+  /** A tip to the platform. */
+  readonly addon?: Decimal
+  readonly currency: CurrencyCode
+  readonly projectId: number
+  readonly newsletterPlatform: boolean
+  readonly newsletterCharity: boolean
+  readonly noteToOrganization?: string
+  readonly partnerCode?: string
+  readonly ipAddress?: string
+  readonly userAgent?: string
+  /** Names and address, as they came; only fields that were sent. */
+  readonly payer: Readonly<Record<string, string>>
+  /** Version 2. */
+  readonly payment?: { readonly gateway: string } & Pick<
+    Charge,
+    'gatewayKey' | 'method' | 'deviceData' | 'threeDSecureAuthenticationId'
+  >
+  /** Version 1 with one of the published test cards. */
+  readonly card?: MaskedCard
+}
+
+/** What the payment instrument is charged: the donation and the tip. */
+export function chargedOf({ amount, addon, currency }: DonationRequest): Decimal {
+  return sumOf(amount, addon ?? ('0' as Decimal), currency)
+}
+
+/** The charge of a request under the given reference. */
+export function chargeOf(request: DonationRequest, reference: string): Charge {
+  const { payment, payer, email, ipAddress, userAgent } = request
+  if (!payment) throw new TypeError('only a request of version 2 can be charged')
+  const { gatewayKey, method, deviceData, threeDSecureAuthenticationId } = payment
+  return {
+    reference,
+    amount: chargedOf(request),
+    currency: request.currency,
+    gatewayKey,
+    method,
+    ...(deviceData !== undefined && { deviceData }),
+    ...(threeDSecureAuthenticationId !== undefined && { threeDSecureAuthenticationId }),
+    payer: {
+      ...payer,
+      email,
+      ...(ipAddress !== undefined && { ipAddress }),
+      ...(userAgent !== undefined && { userAgent }),
+    },
+  }
+}

@@ -1,0 +1,23 @@
+import type { Db } from '../../platform/database/connection.js'
+import { countDonorsByKey } from '../sql/donors.js'
+import type { DonorVault } from './donor-vault.js'
+
+/** What needs a person: donors whose key is missing, and donors in clear. */
+export async function donorNeeds(db: Db, vault: DonorVault): Promise<string[]> {
+  const clear = (await countDonorsByKey(db)).find(({ keyId }) => keyId === undefined)
+  return [
+    ...(await missingKeys(db, vault)),
+    ...(clear ? [`the donors of ${clear.donors} donations are not encrypted: run giving donors rekey`] : []),
+  ]
+}
+
+/** A sentence for each key that donors are encrypted with and that is missing. */
+export async function missingKeys(db: Db, vault: DonorVault): Promise<string[]> {
+  return (await countDonorsByKey(db)).flatMap(({ keyId, donors }) =>
+    keyId === undefined || vault.keyIds.includes(keyId)
+      ? []
+      : [
+          `the donors of ${donors} donations cannot be read: the key "${keyId}" is missing from DONOR_KEYS; totals do not need it`,
+        ],
+  )
+}

@@ -1,0 +1,85 @@
+import type braintree from 'braintree'
+import { type Decimal, parseDecimal } from '../../../kernel/money.js'
+import type { ChargeProgress, ChargeState, Dispute, DisputeStatus, GivenBack } from '../gateway.js'
+import { UnclearAnswer } from '../processor-calls.js'
+
+/** What is read of a transaction; the types of the library lack some of it. */
+export type Transaction = Pick<braintree.Transaction, 'id' | 'amount' | 'status' | 'orderId' | 'currencyIsoCode'> & {
+  readonly type: string
+  readonly processorResponseCode?: string
+  readonly processorSettlementResponseCode?: string
+  readonly gatewayRejectionReason?: string | null
+  readonly refundIds?: readonly string[]
+  readonly disputes?: readonly {
+    readonly id: string
+    readonly kind?: string
+    readonly status: string
+    readonly amount?: string
+    readonly amountDisputed?: string
+  }[]
+}
+
+/** States in which no money is held, and none will be. */
+export const returned: ReadonlySet<string> = new Set(['voided', 'authorization_expired'])
+export const declined: ReadonlySet<string> = new Set([
+  'processor_declined',
+  'gateway_rejected',
+  'failed',
+  'settlement_declined',
+])
+export const approved: ReadonlySet<string> = new Set([
+  ...['submitted_for_settlement', 'settlement_pending', 'settlement_confirmed', 'settling', 'settled'],
+])
+
+/** A sale with its refunds and disputes; undefined: there is none with this id. */
+export async function readBraintreeCharge(
+  find: (id: string) => Promise<Transaction | undefined>,
+  chargeId: string,
+): Promise<ChargeState | undefined> {
+  const sale = await find(chargeId)
+  if (sale?.type !== 'sale') return undefined
+  const refunds: GivenBack[] = []
+  for (const id of sale.refundIds ?? []) {
+    const refund = await find(id)
+    if (!refund || returned.has(refund.status) || declined.has(refund.status)) continue
+    refunds.push({ id, reference: refund.orderId || undefined, amount: transactionAmount(refund) })
+  }
+  return {
+    chargeId: sale.id,
+    reference: sale.orderId || undefined,
+    amount: transactionAmount(sale),
+    currency: sale.currencyIsoCode,
+    progress: progressOf(sale.status),
+    refunds,
+    disputes: disputesOf(sale),
+  }
+}
+
+function progressOf(status: string): ChargeProgress {
+  if (status === 'settled' || status === 'voided') return status
+  return declined.has(status) || returned.has(status) ? 'failed' : 'pending'
+}
+
+/** A retrieval asks for documents only: no money moves. */
+function disputesOf({ disputes = [] }: Transaction): Dispute[] {
+  return disputes.flatMap(({ id, kind, status, amount, amountDisputed }) =>
+    kind === 'retrieval' ? [] : [{ id, amount: decimal(amountDisputed ?? amount), status: disputeStatus(status) }],
+  )
+}
+
+const lost: ReadonlySet<string> = new Set(['lost', 'accepted', 'auto_accepted', 'expired'])
+
+function disputeStatus(status: string): DisputeStatus {
+  if (lost.has(status)) return 'lost'
+  return status === 'won' ? 'won' : 'open'
+}
+
+export function transactionAmount({ amount }: Transaction): Decimal {
+  return decimal(amount)
+}
+
+function decimal(text: string | undefined): Decimal {
+  const read = text === undefined ? undefined : parseDecimal(text)
+  if (read === undefined) throw new UnclearAnswer('Braintree sent a transaction or a dispute without an amount')
+  return read
+}

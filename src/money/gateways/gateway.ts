@@ -1,0 +1,197 @@
+import type { Decline } from '../../kernel/donation.js'
+import type { CurrencyCode, Decimal } from '../../kernel/money.js'
+
+/**
+ * The port to a payment processor. A call may take until its signal is aborted. It throws `GatewayRefusal` when the gateway
+ * certainly did nothing, and anything else when the outcome is not known.
+ */
+export type Gateway = {
+  /** Its name in the books; that of a gateway at which no money moves ends with `sandbox`. */
+  readonly name: string
+  /** Values of the wire's `paymentGateway` that mean this gateway, in small letters. */
+  readonly wireNames: readonly string[]
+  /** Says which account is charged. Throws `GatewayRefusal` when the keys or the account's currency are wrong. */
+  describeAccount(signal: AbortSignal): Promise<string>
+  /** A nonce that is approved as long as no money moves. */
+  readonly testNonce: string
+  /** What a page needs to make a nonce with the processor's client library. */
+  clientToken(signal: AbortSignal): Promise<string>
+  /**
+   * Charges once per reference: a later call with the same reference and `again` must not charge again. Calls with one
+   * reference never overlap: the later one comes `lateSeconds` after the signal of the earlier one was aborted. A charge
+   * can be found under its reference by then, or never.
+   */
+  charge(charge: Charge, signal: AbortSignal): Promise<ChargeOutcome>
+  readonly lateSeconds: number
+  /** The charge with our reference; undefined when the gateway has none, or has voided it. */
+  findByReference(wanted: WantedCharge, signal: AbortSignal): Promise<FoundCharge | undefined>
+  /**
+   * Gives part or all of a charge back, once per `reference`: before its settlement by a void where the processor does
+   * that. Throws `RefundLater` when it can be done only after the settlement.
+   */
+  refund(refund: Refund, signal: AbortSignal): Promise<{ readonly refundId: string }>
+  /** What the processor has of one charge at this moment; undefined: no charge has this id. */
+  readCharge(chargeId: string, signal: AbortSignal): Promise<ChargeState | undefined>
+  /**
+   * All that the processor settled from one instant until before another, in any order, and charges to which something
+   * else happened then. Throws when the answer may be incomplete.
+   */
+  settledBetween(from: Date, until: Date, signal: AbortSignal): AsyncIterable<ProcessorEntry>
+  /** How many days after an approval a charge has settled at the latest. */
+  readonly settlesWithinDays: number
+  /** What the processor sends by itself; absent: nothing, or the secret to check it with is missing. */
+  readonly webhooks?: Webhooks | undefined
+}
+
+export type Webhooks = {
+  /** The last part of the address that the processor sends to. */
+  readonly name: string
+  /** Content-Type of what it sends. */
+  readonly mediaType: string
+  /**
+   * Checks the signature and reads what was sent. Throws `webhook-refused` when the signature does not fit or is too old at
+   * `now`, `request-malformed` when what was signed cannot be read.
+   */
+  read(delivery: WebhookDelivery, now: Date): Promise<WebhookEvent>
+}
+
+export type WebhookDelivery = { readonly body: Buffer; readonly header: (name: string) => string | undefined }
+
+/** What a processor says has happened to one charge; the charge itself is read before anything is done. */
+export type WebhookEvent = {
+  /** The processor's id; the same event has the same id in every delivery. */
+  readonly id: string
+  readonly kind: string
+  readonly at: Date
+  /** Whether no money moves at its side of the processor. */
+  readonly test: boolean
+  /** Absent: an event that this service has no use for. */
+  readonly chargeId?: string | undefined
+  readonly reference?: string | undefined
+}
+
+/** Whether no money moves at this gateway. */
+export function isSandbox({ name }: Gateway): boolean {
+  return name.endsWith('sandbox')
+}
+
+/** A charge that may have been made. */
+export type WantedCharge = {
+  readonly reference: string
+  /** When its donation was received: it was not charged before. */
+  readonly since: Date
+}
+
+/** How the donor pays: a token of the processor in place of a card; never stored. */
+export type PaymentMethod =
+  | { readonly kind: 'nonce'; readonly nonce: string }
+  | { readonly kind: 'saved-token'; readonly token: string }
+
+export type Charge = {
+  /** Our name for this payment, unique for ever. */
+  readonly reference: string
+  /** Whether an earlier call had the same reference, so that it may have been charged already. */
+  readonly again?: boolean
+  readonly amount: Decimal
+  readonly currency: CurrencyCode
+  /** The key that the processor gave to the client's page. */
+  readonly gatewayKey: string
+  readonly method: PaymentMethod
+  /** What the processor's client library tells of the donor's device, for its checks against fraud. */
+  readonly deviceData?: string
+  /** The processor's id of a 3-D Secure authentication that was made apart from the nonce. */
+  readonly threeDSecureAuthenticationId?: string
+  /** Who pays, for the processor's own checks: names, address, `ipAddress`, `userAgent`. */
+  readonly payer: Readonly<Record<string, string>>
+}
+
+export type ChargeOutcome =
+  | { readonly kind: 'approved'; readonly chargeId: string }
+  | { readonly kind: 'declined'; readonly decline: Decline }
+
+/** An outcome that the gateway has stored, and what was charged. */
+export type FoundCharge = { readonly outcome: ChargeOutcome; readonly amount: Decimal; readonly currency: string }
+
+/** `failed`: approved at first, without money in the end, or declined; `voided`: ended before money moved. */
+export type ChargeProgress = 'pending' | 'settled' | 'failed' | 'voided'
+
+/** One charge as its processor has it, whoever changed it there. */
+export type ChargeState = {
+  readonly chargeId: string
+  /** Absent: it was not charged by this service. */
+  readonly reference?: string | undefined
+  readonly amount: Decimal
+  readonly currency: string
+  readonly progress: ChargeProgress
+  /** Refunds that were made, or are being made; without those that failed. */
+  readonly refunds: readonly GivenBack[]
+  readonly disputes: readonly Dispute[]
+}
+
+/** Money that the processor gave back; `reference` is ours, where the refund has one. */
+export type GivenBack = { readonly id: string; readonly reference?: string | undefined; readonly amount: Decimal }
+
+/** A donor's complaint to the card's bank; `lost`: the bank has taken the money back for good. */
+export type Dispute = { readonly id: string; readonly amount: Decimal; readonly status: DisputeStatus }
+export type DisputeStatus = 'open' | 'won' | 'lost'
+
+export type Refund = {
+  /** Our name for this refund, unique for ever. */
+  readonly reference: string
+  readonly chargeReference: string
+  readonly chargeId: string
+  readonly amount: Decimal
+  readonly currency: CurrencyCode
+}
+
+/** What a processor's list says: money of a charge or a refund has moved, or a charge is not what it was (`changed`). */
+export type ProcessorEntry =
+  | {
+      readonly kind: 'charge' | 'refund'
+      /** The processor's name for it. */
+      readonly id: string
+      /** The charge's name at the processor; of a refund: of the charge that it gives back. */
+      readonly chargeId: string
+      /** Our name for it; undefined: it was not made by us. */
+      readonly reference: string | undefined
+      readonly amount: Decimal
+      readonly currency: string
+      readonly settledAt: Date
+    }
+  | { readonly kind: 'changed'; readonly chargeId: string }
+
+/** The gateway certainly did nothing: it could not be reached, or it refused the request as such. */
+export class GatewayRefusal extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.name = 'GatewayRefusal'
+  }
+}
+
+/** The gateway gave nothing back yet, and will when it is asked again after the charge has settled. */
+export class RefundLater extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'RefundLater'
+  }
+}
+
+/** Runs a gateway call with a time-out: then it rejects, even when the call ignores its signal. */
+export async function withTimeout<T>(ms: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      controller.abort()
+      reject(new Error(`the payment gateway did not answer within ${ms} ms`))
+    }, ms)
+  })
+  const answer = call(controller.signal)
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+    // A rejection after the time-out has no reader; the settlement looks the charge up.
+    answer.catch(() => undefined)
+  }
+}

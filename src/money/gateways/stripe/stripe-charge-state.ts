@@ -1,0 +1,49 @@
+import Stripe from 'stripe'
+import type { ChargeProgress, ChargeState, DisputeStatus } from '../gateway.js'
+import { fromStripeAmount } from './stripe-amounts.js'
+
+/** A PaymentIntent with its refunds and disputes; undefined: there is none with this id. */
+export async function readStripeCharge(stripe: Stripe, chargeId: string): Promise<ChargeState | undefined> {
+  const intent = await findIntent(stripe, chargeId)
+  if (!intent) return undefined
+  const ofCharge = { payment_intent: chargeId, limit: 100 }
+  const [refunds, disputes] = await Promise.all([stripe.refunds.list(ofCharge), stripe.disputes.list(ofCharge)])
+  return {
+    chargeId: intent.id,
+    reference: intent.metadata.reference,
+    ...fromStripeAmount(intent),
+    progress: progressOf(intent.status),
+    refunds: refunds.data
+      .filter(({ status }) => status !== 'failed' && status !== 'canceled')
+      .map((refund) => ({
+        id: refund.id,
+        reference: refund.metadata?.reference,
+        amount: fromStripeAmount(refund).amount,
+      })),
+    disputes: disputes.data.map((dispute) => {
+      // A bank may dispute in a currency of its own.
+      const { amount } = fromStripeAmount(dispute.currency === intent.currency ? dispute : intent)
+      return { id: dispute.id, amount, status: disputeStatus(dispute.status) }
+    }),
+  }
+}
+
+async function findIntent(stripe: Stripe, id: string): Promise<Stripe.PaymentIntent | undefined> {
+  try {
+    return await stripe.paymentIntents.retrieve(id)
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing') return undefined
+    throw error
+  }
+}
+
+function progressOf(status: string): ChargeProgress {
+  if (status === 'succeeded') return 'settled'
+  if (status === 'processing' || status === 'requires_capture') return 'pending'
+  return status === 'canceled' ? 'voided' : 'failed'
+}
+
+function disputeStatus(status: string): DisputeStatus {
+  if (status === 'lost') return 'lost'
+  return status === 'won' || status === 'prevented' || status === 'warning_closed' ? 'won' : 'open'
+}

@@ -1,0 +1,207 @@
+import Stripe from 'stripe'
+import { declineOf } from '../declines.js'
+import {
+  type Charge,
+  type ChargeOutcome,
+  type FoundCharge,
+  type Gateway,
+  GatewayRefusal,
+  type Refund,
+  type WantedCharge,
+} from '../gateway.js'
+import { callError, type ProcessorAddress, processorAgent, UnclearAnswer } from '../processor-calls.js'
+import { fromStripeAmount, toStripeAmount } from './stripe-amounts.js'
+import { readStripeCharge } from './stripe-charge-state.js'
+import { methodSpent, methodUnknown, stripeCodes } from './stripe-declines.js'
+import { listStripeEntries } from './stripe-entries.js'
+import { stripeWebhooks } from './stripe-webhooks.js'
+
+export type StripeSettings = {
+  readonly secretKey: string
+  readonly publishableKey: string
+  /** Undefined: no webhooks are received. */
+  readonly webhookSecret?: string | undefined
+  readonly timeoutMs: number
+  /** A server in place of Stripe's. */
+  readonly address?: ProcessorAddress | undefined
+}
+
+type Intent = Stripe.PaymentIntent
+
+// How far the list of payments is read for one that the search does not show yet.
+const mostListed = 2_000
+
+/** Stripe, through its own library: a charge is a PaymentIntent with our reference as idempotency key and in its metadata. */
+export function createStripeGateway(settings: StripeSettings): Gateway {
+  const { secretKey, publishableKey, webhookSecret, timeoutMs, address } = settings
+  const live = /^[rs]k_live_/.test(secretKey)
+  const stripe = new Stripe(secretKey, {
+    ...(address && { host: address.host, port: address.port }),
+    httpAgent: processorAgent(address),
+    timeout: timeoutMs,
+    // A repeated charge is decided by the books, not by the library.
+    maxNetworkRetries: 0,
+    telemetry: false,
+  })
+
+  const search = async (reference: string): Promise<Intent | undefined> => {
+    const query = `metadata['reference']:'${reference}'`
+    const { data } = await ask(() => stripe.paymentIntents.search({ query }))
+    return chosen(data.filter(({ metadata }) => metadata.reference === reference))
+  }
+
+  /** The search lags behind by a minute or more, the list does not. */
+  const find = async ({ reference, since }: WantedCharge): Promise<FoundCharge | undefined> => {
+    const found = (await search(reference)) ?? (await findInList(reference, since))
+    return found && { outcome: outcomeOf(found), ...fromStripeAmount(found) }
+  }
+
+  const findInList = async (reference: string, since: Date): Promise<Intent | undefined> => {
+    // The clocks of two machines may differ by a minute.
+    const created = { gte: Math.floor(since.getTime() / 1000) - 60 }
+    const matching: Intent[] = []
+    let read = 0
+    return await ask(async () => {
+      for await (const intent of stripe.paymentIntents.list({ created, limit: 100 })) {
+        if (intent.metadata.reference === reference) matching.push(intent)
+        read += 1
+        if (read >= mostListed) throw new UnclearAnswer(`Stripe has more than ${mostListed} payments since then`)
+      }
+      return chosen(matching)
+    })
+  }
+
+  const charge = async (wanted: Charge, signal: AbortSignal): Promise<ChargeOutcome> => {
+    const earlier = wanted.again ? await search(wanted.reference) : undefined
+    if (earlier) return outcomeOf(earlier)
+    const request = await chargeRequest(wanted)
+    signal.throwIfAborted()
+    try {
+      const intent = await stripe.paymentIntents.create(request, { idempotencyKey: wanted.reference })
+      const outcome = outcomeOf(intent)
+      const right = intent.amount_received === request.amount && intent.currency === request.currency
+      if (outcome.kind === 'approved' && !right)
+        throw new UnclearAnswer('Stripe charged another amount than it was asked for')
+      return outcome
+    } catch (error) {
+      const decline = declineOfError(error)
+      if (decline === undefined) throw toCallError(error)
+      return { kind: 'declined', decline: declineOf(decline) }
+    }
+  }
+
+  const chargeRequest = async ({ reference, amount, currency, method, deviceData }: Charge) => {
+    const saved = method.kind === 'saved-token' ? await customerOf(method.token) : undefined
+    return {
+      ...{ amount: toStripeAmount(amount, currency), currency: currency.toLowerCase(), confirm: true },
+      ...{ payment_method: method.kind === 'nonce' ? method.nonce : method.token, metadata: { reference } },
+      ...(saved !== undefined && { customer: saved }),
+      // A donation is one request: a card that wants its owner to act is declined, and the page authenticates it first.
+      ...{ error_on_requires_action: true, automatic_payment_methods: { enabled: true, allow_redirects: 'never' } },
+      ...(deviceData?.startsWith('rse_') && { radar_options: { session: deviceData } }),
+    } satisfies Stripe.PaymentIntentCreateParams
+  }
+
+  /** Undefined for a token that Stripe does not know: the charge itself is declined for it. */
+  const customerOf = async (token: string): Promise<string | undefined> => {
+    try {
+      const { customer } = await stripe.paymentMethods.retrieve(token)
+      return typeof customer === 'string' ? customer : customer?.id
+    } catch (error) {
+      if (error instanceof Stripe.errors.StripeInvalidRequestError) return undefined
+      throw toCallError(error)
+    }
+  }
+
+  const refund = async (wanted: Refund, signal: AbortSignal): Promise<{ refundId: string }> => {
+    const { reference, chargeId, amount, currency } = wanted
+    const made = await ask(() => stripe.refunds.list({ payment_intent: chargeId, limit: 100 }))
+    const earlier = made.data.find(({ metadata }) => metadata?.reference === reference)
+    const request = { payment_intent: chargeId, amount: toStripeAmount(amount, currency), metadata: { reference } }
+    const idempotencyKey = `refund-${reference}`
+    signal.throwIfAborted()
+    const { id, status } = earlier ?? (await ask(() => stripe.refunds.create(request, { idempotencyKey })))
+    if (status === 'failed' || status === 'canceled') throw new GatewayRefusal(`Stripe could not refund: ${status}`)
+    return { refundId: id }
+  }
+
+  return {
+    name: live && address === undefined ? 'stripe' : 'stripe-sandbox',
+    wireNames: ['stripe'],
+    lateSeconds: 90,
+    testNonce: 'pm_card_visa',
+    describeAccount: async () => {
+      const { livemode } = await ask(() => stripe.balance.retrieve())
+      if (livemode !== live) throw new GatewayRefusal('the key is not of the mode that its name says')
+      return `Stripe account in ${livemode ? 'live' : 'test'} mode`
+    },
+    clientToken: async () => publishableKey,
+    charge,
+    findByReference: find,
+    refund,
+    readCharge: (chargeId) => ask(() => readStripeCharge(stripe, chargeId)),
+    settledBetween: (from, until, signal) => asked(listStripeEntries(stripe, { from, until }, signal)),
+    settlesWithinDays: 1,
+    webhooks: webhookSecret === undefined ? undefined : stripeWebhooks(webhookSecret),
+  }
+}
+
+async function ask<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    throw toCallError(error)
+  }
+}
+
+async function* asked<T>(list: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* list
+  } catch (error) {
+    throw toCallError(error)
+  }
+}
+
+/** The payment that counts; a cancelled one holds no money and never will. */
+function chosen(intents: readonly Intent[]): Intent | undefined {
+  const open = intents.filter(({ status }) => status !== 'canceled')
+  const paid = open.filter(({ status }) => status === 'succeeded')
+  if (paid.length > 1) throw new UnclearAnswer('Stripe has more than one charge with one reference')
+  return paid[0] ?? open[0]
+}
+
+function outcomeOf({ id, status, last_payment_error: error }: Intent): ChargeOutcome {
+  if (status === 'succeeded') return { kind: 'approved', chargeId: id }
+  if (status === 'requires_action') return { kind: 'declined', decline: declineOf(2099) }
+  if (status === 'requires_payment_method' && error) return { kind: 'declined', decline: declineOf(numberOf(error)) }
+  throw new UnclearAnswer(`Stripe has not decided on the charge yet: ${status}`)
+}
+
+function numberOf({ decline_code, code }: { decline_code?: string | undefined; code?: string | undefined }): number {
+  return stripeCodes[decline_code ?? ''] ?? stripeCodes[code ?? ''] ?? 2038
+}
+
+/** The number of a declined charge; undefined when the error is none. */
+function declineOfError(error: unknown): number | undefined {
+  if (error instanceof Stripe.errors.StripeCardError) return numberOf(error)
+  if (error instanceof Stripe.errors.StripeInvalidRequestError && error.param === 'payment_method') {
+    return error.code === 'resource_missing' ? methodUnknown : methodSpent
+  }
+  return undefined
+}
+
+/** Errors of ours pass; with these of Stripe nothing was done: wrong keys, no right, a wrong field, too many requests. */
+function toCallError(error: unknown): Error {
+  if (error instanceof GatewayRefusal || error instanceof UnclearAnswer) return error
+  if (!(error instanceof Stripe.errors.StripeError)) return callError('Stripe', 'error', '')
+  const { errors } = Stripe
+  const refusals = [
+    ...[errors.StripeAuthenticationError, errors.StripePermissionError, errors.StripeRateLimitError],
+    errors.StripeInvalidRequestError,
+  ]
+  const { type, code, detail } = error
+  if (refusals.some((kind) => error instanceof kind)) return new GatewayRefusal(`Stripe refused: ${code ?? type}`)
+  const cause = detail as unknown
+  const reason = cause instanceof Error ? `${cause.name} ${cause.message} ${'code' in cause ? cause.code : ''}` : ''
+  return callError('Stripe', type, reason)
+}

@@ -1,0 +1,56 @@
+import type { Clock } from '../kernel/dates.js'
+import { ServiceError } from '../kernel/errors.js'
+import { type CurrencyCode, type Decimal, fromMinorUnits, minorUnitExponent, toMinorUnits } from '../kernel/money.js'
+import type { Store } from '../platform/database/store.js'
+import type { DonorVault } from './donors/donor-vault.js'
+import type { Gateway } from './gateways/gateway.js'
+import type { DonationBooks } from './sql/donation-books.js'
+
+/** What payments and refunds work with. */
+export type Payments = {
+  readonly store: Store
+  /** Enters donations; one per process, since it batches concurrent entries. */
+  readonly books: DonationBooks
+  readonly gateway: Gateway
+  /** Encrypts donors. */
+  readonly donors: DonorVault
+  readonly clock: Clock
+  /** How long the gateway may take to answer one call. */
+  readonly timeoutMs: number
+  /** The platform's share of each donation, as a percentage. */
+  readonly feePercent: Decimal
+  /** The platform's only currency. */
+  readonly currency: CurrencyCode
+  /** Whether receipts are mailed to donors. */
+  readonly mailsReceipts?: boolean
+  /** Why donations are refused, for clients; undefined: they are taken. */
+  readonly closedBecause?: string | undefined
+  /** Reports what a person must look at, such as amounts that do not agree; never personal data. */
+  readonly warn: (details: Readonly<Record<string, string | number>>, message: string) => void
+}
+
+/** Throws `donations-closed` while no donations are taken. */
+export function ensureOpen({ closedBecause }: Payments): void {
+  if (closedBecause === undefined) return
+  throw new ServiceError('donations-closed', `no donations are taken at the moment: ${closedBecause}`)
+}
+
+/** A failed donation is looked up once more after this time, in case its charge came later than the processor promised. */
+export const lookAgainSeconds = 600
+
+/** Seconds within which a requested charge may still appear at the gateway. */
+export function leaseSecondsOf({ gateway, timeoutMs }: Payments): number {
+  return timeoutMs / 1000 + gateway.lateSeconds
+}
+
+/** The platform's share of an amount, rounded half up to the currency's smallest unit. */
+export function feeOf(amount: Decimal, percent: Decimal, currency: CurrencyCode): Decimal {
+  const places = minorUnitExponent(currency)
+  return fromMinorUnits((toMinorUnits(amount, places) * toMinorUnits(percent, 2) + 5000n) / 10_000n, places)
+}
+
+/** The sum of two amounts in the currency's places. */
+export function sumOf(a: Decimal, b: Decimal, currency: CurrencyCode): Decimal {
+  const places = minorUnitExponent(currency)
+  return fromMinorUnits(toMinorUnits(a, places) + toMinorUnits(b, places), places)
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import { isoDateOf } from '../kernel/dates.js'
+import { ServiceError } from '../kernel/errors.js'
+import { type Decimal, minorUnitExponent } from '../kernel/money.js'
+import { GatewayRefusal, RefundLater, withTimeout } from './gateways/gateway.js'
+import { leaseSecondsOf, type Payments, sumOf } from './payments.js'
+import {
+  cancelRefund,
+  type RefundIntent,
+  type RefundKind,
+  recordRefundDone,
+  recordRefundIntent,
+} from './sql/refunds.js'
+
+/**
+ * Refunds a donation, whole (with its tip) or in part. A chargeback is only entered in the books, since the processor has
+ * already taken the money.
+ * Throws `not-found`, `request-invalid`, `payment-unavailable` (nothing was given back) or `payment-pending` (the
+ * settlement finishes it).
+ */
+export async function refundDonation(
+  payments: Payments,
+  request: { readonly donationId: number; readonly kind: RefundKind; readonly amount: Decimal | undefined },
+): Promise<RefundIntent> {
+  const { store, clock } = payments
+  const intent = await store.transaction((db) =>
+    recordRefundIntent(db, {
+      ...request,
+      reference: randomUUID(),
+      at: clock(),
+      leaseSeconds: leaseSecondsOf(payments),
+    }),
+  )
+  await finishRefund(payments, intent)
+  return intent
+}
+
+/** Makes a recorded refund and enters it in the books; safe to repeat. */
+export async function finishRefund(payments: Payments, intent: RefundIntent): Promise<void> {
+  const { store, clock } = payments
+  if (intent.kind === 'refund') await giveBack(payments, intent)
+  const at = clock()
+  await recordRefundDone(store.db, {
+    id: intent.id,
+    at,
+    day: isoDateOf(at),
+    places: minorUnitExponent(intent.donation.currency),
+  })
+}
+
+async function giveBack({ gateway, store, timeoutMs }: Payments, intent: RefundIntent): Promise<void> {
+  const { donation, reference, chargeId = '' } = intent
+  const { currency } = donation
+  const amount = sumOf(intent.amount, intent.addon, currency)
+  const refund = { reference, chargeReference: donation.reference ?? '', chargeId, amount, currency }
+  try {
+    await withTimeout(timeoutMs, (signal) => gateway.refund(refund, signal))
+  } catch (cause) {
+    if (cause instanceof GatewayRefusal) {
+      await cancelRefund(store.db, intent.id)
+      throw new ServiceError('payment-unavailable', `the gateway gave nothing back: ${cause.message}`, { cause })
+    }
+    const reason = cause instanceof RefundLater ? cause.message : 'the outcome of the refund is not known yet'
+    throw new ServiceError('payment-pending', `${reason}; the settlement finishes it`, { cause })
+  }
+}

@@ -1,0 +1,92 @@
+import type { Donation } from '../kernel/donation.js'
+import { toServiceError } from '../kernel/errors.js'
+import { withTimeout } from './gateways/gateway.js'
+import { leaseSecondsOf, lookAgainSeconds, type Payments } from './payments.js'
+import { finishRefund } from './refund-donation.js'
+import { takeOverOpenDonations } from './sql/donation-intents.js'
+import { closeFailedDonation, recordFailed, takeFailedDonations } from './sql/donation-outcomes.js'
+import { takeOverOpenRefunds } from './sql/refunds.js'
+import { findOutcome, returnLateCharge, wantedCharge } from './take-payment.js'
+
+/** What a round of settlement did; `open` could not be decided and is left to the next round. */
+export type SettlementRound = {
+  readonly settled: number
+  readonly declined: number
+  readonly failed: number
+  readonly refunded: number
+  readonly open: number
+}
+
+const batch = 50
+
+/**
+ * Finishes what a dead process or a silent gateway left open: each open donation whose lease is over is looked up at
+ * the gateway by our reference, and completed or failed; recorded refunds are made. Several processes may do this at once.
+ * Stops between two donations when `signal` is aborted.
+ */
+export async function settleOpen(payments: Payments, signal?: AbortSignal): Promise<SettlementRound> {
+  const counts = { settled: 0, declined: 0, failed: 0, refunded: 0, open: 0 }
+  const leaseSeconds = leaseSecondsOf(payments)
+  for (;;) {
+    const donations = await takeOverOpenDonations(payments.store.db, { limit: batch, leaseSeconds })
+    for (const donation of donations) {
+      if (signal?.aborted) return counts
+      counts[await settleOne(payments, donation)]++
+    }
+    // Do not start another batch while the gateway does not answer.
+    if (donations.length < batch || counts.open > 0) break
+  }
+  for (const refund of await takeOverOpenRefunds(payments.store.db, { limit: batch, leaseSeconds })) {
+    if (signal?.aborted) return counts
+    try {
+      await finishRefund(payments, refund)
+      counts.refunded++
+    } catch (error) {
+      counts.open++
+      payments.warn({ refundId: refund.id, error: toServiceError(error).message }, 'a refund is not finished yet')
+    }
+  }
+  for (const donation of await takeFailedDonations(payments.store.db, { limit: batch, leaseSeconds })) {
+    if (signal?.aborted) return counts
+    await lookAgain(payments, donation)
+  }
+  return counts
+}
+
+/**
+ * A charge of a failed donation is refunded, never counted: its caller was told that nothing was charged, and may have paid
+ * again under the same key.
+ */
+async function lookAgain(payments: Payments, donation: Donation & { readonly reference: string }): Promise<void> {
+  const { gateway, store, timeoutMs, warn } = payments
+  const { id, reference } = donation
+  try {
+    const found = await withTimeout(timeoutMs, (signal) => gateway.findByReference(wantedCharge(donation), signal))
+    if (found?.outcome.kind === 'approved') {
+      const { amount, outcome } = found
+      await returnLateCharge(payments, donation, { reference, chargeId: outcome.chargeId, amount })
+    } else {
+      await closeFailedDonation(store.db, id)
+    }
+  } catch (error) {
+    warn(
+      { donationId: id, reference, error: toServiceError(error).message },
+      'a late charge could not be ruled out yet',
+    )
+  }
+}
+
+async function settleOne(payments: Payments, donation: Donation): Promise<keyof SettlementRound> {
+  const { store, clock, warn } = payments
+  const { id, reference = '' } = donation
+  try {
+    const found = await findOutcome(payments, donation)
+    if (found === 'differs') return 'open'
+    if (found !== 'unknown') return found.kind
+    const failure = { reason: 'never charged', at: clock(), lookAgainSeconds }
+    return (await recordFailed(store.db, id, failure)) ? 'failed' : 'open'
+  } catch (error) {
+    warn({ donationId: id, reference, error: toServiceError(error).message }, 'a donation could not be settled yet')
+    return 'open'
+  }
+}

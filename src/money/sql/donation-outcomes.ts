@@ -1,0 +1,185 @@
+import type { IsoDate } from '../../kernel/dates.js'
+import type { Decline, Donation, ProjectTotals } from '../../kernel/donation.js'
+import type { Decimal } from '../../kernel/money.js'
+import type { Db } from '../../platform/database/connection.js'
+import { withoutNulls } from '../../platform/database/without-nulls.js'
+import { donationColumns } from './donation-columns.js'
+
+/** The receipt of a settled donation, and its project's totals after it. */
+export type Settlement = {
+  readonly receiptNumber: string
+  readonly settledAt: Date
+  readonly totals: ProjectTotals
+}
+
+/** A payment that was made, for the books. */
+export type Payment = {
+  readonly id: number
+  readonly chargeId: string
+  readonly at: Date
+  readonly day: IsoDate
+  /** Whether the receipt is to be mailed. */
+  readonly mailsReceipt: boolean
+}
+
+/**
+ * Settles open donations: state, receipt, project totals, month, fee and event in one statement, hence in one
+ * transaction of one round trip. Each gets the totals after itself, in the order of the donations' ids. Undefined: the
+ * donation is not open (any more). Every writer locks in this order: donations, projects by id, months, versions.
+ */
+export async function recordSettlements(db: Db, payments: readonly Payment[]): Promise<(Settlement | undefined)[]> {
+  const { rows } = await db.query<Settlement & { readonly id: number }>(
+    settle,
+    [
+      payments.map(({ id }) => id),
+      payments.map(({ chargeId }) => chargeId),
+      payments.map(({ at }) => at),
+      payments.map(({ day }) => day),
+      payments.map(({ mailsReceipt }) => mailsReceipt),
+    ],
+    'settle-donations',
+  )
+  const settled = new Map(rows.map(({ id, ...settlement }) => [id, settlement]))
+  return payments.map(({ id }) => settled.get(id))
+}
+
+// Written so that no partial index over open donations fits: a plan that reads all of them to find one is slow.
+const isOpen = `status || '' = 'received'`
+
+const settle = `
+  with given as (
+    select * from unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::date[], $5::boolean[])
+      as g (id, charge_id, at, day, mails)
+  ), settled as (
+    update donation d set status = 'settled', settled_at = g.at, charge_id = g.charge_id,
+      receipt_number = 'R' || nextval('receipt_number_seq') || '-GC' || nextval('receipt_contribution_seq') || '-T1'
+    from given g where d.id = g.id and d.${isOpen}
+    returning d.id, d.project_id, d.funder_id, d.amount, d.fee, d.currency, d.receipt_number, d.settled_at, g.day,
+      g.mails
+  ), mail as (
+    insert into receipt_mail (donation_id, next_at) select id, settled_at from settled where mails order by id
+  ), sums as (
+    select project_id, sum(amount) as amount, count(*)::integer as count, max(settled_at) as at
+    from settled group by project_id
+  ), locked as (
+    select p.id, s.amount, s.count, s.at from project p join sums s on s.project_id = p.id order by p.id for no key update of p
+  ), totals as (
+    update project p set funding = p.funding + l.amount, number_of_donations = p.number_of_donations + l.count,
+      totals_changed_at = greatest(p.totals_changed_at, l.at),
+      remaining = case when p.goal is null then p.remaining else greatest(p.goal - p.funding - l.amount, 0) end
+    from locked l where p.id = l.id
+    returning p.id, p.goal, p.remaining, p.funding - l.amount as funding_before,
+      p.number_of_donations - l.count as count_before, p.project_link, p.progress_report_link
+  ), counted as (
+    select s.id, s.project_id, s.funder_id, s.amount, s.fee, s.currency, s.receipt_number, s.settled_at, s.day,
+      t.goal, t.remaining, t.funding_before, t.count_before, t.project_link, t.progress_report_link
+    from settled s join totals t on t.id = s.project_id
+  ), answer as (
+    select c.id, c.project_id, c.receipt_number, c.settled_at, jsonb_strip_nulls(jsonb_build_object(
+      'funding', (c.funding_before + sum(c.amount) over so_far)::text, 'goal', c.goal::text,
+      'remaining', case when c.goal is null then c.remaining
+        else greatest(c.goal - c.funding_before - sum(c.amount) over so_far, 0) end::text,
+      'numberOfDonations', c.count_before + count(*) over so_far,
+      'projectLink', c.project_link, 'progressReportLink', c.progress_report_link)) as details
+    from counted c
+    window so_far as (partition by c.project_id order by c.id)
+  ), months as (
+    insert into donation_month (project_id, month, currency, kind, source, funder_id, amount, count, last_on, itemised)
+    select c.project_id, date_trunc('month', c.day)::date, c.currency, part.kind, 'local', c.funder_id,
+      sum(part.amount), count(*), max(c.day), sum(part.amount)
+    from counted c, lateral (values ('fee', c.fee), ('gift', c.amount)) part (kind, amount)
+    where part.amount > 0
+    group by 1, 2, 3, 4, c.funder_id order by 1, 2, 4
+    on conflict (project_id, month, currency, kind, source, funder_id) do update set
+      amount = donation_month.amount + excluded.amount, count = donation_month.count + excluded.count,
+      last_on = greatest(donation_month.last_on, excluded.last_on),
+      itemised = donation_month.itemised + excluded.itemised
+  ), event as (
+    insert into donation_event (donation_id, kind, at, details)
+    select id, 'settled', settled_at, details from answer order by id
+  )
+  select id, receipt_number as "receiptNumber", settled_at as "settledAt",
+    details || jsonb_build_object('projectId', project_id) as totals
+  from answer`
+
+/** Closes an open donation whose payment was refused; false: it was not open (any more). */
+export async function recordDeclined(db: Db, id: number, decline: Decline, at: Date): Promise<boolean> {
+  const { rows } = await db.query(
+    `with declined as (
+        update donation set status = 'declined', decline_code = $2, decline_text = $3
+        where id = $1 and ${isOpen} returning id
+      ), event as (
+        insert into donation_event (donation_id, kind, at, details)
+        select id, 'declined', $4, jsonb_build_object('code', $2::integer) from declined
+      )
+      select id from declined`,
+    [id, decline.code, decline.text, at],
+  )
+  return rows.length > 0
+}
+
+/**
+ * Closes an open donation that was not charged; false: it was not open (any more). Where it may have been charged after all,
+ * it is looked up once more after `lookAgainSeconds`.
+ */
+export async function recordFailed(
+  db: Db,
+  id: number,
+  failure: { readonly reason: string; readonly at: Date; readonly lookAgainSeconds?: number },
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `with failed as (
+        update donation set status = 'failed', lease_until = clock_timestamp() + make_interval(secs => $4)
+        where id = $1 and ${isOpen} returning id
+      ), event as (
+        insert into donation_event (donation_id, kind, at, details)
+        select id, 'failed', $3, jsonb_build_object('reason', $2::text) from failed
+      )
+      select id from failed`,
+    [id, failure.reason, failure.at, failure.lookAgainSeconds ?? null],
+  )
+  return rows.length > 0
+}
+
+/** Takes donations that failed and are due to be looked up once more. */
+export async function takeFailedDonations(
+  db: Db,
+  { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
+): Promise<(Donation & { readonly reference: string })[]> {
+  const { rows } = await db.query<Donation & { readonly reference: string }>(
+    `with due as (
+        select id from donation where status = 'failed' and lease_until < clock_timestamp()
+        order by lease_until, id limit $1 for update skip locked)
+      update donation d set lease_until = clock_timestamp() + make_interval(secs => $2) from due where d.id = due.id
+      returning ${donationColumns}`,
+    [limit, leaseSeconds],
+  )
+  return rows.map(withoutNulls)
+}
+
+/**
+ * Records, once, that a charge which came after its donation had failed was given back. The donation stays failed, since its
+ * idempotency key may belong to another donation by now, and is not looked up again.
+ */
+export async function recordLateChargeReturned(
+  db: Db,
+  id: number,
+  { at, chargeId, amount }: { readonly at: Date; readonly chargeId: string; readonly amount: Decimal },
+): Promise<void> {
+  await db.query(
+    `with closed as (
+        update donation set lease_until = null
+        where id = $1 and status = 'failed' and lease_until is not null returning id
+      )
+      insert into donation_event (donation_id, kind, at, details)
+      select id, 'failed', $2,
+        jsonb_build_object('reason', 'late charge given back', 'chargeId', $3::text, 'amount', $4::text)
+      from closed`,
+    [id, at, chargeId, amount],
+  )
+}
+
+/** Ends the lookups of a failed donation. */
+export async function closeFailedDonation(db: Db, id: number): Promise<void> {
+  await db.query(`update donation set lease_until = null where id = $1 and status = 'failed'`, [id])
+}

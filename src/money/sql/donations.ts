@@ -1,0 +1,45 @@
+import type { Donation, DonationEvent, DonationStatus } from '../../kernel/donation.js'
+import type { Db } from '../../platform/database/connection.js'
+import { withoutNulls } from '../../platform/database/without-nulls.js'
+import { donationColumns } from './donation-columns.js'
+
+export type DonationFilter = {
+  readonly projectId: number | undefined
+  readonly status: DonationStatus | undefined
+  readonly transactionId: string | undefined
+  readonly limit: number
+}
+
+/** The newest donations that were made here, newest first. */
+export async function listDonations(db: Db, filter: DonationFilter): Promise<Donation[]> {
+  const { rows } = await db.query<Donation>(
+    `select ${donationColumns} from donation d
+      where d.reference is not null and ($1::bigint is null or d.project_id = $1)
+        and ($2::text is null or d.status = $2) and ($3::text is null or d.transaction_id = $3)
+      order by d.id desc limit $4`,
+    [filter.projectId, filter.status, filter.transactionId, filter.limit],
+  )
+  return rows.map(withoutNulls)
+}
+
+/** A donation with its events, and whether its donor is still known. */
+export type DonationHistory = {
+  readonly donation: Donation
+  readonly events: readonly DonationEvent[]
+  readonly donorKnown: boolean
+}
+
+export async function findDonationHistory(db: Db, id: number): Promise<DonationHistory | undefined> {
+  const { rows } = await db.query<Donation & { readonly donorKnown: boolean }>(
+    `select ${donationColumns}, exists (select from donor p where p.donation_id = d.id) as "donorKnown"
+      from donation d where d.id = $1`,
+    [id],
+  )
+  if (!rows[0]) return undefined
+  const { donorKnown, ...donation } = withoutNulls(rows[0])
+  const events = await db.query<DonationEvent>(
+    'select kind, at, details from donation_event where donation_id = $1 order by id',
+    [id],
+  )
+  return { donation, events: events.rows, donorKnown }
+}

@@ -1,0 +1,89 @@
+import type { CurrencyCode, Decimal } from '../../kernel/money.js'
+import type { Db } from '../../platform/database/connection.js'
+import { withoutNulls } from '../../platform/database/without-nulls.js'
+
+/**
+ * `due -> sending -> sent`, or back to `due`; `refused`: the server takes no mail for the recipient; `failed`: tried too often;
+ * `unknown`: it may have been sent; `dropped`: the donor was erased, or all of the money was given back.
+ */
+export type ReceiptMailState = 'due' | 'sending' | 'sent' | 'refused' | 'failed' | 'unknown' | 'dropped'
+
+/** A receipt that is to be mailed now, by who has claimed it. */
+export type DueReceipt = {
+  readonly donationId: number
+  readonly reference: string
+  readonly receiptNumber: string
+  readonly settledAt: Date
+  readonly amount: Decimal
+  readonly addon: Decimal
+  readonly currency: CurrencyCode
+  readonly gateway: string
+  readonly project: string
+  readonly projectLink?: string | undefined
+  /** False: all of the money was given back. */
+  readonly wanted: boolean
+  /** How often it was tried, this time included. */
+  readonly tries: number
+}
+
+/** Claims the receipt that is due longest, for ever: only its outcome makes it due again. */
+export async function claimReceiptMail(db: Db, now: Date): Promise<DueReceipt | undefined> {
+  const { rows } = await db.query<DueReceipt>(
+    `with due as (
+        select donation_id from receipt_mail where state = 'due' and next_at <= $1
+        order by next_at, donation_id limit 1 for update skip locked)
+      update receipt_mail m set state = 'sending', tries = m.tries + 1, next_at = $1
+      from due, donation d join project p on p.id = d.project_id
+      where m.donation_id = due.donation_id and d.id = due.donation_id
+      returning d.id as "donationId", d.reference, d.receipt_number as "receiptNumber", d.settled_at as "settledAt",
+        d.amount, d.addon, d.currency, d.gateway, p.title as project, p.project_link as "projectLink",
+        d.refunded < d.amount as wanted, m.tries`,
+    [now],
+  )
+  return rows[0] && withoutNulls(rows[0])
+}
+
+/** Records how a claimed receipt ended; `reply` is the server's code. */
+export async function recordReceiptMail(
+  db: Db,
+  donationId: number,
+  outcome: {
+    readonly state: ReceiptMailState
+    readonly at: Date
+    readonly nextAt?: Date
+    readonly reply?: number | undefined
+  },
+): Promise<void> {
+  const { state, at, nextAt = at, reply = null } = outcome
+  await db.query(
+    `update receipt_mail set state = $2, next_at = $3, reply = $4, sent_at = case when $2 = 'sent' then $5::timestamptz end
+      where donation_id = $1`,
+    [donationId, state, nextAt, reply, at],
+  )
+}
+
+/** How many receipts were not mailed, by what is known of them; `sending` for more than an hour is unknown. */
+export async function countUnmailedReceipts(
+  db: Db,
+  now: Date,
+): Promise<{ readonly refused: number; readonly failed: number; readonly unknown: number }> {
+  const { rows } = await db.query<{ refused: number; failed: number; unknown: number }>(
+    `select count(*) filter (where state = 'refused') as refused, count(*) filter (where state = 'failed') as failed,
+        count(*) filter (where state = 'unknown' or state = 'sending' and next_at < $1) as unknown
+      from receipt_mail where state <> 'sent'`,
+    [new Date(now.getTime() - 3_600_000)],
+  )
+  return rows[0] ?? { refused: 0, failed: 0, unknown: 0 }
+}
+
+/** Makes the receipt of a settled donation due, again if need be; false: it has none, or it is being mailed. */
+export async function requeueReceiptMail(db: Db, donationId: number, now: Date): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `insert into receipt_mail (donation_id, next_at)
+        select id, $2 from donation where id = $1 and receipt_number is not null and reference is not null
+      on conflict (donation_id) do update set state = 'due', tries = 0, next_at = excluded.next_at
+        where receipt_mail.state <> 'sending' or receipt_mail.next_at < excluded.next_at - interval '1 hour'`,
+    [donationId, now],
+  )
+  return rowCount > 0
+}

@@ -1,0 +1,184 @@
+import type { IsoDate } from '../../kernel/dates.js'
+import type { Donation } from '../../kernel/donation.js'
+import { ServiceError } from '../../kernel/errors.js'
+import type { Decimal } from '../../kernel/money.js'
+import type { Db } from '../../platform/database/connection.js'
+import { withoutNulls } from '../../platform/database/without-nulls.js'
+import { donationColumns } from './donation-columns.js'
+
+/** `chargeback`: the processor took the money back; `failure`: it never got the money that it had approved. */
+export type RefundKind = 'refund' | 'chargeback' | 'failure'
+
+/** A refund in the books, done or not. */
+export type RefundIntent = {
+  readonly id: number
+  readonly reference: string
+  readonly kind: RefundKind
+  readonly donation: Donation
+  readonly chargeId: string | undefined
+  /** What is given back of the amount. */
+  readonly amount: Decimal
+  /** What is given back of the tip. */
+  readonly addon: Decimal
+}
+
+/** What a refund is asked for. */
+export type RefundRequest = {
+  readonly donationId: number
+  readonly reference: string
+  readonly kind: RefundKind
+  /** Of the amount; undefined: all that is left of it, and the tip. */
+  readonly amount: Decimal | undefined
+  readonly at: Date
+  readonly leaseSeconds: number
+}
+
+/**
+ * Records a refund before money moves; call it in a transaction. Throws `not-found` for an unknown donation and
+ * `request-invalid` when it cannot be given back: not settled, less is left, or another refund of it is under way.
+ */
+export async function recordRefundIntent(db: Db, request: RefundRequest): Promise<RefundIntent> {
+  const { donationId } = request
+  const { rows } = await db.query<
+    Donation & { readonly chargeId?: string; readonly left: Decimal; readonly enough: boolean; readonly open: boolean }
+  >(
+    `select ${donationColumns}, d.charge_id as "chargeId", d.amount - d.refunded as left,
+        coalesce($2::numeric, d.amount - d.refunded) <= d.amount - d.refunded and d.amount > d.refunded as enough,
+        exists (select from donation_refund r where r.donation_id = d.id and r.done_at is null) as open
+      from donation d where d.id = $1 for update`,
+    [donationId, request.amount],
+  )
+  if (!rows[0]) throw new ServiceError('not-found', `there is no donation ${donationId}`)
+  const { chargeId, left, enough, open, ...donation } = withoutNulls(rows[0])
+  if (donation.reference === undefined) {
+    throw refuse('a donation that was paid here', `donation ${donationId} is a record of the past`)
+  }
+  if (donation.status !== 'settled' && donation.status !== 'refunded') {
+    throw refuse('a donation that has settled', `donation ${donationId} is ${donation.status}`)
+  }
+  if (open) throw refuse('no other refund under way', `a refund of donation ${donationId} is not finished yet`)
+  if (!enough) throw refuse(`at most ${left}, which is left of donation ${donationId}`, request.amount ?? 'everything')
+  const amount = request.amount ?? left
+  const addon = request.amount === undefined ? donation.addon : ('0' as Decimal)
+  const inserted = await db.query<{ id: number }>(
+    `insert into donation_refund (donation_id, reference, kind, amount, addon, requested_at, lease_until)
+      values ($1, $2, $3, $4, $5, $6, clock_timestamp() + make_interval(secs => $7)) returning id`,
+    [donationId, request.reference, request.kind, amount, addon, request.at, request.leaseSeconds],
+  )
+  return {
+    id: inserted.rows[0]?.id ?? 0,
+    reference: request.reference,
+    kind: request.kind,
+    donation,
+    chargeId,
+    amount,
+    addon,
+  }
+}
+
+function refuse(expected: string, got: string): ServiceError {
+  return new ServiceError('request-invalid', `expected ${expected}; got: ${got}`, {
+    problems: [{ field: 'donation', expected, got }],
+  })
+}
+
+/**
+ * Enters a refund that has been made in the books: a negative amount of its own in the month of the refund, the project's
+ * totals, and the same share of the fee (rounded to `places`), all in one statement. A donation stops counting once all of
+ * it was given back. False: it was entered before.
+ */
+export async function recordRefundDone(
+  db: Db,
+  { id, at, day, places }: { readonly id: number; readonly at: Date; readonly day: IsoDate; readonly places: number },
+): Promise<boolean> {
+  const { rows } = await db.query<{ id: number }>(enterRefundDone, [id, at, day, places])
+  return rows.length > 0
+}
+
+// The fee given back is the difference of two rounded shares, so that a full refund in parts leaves no rest.
+const enterRefundDone = `
+  with done as (
+    update donation_refund set done_at = $2 where id = $1 and done_at is null
+    returning id, donation_id, kind, amount, reference
+  ), given_back as (
+    update donation d set status = 'refunded', refunded = d.refunded + r.amount
+    from done r where d.id = r.donation_id
+    returning d.id, d.project_id, d.funder_id, d.currency, r.amount, r.kind, r.reference,
+      case when d.refunded = d.amount and r.amount > 0 then 1 else 0 end as whole,
+      round(d.fee * d.refunded / d.amount, $4) - round(d.fee * (d.refunded - r.amount) / d.amount, $4) as fee
+  ), totals as (
+    update project p set funding = p.funding - g.amount,
+      number_of_donations = greatest(p.number_of_donations - g.whole, 0),
+      totals_changed_at = greatest(p.totals_changed_at, $2::timestamptz),
+      remaining = case when p.goal is null then p.remaining else greatest(p.goal - p.funding + g.amount, 0) end
+    from given_back g where p.id = g.project_id
+    returning g.*
+  ), months as (
+    insert into donation_month (project_id, month, currency, kind, source, funder_id, amount, count, last_on, itemised)
+    select t.project_id, date_trunc('month', $3::date)::date, t.currency, part.kind, 'local', t.funder_id, -part.amount,
+      part.count, $3, -part.amount
+    from totals t, lateral (values ('fee', t.fee, 0), ('refund', t.amount, t.whole)) part (kind, amount, count)
+    where part.amount > 0
+    on conflict (project_id, month, currency, kind, source, funder_id) do update set
+      amount = donation_month.amount + excluded.amount, count = donation_month.count + excluded.count,
+      last_on = greatest(donation_month.last_on, excluded.last_on),
+      itemised = donation_month.itemised + excluded.itemised
+  ), event as (
+    insert into donation_event (donation_id, kind, at, details)
+    select id, 'refunded', $2, jsonb_build_object('kind', kind, 'amount', amount::text, 'fee', fee::text,
+      'reference', reference) from totals
+  )
+  select id from totals`
+
+/** Money that went back at the processor, for the books. */
+export type OutsideRefund = {
+  readonly donationId: number
+  /** The processor's id of it. */
+  readonly reference: string
+  readonly kind: RefundKind
+  readonly amount: Decimal
+  readonly addon: Decimal
+  readonly at: Date
+  readonly day: IsoDate
+  readonly places: number
+}
+
+/** Enters money that went back without a request of ours, like a refund that has been made; call it in a transaction. */
+export async function recordOutsideRefund(db: Db, refund: OutsideRefund): Promise<void> {
+  const { donationId, reference, kind, amount, addon, at } = refund
+  const { rows } = await db.query<{ id: number }>(
+    `insert into donation_refund (donation_id, reference, kind, amount, addon, requested_at, lease_until)
+      values ($1, $2, $3, $4, $5, $6, clock_timestamp()) returning id`,
+    [donationId, reference, kind, amount, addon, at],
+  )
+  await recordRefundDone(db, { ...refund, id: rows[0]?.id ?? 0 })
+}
+
+/** Removes a refund that the gateway refused; false: it is done already. */
+export async function cancelRefund(db: Db, id: number): Promise<boolean> {
+  const { rowCount } = await db.query('delete from donation_refund where id = $1 and done_at is null', [id])
+  return rowCount > 0
+}
+
+/** Takes over refunds that were never finished. */
+export async function takeOverOpenRefunds(
+  db: Db,
+  { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
+): Promise<RefundIntent[]> {
+  const { rows } = await db.query<Donation & { readonly refund: Omit<RefundIntent, 'donation'> }>(
+    `with due as (
+        select id from donation_refund where done_at is null and lease_until < clock_timestamp()
+        order by id limit $1 for update skip locked
+      ), taken as (
+        update donation_refund r set lease_until = clock_timestamp() + make_interval(secs => $2)
+        from due where r.id = due.id returning r.*)
+      select ${donationColumns}, json_build_object('id', r.id, 'reference', r.reference, 'kind', r.kind,
+        'chargeId', d.charge_id, 'amount', r.amount::text, 'addon', r.addon::text) as refund
+      from taken r join donation d on d.id = r.donation_id order by r.id`,
+    [limit, leaseSeconds],
+  )
+  return rows.map((row) => {
+    const { refund, ...donation } = withoutNulls(row)
+    return { ...refund, donation }
+  })
+}

@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isoDateOf } from '../kernel/dates.js'
+import type { Decline, Donation } from '../kernel/donation.js'
+import { ServiceError, toServiceError } from '../kernel/errors.js'
+import type { Decimal } from '../kernel/money.js'
+import { sameAmount } from '../kernel/money.js'
+import { type Charge, type ChargeOutcome, GatewayRefusal, type WantedCharge, withTimeout } from './gateways/gateway.js'
+import { lookAgainSeconds, type Payments, sumOf } from './payments.js'
+import { type EarlierDonation, findEarlierDonation } from './sql/donation-intents.js'
+import { recordDeclined, recordFailed, recordLateChargeReturned, type Settlement } from './sql/donation-outcomes.js'
+
+/** How a payment ended. */
+export type PaymentResult =
+  | ({ readonly kind: 'settled' } & Settlement)
+  | { readonly kind: 'declined'; readonly decline: Decline }
+
+/**
+ * Charges an intent that is in the books and records the outcome. Throws `payment-unavailable` when nothing was
+ * charged, `payment-pending` when that is not known or could not be recorded: then the intent stays open, and the
+ * settlement or a repeated request finds the outcome by its reference.
+ */
+export async function takePayment(payments: Payments, id: number, charge: Charge): Promise<PaymentResult> {
+  const { gateway, store, clock, timeoutMs } = payments
+  let outcome: ChargeOutcome
+  try {
+    outcome = await withTimeout(timeoutMs, (signal) => gateway.charge(charge, signal))
+  } catch (cause) {
+    if (!(cause instanceof GatewayRefusal)) throw pending(cause)
+    // This call did nothing; one before it with the same reference may still turn out to have charged.
+    const again = charge.again && { lookAgainSeconds }
+    await recordFailed(store.db, id, { reason: 'gateway unavailable', at: clock(), ...again }).catch(() => false)
+    throw new ServiceError('payment-unavailable', 'the payment gateway cannot be reached; nothing was charged', {
+      cause,
+    })
+  }
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await recordOutcome(payments, { id, reference: charge.reference }, outcome)
+    } catch (cause) {
+      const { code } = toServiceError(cause)
+      if (code === 'payment-pending' || code === 'payment-unavailable') throw cause
+      // Money has moved, so a lost connection is retried before the caller is told to repeat the request.
+      if (code !== 'database-unavailable' || attempt >= 3) throw pending(cause)
+      await sleep(100 * attempt)
+    }
+  }
+}
+
+/**
+ * Enters an outcome in the books. A donation that another process has closed keeps its state: an outcome that it recorded is
+ * returned, and a charge for a donation that had failed is refunded.
+ */
+export async function recordOutcome(
+  payments: Payments,
+  { id, reference }: { readonly id: number; readonly reference: string },
+  outcome: ChargeOutcome,
+): Promise<PaymentResult> {
+  const { store, books, clock } = payments
+  const at = clock()
+  if (outcome.kind === 'approved') {
+    const settled = await books.recordSettled({
+      id,
+      chargeId: outcome.chargeId,
+      at,
+      day: isoDateOf(at),
+      mailsReceipt: payments.mailsReceipts ?? false,
+    })
+    if (settled) return { kind: 'settled', ...settled }
+  } else if (await recordDeclined(store.db, id, outcome.decline, at)) {
+    return { kind: 'declined', decline: outcome.decline }
+  }
+  const earlier = await findEarlierDonation(store.db, id)
+  const entered = enteredOutcome(earlier)
+  if (entered) return entered
+  const donation = earlier?.donation
+  if (donation?.status === 'failed' && outcome.kind === 'approved') {
+    const amount = sumOf(donation.amount, donation.addon, donation.currency)
+    await returnLateCharge(payments, donation, { reference, chargeId: outcome.chargeId, amount })
+    throw new ServiceError('payment-unavailable', 'the payment came too late and was given back; nothing was charged')
+  }
+  throw pending(undefined)
+}
+
+/** The outcome that the books hold; undefined for a donation that is open or has failed. */
+export function enteredOutcome(earlier: EarlierDonation | undefined): PaymentResult | undefined {
+  if (!earlier) return undefined
+  const { donation, totals } = earlier
+  const { receiptNumber, settledAt, decline } = donation
+  if (settledAt && receiptNumber !== undefined && totals) return { kind: 'settled', receiptNumber, settledAt, totals }
+  return donation.status === 'declined' && decline ? { kind: 'declined', decline } : undefined
+}
+
+/**
+ * Looks an open donation up at the gateway and records the outcome that is found. `unknown`: the gateway knows no charge
+ * of it; `differs`: the charge is of another amount, which a person must settle.
+ */
+export async function findOutcome(
+  payments: Payments,
+  donation: Donation,
+): Promise<PaymentResult | 'unknown' | 'differs'> {
+  const { gateway, timeoutMs, warn } = payments
+  const { id, reference = '', currency } = donation
+  const found = await withTimeout(timeoutMs, (signal) => gateway.findByReference(wantedCharge(donation), signal))
+  if (!found) return 'unknown'
+  if (found.currency !== currency || !sameAmount(found.amount, sumOf(donation.amount, donation.addon, currency))) {
+    warn({ donationId: id, reference }, 'the gateway charged another amount than the donation says: a person must look')
+    return 'differs'
+  }
+  return await recordOutcome(payments, { id, reference }, found.outcome)
+}
+
+/** The charge of a donation, as the gateway is asked for it. */
+export function wantedCharge({ reference = '', receivedAt = new Date(0) }: Donation): WantedCharge {
+  return { reference, since: receivedAt }
+}
+
+/**
+ * Refunds a charge that came after its donation had failed; safe to repeat. `amount` is what was charged.
+ */
+export async function returnLateCharge(
+  payments: Payments,
+  donation: Donation,
+  charge: { readonly reference: string; readonly chargeId: string; readonly amount: Decimal },
+): Promise<void> {
+  const { gateway, store, clock, timeoutMs, warn } = payments
+  const { id, currency } = donation
+  const { reference, chargeId, amount } = charge
+  const refund = { reference: `${reference}-late`, chargeReference: reference, chargeId, amount, currency }
+  await withTimeout(timeoutMs, (signal) => gateway.refund(refund, signal))
+  await recordLateChargeReturned(store.db, id, { at: clock(), chargeId, amount })
+  warn({ donationId: id, reference }, 'a charge came after its donation had been given up, and was given back')
+}
+
+/** The error of a payment whose outcome is not known yet. */
+export function pending(cause: unknown): ServiceError {
+  return new ServiceError('payment-pending', 'the outcome of the payment is not known yet', {
+    ...(cause !== undefined && { cause }),
+  })
+}

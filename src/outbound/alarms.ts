@@ -1,0 +1,49 @@
+import { findFact, recordFact } from '../platform/database/facts.js'
+import type { Store } from '../platform/database/store.js'
+
+/** Something that needs a person; `cause` stays the same while the message may change. */
+export type Cause = { readonly cause: string; readonly message: string }
+
+/** What a person is told of a cause: that it began, that it still is there, or that it is over. */
+export type AlarmChange = Cause & { readonly state: 'new' | 'reminder' | 'over'; readonly since: string }
+
+type OpenAlarm = Cause & { readonly since: string; readonly toldAt: string }
+
+const reminderMs = 86_400_000
+
+/**
+ * Tells what changed since the last time: once for each cause, again every day, and when it is over. What is open is kept
+ * in the database, for all workers; a change that cannot be told is told by the next call. Returns how many were told.
+ */
+export async function raiseAlarms(
+  { db }: Store,
+  now: Date,
+  causes: readonly Cause[],
+  tell: (changes: readonly AlarmChange[]) => Promise<void>,
+): Promise<number> {
+  const open = JSON.parse((await findFact(db, 'open-alarms')) ?? '[]') as OpenAlarm[]
+  const at = now.toISOString()
+  const changes: AlarmChange[] = []
+  const stillOpen: OpenAlarm[] = []
+  for (const { cause, message } of joined(causes)) {
+    const known = open.find((one) => one.cause === cause)
+    const since = known?.since ?? at
+    const isDue = known !== undefined && now.getTime() - Date.parse(known.toldAt) >= reminderMs
+    if (!known || isDue) changes.push({ cause, message, state: known ? 'reminder' : 'new', since })
+    stillOpen.push({ cause, message, since, toldAt: known && !isDue ? known.toldAt : at })
+  }
+  for (const { cause, message, since } of open) {
+    if (!stillOpen.some((one) => one.cause === cause)) changes.push({ cause, message, state: 'over', since })
+  }
+  if (changes.length === 0) return 0
+  await tell(changes)
+  await recordFact(db, 'open-alarms', JSON.stringify(stillOpen), now)
+  return changes.length
+}
+
+/** One entry for each cause, with all of its messages. */
+function joined(causes: readonly Cause[]): Cause[] {
+  const messages = new Map<string, string[]>()
+  for (const { cause, message } of causes) messages.set(cause, [...(messages.get(cause) ?? []), message])
+  return [...messages].map(([cause, all]) => ({ cause, message: all.join('; ') }))
+}

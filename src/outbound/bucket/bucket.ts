@@ -1,0 +1,157 @@
+import { Readable } from 'node:stream'
+import { ServiceError } from '../../kernel/errors.js'
+import type { Body as FileBody } from '../../release/folder/body.js'
+import { cacheControl, type FileLifetime } from '../../release/folder/served-file.js'
+import { linesOf } from '../../release/read/lines-of.js'
+
+/** Where the bucket is and how it is written to; without keys they are found as the AWS SDK finds them. */
+export type BucketSettings = {
+  readonly name: string
+  readonly region: string
+  /** The address of a service other than AWS. */
+  readonly endpoint: string | undefined
+  readonly keys: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined
+}
+
+/** An object as it is sent. */
+export type BucketObject = {
+  readonly key: string
+  readonly body: FileBody | Buffer
+  readonly mediaType: string
+  /** Of the content before compression, hex; tells whether the object is there already. */
+  readonly sha256: string
+  readonly encoding?: 'gzip'
+  readonly lifetime: FileLifetime
+}
+
+/** A bucket of a service that speaks S3. Every call throws `bucket-unavailable`, or `aborted` by the signal. */
+export type Bucket = {
+  /** The SHA-256 that the object was sent with; undefined when there is no such object. */
+  sha256Of(key: string): Promise<string | undefined>
+  put(object: BucketObject): Promise<void>
+  /** Copies inside the bucket, with the headers of `object`; false when `from` is not there. */
+  copy(from: string, object: BucketObject): Promise<boolean>
+  /** The lines of a text; none when there is no such object. */
+  lines(key: string): AsyncIterable<string>
+  remove(key: string): Promise<void>
+  /** The keys below a prefix. */
+  keys(prefix: string): AsyncIterable<string>
+  /** The folders directly below a prefix, by name. */
+  folders(prefix: string): AsyncIterable<string>
+}
+
+// How long a connection may be silent; a request may take that long, and longer by this rate for what it sends.
+const silentMs = 30_000
+const slowestBytesPerMs = 50
+
+/** Connects to a bucket; the library is loaded here, since most services have none. */
+export async function openBucket(settings: BucketSettings, signal: AbortSignal): Promise<Bucket> {
+  const s3 = await import('@aws-sdk/client-s3')
+  const { name: Bucket, region, endpoint, keys: credentials } = settings
+  const client = new s3.S3Client({
+    region,
+    ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
+    ...(credentials && { credentials }),
+    requestHandler: { connectionTimeout: 5_000, socketTimeout: silentMs },
+    // By default it writes to standard error.
+    logger: { debug: nothing, info: nothing, warn: nothing, error: nothing },
+    // Other services than AWS refuse checksums that they do not know.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  })
+
+  const toBucketError = (error: unknown, timeOut?: AbortSignal): unknown => {
+    if (signal.aborted) return new ServiceError('aborted', 'sending to the bucket was interrupted')
+    if (isNotFound(error)) return error
+    const reason = timeOut?.aborted ? 'no answer in time' : reasonOf(error)
+    // Without its cause, which has the whole signed request.
+    return new ServiceError('bucket-unavailable', `the bucket ${Bucket}: ${reason}`)
+  }
+  const send = async <T>(bytes: number, work: (options: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> => {
+    const timeOut = AbortSignal.timeout(silentMs + Math.ceil(bytes / slowestBytesPerMs))
+    try {
+      return await work({ abortSignal: AbortSignal.any([signal, timeOut]) })
+    } catch (error) {
+      throw toBucketError(error, timeOut)
+    }
+  }
+  const headersOf = ({ mediaType, sha256, encoding, lifetime }: BucketObject) => ({
+    ContentType: mediaType,
+    CacheControl: cacheControl[lifetime],
+    ...(encoding && { ContentEncoding: encoding }),
+    Metadata: { sha256 },
+  })
+  const list = async function* (prefix: string, delimiter?: string) {
+    let next: string | undefined
+    do {
+      const input = { Bucket, Prefix: prefix, Delimiter: delimiter, ContinuationToken: next }
+      const page = await send(0, (options) => client.send(new s3.ListObjectsV2Command(input), options))
+      yield page
+      next = page.NextContinuationToken
+    } while (next !== undefined)
+  }
+
+  return {
+    sha256Of: async (key) => {
+      try {
+        const found = await send(0, (options) => client.send(new s3.HeadObjectCommand({ Bucket, Key: key }), options))
+        return found.Metadata?.sha256
+      } catch (error) {
+        if (isNotFound(error)) return undefined
+        throw error
+      }
+    },
+    put: async (object) => {
+      const { key, body } = object
+      const Body = Buffer.isBuffer(body) ? body : Readable.from(body.chunks(), { objectMode: false })
+      const input = { Bucket, Key: key, Body, ContentLength: body.length, ...headersOf(object) }
+      try {
+        await send(body.length, (options) => client.send(new s3.PutObjectCommand(input), options))
+      } finally {
+        if (!Buffer.isBuffer(Body)) Body.destroy()
+      }
+    },
+    copy: async (from, object) => {
+      const source = { CopySource: `${Bucket}/${encodeURI(from)}`, MetadataDirective: 'REPLACE' } as const
+      const input = { Bucket, Key: object.key, ...source, ...headersOf(object) }
+      try {
+        await send(object.body.length, (options) => client.send(new s3.CopyObjectCommand(input), options))
+        return true
+      } catch (error) {
+        if (isNotFound(error)) return false
+        throw error
+      }
+    },
+    lines: async function* (key) {
+      try {
+        const found = await send(0, (options) => client.send(new s3.GetObjectCommand({ Bucket, Key: key }), options))
+        yield* linesOf(found.Body as Readable)
+      } catch (error) {
+        if (!isNotFound(error)) throw error instanceof ServiceError ? error : toBucketError(error)
+      }
+    },
+    remove: async (key) => {
+      await send(0, (options) => client.send(new s3.DeleteObjectCommand({ Bucket, Key: key }), options))
+    },
+    keys: async function* (prefix) {
+      for await (const { Contents = [] } of list(prefix)) for (const { Key = '' } of Contents) yield Key
+    },
+    folders: async function* (prefix) {
+      for await (const { CommonPrefixes = [] } of list(prefix, '/')) {
+        for (const { Prefix = '' } of CommonPrefixes) yield Prefix.slice(prefix.length, -1)
+      }
+    },
+  }
+}
+
+const nothing = () => undefined
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof Error && ['NotFound', 'NoSuchKey'].includes(error.name)
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const code = 'code' in error ? String(error.code) : error.name
+  return error.message === '' || error.message === code ? code : `${code}: ${error.message}`
+}

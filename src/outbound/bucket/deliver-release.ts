@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto'
+import { checkedPath, manifestPath, projectFeedIndexPath, releaseChainPath, statusPath } from '../../iati/addresses.js'
+import { isoInstantOf } from '../../kernel/dates.js'
+import { toServiceError } from '../../kernel/errors.js'
+import { refuseAborted } from '../../kernel/refuse-aborted.js'
+import { tryAdvisoryLock } from '../../platform/database/locks.js'
+import { type BucketState, findBucketState, recordBucketState } from '../../release/bucket-state.js'
+import { isReleaseId, listReleaseIds, releaseFolder } from '../../release/folder/release-folder.js'
+import type { FileLifetime, ServedFile } from '../../release/folder/served-file.js'
+import type { FolderDeps } from '../../release/publication.js'
+import { feedDifferences } from '../../release/read/feed-differences.js'
+import type { Manifest } from '../../release/read/manifest.js'
+import { createReleaseReader, type ReadableRelease } from '../../release/read/release-reader.js'
+import { findLastGoodRun, type RunSummary } from '../../work/sql/runs.js'
+import { type Bucket, type BucketObject, type BucketSettings, openBucket } from './bucket.js'
+
+export type DeliveryDeps = FolderDeps & { readonly bucket: BucketSettings }
+
+// The key of an advisory lock, any constant: only its holder writes to the bucket.
+const bucketLock = 7_241_032_605
+const atOnce = 8
+
+/**
+ * Makes the bucket hold the live release (docs/data.md, "In a bucket"). What never changes is sent first, then the
+ * permanent names are moved, the manifest last: whoever follows a manifest reads one set, wherever this is interrupted. Safe to
+ * repeat; what is there already is not sent again. A failure is recorded for `giving status`, and thrown:
+ * `bucket-unavailable` or `aborted`.
+ */
+export async function deliverRelease(deps: DeliveryDeps, signal: AbortSignal): Promise<string> {
+  const { store, feedsDir, clock, bucket } = deps
+  return await store.connection(async (lock) => {
+    if (!(await tryAdvisoryLock(lock, bucketLock))) return 'another process delivers'
+    const releases = createReleaseReader(feedsDir)
+    const release = await releases.live()
+    const run = await findLastGoodRun(store.db, clock())
+    if (!release || !run) return 'nothing to deliver'
+    const target = `${bucket.endpoint ?? bucket.region} ${bucket.name}`
+    const found = await findBucketState(store.db)
+    const known: BucketState = found?.target === target ? found : { target }
+    const { failure, ...state } = known
+    if (!failure && state.release === release.id && state.run === run.id) return 'up to date'
+    await recordBucketState(store.db, { ...known, begun: release.id }, clock())
+    try {
+      const delivery: Delivery = {
+        ...{ release, run, checked: await releases.checked() },
+        kept: await listReleaseIds(releaseFolder(feedsDir).releases),
+        bucket: await openBucket(bucket, signal),
+        // What a delivery left half done may differ from what the bucket's own index says.
+        isIndexTrue: state.begun === undefined || state.begun === state.release,
+        confirm: async () => {
+          refuseAborted(signal, 'sending to the bucket')
+          await lock.query('select 1')
+        },
+      }
+      await deliver(delivery)
+      await recordBucketState(store.db, { target, begun: release.id, release: release.id, run: run.id }, clock())
+      return `release ${release.id} delivered`
+    } catch (error) {
+      const { message } = toServiceError(error)
+      const since = failure?.since ?? isoInstantOf(clock())
+      if (!signal.aborted) {
+        await recordBucketState(store.db, { ...known, begun: release.id, failure: { message, since } }, clock())
+      }
+      throw error
+    }
+  }, 'discard')
+}
+
+type Delivery = {
+  readonly release: ReadableRelease
+  readonly run: RunSummary
+  readonly checked: ServedFile | undefined
+  /** Releases that are on disk. */
+  readonly kept: readonly string[]
+  readonly bucket: Bucket
+  /** Whether the feeds of projects in the bucket are those of its index. */
+  readonly isIndexTrue: boolean
+  /** Throws when this process may not write to the bucket any more. */
+  readonly confirm: () => Promise<void>
+}
+
+async function deliver(delivery: Delivery): Promise<void> {
+  const { bucket, release, confirm } = delivery
+  const before = await manifestIn(bucket)
+  const paths = [...release.manifest.files.map(({ path }) => path), releaseChainPath, manifestPath]
+  await inParallel(paths, (path) => keepForEver(delivery, path, before))
+  await confirm()
+  await deliverProjectFeeds(delivery)
+  await confirm()
+  const vanished = before?.files.filter(({ path }) => !paths.includes(path)) ?? []
+  await inParallel(vanished, async ({ path }) => {
+    for (const key of [keyOf(path), `${keyOf(path)}.gz`]) await bucket.remove(key)
+  })
+  await inParallel(
+    paths.filter((path) => path !== manifestPath),
+    (path) => moveName(delivery, path),
+  )
+  await confirm()
+  await moveName(delivery, manifestPath)
+  await stateFreshness(delivery)
+  await prune(delivery, before)
+}
+
+/** Sends a file under the address that it has for ever, or copies it from the release before. */
+async function keepForEver({ bucket, release }: Delivery, path: string, before: Manifest | undefined): Promise<void> {
+  const file = await fileOf(release, path)
+  const same = before?.files.find((one) => one.path === path && one.sha256 === file.sha256)
+  for (const object of objectsOf(file, immutableKey(release.id, path), 'immutable')) {
+    if ((await bucket.sha256Of(object.key)) === object.sha256) continue
+    const from = same && before && object.key.replace(release.id, before.release)
+    if (from === undefined || from === object.key || !(await bucket.copy(from, object))) await bucket.put(object)
+  }
+}
+
+/** Makes a permanent name lead to the file of this release. */
+async function moveName({ bucket, release }: Delivery, path: string): Promise<void> {
+  for (const object of objectsOf(await fileOf(release, path), keyOf(path), 'live')) {
+    if ((await bucket.sha256Of(object.key)) === object.sha256) continue
+    if (!(await bucket.copy(immutableKey(release.id, object.key), object))) await bucket.put(object)
+  }
+}
+
+/** Sends the feeds of projects that changed; they have permanent names only. */
+async function deliverProjectFeeds({ bucket, release, isIndexTrue }: Delivery): Promise<void> {
+  const index = await fileOf(release, projectFeedIndexPath)
+  const key = keyOf(projectFeedIndexPath)
+  if (isIndexTrue && (await bucket.sha256Of(key)) === index.sha256) return
+  await inParallel(feedDifferences(release, bucket.lines(key)), async ({ path, sha256, before }) => {
+    if (sha256 === undefined) return await bucket.remove(keyOf(path))
+    if (isIndexTrue && before === sha256) return
+    const [object] = objectsOf(await fileOf(release, path), keyOf(path), 'live')
+    if (object && (await bucket.sha256Of(object.key)) !== sha256) await bucket.put(object)
+  })
+}
+
+/** What tells readers that the set is up to date although nothing changed. */
+async function stateFreshness({ bucket, release, run, checked }: Delivery): Promise<void> {
+  const { id, state, finishedAt } = run
+  const status = { release: release.id, generated: release.manifest.generated, runs: [{ id, state, finishedAt }] }
+  const json = { mediaType: 'application/json; charset=utf-8', lifetime: 'live' } as const
+  const body = Buffer.from(`${JSON.stringify(status, null, 2)}\n`)
+  const sha256 = createHash('sha256').update(body).digest('hex')
+  await bucket.put({ ...json, key: keyOf(statusPath), body, sha256 })
+  if (checked) {
+    const text = await checked.identity.bytes()
+    await bucket.put({ ...json, key: keyOf(checkedPath), body: text, sha256: checked.sha256 })
+  }
+}
+
+/** Removes releases that are not on disk any more, but none that readers may still be reading. */
+async function prune({ bucket, release, kept }: Delivery, before: Manifest | undefined): Promise<void> {
+  for await (const id of bucket.folders(releasesPrefix)) {
+    if (!isReleaseId(id) || id === release.id || id === before?.release || kept.includes(id)) continue
+    await inParallel(bucket.keys(`${releasesPrefix}${id}/`), (key) => bucket.remove(key))
+  }
+}
+
+const releasesPrefix = 'feeds/releases/'
+
+function keyOf(path: string): string {
+  return path.slice(1)
+}
+
+function immutableKey(release: string, path: string): string {
+  return `${releasesPrefix}${release}/${path.replace(/^\//, '')}`
+}
+
+async function fileOf(release: ReadableRelease, path: string): Promise<ServedFile> {
+  const file = await release.find(path)
+  if (!file) throw new Error(`release ${release.id} has no ${path}`)
+  return file
+}
+
+/** A file as an object, and its gzip twin as another one, for readers and networks that choose by `Accept-Encoding`. */
+function objectsOf(file: ServedFile, key: string, lifetime: FileLifetime): BucketObject[] {
+  const { mediaType, sha256, identity, gzip } = file
+  const same = { mediaType, sha256, lifetime }
+  return [
+    { ...same, key, body: identity },
+    ...(gzip ? [{ ...same, key: `${key}.gz`, body: gzip, encoding: 'gzip' as const }] : []),
+  ]
+}
+
+/** The manifest that readers of the bucket follow; undefined before the first delivery. */
+async function manifestIn(bucket: Bucket): Promise<Manifest | undefined> {
+  let text = ''
+  for await (const line of bucket.lines(keyOf(manifestPath))) text += line
+  return text === '' ? undefined : (JSON.parse(text) as Manifest)
+}
+
+/** Works on a few items at a time; after a failure no further ones are begun. */
+async function inParallel<T>(items: Iterable<T> | AsyncIterable<T>, work: (item: T) => Promise<void>): Promise<void> {
+  async function* all() {
+    yield* items
+  }
+  const source = all()
+  const workers = Array.from({ length: atOnce }, async () => {
+    for await (const item of source) await work(item)
+  })
+  for (const ended of await Promise.allSettled(workers)) if (ended.status === 'rejected') throw ended.reason
+}

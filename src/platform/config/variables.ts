@@ -1,0 +1,483 @@
+import { isIP } from 'node:net'
+import { parseDonorKeys } from '../../kernel/donor.js'
+import { licenceIds } from '../../kernel/licence.js'
+import { type CurrencyCode, type Decimal, parseCurrencyCode, parseDecimal } from '../../kernel/money.js'
+import { parseSigningKey } from '../../kernel/release-chain.js'
+import { cronSyntaxProblem } from './cron.js'
+import { parseOperatorTokens } from './operator-token.js'
+
+/** One variable: its meaning, its default, and its parser, which returns a value or says what was expected. */
+export type Variable<T, Fallback extends string | undefined = string | undefined> = {
+  readonly meaning: string
+  /** The text used when the variable is unset or empty; undefined: the variable is optional. */
+  readonly fallback: Fallback
+  /** Kept apart from the configuration and never printed. */
+  readonly secret?: true
+  readonly parse: (text: string) => { value: T } | { expected: string }
+}
+
+const text =
+  (expected: string, pattern = /^.+$/s) =>
+  (raw: string) =>
+    pattern.test(raw) ? { value: raw } : { expected }
+
+const wholeNumber = (min: number, max: number) => (raw: string) => {
+  const value = /^\d{1,9}$/.test(raw) ? Number(raw) : Number.NaN
+  return value >= min && value <= max ? { value } : { expected: `a whole number from ${min} to ${max}` }
+}
+
+const oneOf =
+  <T extends string>(...allowed: readonly T[]) =>
+  (raw: string) => {
+    const value = allowed.find((item) => item === raw)
+    return value === undefined ? { expected: `one of ${allowed.join(', ')}` } : { value }
+  }
+
+const url =
+  (...protocols: readonly string[]) =>
+  (raw: string) =>
+    URL.canParse(raw) && protocols.includes(new URL(raw).protocol)
+      ? { value: raw }
+      : { expected: `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}` }
+
+const baseUrl = (raw: string) => {
+  const read = url('http:', 'https:')(raw)
+  if (!('value' in read) || /[?#]/.test(raw)) return { expected: 'an http or https address without query or fragment' }
+  return { value: raw.replace(/\/+$/, '') }
+}
+
+/** An address that secrets are sent to. */
+const encryptedUrl = (raw: string) => {
+  const read = baseUrl(raw)
+  const { protocol, hostname } = 'value' in read ? new URL(raw) : { protocol: '', hostname: '' }
+  if (protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) return read
+  return { expected: 'an https address without query or fragment, or http on this machine' }
+}
+
+const truth = (raw: string) =>
+  raw === 'true' || raw === 'false' ? { value: raw === 'true' } : { expected: 'true or false' }
+
+/** Trusted proxies: all, none, a number of hops, or a list of addresses, networks and names of private networks. */
+const proxies = (raw: string): { value: boolean | number | string } | { expected: string } => {
+  if (raw === 'true' || raw === 'false') return { value: raw === 'true' }
+  if (/^[1-9]$/.test(raw)) return { value: Number(raw) }
+  const parts = raw.split(',').map((part) => part.trim())
+  return parts.every(isNetwork)
+    ? { value: parts.join(',') }
+    : { expected: 'true, false, a number of hops from 1 to 9, or addresses and networks separated by commas' }
+}
+
+function isNetwork(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true
+  const [, address = '', prefix] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const version = isIP(address)
+  return version !== 0 && Number(prefix ?? 0) <= (version === 4 ? 32 : 128)
+}
+
+const cron = (raw: string) => {
+  const problem = cronSyntaxProblem(raw)
+  return problem === undefined ? { value: raw } : { expected: `a cron expression of five or six fields (${problem})` }
+}
+
+const timezone = (raw: string) => {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: raw })
+    return { value: raw }
+  } catch {
+    return { expected: 'an IANA time zone such as UTC or Europe/Dublin' }
+  }
+}
+
+const currency = (raw: string): { value: CurrencyCode } | { expected: string } => {
+  const value = parseCurrencyCode(raw)
+  return value === undefined ? { expected: 'an ISO 4217 code of three capitals' } : { value }
+}
+
+const accountsByCurrency = (raw: string): { value: Readonly<Record<string, string>> } | { expected: string } => {
+  const pairs = raw.split(',').map((part) => /^([A-Z]{3}):([\w-]{1,64})$/.exec(part.trim()) ?? [])
+  return pairs.every(({ length }) => length === 3)
+    ? { value: Object.fromEntries(pairs.map(([, code = '', account = '']) => [code, account])) }
+    : { expected: 'currencies and accounts such as USD:giving_usd, separated by commas' }
+}
+
+const percent = (raw: string): { value: Decimal } | { expected: string } => {
+  const value = /^\d{1,2}(\.\d{1,2})?$/.test(raw) ? parseDecimal(raw) : undefined
+  return value === undefined ? { expected: 'a percentage from 0 to 99.99 with at most two decimals' } : { value }
+}
+
+const donorKeys = (raw: string): { value: string } | { expected: string } => {
+  const read = parseDonorKeys(raw)
+  return 'value' in read ? { value: raw } : read
+}
+
+const operatorTokens = (raw: string): { value: string } | { expected: string } => {
+  const read = parseOperatorTokens(raw)
+  return 'value' in read ? { value: raw } : read
+}
+
+const signingKey = (raw: string): { value: string } | { expected: string } => {
+  const read = parseSigningKey(raw)
+  return 'value' in read ? { value: raw } : read
+}
+
+function variable<T, Fallback extends string | undefined>(
+  meaning: string,
+  fallback: Fallback,
+  parse: Variable<T>['parse'],
+  secret?: true,
+): Variable<T, Fallback> {
+  return secret ? { meaning, fallback, parse, secret } : { meaning, fallback, parse }
+}
+
+/**
+ * Every environment variable of the service. `.env.example` and `docs/configuration.md` list the same names and
+ * defaults (a test compares).
+ */
+export const variables = {
+  PORT: variable('Port of the API process; 0 picks a free one.', '8080', wholeNumber(0, 65_535)),
+  HOST: variable('Address the API process listens on.', '127.0.0.1', text('a host name or address', /^[\w.:-]+$/)),
+  BASE_URL: variable('Public address of this service, used in links; http://HOST:PORT when unset.', undefined, baseUrl),
+  TLS_CERT_FILE: variable(
+    'Certificate chain (PEM) to serve HTTPS with; needs TLS_KEY_FILE too; unset: plain HTTP.',
+    undefined,
+    text('a file'),
+  ),
+  TLS_KEY_FILE: variable('Private key (PEM) of TLS_CERT_FILE.', undefined, text('a file')),
+  TRUST_PROXY: variable(
+    "Whose X-Forwarded-For is believed: addresses and networks separated by commas, a number of hops, false, or true (everybody's).",
+    'false',
+    proxies,
+  ),
+  ALLOW_PLAIN_HTTP: variable(
+    'Whether accounts, tokens and donations also answer plain HTTP from other machines; false: HTTPS only.',
+    'false',
+    truth,
+  ),
+  RATE_LIMIT_PER_MINUTE: variable(
+    'Most API requests of one key in a minute, counted by each process; 0: no limit.',
+    '1200',
+    wholeNumber(0, 1_000_000),
+  ),
+  RATE_LIMIT_PER_ADDRESS: variable(
+    'Most requests from one address in a minute, counted by each process; published files do not count; 0: no limit.',
+    '3000',
+    wholeNumber(0, 1_000_000),
+  ),
+  DOWNLOAD_MEGABYTES_PER_SECOND: variable(
+    'Most megabytes of published files that each process sends to one address in a second; 0: no limit.',
+    '50',
+    wholeNumber(0, 100_000),
+  ),
+  ACCEL_LOCATION: variable(
+    'Location of the nginx before the API that has the folder feeds of the data directory: whole files are left to it (X-Accel-Redirect).',
+    undefined,
+    text('a path that begins and ends with /, such as /giving-files/', /^\/([\w.-]+\/)+$/),
+  ),
+  MAX_CONNECTIONS: variable(
+    'Most connections to one API process at a time; fewer where the limit of open files (ulimit -n) is lower.',
+    '2000',
+    wholeNumber(1, 100_000),
+  ),
+  MAX_CONNECTIONS_PER_ADDRESS: variable(
+    'Most connections and downloads of one address at a time; connections of trusted proxies are not counted.',
+    '128',
+    wholeNumber(1, 100_000),
+  ),
+  DATABASE_URL: variable(
+    'PostgreSQL 15 or newer, UTF8; unset: the service runs its own PostgreSQL in the data directory.',
+    undefined,
+    url('postgres:', 'postgresql:'),
+    true,
+  ),
+  DATABASE_POOL_SIZE: variable(
+    'Most database connections of one process, at least 4, the queue not counted; 3 is taken as 4.',
+    '10',
+    wholeNumber(3, 200),
+  ),
+  REDIS_URL: variable(
+    'Redis 6.2 or newer for the queue; unset: the queue lives in PostgreSQL.',
+    undefined,
+    url('redis:', 'rediss:'),
+    true,
+  ),
+  GIVING_DATA_DIR: variable('Folder for published files and the embedded database.', './data', text('a folder')),
+  PUBLISH_SCHEDULE: variable('When the daily publication runs.', '0 2 * * *', cron),
+  PUBLISH_TIMEZONE: variable('Time zone of the schedule.', 'UTC', timezone),
+  PUBLISH_KEEP_RELEASES: variable('Releases that stay readable, the live one included.', '3', wholeNumber(3, 1000)),
+  PUBLISH_MAX_LOSS_PERCENT: variable(
+    'A release that would lose more of the activities or of the money than this is held.',
+    '5',
+    wholeNumber(0, 100),
+  ),
+  IATI_STANDARD_DIR: variable(
+    'Folder with the official IATI 2.03 files (schemas/*.xsd); when present every activity is also checked by the XSD.',
+    undefined,
+    text('a folder'),
+  ),
+  REPORTING_ORG_REF: variable(
+    'IATI identifier of the publisher, exactly as registered; required except with demo data.',
+    undefined,
+    text('an organisation identifier such as US-EIN-123456789', /^[A-Za-z0-9._-]{3,100}$/),
+  ),
+  REPORTING_ORG_NAME: variable('Name of the publisher.', 'Giving Platform', text('a name')),
+  LICENCE_ID: variable(
+    'Licence of the open data, by its id in the IATI registry; unset: none is stated.',
+    undefined,
+    oneOf(...licenceIds),
+  ),
+  REGISTRY_URL: variable(
+    'API of the IATI registry, up to and including /api/v1, where the published files are registered (docs/publishing.md); unset: none.',
+    undefined,
+    encryptedUrl,
+  ),
+  REGISTRY_TOKEN_URL: variable(
+    'Where REGISTRY_CLIENT_ID gets its tokens.',
+    'https://api.eu.asgardeo.io/t/iati/oauth2/token',
+    encryptedUrl,
+  ),
+  REGISTRY_CLIENT_ID: variable(
+    'Client of the IATI identity service that registers; with REGISTRY_URL either a client or a token is required.',
+    undefined,
+    text('a client id', /^\S+$/),
+  ),
+  REGISTRY_CLIENT_SECRET: variable('Secret of REGISTRY_CLIENT_ID.', undefined, text('a secret', /^\S+$/), true),
+  REGISTRY_TOKEN: variable(
+    'Token in place of a client; its file is read anew for each call, so that others can renew it.',
+    undefined,
+    text('a token', /^\S+$/),
+    true,
+  ),
+  REGISTRY_SYNC: variable('Whether new activity files are registered by themselves.', 'false', truth),
+  REGISTRY_VISIBILITY: variable(
+    'Whether datasets are registered as public or private.',
+    'public',
+    oneOf('public', 'private'),
+  ),
+  REGISTRY_DATASET_PREFIX: variable(
+    'Begins the short names of datasets; unset: the short name of the publisher in the registry.',
+    undefined,
+    text('small letters, digits, - and _', /^[a-z0-9_-]{1,80}$/),
+  ),
+  SIGNING_KEY: variable(
+    'Key that releases are signed with, as giving keys signing create writes it; unset: releases are not signed.',
+    undefined,
+    signingKey,
+    true,
+  ),
+  FEEDS_S3_BUCKET: variable(
+    'Bucket that each release is delivered to as well (docs/data.md); unset: none.',
+    undefined,
+    text('the name of a bucket', /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/),
+  ),
+  FEEDS_S3_ENDPOINT: variable(
+    'Address of the service that the bucket is at, such as https://s3.example.org; unset: Amazon S3.',
+    undefined,
+    baseUrl,
+  ),
+  FEEDS_S3_REGION: variable('Region of the bucket.', 'us-east-1', text('a region', /^[a-z0-9-]{1,40}$/)),
+  FEEDS_S3_ACCESS_KEY_ID: variable(
+    'Id of the key that the bucket is written with; unset: found as the AWS SDK finds it (role of the machine, profile).',
+    undefined,
+    text('the id of a key', /^\S+$/),
+  ),
+  FEEDS_S3_SECRET_ACCESS_KEY: variable(
+    'Secret of FEEDS_S3_ACCESS_KEY_ID; required with it.',
+    undefined,
+    text('a key', /^\S+$/),
+    true,
+  ),
+  WEBSUB_HUB: variable(
+    'Address of a WebSub hub that is told which Atom feeds changed, and that they name (docs/data.md); unset: none.',
+    undefined,
+    url('http:', 'https:'),
+  ),
+  REPORTING_ORG_TYPE: variable(
+    'Code of the publisher in the IATI OrganisationType list.',
+    '21',
+    text('two digits', /^[0-9]{2}$/),
+  ),
+  DEFAULT_CURRENCY: variable('Currency of the platform (ISO 4217).', 'USD', currency),
+  DEFAULT_LANGUAGE: variable(
+    'Language of texts in the store (ISO 639-1).',
+    'en',
+    text('two small letters', /^[a-z]{2}$/),
+  ),
+  PORTAL: variable('Pages for people: on; off: only the page for developers.', 'on', oneOf('on', 'off')),
+  TOKEN_TIMEOUT_HOURS: variable('Lifetime of access tokens of new accounts.', '10', wholeNumber(1, 8760)),
+  REGISTRATION: variable(
+    'Who may make an account: open (everybody), invite (giving users invite) or closed (the operator); unset: closed with REPORTING_ORG_REF, otherwise open.',
+    undefined,
+    oneOf('open', 'invite', 'closed'),
+  ),
+  WORKER_PROCESSES: variable(
+    'Processes of giving worker, which share the work; unset: half the cores, from 1 to 4.',
+    undefined,
+    wholeNumber(1, 64),
+  ),
+  QUEUE_LOCK_SECONDS: variable(
+    'After how many seconds without a sign of life a worker is taken for dead.',
+    '10',
+    wholeNumber(2, 600),
+  ),
+  SHUTDOWN_SECONDS: variable('How long a running job may take to finish after SIGTERM.', '8', wholeNumber(1, 600)),
+  SHUTDOWN_DRAIN_SECONDS: variable(
+    'How long an API that is asked to stop answers on, with 503 on /readyz; unset: 3 for giving api, 0 for giving start.',
+    undefined,
+    wholeNumber(0, 600),
+  ),
+  UPSTREAM_URL: variable(
+    'Platform whose catalogue is mirrored: its address up to, not including, /api; unset: nothing is mirrored.',
+    undefined,
+    baseUrl,
+  ),
+  UPSTREAM_API_KEY: variable(
+    'API key at the mirrored platform; required with UPSTREAM_URL.',
+    undefined,
+    text('an API key', /^\S+$/),
+    true,
+  ),
+  UPSTREAM_CONCURRENCY: variable('Most requests to the mirrored platform at a time.', '4', wholeNumber(1, 64)),
+  UPSTREAM_RATE: variable('Most requests to the mirrored platform in a second.', '5', wholeNumber(1, 10_000)),
+  SYNC_SCHEDULE: variable('When changes of the mirrored platform are fetched, in UTC.', '17 * * * *', cron),
+  FULL_SYNC_SCHEDULE: variable('When the whole catalogue is compared, in UTC.', '43 3 * * 0', cron),
+  ALLOW_PRIVATE_NETWORKS: variable(
+    'Whether addresses that come from data may lead into private, loopback or link-local networks.',
+    'false',
+    truth,
+  ),
+  PAYMENT_GATEWAY: variable(
+    'Who charges donors: sandbox moves no money and keeps books of its own; or a processor (docs/payments.md).',
+    'sandbox',
+    oneOf('sandbox', 'braintree', 'stripe'),
+  ),
+  PAYMENT_GATEWAY_URL: variable(
+    "Address of a server that stands in for the processor, for trials; unset: the processor's own.",
+    undefined,
+    url('https:'),
+  ),
+  PAYMENT_GATEWAY_CA_FILE: variable(
+    'Certificates (PEM) of who vouches for PAYMENT_GATEWAY_URL; unset: the well-known ones.',
+    undefined,
+    text('a file'),
+  ),
+  BRAINTREE_ENVIRONMENT: variable(
+    'Which Braintree is asked: its sandbox, which moves no money, or production.',
+    'sandbox',
+    oneOf('sandbox', 'production'),
+  ),
+  BRAINTREE_MERCHANT_ID: variable(
+    'Merchant id at Braintree; required with PAYMENT_GATEWAY=braintree, as are both keys and the accounts.',
+    undefined,
+    text('a merchant id', /^\w{1,64}$/),
+  ),
+  BRAINTREE_PUBLIC_KEY: variable('Public key of the Braintree API.', undefined, text('a key', /^\w{1,128}$/)),
+  BRAINTREE_PRIVATE_KEY: variable('Private key of the Braintree API.', undefined, text('a key', /^\S+$/), true),
+  BRAINTREE_MERCHANT_ACCOUNTS: variable(
+    'Merchant accounts at Braintree by currency, such as USD:giving_usd,EUR:giving_eur; one for DEFAULT_CURRENCY.',
+    undefined,
+    accountsByCurrency,
+  ),
+  STRIPE_SECRET_KEY: variable(
+    'Secret key of the Stripe API; required with PAYMENT_GATEWAY=stripe; one that begins with sk_test_ moves no money.',
+    undefined,
+    text('a key such as sk_live_... or rk_live_...', /^[sr]k_(live|test)_\w+$/),
+    true,
+  ),
+  STRIPE_PUBLISHABLE_KEY: variable(
+    'Key that pages make payment methods with at Stripe; required with PAYMENT_GATEWAY=stripe, of the same mode.',
+    undefined,
+    text('a key such as pk_live_...', /^pk_(live|test)_\w+$/),
+  ),
+  STRIPE_WEBHOOK_SECRET: variable(
+    'Secret that the webhooks of Stripe are signed with; unset: none are received (docs/payments.md).',
+    undefined,
+    text('a secret such as whsec_...', /^whsec_\S+$/),
+    true,
+  ),
+  PAYMENT_TIMEOUT_SECONDS: variable('How long the payment gateway may take to answer.', '10', wholeNumber(1, 60)),
+  PLATFORM_FEE_PERCENT: variable("The platform's share of each donation, recorded as a fee.", '0', percent),
+  DONOR_KEYS: variable(
+    "Keys that donors' data is encrypted with, as ID:SECRET separated by commas; the first encrypts; required to take donations except with demo data (docs/payments.md).",
+    undefined,
+    donorKeys,
+    true,
+  ),
+  DONOR_RETENTION_DAYS: variable(
+    'After how many days what is known of a donor is erased; unset: never.',
+    undefined,
+    wholeNumber(1, 36_500),
+  ),
+  SMTP_URL: variable(
+    'Mail server for receipts and codes of accounts, such as smtps://user:password@mail.example.org; unset: no mail is sent (docs/payments.md, docs/api.md).',
+    undefined,
+    url('smtp:', 'smtps:'),
+    true,
+  ),
+  MAIL_FROM: variable(
+    'Sender of mail, such as Our platform <receipts@example.org>; required with SMTP_URL.',
+    undefined,
+    text(
+      'an e-mail address, or a name with an address in angle brackets',
+      /^(?:[^<>@\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/,
+    ),
+  ),
+  MAIL_TEMPLATES_DIR: variable(
+    'Folder with templates of mail of your own, receipt.en.txt and so on (docs/payments.md); unset: the built-in ones.',
+    undefined,
+    text('a folder'),
+  ),
+  OPS_HOST: variable(
+    'Address the console of giving start and giving api listens on.',
+    '127.0.0.1',
+    text('a host name or address', /^[\w.:-]+$/),
+  ),
+  OPS_PORT: variable(
+    'Port of the console, which has /metrics too; 0 picks a free one; unset: 8081, or a free one where that is taken.',
+    undefined,
+    wholeNumber(0, 65_535),
+  ),
+  OPS_TOKEN: variable(
+    'Who may use the console, as NAME:TOKEN separated by commas; required where OPS_HOST is not of this machine alone (docs/operations.md).',
+    undefined,
+    operatorTokens,
+    true,
+  ),
+  METRICS_ON_API: variable(
+    'Whether /metrics is also on the port of the API, as it was before there was a console; goes away with version 2.',
+    'false',
+    truth,
+  ),
+  METRICS_PORT: variable(
+    'Port of a worker process for /metrics and /healthz, on HOST; unset: none. The API process has them on OPS_PORT.',
+    undefined,
+    wholeNumber(0, 65_535),
+  ),
+  ALERT_WEBHOOK_URL: variable(
+    'Address that is told, as signed JSON, what needs a person (docs/operations.md); unset: none.',
+    undefined,
+    url('http:', 'https:'),
+  ),
+  ALERT_WEBHOOK_SECRET: variable(
+    'Secret that messages to ALERT_WEBHOOK_URL are signed with; required with it.',
+    undefined,
+    text('at least 16 characters without spaces', /^\S{16,}$/),
+    true,
+  ),
+  ALERT_MAIL_TO: variable(
+    'E-mail address that is told what needs a person; needs SMTP_URL; unset: none.',
+    undefined,
+    text('an e-mail address', /^[^\s<>@,]+@[^\s<>@,]+$/),
+  ),
+  LOG_LEVEL: variable(
+    'Least severe log lines that are written; unset: info, and warn in a terminal.',
+    undefined,
+    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  ),
+  LOG_FORMAT: variable(
+    'Form of the log: text for people, json for machines; auto: text in a terminal, otherwise json.',
+    'auto',
+    oneOf('auto', 'text', 'json'),
+  ),
+} as const
+
+export type VariableName = keyof typeof variables

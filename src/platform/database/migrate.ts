@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ServiceError } from '../../kernel/errors.js'
+import { type Db, isLockTimeout, isRepeatable } from './connection.js'
+import type { Store } from './store.js'
+import { refreshWriterRole } from './writer-role.js'
+
+const directory = new URL('./migrations/', import.meta.url)
+// Any constant, the same in every process, so that only one migrates at a time.
+const advisoryLock = 7_241_032_603
+// While a migration waits for a table, every later statement on that table waits behind it.
+const lockTimeoutMs = 500
+const tries = 60
+const pauseMs = 500
+
+/** One forward-only migration file. */
+export type Migration = {
+  readonly version: number
+  readonly name: string
+  readonly sql: string
+  readonly hash: string
+  /** Programs that do not know this migration must not run on the schema it makes. */
+  readonly breaking: boolean
+}
+
+// Older versions made the table without its last column; where it has it, no lock is needed.
+const ledger = `
+  create table if not exists schema_migration (version integer primary key, name text not null, hash text not null,
+    applied_at timestamptz not null default now(), breaking boolean not null default true);
+  do $$ begin
+    if not exists (select from pg_attribute where attrelid = 'schema_migration'::regclass and attname = 'breaking') then
+      alter table schema_migration add column breaking boolean not null default true;
+    end if;
+  end $$`
+
+/** The first line of a migration that leaves everything older programs read and write as it is. */
+const compatibleMark = '-- compatible\n'
+
+/** All migrations of this program, in the order of their numbers, which may leave some out. */
+export function listMigrations(): Migration[] {
+  return readdirSync(directory)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+    .map((name, index, names) => {
+      const version = Number(name.slice(0, 4))
+      if (index > 0 && version === Number(names[index - 1]?.slice(0, 4))) {
+        throw new Error(`two migrations have the number of ${name}`)
+      }
+      const sql = readFileSync(new URL(name, directory), 'utf8')
+      const hash = createHash('sha256').update(sql).digest('hex')
+      return { version, name: name.slice(0, -4), sql, hash, breaking: !sql.startsWith(compatibleMark) }
+    })
+}
+
+export type MigrationResult = { readonly applied: readonly string[]; readonly version: number }
+
+/** Is called once for each migration that finds a table in use, and is then tried again. */
+type OnBlocked = (migration: string) => void
+
+/**
+ * Brings the schema up to this program's version: one transaction and one row of `schema_migration` for each file, all under
+ * an advisory lock. A newer schema is accepted while all migrations that this program does not know are compatible. A
+ * migration that does not get a lock within half a second is rolled back and tried again, for a minute. Throws
+ * `database-incompatible` when the database is not UTF8, older than PostgreSQL 15, has a breaking migration that this
+ * program does not know, or when an applied file was edited since; `database-unavailable` when a table stays in use.
+ */
+export async function migrate(store: Store, onBlocked: OnBlocked = () => undefined): Promise<MigrationResult> {
+  return await store.connection(async (db) => {
+    await refuseUnfit(db)
+    await db.query('select pg_advisory_lock($1)', [advisoryLock])
+    try {
+      return await applyPending(db, onBlocked)
+    } finally {
+      await db.query('select pg_advisory_unlock($1)', [advisoryLock])
+    }
+  })
+}
+
+/** Names of migrations that are not applied yet; throws like `migrate` when this program cannot work with the schema. */
+export async function pendingMigrations(db: Db): Promise<string[]> {
+  return pendingOf(await appliedMigrations(db)).map(({ name }) => name)
+}
+
+async function refuseUnfit(db: Db): Promise<void> {
+  const { rows } = await db.query<{ encoding: string; version: string }>(
+    `select current_setting('server_encoding') as encoding, current_setting('server_version_num') as version`,
+  )
+  const { encoding, version } = rows[0] ?? { encoding: '?', version: '0' }
+  if (encoding !== 'UTF8') {
+    throw new ServiceError('database-incompatible', `the database's encoding must be UTF8, it is ${encoding}`)
+  }
+  if (Number(version) < 150_000) {
+    throw new ServiceError('database-incompatible', `PostgreSQL 15 or newer is needed, this server is ${version}`)
+  }
+}
+
+type Applied = { readonly version: number; readonly name: string; readonly hash: string; readonly breaking: boolean }
+
+async function appliedMigrations(db: Db): Promise<Applied[]> {
+  const present = await db.query<{ table: string | null }>(`select to_regclass('schema_migration') as table`)
+  if (present.rows[0]?.table === null) return []
+  // Through JSON, because databases of older versions lack the column `breaking`.
+  const { rows } = await db.query<Applied>(
+    `select version, name, hash, coalesce((to_jsonb(m) ->> 'breaking')::boolean, true) as breaking
+     from schema_migration m order by version`,
+  )
+  return rows
+}
+
+function pendingOf(applied: readonly Applied[]): Migration[] {
+  const migrations = listMigrations()
+  const newest = migrations.at(-1)?.version ?? 0
+  const breaking = applied.find((row) => row.version > newest && row.breaking)
+  if (breaking) {
+    throw new ServiceError(
+      'database-incompatible',
+      `the database has migration ${breaking.name}, which programs at schema ${newest} cannot work with: run a newer version`,
+    )
+  }
+  const hashes = new Map(applied.map(({ version, hash }) => [version, hash]))
+  const edited = migrations.find(({ version, hash }) => hashes.has(version) && hashes.get(version) !== hash)
+  if (edited) {
+    throw new ServiceError('database-incompatible', `migration ${edited.name} was edited after it had been applied`)
+  }
+  return migrations.filter(({ version }) => !hashes.has(version))
+}
+
+async function applyPending(db: Db, onBlocked: OnBlocked): Promise<MigrationResult> {
+  const applied = await appliedMigrations(db)
+  const pending = pendingOf(applied)
+  // Without pending migrations nothing is written, so that a process starts while the database is read-only.
+  for (const migration of pending) await apply(db, migration, onBlocked)
+  if (pending.length > 0) await refreshWriterRole(db)
+  const version = Math.max(...applied.map((row) => row.version), ...pending.map((migration) => migration.version))
+  return { applied: pending.map(({ name }) => name), version }
+}
+
+async function apply(db: Db, migration: Migration, onBlocked: OnBlocked): Promise<void> {
+  const { name } = migration
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await applyOnce(db, migration)
+      return
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : error
+      if (!isLockTimeout(error) && !isRepeatable(error)) {
+        throw new Error(`migration ${name} failed: ${reason}`, { cause: error })
+      }
+      if (attempt === tries) {
+        throw new ServiceError('database-unavailable', `migration ${name} changes a table that stays in use: ${reason}`)
+      }
+      if (attempt === 1) onBlocked(name)
+    }
+    await sleep(pauseMs)
+  }
+}
+
+async function applyOnce(db: Db, { version, name, sql, hash, breaking }: Migration): Promise<void> {
+  await db.query(`begin; set local lock_timeout = ${lockTimeoutMs}`)
+  try {
+    await db.query(ledger)
+    await db.query(sql)
+    await db.query('insert into schema_migration (version, name, hash, breaking) values ($1, $2, $3, $4)', [
+      version,
+      name,
+      hash,
+      breaking,
+    ])
+    await db.query('commit')
+  } catch (error) {
+    await db.query('rollback')
+    throw error
+  }
+}

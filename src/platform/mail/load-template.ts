@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ServiceError } from '../../kernel/errors.js'
+import { MailTemplate } from './mail-template.js'
+
+const builtIn = fileURLToPath(new URL('templates/', import.meta.url))
+
+/** Where templates are taken from. */
+export type TemplateChoice = { readonly language: string; readonly operatorsDir: string | undefined }
+
+/**
+ * The template of a message in a language: the operator's, else the built-in one, else the operator's or the built-in one in English.
+ * Throws `configuration-invalid`.
+ */
+export async function loadTemplate<Field extends string>(
+  message: string,
+  fields: readonly Field[],
+  { language, operatorsDir }: TemplateChoice,
+): Promise<MailTemplate<Field>> {
+  for (const wanted of new Set([language, 'en'])) {
+    for (const folder of operatorsDir === undefined ? [builtIn] : [operatorsDir, builtIn]) {
+      const file = path.join(folder, `${message}.${wanted}.txt`)
+      const source = await readIfThere(file)
+      if (source !== undefined) return MailTemplate.parse(source, fields, wanted, file)
+    }
+  }
+  throw new Error('the built-in template is missing')
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    const message = `the mail template ${file} cannot be read: ${error instanceof Error ? error.message : error}`
+    throw new ServiceError('configuration-invalid', message, { cause: error })
+  }
+}

@@ -1,0 +1,71 @@
+import { ServiceError } from '../../kernel/errors.js'
+
+/** A message of which the recipient is not known yet, in both forms. */
+export type MailText = { readonly subject: string; readonly text: string; readonly html: string }
+
+/** One language's template: a line `Subject: ...`, an empty line, and the body, with `{{field}}` for values. */
+export class MailTemplate<Field extends string> {
+  readonly #language: string
+  readonly #subject: string
+  readonly #body: readonly string[]
+
+  constructor(language: string, subject: string, body: readonly string[]) {
+    this.#language = language
+    this.#subject = subject
+    this.#body = body
+  }
+
+  /** Reads a template, which may name these fields. Throws `configuration-invalid`, naming the file. */
+  static parse<Field extends string>(
+    source: string,
+    fields: readonly Field[],
+    language: string,
+    file: string,
+  ): MailTemplate<Field> {
+    const [first = '', blank = '', ...body] = source.replaceAll('\r\n', '\n').trimEnd().split('\n')
+    const subject = /^Subject: (.+)$/.exec(first)?.[1]
+    const names = [...source.matchAll(placeholder)].map(([, name = '']) => name)
+    const unknown = names.find((name) => !fields.some((field) => field === name))
+    if (unknown !== undefined) throw unusable(file, `one of {{${fields.join('}}, {{')}}}, got {{${unknown}}}`)
+    if (subject === undefined || blank !== '' || body.length === 0) {
+      throw unusable(file, 'a line "Subject: ...", an empty line and the text of the message')
+    }
+    return new MailTemplate(language, subject, body)
+  }
+
+  /** Both forms of the message; a value never adds a line, a header or HTML, and an empty one leaves its line out. */
+  render(values: Readonly<Record<Field, string>>): MailText {
+    const plain = (line: string) => line.replace(placeholder, (_, name: Field) => oneLine(values[name]))
+    const isLeftOut = (line: string) =>
+      [...line.matchAll(placeholder)].some(([, name]) => values[name as Field].trim() === '')
+    const lines = this.#body.filter((line) => !isLeftOut(line)).map(plain)
+    const text = `${lines.join('\n').replace(/\n{3,}/g, '\n\n')}\n`
+    const paragraphs = text.trim().split(/\n{2,}/)
+    const html = paragraphs.map((one) => `<p>${one.split('\n').map(toHtml).join('<br>\n')}</p>`).join('\n')
+    const subject = plain(this.#subject)
+    const head = `<head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head>`
+    return {
+      subject,
+      text,
+      html: `<!DOCTYPE html>\n<html lang="${this.#language}">${head}<body>\n${html}\n</body></html>\n`,
+    }
+  }
+}
+
+const placeholder = /\{\{(\w+)\}\}/g
+
+function oneLine(value: string): string {
+  return value.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
+}
+
+function toHtml(line: string): string {
+  return escapeHtml(line).replace(/https?:\/\/[^\s<>"]+/g, (url) => `<a href="${url}">${url}</a>`)
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}
+
+function unusable(file: string, expected: string): ServiceError {
+  return new ServiceError('configuration-invalid', `the mail template ${file} cannot be used: expected ${expected}`)
+}

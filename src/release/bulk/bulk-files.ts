@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  type BulkContent,
+  type BulkFamily,
+  type BulkFileName,
+  bulkContents,
+  bulkFilesOf,
+  bulkTexts,
+  idsWithoutText,
+} from '../../catalogue/sql/ready-texts/bulk-texts.js'
+import { organizationRecordVersion } from '../../catalogue/wire/write/organization.js'
+import { projectRecordVersion } from '../../catalogue/wire/write/project.js'
+import { xmlDeclaration } from '../../catalogue/wire/write/wire-value.js'
+import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
+import { refuseAborted } from '../../kernel/refuse-aborted.js'
+import type { Connection, Db } from '../../platform/database/connection.js'
+import type { Store } from '../../platform/database/store.js'
+import type { Run } from '../../work/run.js'
+import type { FileEnvelope } from '../bytes/file-writer.js'
+import { inOneBatch } from '../bytes/texts.js'
+import { Draft } from '../folder/draft.js'
+import { newReleaseId, prepareFolder, runOfRelease, switchLiveRelease } from '../folder/release-folder.js'
+import { sweep } from '../folder/sweep.js'
+import type { FolderDeps, RenderDeps, WorkOptions } from '../publication.js'
+import { renderOrganisationTexts, renderProjectTexts } from '../render/ready-texts.js'
+import { forgetContent, isContentRemembered, rememberContent } from '../sql/content-changes.js'
+import { underPublishingLock } from '../sql/publishing-lock.js'
+import { type BulkFile, type BulkSet, bulkAddress, bulkFolder, currentBulkSet } from './bulk-reader.js'
+
+/** What building the files needs; without a configuration of the mapping every publisher counts as the same. */
+type BulkDeps = FolderDeps & Partial<Pick<RenderDeps, 'mappingConfig'>>
+
+const batchSize = 100
+const lockPatienceMs = 10_000
+
+/** The two families of files: the version of their records, and how records without a current text are rendered. */
+const families = {
+  project: { recordVersion: projectRecordVersion, render: renderProjectTexts },
+  organisation: { recordVersion: organizationRecordVersion, render: renderOrganisationTexts },
+} as const
+
+/**
+ * Builds a set of bulk files (wire.md 4.4): once a UTC day, for a publisher whose first run it is, and when a person asked
+ * for the run, if any record has changed. A file whose records are the same is hard-linked. A superseded set stays for 48
+ * hours. Safe to repeat after a crash at any line. Throws
+ * `aborted` on the signal.
+ */
+export async function buildBulkFiles(deps: BulkDeps, run: Run, { signal }: WorkOptions): Promise<void> {
+  const folder = bulkFolder(deps.feedsDir)
+  await prepareFolder(folder)
+  const lock = { patienceMs: lockPatienceMs, onTimeout: 'take-over', signal } as const
+  await underPublishingLock(deps.store, lock, async (confirmLock) => {
+    const before = await currentBulkSet(folder)
+    if (before && runOfRelease(before.id) >= run.id) return
+    const publisher = deps.mappingConfig?.reportingOrg.ref
+    const isDue = !before || run.force || !isOfSameDay(before, run) || before.publisher !== publisher
+    const isAsked = !isDue && run.trigger === 'manual'
+    if (!isDue && !isAsked) return
+    for (const family of ['project', 'organisation'] as const) await renderMissing(deps.store, family, signal)
+    const isSame = before && (await isContentRemembered(deps.store.db, 'records', nameOfContent(before.id)))
+    if (!isSame) await deps.store.transaction((db) => forgetContent(db, 'records'))
+    const remember = (set: string) =>
+      deps.store.transaction((db) => rememberContent(db, 'records', nameOfContent(set), deps.clock()))
+    if (isAsked && before && (isSame || (await isUnchanged(deps.store.db, before)))) return await remember(before.id)
+    const id = newReleaseId(run)
+    await using draft = await Draft.begin(folder, id)
+    const files = await deps.store.snapshot(async (db, client) => {
+      const build = { db, client, draft, run, before, isSame: isSame === true, signal }
+      return [...(await writeFamily(build, 'project')), ...(await writeFamily(build, 'organisation'))]
+    })
+    const set: BulkSet = { id, token: randomBytes(20).toString('hex'), files, ...(publisher && { publisher }) }
+    await draft.write('/manifest.json', inOneBatch(`${JSON.stringify(set, null, 2)}\n`), signal, { twin: false })
+    refuseAborted(signal, 'building the bulk files')
+    await confirmLock()
+    await draft.seal('releases')
+    await switchLiveRelease(folder, id)
+    await remember(id)
+    await sweep(folder, { keep: 1, now: deps.clock(), needed: [] })
+  })
+}
+
+/** Names the set whose files have the records of these versions. */
+function nameOfContent(set: string): string {
+  return [set, projectRecordVersion, organizationRecordVersion].join(' ')
+}
+
+/** Whether every file of the set would have the same records again. */
+async function isUnchanged(db: Db, set: BulkSet): Promise<boolean> {
+  for (const family of ['project', 'organisation'] as const) {
+    for (const { name, fingerprint } of await bulkContents(db, family, families[family].recordVersion)) {
+      if (set.files.find((file) => file.name === name)?.fingerprint !== fingerprint) return false
+    }
+  }
+  return true
+}
+
+function isOfSameDay(set: BulkSet, run: Run): boolean {
+  return set.id.startsWith(isoDateOf(run.startedAt).replaceAll('-', ''))
+}
+
+/** Renders records that have no text of their current version. */
+async function renderMissing(store: Store, family: BulkFamily, signal: AbortSignal): Promise<void> {
+  const { recordVersion, render } = families[family]
+  for (let after = 0; ; ) {
+    refuseAborted(signal, 'building the bulk files')
+    const ids = await idsWithoutText(store.db, family, { after, limit: batchSize, recordVersion })
+    const last = ids.at(-1)
+    if (last === undefined) return
+    await render(store, ids)
+    after = last
+    await nextTurn()
+  }
+}
+
+type Build = {
+  readonly db: Db
+  readonly client: Connection
+  readonly draft: Draft
+  readonly run: Run
+  readonly before: BulkSet | undefined
+  /** Whether the records are those of `before`. */
+  readonly isSame: boolean
+  readonly signal: AbortSignal
+}
+
+/** Makes the files of a family that changed from their parts, and carries over the others. */
+async function writeFamily(build: Build, family: BulkFamily): Promise<BulkFile[]> {
+  const { db, draft, before, isSame } = build
+  const kept = before?.files.filter(({ name }) => bulkFilesOf(family).includes(name)) ?? []
+  const carry = async (file: BulkFile): Promise<BulkFile> => {
+    await draft.carry(bulkAddress(file.name), before?.id ?? '')
+    return file
+  }
+  const files: BulkFile[] = []
+  if (isSame) {
+    for (const file of kept) files.push(await carry(file))
+    return files
+  }
+  const contents = await bulkContents(db, family, families[family].recordVersion)
+  const sameAs = ({ name, fingerprint }: BulkContent) =>
+    kept.find((file) => file.name === name && file.fingerprint === fingerprint)
+  await writeParts(
+    build,
+    family,
+    contents.filter((content) => !sameAs(content)),
+  )
+  for (const content of contents) {
+    const same = sameAs(content)
+    files.push(same ? await carry(same) : await joinParts(build, content))
+  }
+  return files
+}
+
+/** Writes the parts that changed, reading the records of each once for all files, and carries over the others. */
+async function writeParts(build: Build, family: BulkFamily, contents: readonly BulkContent[]): Promise<void> {
+  const { client, draft, before, signal } = build
+  const { recordVersion } = families[family]
+  const numbers = new Set(contents.flatMap(({ parts }) => parts.map(({ part }) => part)))
+  for (const number of numbers) {
+    const missing: { name: BulkFileName; address: string; fingerprint: string }[] = []
+    for (const { name, parts } of contents) {
+      const part = parts.find((one) => one.part === number)
+      if (!part) continue
+      const [address, { fingerprint }] = [partAddress(name, number), part]
+      if (!before || !(await draft.carryPart(address, fingerprint, before.id))) {
+        missing.push({ name, address, fingerprint })
+      }
+    }
+    if (missing.length === 0) continue
+    const wanted = { names: missing.map(({ name }) => name), part: number, recordVersion }
+    await draft.writeTogether(missing, inLines(bulkTexts(client, family, wanted)), signal)
+  }
+}
+
+async function joinParts({ draft, run, signal }: Build, content: BulkContent): Promise<BulkFile> {
+  const { name, records, fingerprint, parts } = content
+  const addresses = parts.map(({ part }) => partAddress(name, part))
+  const { written } = await draft.join(bulkAddress(name), addresses, signal, { envelope: envelopeOf(name, records) })
+  return { name, records, fingerprint, ...(await written), lastModified: isoInstantOf(run.startedAt) }
+}
+
+function partAddress(name: BulkFileName, part: number): string {
+  return `/${name}/${part}.xml`
+}
+
+function envelopeOf(name: BulkFileName, records: number): FileEnvelope {
+  return name.startsWith('projects')
+    ? { head: `${xmlDeclaration}<projects numberFound="${records}">\n`, tail: '</projects>\n' }
+    : { head: `${xmlDeclaration}<organizations>\n`, tail: '</organizations>\n' }
+}
+
+const lineBreak = Buffer.from('\n')
+
+async function* inLines(batches: AsyncIterable<Buffer[][]>): AsyncGenerator<Buffer[][]> {
+  for await (const batch of batches) yield batch.map((texts) => texts.flatMap((text) => [text, lineBreak]))
+}

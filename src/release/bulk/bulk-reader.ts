@@ -1,0 +1,91 @@
+import { readFile, rm } from 'node:fs/promises'
+import path from 'node:path'
+import type { BulkFileName } from '../../catalogue/sql/ready-texts/bulk-texts.js'
+import type { WrittenFile } from '../bytes/file-writer.js'
+import { readParts } from '../folder/joined-file.js'
+import { listReleaseIds, liveReleaseId, type ReleaseFolder, releaseFolder } from '../folder/release-folder.js'
+import { type ServedFile, toServedFile } from '../folder/served-file.js'
+import { isErrno } from '../folder/storage-errors.js'
+
+/** The bulk files of one day. Their addresses contain the token, which nobody can guess. */
+export type BulkSet = {
+  readonly id: string
+  readonly token: string
+  readonly files: readonly BulkFile[]
+  /** The IATI identifier of the publisher whose run built it. */
+  readonly publisher?: string
+}
+
+export type BulkFile = WrittenFile & {
+  readonly name: BulkFileName
+  readonly records: number
+  /** Names the records: equal fingerprints mean the same bytes. */
+  readonly fingerprint: string
+  /** When these bytes were first written. */
+  readonly lastModified: string
+}
+
+/** Finds the published bulk files on disk. */
+export type BulkReader = {
+  /** The newest set; undefined before the first. */
+  current(): Promise<BulkSet | undefined>
+  /** A file of a kept set by its address; undefined when there is none. */
+  find(token: string, fileName: string): Promise<{ readonly set: string; readonly file: ServedFile } | undefined>
+}
+
+/** Folder of the bulk files: sets of files, laid out as releases are. */
+export function bulkFolder(feedsDir: string): ReleaseFolder {
+  return releaseFolder(path.join(feedsDir, 'bulk'))
+}
+
+/** Inside a set's directory. */
+export function bulkAddress(name: BulkFileName): string {
+  return `/${name}.xml`
+}
+
+/** Public path of a file of a set. */
+export function bulkPath(set: BulkSet, name: BulkFileName): string {
+  return `/feeds/bulk/${set.token}${bulkAddress(name)}`
+}
+
+export function createBulkReader(feedsDir: string): BulkReader {
+  const folder = bulkFolder(feedsDir)
+  return {
+    current: async () => await currentBulkSet(folder),
+    find: async (token, fileName) => {
+      for (const id of await listReleaseIds(folder.releases)) {
+        const set = await readSet(folder, id)
+        if (set?.token !== token) continue
+        const file = set.files.find(({ name }) => `${name}.xml` === fileName)
+        if (!file) return undefined
+        const served = { ...file, mediaType: 'application/xml' }
+        const directory = path.join(folder.releases, id)
+        const address = bulkAddress(file.name)
+        const { joined } = await readParts(directory)
+        return { set: id, file: toServedFile(directory, address, served, joined[address]) }
+      }
+      return undefined
+    },
+  }
+}
+
+/** Offers no set any more until the next publication builds one; addresses that were given out keep working. */
+export async function withdrawBulkSet(feedsDir: string): Promise<void> {
+  await rm(bulkFolder(feedsDir).current, { force: true })
+}
+
+/** The newest set of a folder; undefined before the first. */
+export async function currentBulkSet(folder: ReleaseFolder): Promise<BulkSet | undefined> {
+  const id = await liveReleaseId(folder)
+  return id === undefined ? undefined : await readSet(folder, id)
+}
+
+async function readSet(folder: ReleaseFolder, id: string): Promise<BulkSet | undefined> {
+  try {
+    return JSON.parse(await readFile(path.join(folder.releases, id, 'manifest.json'), 'utf8')) as BulkSet
+  } catch (error) {
+    // Removed since it was listed.
+    if (isErrno(error, 'ENOENT')) return undefined
+    throw error
+  }
+}

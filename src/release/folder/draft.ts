@@ -1,0 +1,327 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { copyFile, link, open, rename, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { refuseAborted } from '../../kernel/refuse-aborted.js'
+import { type FileEnvelope, FileWriter, type WrittenFile } from '../bytes/file-writer.js'
+import { findRecords } from '../bytes/find-records.js'
+import { PiecePool } from '../bytes/pieces.js'
+import { inOneBatch, type Texts } from '../bytes/texts.js'
+import { Body } from './body.js'
+import { joinFiles, type RecordsOfFile } from './join-files.js'
+import { type FolderParts, filesOfJoined, type JoinedFile, partsAddress, readParts } from './joined-file.js'
+import { makeDirectory, type ReleaseFolder, syncDirectory } from './release-folder.js'
+import { isErrno, toStorageError } from './storage-errors.js'
+
+/**
+ * How a file of a draft is written; `twin: false` writes no gzip twin. `fingerprint` names the content of a file that is there
+ * only to be a part of joined files.
+ */
+export type WriteOptions = { readonly twin?: boolean; readonly envelope?: FileEnvelope; readonly fingerprint?: string }
+
+/** The envelope of a joined file, and that of each of its parts, where they have one. */
+export type JoinOptions = { readonly envelope: FileEnvelope; readonly envelopeOfParts?: FileEnvelope }
+
+type NewFile = WriteOptions & { readonly address: string }
+
+type WritingOfEach<Files> = { readonly [Index in keyof Files]: Writing }
+
+/** A file whose texts were all taken; it is finished while later files are written. */
+export type Writing = { readonly written: Promise<WrittenFile> }
+
+// Files that are being synced to disk while later ones are written.
+const maxUnsynced = 4
+
+const noEnvelope: FileEnvelope = { head: '', tail: '' }
+
+/**
+ * A release being written beside the live one. Nothing in it is visible; leaving its scope without `seal` removes it.
+ * Throws `storage-failed` when the disk refuses.
+ */
+export class Draft implements AsyncDisposable {
+  readonly id: string
+  readonly #folder: ReleaseFolder
+  readonly #path: string
+  readonly #directories = new Set<string>()
+  readonly #pool = new PiecePool()
+  readonly #written = new Map<string, Promise<WrittenFile>>()
+  /** Each resolves to what went wrong with a file, or undefined. */
+  readonly #unsynced: Promise<unknown>[] = []
+  readonly #joined = new Map<string, JoinedFile>()
+  readonly #fingerprints = new Map<string, string>()
+  readonly #carried = new Set<string>()
+  readonly #partsOfReleases = new Map<string, Promise<FolderParts>>()
+  #sealed = false
+
+  private constructor(folder: ReleaseFolder, id: string) {
+    this.id = id
+    this.#folder = folder
+    // A unique name: a writer that was cut off but lives cannot write into its successor's draft.
+    this.#path = path.join(folder.drafts, `${id}.${process.pid}.${randomBytes(4).toString('hex')}`)
+  }
+
+  /** Begins an empty draft. */
+  static async begin(folder: ReleaseFolder, id: string): Promise<Draft> {
+    const draft = new Draft(folder, id)
+    await draft.#directory(draft.#path)
+    return draft
+  }
+
+  /** Writes a file and its gzip twin (docs/adr/0011), hashing on the way. `synced` waits until both are on disk. */
+  async write(address: string, texts: Texts, signal: AbortSignal, options: WriteOptions = {}): Promise<Writing> {
+    const [writing] = await this.writeTogether([{ address, ...options }], ofOneFile(texts), signal)
+    return writing
+  }
+
+  /** As `write`, of several files from one source: each batch has the texts of each file. */
+  async writeTogether<Files extends readonly NewFile[]>(
+    files: readonly [...Files],
+    batches: AsyncIterable<readonly (readonly Buffer[])[]>,
+    signal: AbortSignal,
+  ): Promise<WritingOfEach<Files>> {
+    return await this.#writeFiles(files, signal, async (writers) => {
+      for await (const batch of batches) {
+        refuseAborted(signal, writingFiles)
+        for (const [index, texts] of batch.entries()) await writers[index]?.add(texts)
+      }
+    })
+  }
+
+  /**
+   * Makes a file with the records of files of this draft, or of spans of files without twins. It is served from them: no byte is
+   * written a second time, and its twin has the compressed records of their twins.
+   */
+  async join(
+    address: string,
+    parts: readonly (string | RecordsOfFile)[],
+    signal: AbortSignal,
+    { envelope, envelopeOfParts = noEnvelope }: JoinOptions,
+  ): Promise<Writing> {
+    const records: RecordsOfFile[] = []
+    for (const [index, part] of parts.entries()) {
+      refuseAborted(signal, writingFiles)
+      if (typeof part !== 'string') records.push(part)
+      else records.push(await this.#recordsOf(part, envelopeOfParts, `${address}.part-${index + 1}`, signal))
+    }
+    const written = joinFiles(this.#path, records, envelope, signal).then((made) => {
+      this.#joined.set(address, made.joined)
+      return made.written
+    })
+    this.#follow(address, this.locate(address), written, written)
+    return { written }
+  }
+
+  async #recordsOf(address: string, envelope: FileEnvelope, copy: string, signal: AbortSignal): Promise<RecordsOfFile> {
+    await this.#written.get(address)
+    const file = this.locate(address)
+    const { identity, deflated } = await findRecords(file, envelope)
+    if (deflated) return { address, identity, deflated }
+    // The twin of an earlier version cannot be cut: the records are copied into a file of their own, compressed anew.
+    const [start, end] = identity
+    const { written } = await this.write(copy, ofChunks(file, start, end), signal)
+    await written
+    return await this.#recordsOf(copy, noEnvelope, copy, signal)
+  }
+
+  async #writeFiles<Files extends readonly NewFile[]>(
+    files: readonly [...Files],
+    signal: AbortSignal,
+    addTexts: (writers: readonly FileWriter[]) => Promise<void>,
+  ): Promise<WritingOfEach<Files>> {
+    const writers: FileWriter[] = []
+    let target = this.#path
+    try {
+      for (const { address, twin = true, envelope = noEnvelope, fingerprint } of files) {
+        if (fingerprint !== undefined) this.#fingerprints.set(address, fingerprint)
+        if (this.#unsynced.length >= maxUnsynced) await this.#syncOldest()
+        target = await this.#prepare(address)
+        writers.push(await FileWriter.create(target, { twin, envelope, pool: this.#pool, together: files.length }))
+      }
+      await unlessAborted(signal, addTexts(writers))
+    } catch (error) {
+      for (const writer of writers) await writer.close()
+      throw toStorageError(error, target)
+    }
+    return writers.map((writer, index) => this.#finish(files[index]?.address ?? '', writer)) as WritingOfEach<Files>
+  }
+
+  #finish(address: string, writer: FileWriter): Writing {
+    const written = writer.end().catch(async (error: unknown) => {
+      await writer.close()
+      throw toStorageError(error, writer.target)
+    })
+    this.#follow(
+      address,
+      writer.target,
+      written,
+      written.then(() => writer.sync()),
+    )
+    return { written }
+  }
+
+  #follow(address: string, target: string, written: Promise<WrittenFile>, synced: Promise<unknown>): void {
+    const failure = synced.then(
+      () => undefined,
+      (error: unknown) => toStorageError(error, target),
+    )
+    this.#written.set(address, written)
+    this.#unsynced.push(failure)
+  }
+
+  /** Waits until all bytes of these files can be read. */
+  async written(addresses: readonly string[]): Promise<void> {
+    await Promise.all(addresses.map((address) => this.#written.get(address)))
+  }
+
+  /** Waits until every file is on disk. */
+  async synced(): Promise<void> {
+    while (this.#unsynced.length > 0) await this.#syncOldest()
+  }
+
+  async #syncOldest(): Promise<void> {
+    const failure = await this.#unsynced.shift()
+    if (failure !== undefined) throw failure
+  }
+
+  /** Takes a file and its twin over from a release unchanged, by hard link where the file system has them. */
+  async carry(address: string, from: string): Promise<void> {
+    const { joined, fingerprints } = await this.#partsOf(from)
+    const same = joined[address]
+    const files = same ? filesOfJoined(same) : [address]
+    for (const file of files) {
+      const fingerprint = fingerprints[file]
+      if (fingerprint !== undefined) this.#fingerprints.set(file, fingerprint)
+      // A part may have been taken over already, as a file of its own or as a part of another one.
+      if (!this.#carried.has(file)) await this.#link(path.join(this.#folder.releases, from, file), file)
+      this.#carried.add(file)
+    }
+    if (same) this.#joined.set(address, same)
+  }
+
+  /** As `carry`, of a part of joined files; false when the release has no such part with this fingerprint. */
+  async carryPart(address: string, fingerprint: string, from: string): Promise<boolean> {
+    const { fingerprints } = await this.#partsOf(from)
+    if (fingerprints[address] !== fingerprint) return false
+    await this.carry(address, from)
+    return true
+  }
+
+  async #partsOf(release: string): Promise<FolderParts> {
+    const parts = this.#partsOfReleases.get(release) ?? readParts(path.join(this.#folder.releases, release))
+    this.#partsOfReleases.set(release, parts)
+    return await parts
+  }
+
+  /** Gives a file of this draft, and its twin, a second address. */
+  async alias(address: string, second: string): Promise<void> {
+    // Without hard links the file is copied, so all of it must be written.
+    await this.#written.get(address)
+    await this.#link(this.locate(address), second)
+  }
+
+  async #link(original: string, address: string): Promise<void> {
+    const target = await this.#prepare(address)
+    for (const suffix of ['', '.gz']) {
+      const source = original + suffix
+      try {
+        await link(source, target + suffix).catch(async (error: unknown) => {
+          if (suffix === '.gz' && isErrno(error, 'ENOENT')) return
+          if (!isErrno(error, 'EXDEV', 'EPERM', 'ENOTSUP', 'EMLINK')) throw error
+          await copyFile(source, target + suffix)
+          await syncFile(target + suffix)
+        })
+      } catch (error) {
+        throw toStorageError(error, target)
+      }
+    }
+  }
+
+  /** Syncs the draft and moves it to its final place, complete. */
+  async seal(place: 'releases' | 'held'): Promise<void> {
+    await this.synced()
+    await this.#describeParts()
+    try {
+      for (const directory of this.#directories) await syncDirectory(directory)
+      const target = path.join(this.#folder[place], this.id)
+      // A crash after an earlier seal of the same run left a complete directory: replace it.
+      await rm(target, { recursive: true, force: true })
+      await rename(this.#path, target)
+      await syncDirectory(this.#folder[place])
+      this.#sealed = true
+    } catch (error) {
+      throw toStorageError(error, this.#path)
+    }
+  }
+
+  async #describeParts(): Promise<void> {
+    if (this.#joined.size === 0) return
+    const parts: FolderParts = {
+      joined: Object.fromEntries(this.#joined),
+      fingerprints: Object.fromEntries(this.#fingerprints),
+    }
+    const { signal } = new AbortController()
+    await this.write(partsAddress, inOneBatch(JSON.stringify(parts)), signal, { twin: false })
+    await this.synced()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#unsynced)
+    this.#pool.close()
+    if (!this.#sealed) await rm(this.#path, { recursive: true, force: true })
+  }
+
+  /** Where the file at an address of the draft is. */
+  locate(address: string): string {
+    return path.join(this.#path, address)
+  }
+
+  async #prepare(address: string): Promise<string> {
+    const target = this.locate(address)
+    await this.#directory(path.dirname(target))
+    return target
+  }
+
+  async #directory(directory: string): Promise<void> {
+    if (this.#directories.has(directory)) return
+    try {
+      await makeDirectory(directory)
+    } catch (error) {
+      throw toStorageError(error, directory)
+    }
+    // mkdir may have made parents inside the draft, whose entries must be synced too.
+    for (let one = directory; one.startsWith(this.#path); one = path.dirname(one)) this.#directories.add(one)
+  }
+}
+
+async function syncFile(file: string): Promise<void> {
+  const handle = await open(file, 'r+')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function* ofChunks(file: string, start: number, end: number): Texts {
+  for await (const chunk of new Body([{ path: file, offset: start, length: end - start }]).chunks()) yield [chunk]
+}
+
+async function* ofOneFile(texts: Texts): AsyncGenerator<readonly (readonly Buffer[])[]> {
+  for await (const batch of texts) yield [batch]
+}
+
+const writingFiles = 'writing files'
+
+/** Waits for the work, but not after the signal: a store that does not answer would hold it for ever. Throws `aborted`. */
+async function unlessAborted(signal: AbortSignal, work: Promise<void>): Promise<void> {
+  const stop = new AbortController()
+  const aborted = once(signal, 'abort', { signal: stop.signal }).then(() => refuseAborted(signal, writingFiles))
+  aborted.catch(() => undefined)
+  work.catch(() => undefined)
+  try {
+    refuseAborted(signal, writingFiles)
+    await Promise.race([work, aborted])
+  } finally {
+    stop.abort()
+  }
+}

@@ -1,0 +1,41 @@
+import { once } from 'node:events'
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { joiningFiles, refuseAborted } from '../../kernel/refuse-aborted.js'
+import { hashSpans, type SpansHash, type SpansOrder } from './hash-spans.js'
+
+// Hashing fewer bytes takes no longer than starting a thread.
+const fewBytes = 64_000_000
+
+// Beside this file and of its kind: sources run as they are too.
+const ownProgram = new URL(`./hash-thread${extname(import.meta.url)}`, import.meta.url)
+
+// It makes little but what it reads into.
+const resourceLimits = { maxYoungGenerationSizeMb: 1 }
+
+/**
+ * Hashes spans: many bytes in a thread of their own, beside everything else that a release needs. Throws `aborted` on the signal.
+ * `program` is for tests.
+ */
+export async function hashBeside(order: SpansOrder, signal: AbortSignal, program?: URL): Promise<SpansHash> {
+  const bytes = order.spans.reduce((sum, { span: [start, end] }) => sum + end - start, 0)
+  if (bytes <= fewBytes && !program) return await hashSpans(order, { alone: false, signal })
+  refuseAborted(signal, joiningFiles)
+  const worker = new Worker(program ?? ownProgram, { workerData: order, name: 'hash', resourceLimits })
+  const stop = () => void worker.terminate()
+  signal.addEventListener('abort', stop)
+  const answered = new AbortController()
+  try {
+    const [hash] = await Promise.race([
+      once(worker, 'message', answered),
+      once(worker, 'exit', answered).then(([code]) => {
+        refuseAborted(signal, joiningFiles)
+        throw new Error(`the thread that hashes ended with ${code}`)
+      }),
+    ])
+    return hash as SpansHash
+  } finally {
+    signal.removeEventListener('abort', stop)
+    answered.abort()
+  }
+}

@@ -1,0 +1,81 @@
+import { bulkActivitiesPath } from '../../iati/addresses.js'
+import { type Decimal, toMinorUnits } from '../../kernel/money.js'
+import type { Manifest, Sample } from '../read/manifest.js'
+
+// The highest number of decimal places of any currency (ISO 4217).
+const places = 4
+// A release with a larger file is held: it would not reach every consumer (iati.md 15.1).
+const maxFileBytes = 40_000_000
+// The operator is warned of a larger file (iati.md 15.1).
+const warnFileBytes = 20_000_000
+// If more activities than this, and most of all, are invalid, the mapping is wrong and not the data.
+const fewInvalid = 10
+
+/**
+ * Why a release must wait for the operator; undefined when it may go live (architecture.md 2.4). `vanished` are published
+ * identifiers that the new release lacks.
+ */
+export function holdReason(
+  live: Manifest['totals'] | undefined,
+  next: Manifest['totals'],
+  options: {
+    readonly maxLossPercent: number
+    readonly vanished: Sample
+    readonly files: readonly { readonly path: string; readonly bytes: number }[]
+    /** Activities whose newest mapping is invalid: in the live release and in this one. */
+    readonly invalid?: { readonly live: number; readonly next: number }
+    /** Activities whose transactions do not add up to the books. */
+    readonly unbalanced?: Sample
+  },
+): string | undefined {
+  const { vanished, maxLossPercent } = options
+  if (vanished.count > 0) {
+    const named = vanished.sample.join(', ')
+    return `${vanished.count} published ${vanished.count === 1 ? 'identifier' : 'identifiers'} would vanish: ${named}`
+  }
+  const tooLarge = options.files.find((file) => isRegistered(file.path) && file.bytes > maxFileBytes)
+  if (tooLarge) return `${tooLarge.path} would have ${tooLarge.bytes} bytes, more than ${maxFileBytes}`
+  const { unbalanced } = options
+  if (unbalanced && unbalanced.count > 0) {
+    const activities = unbalanced.count === 1 ? '1 activity' : `${unbalanced.count} activities`
+    return `the transactions of ${activities} do not add up to the books: ${unbalanced.sample.join('; ')}`
+  }
+  if (!live) return undefined
+  if (options.invalid && isMappingBroken(options.invalid, next.activities)) {
+    const { invalid } = options
+    return `${invalid.next} of ${next.activities} activities would be invalid (${invalid.live} so far): the mapping or its configuration is wrong`
+  }
+  if (exceedsLoss(BigInt(live.activities), BigInt(next.activities), maxLossPercent)) {
+    return `activities would fall from ${live.activities} to ${next.activities}, by more than ${maxLossPercent}%`
+  }
+  for (const [currency, amount] of Object.entries(live.money)) {
+    const after = next.money[currency] ?? '0'
+    if (exceedsLoss(toMinorUnits(amount as Decimal, places), toMinorUnits(after as Decimal, places), maxLossPercent)) {
+      return `incoming funds would fall from ${currency} ${amount} to ${after}, by more than ${maxLossPercent}%`
+    }
+  }
+  return undefined
+}
+
+/** One sentence for each registered file of the release that is larger than consumers ask for. */
+export function largeFileWarnings({ files }: Manifest): string[] {
+  return files
+    .filter((file) => isRegistered(file.path) && file.bytes > warnFileBytes)
+    .map(
+      ({ path, bytes }) =>
+        `${path} has ${bytes} bytes: consumers ask for at most ${warnFileBytes}, and a release with more than ${maxFileBytes} is held`,
+    )
+}
+
+/** Whether the file is registered with IATI; the bulk copy and the index are not (iati.md 1.4 and 1.5). */
+function isRegistered(path: string): boolean {
+  return /^\/iati\/.*\.xml$/.test(path) && path !== bulkActivitiesPath
+}
+
+function isMappingBroken(invalid: { readonly live: number; readonly next: number }, activities: number): boolean {
+  return invalid.next > fewInvalid && invalid.next > invalid.live && invalid.next * 2 > activities
+}
+
+function exceedsLoss(before: bigint, after: bigint, percent: number): boolean {
+  return before > 0n && (before - after) * 100n > before * BigInt(percent)
+}

@@ -1,0 +1,26 @@
+import { rename, writeFile } from 'node:fs/promises'
+import { manifestPath } from '../../iati/addresses.js'
+import { isoInstantOf } from '../../kernel/dates.js'
+import { checkedRelease } from '../../kernel/release-chain.js'
+import { releaseFolder } from '../folder/release-folder.js'
+import { toStorageError } from '../folder/storage-errors.js'
+import type { PublicationDeps } from '../publication.js'
+import { createReleaseReader } from '../read/release-reader.js'
+
+/**
+ * States, signed, that the live release is what the store calls for, so that readers can tell a set in which nothing changes from
+ * one that somebody keeps back. Without a key there is no statement.
+ */
+export async function stateChecked({ feedsDir, signer, clock }: PublicationDeps): Promise<void> {
+  const live = signer && (await createReleaseReader(feedsDir).live())
+  const manifest = await live?.find(manifestPath)
+  if (!signer || !live || !manifest) return
+  const { checked } = releaseFolder(feedsDir)
+  const facts = { release: live.id, manifestSha256: manifest.sha256, checkedAt: isoInstantOf(clock()) }
+  try {
+    await writeFile(`${checked}.tmp`, `${JSON.stringify(checkedRelease(facts, signer))}\n`)
+    await rename(`${checked}.tmp`, checked)
+  } catch (error) {
+    throw toStorageError(error, checked)
+  }
+}

@@ -1,0 +1,19 @@
+import { createHash } from 'node:crypto'
+import { activityIndexPath } from '../../iati/addresses.js'
+import { noNotices } from '../../kernel/notice.js'
+import { indexFormat } from '../read/activity-index.js'
+import type { Dataset } from './dataset.js'
+
+/** The index of all activities (iati.md 1.5); while no file of activities changes, it is carried over. */
+export function activityIndex(segments: readonly Dataset[]): Dataset {
+  const fingerprint = createHash('sha256').update(`index ${indexFormat}\n`)
+  for (const segment of segments) fingerprint.update(`${segment.path} ${segment.fingerprint}\n`)
+  return {
+    path: activityIndexPath,
+    mediaType: 'application/json; charset=utf-8',
+    records: segments.reduce((sum, { records }) => sum + records, 0),
+    fingerprint: fingerprint.digest('base64'),
+    notices: noNotices,
+    content: { kind: 'index', files: segments },
+  }
+}

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto'
+import { bulkActivitiesPath } from '../../iati/addresses.js'
+import type { IsoInstant } from '../../kernel/dates.js'
+import { addSummaries } from '../../kernel/notice.js'
+import type { Dataset } from './dataset.js'
+import { stampedEnvelope } from './stamped-envelope.js'
+
+/**
+ * All activities in one file (iati.md 1.4). One activity file is published a second time under this address; of several,
+ * the records are served from their files.
+ */
+export function bulkActivities(segments: readonly Dataset[], generated: IsoInstant): Dataset {
+  const [first] = segments
+  if (!first) throw new Error('a release has at least one activity file')
+  const bulk = { path: bulkActivitiesPath, mediaType: first.mediaType }
+  if (segments.length === 1) return { ...first, ...bulk, content: { kind: 'same', as: first.path } }
+  const envelope = stampedEnvelope('iati-activities', generated)
+  const fingerprint = createHash('sha256')
+  for (const segment of segments) fingerprint.update(`${segment.path} ${segment.fingerprint}\n`)
+  return {
+    ...bulk,
+    records: segments.reduce((sum, { records }) => sum + records, 0),
+    fingerprint: fingerprint.digest('base64'),
+    notices: segments.map(({ notices }) => notices).reduce(addSummaries),
+    content: { kind: 'joined', parts: segments.map(({ path }) => path), envelope, envelopeOfParts: envelope },
+  }
+}

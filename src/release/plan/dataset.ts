@@ -1,0 +1,50 @@
+import type { TableFormat } from '../../iati/addresses.js'
+import type { Table } from '../../iati/tables/tables.js'
+import type { NoticeSummary } from '../../kernel/notice.js'
+import type { Connection, Db } from '../../platform/database/connection.js'
+import type { FileEnvelope } from '../bytes/file-writer.js'
+import type { Texts } from '../bytes/texts.js'
+
+/** One unchanging view of the store, and its connection for COPY. */
+export type Snapshot = { readonly db: Db; readonly client: Connection }
+
+/** A planned file of a release. `content` is not read when the live release has the same fingerprint. */
+export type Dataset = {
+  readonly path: string
+  readonly mediaType: string
+  readonly records: number
+  readonly fingerprint: string
+  readonly notices: NoticeSummary
+  readonly content: DatasetContent
+}
+
+/**
+ * The content of a file: texts from the run's snapshot of the store, the bytes of an earlier dataset of this release, the
+ * records of earlier datasets one after the other, the index of their activities, or a table, joined from sections.
+ */
+export type DatasetContent =
+  | { readonly kind: 'texts'; readonly envelope?: FileEnvelope; readonly texts: (client: Connection) => Texts }
+  | { readonly kind: 'same'; readonly as: string }
+  | {
+      readonly kind: 'joined'
+      readonly parts: readonly string[]
+      readonly envelope: FileEnvelope
+      readonly envelopeOfParts?: FileEnvelope
+    }
+  | { readonly kind: 'index'; readonly files: readonly Dataset[] }
+  | TableContent
+
+export type TableContent = {
+  readonly kind: 'table'
+  readonly table: Table
+  readonly format: TableFormat
+  readonly sections: readonly TableSection[]
+}
+
+/** The rows of a table in the segments `first` to `last`, a file at an address of its own. */
+export type TableSection = {
+  readonly first: number
+  readonly last: number
+  readonly address: string
+  readonly fingerprint: string
+}

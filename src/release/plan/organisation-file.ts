@@ -1,0 +1,235 @@
+import { createHash } from 'node:crypto'
+import { organisationsPath } from '../../iati/addresses.js'
+import { inputKey } from '../../iati/input-key.js'
+import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
+import {
+  type Partner,
+  recipientOrgBudget,
+  toOrganisation,
+  toPartnerOrganisation,
+  type YearFigures,
+  yearsOfFile,
+} from '../../iati/mapping/organisation.js'
+import { validateOrganisation } from '../../iati/validation/index.js'
+import { type IsoDate, isoDateOf, isoInstantOf } from '../../kernel/dates.js'
+import { ServiceError } from '../../kernel/errors.js'
+import type { Decimal } from '../../kernel/money.js'
+import {
+  addSummaries,
+  hasError,
+  type Notice,
+  type NoticeSummary,
+  noNotices,
+  summarizeNotices,
+} from '../../kernel/notice.js'
+import type { Element } from '../../kernel/xml/element.js'
+import { writeElement } from '../../kernel/xml/writer.js'
+import type { Connection, Db } from '../../platform/database/connection.js'
+import { findFact } from '../../platform/database/facts.js'
+import type { Run } from '../../work/run.js'
+import type { Texts } from '../bytes/texts.js'
+import type { Manifest } from '../read/manifest.js'
+import {
+  type MoneyScope,
+  moneyByYear,
+  type PartnerRow,
+  partnerTexts,
+  plannedByPartner,
+  publishedPartners,
+} from '../sql/organisation-file.js'
+import type { Dataset, Snapshot } from './dataset.js'
+import { stampedEnvelope } from './stamped-envelope.js'
+
+/** The file, and what the manifest says about the publisher's own record. */
+export type OrganisationFile = { readonly dataset: Dataset; readonly publisherRecord: Manifest['publisherRecord'] }
+
+/**
+ * The organisation file (iati.md 12). If an input changed, it is generated twice: once to hash, once to write, so that it
+ * is never in memory as a whole. An invalid publisher's record stops the run, since its configuration is wrong; an invalid
+ * partner's is left out.
+ */
+export async function organisationFile(
+  config: MappingConfig,
+  run: Run,
+  { db, client }: Snapshot,
+  live: Manifest | undefined,
+): Promise<OrganisationFile> {
+  const day = isoDateOf(run.startedAt)
+  const publisher = publisherText(config, await figures(db, config, day), day)
+  const inputs = await hashOfInputs(client, config, day, publisher)
+  const first = summaryOfLive(live, inputs) ?? (await summarize(client, config, day, publisher))
+  const generated = isoInstantOf(run.startedAt)
+  const before = live?.publisherRecord ?? (await importedRecord(db))
+  const same = before?.hash === first.publisherHash ? before : undefined
+  const publisherRecord = { hash: first.publisherHash, lastUpdated: same?.lastUpdated ?? generated, inputs }
+  return {
+    publisherRecord,
+    dataset: {
+      path: organisationsPath,
+      mediaType: 'application/xml; charset=utf-8',
+      records: first.records,
+      fingerprint: first.hash,
+      notices: first.notices,
+      content: {
+        kind: 'texts',
+        envelope: stampedEnvelope('iati-organisations', generated),
+        texts: async function* (connection): Texts {
+          yield [Buffer.from(`${openTag}last-updated-datetime="${publisherRecord.lastUpdated}" `)]
+          yield [Buffer.from(publisher.before.slice(openTag.length))]
+          for await (const budget of recipientBudgets(connection, config, day)) yield [Buffer.from(budget)]
+          yield [Buffer.from(`${publisher.after}\n`)]
+          for await (const { record, identifier } of partners(connection, config)) {
+            if (!first.invalid.has(identifier)) yield [Buffer.from(`${writeElement(record)}\n`)]
+          }
+        },
+      },
+    },
+  }
+}
+
+/** The organisation file of a release, to be carried over; undefined for a release that has none. */
+export function organisationFileOf(live: Manifest | undefined): OrganisationFile | undefined {
+  const file = live?.files.find(({ path }) => path === organisationsPath)
+  if (!file || !live?.publisherRecord) return undefined
+  const { path, mediaType, records, fingerprint, notices } = file
+  const texts = (): Texts => {
+    throw new Error(`${path} of ${live.release} was to be carried over`)
+  }
+  return {
+    publisherRecord: live.publisherRecord,
+    dataset: { path, mediaType, records, fingerprint, notices, content: { kind: 'texts', texts } },
+  }
+}
+
+const openTag = '<iati-organisation '
+
+/** The publisher's record as the store published it that this one was imported from. */
+async function importedRecord(db: Db): Promise<Manifest['publisherRecord']> {
+  const fact = await findFact(db, 'publisher-record')
+  return fact === undefined ? undefined : (JSON.parse(fact) as Manifest['publisherRecord'])
+}
+
+async function figures(db: Db, config: MappingConfig, day: IsoDate): Promise<YearFigures[]> {
+  const { first, last } = yearsOfFile(day)
+  const money = await moneyByYear(db, scopeOf(config, day))
+  const sum = (year: number, kind: 'paid' | 'fees' | 'planned') =>
+    money.find((one) => one.year === year && one.kind === kind)?.amount ?? ('0' as Decimal)
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index).map((year) => ({
+    year,
+    paid: sum(year, 'paid'),
+    fees: sum(year, 'fees'),
+    planned: sum(year, 'planned'),
+  }))
+}
+
+function scopeOf({ currency }: MappingConfig, day: IsoDate): MoneyScope {
+  const { first, last } = yearsOfFile(day)
+  return { currency, day, first, last }
+}
+
+/** The publisher's record before and after its recipient-org-budgets. */
+type PublisherText = { readonly before: string; readonly after: string }
+
+function publisherText(config: MappingConfig, years: readonly YearFigures[], day: IsoDate): PublisherText {
+  const organisation = toOrganisation(config, years, day)
+  const findings = check(organisation, config, day)
+  if (hasError(findings)) {
+    const reasons = findings.map((finding) => `${finding.path}: ${finding.detail}`).join('; ')
+    throw new ServiceError('configuration-invalid', `the reporting organisation is not valid IATI: ${reasons}`)
+  }
+  const text = writeElement(organisation)
+  const cut = Math.min(
+    ...['<total-expenditure>', '<document-link '].map((tag) => text.indexOf(tag)).filter((at) => at > 0),
+  )
+  return { before: text.slice(0, cut), after: text.slice(cut) }
+}
+
+function check(organisation: Element, config: MappingConfig, day: IsoDate): Notice[] {
+  return validateOrganisation(organisation, { today: day, reportingOrgRef: config.reportingOrg.ref })
+}
+
+/** What is known of the file before it is written. */
+type FileSummary = {
+  readonly publisherHash: string
+  readonly hash: string
+  readonly records: number
+  readonly notices: NoticeSummary
+  /** Identifiers of partners whose records must stay out. */
+  readonly invalid: ReadonlySet<string>
+}
+
+/** A hash of everything that the file is made from. */
+async function hashOfInputs(
+  client: Connection,
+  config: MappingConfig,
+  day: IsoDate,
+  { before, after }: PublisherText,
+): Promise<string> {
+  const hash = createHash('md5').update(`${inputKey(config)}\n${before}\n${after}\n`)
+  for await (const texts of partnerTexts(client, scopeOf(config, day))) {
+    for (const text of texts) hash.update(text).update('\n')
+  }
+  return hash.digest('hex')
+}
+
+/** The summary of the live release's file, if that was made from the same inputs. */
+function summaryOfLive(live: Manifest | undefined, inputs: string): FileSummary | undefined {
+  const file = live?.files.find(({ path }) => path === organisationsPath)
+  if (!file || live?.publisherRecord?.inputs !== inputs) return undefined
+  const { fingerprint, records, notices } = file
+  // The file is carried over, so nobody asks which partners are invalid.
+  return { publisherHash: live.publisherRecord.hash, hash: fingerprint, records, notices, invalid: new Set() }
+}
+
+/** Generates the file once, for hashes, counts and findings. */
+async function summarize(
+  client: Connection,
+  config: MappingConfig,
+  day: IsoDate,
+  publisher: PublisherText,
+): Promise<FileSummary> {
+  const hash = createHash('md5').update(publisher.before)
+  for await (const budget of recipientBudgets(client, config, day)) hash.update(budget)
+  hash.update(publisher.after)
+  const publisherHash = hash.copy().digest('hex')
+  let notices = noNotices
+  let records = 1
+  const invalid = new Set<string>()
+  for await (const { record, identifier } of partners(client, config)) {
+    const findings = check(record, config, day)
+    if (findings.length > 0) notices = addSummaries(notices, summarizeNotices(findings))
+    if (hasError(findings)) {
+      invalid.add(identifier)
+      continue
+    }
+    hash.update('\n').update(writeElement(record))
+    records += 1
+  }
+  return { publisherHash, hash: hash.digest('hex'), records, notices, invalid }
+}
+
+async function* recipientBudgets(client: Connection, config: MappingConfig, day: IsoDate): AsyncGenerator<string> {
+  for await (const row of plannedByPartner(client, scopeOf(config, day))) {
+    const budget = recipientOrgBudget(toPartner(row), { year: row.year, planned: row.amount }, config)
+    if (budget) yield writeElement(budget)
+  }
+}
+
+/** The records of partners, one for each identifier. */
+async function* partners(
+  client: Connection,
+  config: MappingConfig,
+): AsyncGenerator<{ readonly record: Element; readonly identifier: string }> {
+  let last: string | undefined
+  for await (const row of publishedPartners(client)) {
+    const record = toPartnerOrganisation(toPartner(row), config)
+    const identifier = record?.children[0]?.text
+    if (!record || identifier === undefined || identifier === last) continue
+    last = identifier
+    yield { record, identifier }
+  }
+}
+
+function toPartner({ name, ein, orgRef, url }: PartnerRow): Partner {
+  return { name, ...(ein !== null && { ein }), ...(orgRef !== null && { orgRef }), ...(url !== null && { url }) }
+}

@@ -1,0 +1,159 @@
+import { activitiesPath, projectFeedIndexPath } from '../../iati/addresses.js'
+import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
+import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
+import type { Connection } from '../../platform/database/connection.js'
+import { copyRows } from '../../platform/database/copy-rows.js'
+import { findFact } from '../../platform/database/facts.js'
+import type { Run } from '../../work/run.js'
+import type { Texts } from '../bytes/texts.js'
+import type { Manifest, Sample } from '../read/manifest.js'
+import type { ReadableRelease } from '../read/release-reader.js'
+import { vanishedIdentifiers } from '../sql/published-identifiers.js'
+import { copySegmentSql, heldRenderings, reportFeedsFingerprint, unbalancedRenderings } from '../sql/renderings.js'
+import { incomingMoney, listSegments } from '../sql/segments.js'
+import { rowsFormat } from '../tables/table-pieces.js'
+import { activityIndex } from './activity-index.js'
+import { bulkActivities } from './bulk-activities.js'
+import type { Dataset, Snapshot } from './dataset.js'
+import { descriptions } from './descriptions.js'
+import { organisationFile, organisationFileOf } from './organisation-file.js'
+import { feedList, reportDatasets } from './report-datasets.js'
+import { stampedEnvelope } from './stamped-envelope.js'
+import { tableDatasets } from './table-datasets.js'
+
+const xmlMediaType = 'application/xml; charset=utf-8'
+// Listed in the manifest; the count is exact.
+const maxHeldNamed = 100
+
+/** A release that differs from the live one. */
+export type ReleasePlan = {
+  readonly verdict: 'build'
+  readonly datasets: readonly Dataset[]
+  readonly publisherRecord: Manifest['publisherRecord']
+  readonly feeds: { readonly count: number; readonly entries: number; readonly fingerprint: string }
+  readonly held: Manifest['held']
+  readonly totals: Manifest['totals']
+  /** Whether the same activities are published as in the live release. */
+  readonly isSameSet: boolean
+  /** Published identifiers that the release lacks. */
+  readonly vanished: Sample
+  /** Activities whose transactions do not add up to the books. */
+  readonly unbalanced: Sample
+  /** A person removed data on purpose: smaller totals than the live release's do not hold this one. */
+  readonly lossAccepted: boolean
+}
+
+/** What a snapshot of the store calls for. */
+export type PlanResult =
+  | ReleasePlan
+  | { readonly verdict: 'unchanged'; readonly live: ReadableRelease; readonly held: Manifest['held'] }
+  | { readonly verdict: 'empty'; readonly reason: string; readonly held: Manifest['held'] }
+
+export type PlanOptions = {
+  /** By which the release can be verified (PEM); it is published with it. */
+  readonly publicKey?: string | undefined
+  /** Whether the content of kind `organisations` is that of the live release. */
+  readonly isSameSet?: boolean
+}
+
+/** Plans a release of everything rendered, without writing anything. */
+export async function planRelease(
+  config: MappingConfig,
+  run: Run,
+  snapshot: Snapshot,
+  live: ReadableRelease | undefined,
+  { publicKey, isSameSet = false }: PlanOptions = {},
+): Promise<PlanResult> {
+  const { db } = snapshot
+  const heldRows = await heldRenderings(db, maxHeldNamed)
+  const held: Manifest['held'] = {
+    count: heldRows.count,
+    sample: heldRows.sample.map(({ identifier, projectId, stillPublished, notices }) => ({
+      identifier,
+      projectId,
+      stillPublished,
+      notices: notices
+        .filter((notice) => notice.severity === 'error')
+        .slice(0, 5)
+        .map(({ code, severity, path, detail }) => ({ code, severity, path, detail })),
+    })),
+  }
+  const segments = await listSegments(db, rowsFormat)
+  if (segments.length === 0) {
+    return { verdict: 'empty', reason: emptyReason(held), held }
+  }
+  const generated = isoInstantOf(run.startedAt)
+  const feeds = await reportFeedsFingerprint(db)
+  const organisations =
+    (isSameSet ? organisationFileOf(live?.manifest) : undefined) ??
+    (await organisationFile(config, run, snapshot, live?.manifest))
+  const envelope = stampedEnvelope('iati-activities', generated)
+  const activityFiles = segments.map(
+    (segment): Dataset => ({
+      path: activitiesPath(segment.segment),
+      mediaType: xmlMediaType,
+      records: segment.activities,
+      fingerprint: segment.fingerprint,
+      notices: { errors: 0, warnings: segment.warnings, infos: segment.infos, byCode: segment.noticeCounts },
+      content: {
+        kind: 'texts',
+        envelope,
+        texts: (connection) => textsOfSegment(connection, segment.segment),
+      },
+    }),
+  )
+  const reports = await reportDatasets(config, db)
+  const files: Dataset[] = [
+    ...activityFiles,
+    bulkActivities(activityFiles, generated),
+    activityIndex(activityFiles),
+    organisations.dataset,
+    ...reports,
+    ...feedList(config, feeds, reports.length > 0),
+    ...tableDatasets(segments),
+  ]
+  const datasets = [...files, ...descriptions(config, files, publicKey)]
+  const plan: ReleasePlan = {
+    verdict: 'build',
+    datasets,
+    publisherRecord: organisations.publisherRecord,
+    feeds,
+    held,
+    totals: {
+      activities: segments.reduce((sum, segment) => sum + segment.activities, 0),
+      money: await incomingMoney(db, segments),
+    },
+    isSameSet,
+    vanished: isSameSet ? { count: 0, sample: [] } : await vanishedIdentifiers(db, 10),
+    unbalanced: await unbalancedRenderings(db, { sinceRun: live?.manifest.run ?? 0, day: isoDateOf(run.startedAt) }, 5),
+    lossAccepted: live !== undefined && (await findFact(db, 'loss-accepted-from')) === live.id,
+  }
+  return live && isSameContent(live.manifest, plan) ? { verdict: 'unchanged', live, held } : plan
+}
+
+/** Why there is nothing to publish, in one sentence. */
+function emptyReason({ count, sample }: Manifest['held']): string {
+  if (count === 0) return 'the store holds no project that can be published'
+  const codes = new Set(sample.flatMap(({ notices }) => notices.map(({ code }) => code)))
+  return `none of the ${count} activities is valid: ${[...codes].slice(0, 5).join(', ')}`
+}
+
+/** Whether a release has what is planned: the same files with the same records, the same held activities. */
+export function isSameContent(release: Manifest, plan: ReleasePlan): boolean {
+  const before = new Map(release.files.map((file) => [file.path, file.fingerprint]))
+  const after = [...plan.datasets, { path: projectFeedIndexPath, fingerprint: plan.feeds.fingerprint }]
+  return (
+    before.size === after.length &&
+    after.every(({ path, fingerprint }) => before.get(path) === fingerprint) &&
+    JSON.stringify(release.held) === JSON.stringify(plan.held)
+  )
+}
+
+const lineBreak = Buffer.from('\n')
+
+/** The texts of a segment, each on a line of its own. */
+async function* textsOfSegment(client: Connection, segment: number): Texts {
+  for await (const rows of copyRows(client, copySegmentSql(segment))) {
+    yield rows.flatMap(([text]) => (text ? [text, lineBreak] : []))
+  }
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto'
+import { feedListPath, reportsArchivePath, reportsFeedPath } from '../../iati/addresses.js'
+import { feedListHead, feedListLine, feedListTail } from '../../iati/atom/feed-list.js'
+import {
+  type FeedConfig,
+  recentReportFeed,
+  reportArchive,
+  titleOfFeed,
+  toFeedConfig,
+} from '../../iati/atom/report-feed.js'
+import { inputKey } from '../../iati/input-key.js'
+import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
+import { noNotices } from '../../kernel/notice.js'
+import { sanitizeReports } from '../../kernel/report-html.js'
+import type { Connection, Db } from '../../platform/database/connection.js'
+import { copyRows } from '../../platform/database/copy-rows.js'
+import type { Texts } from '../bytes/texts.js'
+import { inOneBatch } from '../bytes/texts.js'
+import { copyFeedHeadsSql } from '../sql/renderings.js'
+import { archivedReports, currentReports, listReportArchives } from '../sql/report-archives.js'
+import type { Dataset } from './dataset.js'
+
+const mediaType = 'application/atom+xml; charset=utf-8'
+
+/**
+ * The feed of all reports and its archives (RFC 5005). The fingerprint of an archive comes from the digests of its reports,
+ * so that its text is generated only when it changed.
+ */
+export async function reportDatasets(config: MappingConfig, db: Db): Promise<Dataset[]> {
+  const feedConfig = toFeedConfig(config)
+  const archives = await listReportArchives(db)
+  const reports = await sanitizeReports(await currentReports(db))
+  const feed = recentReportFeed(reports, feedConfig, archives.at(-1)?.archive)
+  if (!feed) return []
+  const key = inputKey(config)
+  return [
+    {
+      path: reportsFeedPath,
+      mediaType,
+      records: feed.entries,
+      fingerprint: md5(feed.text),
+      notices: noNotices,
+      content: { kind: 'texts', texts: () => inOneBatch(feed.text) },
+    },
+    ...archives.map(({ archive, reports, digest }, index): Dataset => {
+      const previous = archives[index - 1]?.archive
+      return {
+        path: reportsArchivePath(archive),
+        mediaType,
+        records: reports,
+        fingerprint: md5([key, digest, archive, previous].join(' ')),
+        notices: noNotices,
+        content: { kind: 'texts', texts: () => archiveText(db, feedConfig, archive, previous) },
+      }
+    }),
+  ]
+}
+
+/** The list of all feeds; while no feed of a project changes, it is carried over. */
+export function feedList(
+  config: MappingConfig,
+  feeds: { readonly count: number; readonly fingerprint: string },
+  hasReports: boolean,
+): Dataset[] {
+  if (!hasReports) return []
+  const feedConfig = toFeedConfig(config)
+  const head = feedListHead(feedConfig)
+  return [
+    {
+      path: feedListPath,
+      mediaType: 'text/x-opml; charset=utf-8',
+      records: feeds.count + 1,
+      fingerprint: md5([head, feeds.fingerprint].join(' ')),
+      notices: noNotices,
+      content: { kind: 'texts', texts: (connection) => feedListTexts(connection, feedConfig, head) },
+    },
+  ]
+}
+
+async function* feedListTexts(connection: Connection, config: FeedConfig, head: string): Texts {
+  yield [Buffer.from(head)]
+  for await (const rows of copyRows(connection, copyFeedHeadsSql)) {
+    yield rows.map(([id, text]) =>
+      Buffer.from(feedListLine(Number(id?.readBigInt64BE(0)), titleOfFeed(String(text)), config)),
+    )
+  }
+  yield [Buffer.from(feedListTail)]
+}
+
+async function* archiveText(db: Db, config: FeedConfig, archive: number, previous: number | undefined): Texts {
+  const reports = await sanitizeReports(await archivedReports(db, archive))
+  const feed = reportArchive(reports, config, archive, previous)
+  if (feed) yield [Buffer.from(feed.text)]
+}
+
+function md5(text: string): string {
+  return createHash('md5').update(text).digest('hex')
+}

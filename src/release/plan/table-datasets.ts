@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import { type TableFormat, tableFormats, tablePath } from '../../iati/addresses.js'
+import { tables, tablesVersion } from '../../iati/tables/tables.js'
+import { noNotices } from '../../kernel/notice.js'
+import type { Segment } from '../sql/segments.js'
+import type { Dataset, TableSection } from './dataset.js'
+
+const mediaTypes = {
+  csv: 'text/csv; charset=utf-8; header=present',
+  parquet: 'application/vnd.apache.parquet',
+} as const satisfies Record<TableFormat, string>
+
+// A file has the activities of so many segments: a release of a million projects has a few thousand files of tables.
+const segmentsOfFile = 16
+// So many are written again when an activity of them changed; with fewer there were more files to be synced and linked.
+const segmentsOfSection = 4
+
+/**
+ * The tables of what the activities say, in files of as many segments each, so that a file whose activities say the same in it
+ * is carried over. A file is joined from sections, which are carried over as well.
+ */
+export function tableDatasets(segments: readonly Segment[]): Dataset[] {
+  return groupsOf(segments, segmentsOfFile).flatMap(({ number, segments: ofFile }) =>
+    tableFormats.flatMap((format) =>
+      tables.map((table, index): Dataset => {
+        const path = tablePath(table.name, number, format)
+        const sections = groupsOf(ofFile, segmentsOfSection).flatMap((section): TableSection[] => {
+          if (countOf(section.segments, index) === 0) return []
+          const first = (section.number - 1) * segmentsOfSection + 1
+          return [
+            {
+              ...{ first, last: first + segmentsOfSection - 1, address: `${path}.part-${section.number}` },
+              fingerprint: fingerprintOf(section.segments, index),
+            },
+          ]
+        })
+        return {
+          ...{ path, mediaType: mediaTypes[format], records: countOf(ofFile, index) },
+          ...{ fingerprint: fingerprintOf(ofFile, index), notices: noNotices },
+          content: { kind: 'table', table, format, sections },
+        }
+      }),
+    ),
+  )
+}
+
+/** The segments in groups by number, `size` numbers in each. */
+function groupsOf(
+  segments: readonly Segment[],
+  size: number,
+): { readonly number: number; readonly segments: readonly Segment[] }[] {
+  const numberOf = ({ segment }: Segment) => Math.ceil(segment / size)
+  return [...new Set(segments.map(numberOf))].map((number) => ({
+    number,
+    segments: segments.filter((one) => numberOf(one) === number),
+  }))
+}
+
+function countOf(segments: readonly Segment[], table: number): number {
+  return segments.reduce((sum, { rows }) => sum + (rows[table]?.count ?? 0), 0)
+}
+
+function fingerprintOf(segments: readonly Segment[], table: number): string {
+  const hash = createHash('md5')
+  for (const { segment, rows } of segments) hash.update(`${segment} ${rows[table]?.hash}\n`)
+  return `${tablesVersion} ${hash.digest('hex')}`
+}

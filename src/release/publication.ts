@@ -1,0 +1,52 @@
+import type { MappingConfig } from '../iati/mapping/mapping-config.js'
+import type { validateActivity, XsdValidator } from '../iati/validation/index.js'
+import type { Clock } from '../kernel/dates.js'
+import type { SigningKey } from '../kernel/release-chain.js'
+import type { Store } from '../platform/database/store.js'
+import type { IdRange, Outcome, RenderCounts, Run, RunProgress } from '../work/run.js'
+import type { StageListener } from './render/stages.js'
+
+export type Progress = (stage: RunProgress['stage'], done: number, total: number) => void
+
+export type WorkOptions = { readonly signal: AbortSignal; readonly onProgress?: Progress }
+
+/** Steps of a publication that leave something behind; a process may die after any of them. */
+export type PublicationStep = 'rendered' | 'begun' | 'written' | 'promised' | 'sealed' | 'switched' | 'recorded'
+
+/** The work of a publication, without any queue; every step may be repeated after a crash. */
+export type Publication = {
+  /** Cuts the stale projects into shards of about `size`; [] when nothing is stale. */
+  planShards(run: Run, size?: number): Promise<IdRange[]>
+  renderShard(run: Run, shard: IdRange, options: WorkOptions): Promise<RenderCounts>
+  /** Assembles, checks and commits a release of everything rendered; throws ServiceError for failures. */
+  publishRelease(run: Run, options: WorkOptions): Promise<Outcome>
+}
+
+/** What rendering needs. */
+export type RenderDeps = {
+  readonly store: Store
+  readonly mappingConfig: MappingConfig
+  /** Checks every rendered batch by the official schema, when its files are there. */
+  readonly xsd?: XsdValidator
+  /** What checks a mapped activity; `validateActivity` when not given. A bench compares without. */
+  readonly check?: typeof validateActivity
+  /** Receives every step once it is done; tests end the process there. */
+  readonly onStep?: (step: PublicationStep) => void
+  /** Receives the milliseconds that a stage of rendering took; benches add them up. */
+  readonly onStageMs?: StageListener
+}
+
+/** What work on the folder of published files needs. */
+export type FolderDeps = { readonly store: Store; readonly feedsDir: string; readonly clock: Clock }
+
+/** What operating releases needs: their folder, and how many superseded ones stay. */
+export type OperateDeps = FolderDeps & { readonly keepReleases: number }
+
+export type PublicationDeps = RenderDeps &
+  OperateDeps & {
+    /** What releases are signed with. */
+    readonly signer?: SigningKey
+    readonly maxLossPercent: number
+    /** How long publishing waits for another holder of its lock before it takes the lock over; 10 s when not given. */
+    readonly lockPatienceMs?: number
+  }

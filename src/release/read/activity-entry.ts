@@ -1,0 +1,221 @@
+import { type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.js'
+import { activityChildren, unescapeText } from './activity-text.js'
+import type { PublishedActivity } from './release-contents.js'
+
+/** Sums of one currency: the budget (revised, else original), transactions of type 1, and those of types 3 and 4. */
+export type MoneySums = { readonly budget: Decimal; readonly in: Decimal; readonly out: Decimal }
+
+/** What the index says about one activity (iati.md 1.5). */
+export type ActivityEntry = {
+  readonly identifier: string
+  readonly project: number
+  /** The place of the record in its file, in bytes. */
+  readonly offset: number
+  readonly length: number
+  /** SHA-256 of the record without `last-updated-datetime`. */
+  readonly hash: string
+  readonly changed: string
+  readonly title: string
+  /** Code of ActivityStatus. */
+  readonly status: string
+  /** The actual start, else the planned one; the same for the end. */
+  readonly start?: string
+  readonly end?: string
+  readonly countries: readonly string[]
+  /** DAC purpose codes (vocabulary 1). */
+  readonly sectors: readonly string[]
+  /** The platform's own themes (vocabulary 99) with their names. */
+  readonly themes: Readonly<Record<string, string>>
+  /** Percentages of the countries, sectors and themes, in their order, where there are several. */
+  readonly shares?: { readonly [Kind in SharedKind]?: readonly Decimal[] }
+  /** The first implementing organisation. */
+  readonly partner?: { readonly ref?: string; readonly name: string }
+  /** Address of the project's own page on the platform. */
+  readonly page?: string
+  /** Address of the first picture. */
+  readonly picture?: string
+  readonly money: Readonly<Record<string, MoneySums>>
+  /** Years that a budget covers. */
+  readonly budgetYears: readonly number[]
+  /** Bit n is set where the activity has `indexedElements[n]`. */
+  readonly has: number
+}
+
+/** What the money of an activity is split by. */
+export type SharedKind = 'countries' | 'sectors' | 'themes'
+
+/** Received and paid out by currency and month. */
+export type Months = Readonly<Record<string, Readonly<Record<string, { readonly in: Decimal; readonly out: Decimal }>>>>
+
+/** Children of `iati-activity` in the order of the schema; new ones go to the end. */
+export const indexedElements: readonly string[] = `iati-identifier reporting-org title description participating-org
+  other-identifier activity-status activity-date contact-info activity-scope recipient-country recipient-region location
+  sector tag country-budget-items humanitarian-scope policy-marker collaboration-type default-flow-type default-finance-type
+  default-aid-type default-tied-status budget planned-disbursement capital-spend transaction document-link related-activity
+  legacy-data conditions result crs-add fss`.split(/\s+/)
+
+const bits = new Map(indexedElements.map((name, index) => [name, 2 ** index]))
+// The highest number of decimal places of any currency (ISO 4217).
+const places = 4
+
+/** The entry of an activity, and its transactions added to `months`. */
+export function toEntry(activity: PublishedActivity, months: MonthSums): ActivityEntry {
+  const { text } = activity
+  const names = new Set<string>()
+  const dates: Record<string, string> = {}
+  const countries: string[] = []
+  const sectors: string[] = []
+  const themes: Record<string, string> = {}
+  const shares: Record<SharedKind, Decimal[]> = { countries: [], sectors: [], themes: [] }
+  const years = new Set<number>()
+  const budgets = { '1': new Sums(), '2': new Sums() }
+  const received = new Sums()
+  const paid = new Sums()
+  let title = ''
+  let status = ''
+  let partner: ActivityEntry['partner']
+  let page: string | undefined
+  let picture: string | undefined
+  for (const { name, attribute, content } of activityChildren(text)) {
+    names.add(name)
+    if (name === 'title') title = narrativeOf(content)
+    else if (name === 'activity-status') status = attribute('code') ?? ''
+    else if (name === 'activity-date') dates[attribute('type') ?? ''] = attribute('iso-date') ?? ''
+    else if (name === 'recipient-country') {
+      countries.push(attribute('code') ?? '')
+      shares.countries.push(shareOf(attribute))
+    } else if (name === 'sector') {
+      const code = attribute('code') ?? ''
+      const isTheme = attribute('vocabulary') === '99'
+      if (isTheme) themes[code] = narrativeOf(content)
+      else sectors.push(code)
+      shares[isTheme ? 'themes' : 'sectors'].push(shareOf(attribute))
+    } else if (name === 'participating-org' && attribute('role') === '4') {
+      const ref = attribute('ref')
+      partner ??= { ...(ref !== undefined && { ref }), name: narrativeOf(content) }
+    } else if (name === 'document-link') {
+      if (attribute('format')?.startsWith('image/')) picture ??= attribute('url')
+      else if (content.includes('<category code="A12"/>')) page ??= attribute('url')
+    } else if (name === 'budget') {
+      const [from = 0, to = 0] = [...content.matchAll(/<period-(?:start|end) iso-date="(\d{4})/g)].map(
+        (one) => +(one[1] ?? 0),
+      )
+      for (let year = from; year <= to; year++) years.add(year)
+      budgets[attribute('type') === '2' ? '2' : '1'].add(amountOf(content))
+    } else if (name === 'transaction') {
+      const type = /<transaction-type code="(\d+)"/.exec(content)?.[1]
+      const side = type === '1' ? 'in' : type === '3' || type === '4' ? 'out' : undefined
+      if (!side) continue
+      const value = amountOf(content)
+      const sums = side === 'in' ? received : paid
+      sums.add(value)
+      months.add(/<transaction-date iso-date="(\d{4}-\d\d)/.exec(content)?.[1] ?? '', side, value)
+    }
+  }
+  const start = dates['2'] ?? dates['1']
+  const end = dates['4'] ?? dates['3']
+  const budget = budgets['2'].size > 0 ? budgets['2'] : budgets['1']
+  const currencies = [...new Set([budget, received, paid].flatMap((sums) => [...sums.keys()]))].sort()
+  return {
+    identifier: activity.identifier,
+    project: activity.projectId,
+    offset: activity.offset,
+    length: activity.length,
+    hash: activity.hash,
+    changed: / last-updated-datetime="([^"]*)"/.exec(text)?.[1] ?? '',
+    title,
+    status,
+    ...(start !== undefined && { start }),
+    ...(end !== undefined && { end }),
+    countries,
+    sectors,
+    themes,
+    ...severalOf(shares),
+    ...(partner && { partner }),
+    ...(page !== undefined && { page }),
+    ...(picture !== undefined && { picture }),
+    money: Object.fromEntries(
+      currencies.map((currency) => [
+        currency,
+        { budget: budget.of(currency), in: received.of(currency), out: paid.of(currency) },
+      ]),
+    ),
+    budgetYears: [...years].sort(),
+    has: [...names].reduce((sum, name) => sum + (bits.get(name) ?? 0), 0),
+  }
+}
+
+function shareOf(attribute: (name: string) => string | undefined): Decimal {
+  return (attribute('percentage') ?? '100') as Decimal
+}
+
+function severalOf(shares: Readonly<Record<SharedKind, readonly Decimal[]>>): Pick<ActivityEntry, 'shares'> {
+  const several = Object.entries(shares).filter(([, list]) => list.length > 1)
+  return several.length === 0 ? {} : { shares: Object.fromEntries(several) }
+}
+
+type Value = { readonly currency: string; readonly units: bigint }
+
+/** Sums by currency. */
+class Sums extends Map<string, bigint> {
+  add({ currency, units }: Value): void {
+    this.set(currency, (this.get(currency) ?? 0n) + units)
+  }
+
+  of(currency: string): Decimal {
+    return toAmount(this.get(currency) ?? 0n)
+  }
+}
+
+/** Sums of transactions by month. */
+export class MonthSums {
+  readonly #months = new Map<string, { readonly in: Sums; readonly out: Sums }>()
+
+  add(month: string, side: 'in' | 'out', value: Value): void {
+    let sums = this.#months.get(month)
+    if (!sums) {
+      sums = { in: new Sums(), out: new Sums() }
+      this.#months.set(month, sums)
+    }
+    sums[side].add(value)
+  }
+
+  addAll(months: Months): void {
+    for (const [currency, sums] of Object.entries(months)) {
+      for (const [month, { in: received, out: paid }] of Object.entries(sums)) {
+        this.add(month, 'in', { currency, units: toUnits(received) })
+        this.add(month, 'out', { currency, units: toUnits(paid) })
+      }
+    }
+  }
+
+  toJSON(): Months {
+    const months: Record<string, Record<string, { in: Decimal; out: Decimal }>> = {}
+    for (const [month, sums] of [...this.#months].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      for (const currency of new Set([...sums.in.keys(), ...sums.out.keys()])) {
+        months[currency] ??= {}
+        months[currency][month] = { in: sums.in.of(currency), out: sums.out.of(currency) }
+      }
+    }
+    return months
+  }
+}
+
+/** An amount in the units that sums of any currency are made in. */
+export function toUnits(amount: Decimal): bigint {
+  return toMinorUnits(amount, places)
+}
+
+/** The amount of such units, without zeros at its end. */
+export function toAmount(units: bigint): Decimal {
+  return fromMinorUnits(units, places).replace(/\.?0+$/, '') as Decimal
+}
+
+function amountOf(content: string): Value {
+  const [, currency = '', amount = '0'] = /<value currency="([A-Z]{3})"[^>]*>([^<]*)</.exec(content) ?? []
+  return { currency, units: toUnits(amount as Decimal) }
+}
+
+function narrativeOf(content: string): string {
+  return unescapeText(/<narrative[^>]*>([^<]*)</.exec(content)?.[1] ?? '')
+}

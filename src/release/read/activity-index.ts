@@ -1,0 +1,169 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { activityIndexPath } from '../../iati/addresses.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { type ActivityEntry, indexedElements, MonthSums, type Months } from './activity-entry.js'
+import type { ReadableRelease } from './release-reader.js'
+
+/** Raise it with every change of what the index says about the same activity. */
+export const indexFormat = 2
+
+// The index is one JSON document with one line for each activity, so that it is written and read line by line.
+export const indexStart = `{"format":${indexFormat},"elements":${JSON.stringify(indexedElements)},"files":[`
+export const indexEnd = '\n]}\n'
+
+/** The line before the activities of a file. */
+export function fileStart(path: string): string {
+  return `{"path":${JSON.stringify(path)},"activities":[`
+}
+
+/** The line after them. */
+export function fileEnd(months: MonthSums): string {
+  return `],"months":${JSON.stringify(months)}}`
+}
+
+/** The position of an entry among all of its release. */
+export type Row = number
+
+type IndexParts = {
+  /** Paths of the files with their first row, in order. */
+  readonly files: { readonly path: string; readonly from: Row }[]
+  /** First byte of each entry, and the first byte after it, by turns. */
+  readonly places: number[]
+  readonly rowByProject: Map<number, Row>
+  readonly months: MonthSums
+}
+
+/** The entries of a release in memory, as the bytes of the index with the place of each entry. */
+export class ActivityIndex {
+  /** Entries, one for each activity. */
+  readonly count: number
+  /** Received and paid out, of all activities. */
+  readonly months: Months
+  readonly #bytes: Buffer
+  readonly #files: IndexParts['files']
+  readonly #places: Float64Array
+  readonly #rowByProject: ReadonlyMap<number, Row>
+
+  private constructor(bytes: Buffer, { files, places, rowByProject, months }: IndexParts) {
+    this.#bytes = bytes
+    this.#files = files
+    this.#places = Float64Array.from(places)
+    this.#rowByProject = rowByProject
+    this.count = places.length / 2
+    this.months = months.toJSON()
+  }
+
+  /** Reads the index of a release; undefined for a release of an earlier version, which has none. */
+  static async read(release: ReadableRelease): Promise<ActivityIndex | undefined> {
+    const file = await release.find(activityIndexPath)
+    if (!file) return undefined
+    const bytes = await file.identity.bytes()
+    return new ActivityIndex(bytes, await partsOf(bytes))
+  }
+
+  /** The entry in a row; parsed anew each time, so that 100,000 of them cost no more than their bytes. */
+  entry(row: Row): ActivityEntry {
+    const [from = 0, to = 0] = [this.#places[2 * row], this.#places[2 * row + 1]]
+    return JSON.parse(this.#bytes.toString('utf8', from, to)) as ActivityEntry
+  }
+
+  /** The row of a project's activity; undefined when it has none. */
+  rowOfProject(project: number): Row | undefined {
+    return this.#rowByProject.get(project)
+  }
+
+  /** The row of an activity; undefined when it is not published. */
+  rowOf(identifier: string): Row | undefined {
+    const row = this.rowOfProject(Number(/(\d+)$/.exec(identifier)?.[1]))
+    return row !== undefined && this.entry(row).identifier === identifier ? row : undefined
+  }
+
+  /** The rows of a file's activities, in project order. */
+  rowsOf(path: string): { readonly from: Row; readonly to: Row } {
+    const at = this.#files.findIndex((file) => file.path === path)
+    return { from: this.#files[at]?.from ?? 0, to: at < 0 ? 0 : (this.#files[at + 1]?.from ?? this.count) }
+  }
+
+  /** The path of the file that holds an activity. */
+  pathOf(row: Row): string {
+    return this.#files.findLast(({ from }) => from <= row)?.path ?? ''
+  }
+}
+
+/** Reads the index of a release; undefined as `ActivityIndex.read`. */
+export type IndexReader = (release: ReadableRelease) => Promise<ActivityIndex | undefined>
+
+// The live release's, and that of the one before while answers from it are being made.
+const keptIndexes = 2
+
+/** A reader that keeps the newest indexes in memory, by their bytes: releases with the same activities share one. */
+export function createIndexReader(): IndexReader {
+  const kept = new Map<string, Promise<ActivityIndex | undefined>>()
+  return async (release) => {
+    const sha256 = release.manifest.files.find(({ path }) => path === activityIndexPath)?.sha256
+    if (sha256 === undefined) return undefined
+    const known = kept.get(sha256)
+    if (known) return await known
+    const reading = ActivityIndex.read(release)
+    kept.set(sha256, reading)
+    try {
+      const index = await reading
+      for (const oldest of kept.keys()) {
+        if (kept.size <= keptIndexes) break
+        kept.delete(oldest)
+      }
+      return index
+    } catch (error) {
+      // A failure is not kept; concurrent readers share it.
+      kept.delete(sha256)
+      throw error
+    }
+  }
+}
+
+// Lines read before other work gets a turn.
+const linesTogether = 1000
+
+async function partsOf(bytes: Buffer): Promise<IndexParts> {
+  const parts: IndexParts = { files: [], places: [], rowByProject: new Map(), months: new MonthSums() }
+  let lines = 0
+  for (let from = 0; from < bytes.length; ) {
+    const end = bytes.indexOf(10, from)
+    const isLast = bytes[end - 1] === 0x2c
+    addLine(parts, bytes, from, isLast ? end - 1 : end)
+    from = end + 1
+    if (++lines % linesTogether === 0) await nextTurn()
+  }
+  return parts
+}
+
+function addLine({ files, places, rowByProject, months }: IndexParts, bytes: Buffer, from: number, to: number): void {
+  // Every entry begins with identifier and project.
+  const start = bytes.toString('latin1', from, Math.min(to, from + 400))
+  const project = /^\{"identifier":"(?:[^"\\]|\\.)*","project":(\d+)/.exec(start)?.[1]
+  if (project !== undefined) {
+    rowByProject.set(Number(project), places.length / 2)
+    places.push(from, to)
+  } else if (start.startsWith('{"path":')) {
+    const { path } = JSON.parse(`${bytes.toString('utf8', from, to)}]}`) as { path: string }
+    files.push({ path, from: places.length / 2 })
+  } else if (start.startsWith('],"months":')) {
+    months.addAll(JSON.parse(bytes.toString('utf8', from + '],"months":'.length, to - 1)) as Months)
+  }
+}
+
+/** The bytes of an activity in the release that the index belongs to. Throws like `open` when the release was removed. */
+export async function readActivity(release: ReadableRelease, index: ActivityIndex, row: Row): Promise<Buffer> {
+  const { offset, length, identifier } = index.entry(row)
+  const file = await release.find(index.pathOf(row))
+  if (!file) throw corrupt(release, index.pathOf(row))
+  const bytes = await file.identity.slice(offset, offset + length).bytes()
+  if (bytes.length !== length || !bytes.subarray(0, openTag.length).equals(openTag)) throw corrupt(release, identifier)
+  return bytes
+}
+
+const openTag = Buffer.from('<iati-activity ')
+
+function corrupt({ id }: ReadableRelease, what: string): ServiceError {
+  return new ServiceError('release-corrupt', `release ${id}: ${what} is not where the index says`)
+}

@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { manifestPath, releaseChainPath } from '../../iati/addresses.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { Body } from '../folder/body.js'
+import { readParts } from '../folder/joined-file.js'
+import { isReleaseId, liveReleaseId, releaseFolder } from '../folder/release-folder.js'
+import { type ServedFile, toServedFile } from '../folder/served-file.js'
+import { isErrno } from '../folder/storage-errors.js'
+import { findPackedFeed, packAddress } from './feed-pack.js'
+import type { Manifest } from './manifest.js'
+
+/** An immutable release on disk. */
+export type ReadableRelease = {
+  readonly id: string
+  readonly manifest: Manifest
+  /** The file at a path of the manifest, the manifest itself, or a project's feed; undefined when there is none. */
+  find(path: string): Promise<ServedFile | undefined>
+}
+
+export type ReleaseReader = {
+  /** The live release; undefined before the first. */
+  live(): Promise<ReadableRelease | undefined>
+  /** A kept release by id; undefined when it is unknown or was removed. */
+  byId(id: string): Promise<ReadableRelease | undefined>
+  /** The signed word that the live release is up to date; undefined without a key for signing. */
+  checked(): Promise<ServedFile | undefined>
+}
+
+const jsonMediaType = 'application/json; charset=utf-8'
+const atomMediaType = 'application/atom+xml; charset=utf-8'
+const projectFeedPattern = /^\/feeds\/projects\/([1-9]\d{0,15})\/reports\.atom$/
+// Manifests kept in memory; releases are immutable, so an entry is never stale.
+const cachedReleases = 8
+
+/** Reads releases from the folder of published files. Throws `release-corrupt` when a release has no manifest. */
+export function createReleaseReader(feedsDir: string): ReleaseReader {
+  const folder = releaseFolder(feedsDir)
+  const cache = new Map<string, Promise<ReadableRelease>>()
+
+  const byId = async (id: string): Promise<ReadableRelease | undefined> => {
+    if (!isReleaseId(id)) return undefined
+    const directory = path.join(folder.releases, id)
+    try {
+      const known = cache.get(id)
+      // It may have been removed since.
+      if (known) return (await isReleaseThere(directory)) ? await known : undefined
+      const opened = openRelease(directory, id)
+      cache.set(id, opened)
+      const release = await opened
+      // Evict only after a successful load, so unknown ids cannot push out real releases.
+      for (const oldest of cache.keys()) {
+        if (cache.size <= cachedReleases) break
+        cache.delete(oldest)
+      }
+      return release
+    } catch (error) {
+      // A failure is not cached; concurrent readers of the same release share it.
+      cache.delete(id)
+      if (isErrno(error, 'ENOENT')) return undefined
+      throw error
+    }
+  }
+
+  return {
+    byId,
+    checked: () => jsonFile(folder.checked),
+    live: async () => {
+      const id = await liveReleaseId(folder)
+      if (id === undefined) return undefined
+      const release = await byId(id)
+      if (!release) throw new ServiceError('release-corrupt', `release ${id} is live but has no manifest`)
+      return release
+    },
+  }
+}
+
+/** Whether the directory has a release: its manifest is there. */
+export async function isReleaseThere(directory: string): Promise<boolean> {
+  try {
+    await stat(path.join(directory, 'manifest.json'))
+    return true
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return false
+    throw error
+  }
+}
+
+/** The held release with this id; undefined when there is none. */
+export async function findHeldRelease(feedsDir: string, id: string): Promise<ReadableRelease | undefined> {
+  const directory = path.join(releaseFolder(feedsDir).held, id)
+  return isReleaseId(id) && (await isReleaseThere(directory)) ? await openRelease(directory, id) : undefined
+}
+
+async function openRelease(directory: string, id: string): Promise<ReadableRelease> {
+  const file = path.join(directory, 'manifest.json')
+  const text = await readFile(file)
+  const manifest = JSON.parse(text.toString('utf8')) as Manifest
+  const files = new Map(manifest.files.map((file) => [file.path, file]))
+  const manifestFile: ServedFile = {
+    mediaType: jsonMediaType,
+    sha256: createHash('sha256').update(text).digest('hex'),
+    lastModified: new Date(manifest.generated),
+    identity: new Body([{ path: file, offset: 0, length: text.length }]),
+  }
+  const { joined } = await readParts(directory)
+  const chainFile = await jsonFile(path.join(directory, releaseChainPath), manifestFile.lastModified)
+  return {
+    id,
+    manifest,
+    find: async (address) => {
+      if (address === manifestPath) return manifestFile
+      if (address === releaseChainPath) return chainFile
+      const file = files.get(address)
+      if (file) return toServedFile(directory, address, file, joined[address])
+      const projectId = projectFeedPattern.exec(address)?.[1]
+      if (projectId === undefined || manifest.projectFeeds.count === 0) return undefined
+      const entry = await findPackedFeed(directory, Number(projectId))
+      return (
+        entry && {
+          mediaType: atomMediaType,
+          sha256: entry.sha256,
+          lastModified: entry.lastModified,
+          identity: new Body([{ path: path.join(directory, packAddress), offset: entry.offset, length: entry.length }]),
+        }
+      )
+    },
+  }
+}
+
+/** A small JSON file that no manifest names; undefined when there is none. */
+async function jsonFile(file: string, lastModified?: Date): Promise<ServedFile | undefined> {
+  try {
+    const text = await readFile(file)
+    return {
+      mediaType: jsonMediaType,
+      sha256: createHash('sha256').update(text).digest('hex'),
+      lastModified: lastModified ?? (await stat(file)).mtime,
+      identity: new Body([{ path: file, offset: 0, length: text.length }]),
+    }
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,29 @@
+import { organisationGraphs } from '../../catalogue/sql/organisations.js'
+import { projectGraphs } from '../../catalogue/sql/project-graphs.js'
+import {
+  type OrganisationTexts,
+  type ProjectTexts,
+  saveOrganisationTexts,
+  saveProjectTexts,
+} from '../../catalogue/sql/ready-texts/ready-texts.js'
+import { organizationRecordVersion, organizationTexts } from '../../catalogue/wire/write/organization.js'
+import { projectRecordVersion, projectTexts } from '../../catalogue/wire/write/project.js'
+import { unlessReadOnly } from '../../platform/database/connection.js'
+import type { Store } from '../../platform/database/store.js'
+
+/**
+ * Renders the API's texts of these projects and stores them for later reads; deleted projects are left out. A read-only
+ * database stores nothing, and the texts are returned all the same.
+ */
+export async function renderProjectTexts(store: Store, ids: readonly number[]): Promise<ProjectTexts[]> {
+  const texts = (await projectGraphs(store.db, ids)).map(projectTexts)
+  await unlessReadOnly(() => saveProjectTexts(store.db, projectRecordVersion, texts))
+  return texts
+}
+
+/** As `renderProjectTexts`, for organisations. */
+export async function renderOrganisationTexts(store: Store, ids: readonly number[]): Promise<OrganisationTexts[]> {
+  const texts = (await organisationGraphs(store.db, ids)).map(organizationTexts)
+  await unlessReadOnly(() => saveOrganisationTexts(store.db, organizationRecordVersion, texts))
+  return texts
+}

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto'
+import type { StoredTexts } from '../../catalogue/sql/ready-texts/ready-texts.js'
+import { projectTexts } from '../../catalogue/wire/write/project.js'
+import { projectReportFeed, toFeedConfig } from '../../iati/atom/report-feed.js'
+import { newIdentifier, toActivity } from '../../iati/mapping/activity.js'
+import type { MoneyTotals } from '../../iati/mapping/transactions.js'
+import { tablesVersion } from '../../iati/tables/tables.js'
+import { validateActivity } from '../../iati/validation/index.js'
+import { type IsoDate, isoDateOf, isoInstantOf } from '../../kernel/dates.js'
+import { fromMinorUnits, minorUnitExponent, parseCurrencyCode } from '../../kernel/money.js'
+import { hasError, type Notice, summarizeNotices } from '../../kernel/notice.js'
+import type { ProjectGraph } from '../../kernel/project.js'
+import type { Element } from '../../kernel/xml/element.js'
+import { writeElement } from '../../kernel/xml/writer.js'
+import type { RenderDeps } from '../publication.js'
+import type { Rendering } from '../sql/save-renderings.js'
+import type { StaleProject } from '../sql/stale-projects.js'
+import { type ActivityRows, toActivityRows } from '../tables/table-pieces.js'
+import { startStage } from './stages.js'
+
+// Notices stored with a rendering; the counts stay exact.
+const maxNotices = 20
+
+/**
+ * A project with all of its texts. It does not refer to its graph or elements, hundreds of kilobytes that are freed before
+ * the next project is mapped; buffers are outside the garbage collected heap.
+ */
+export type MappedProject = {
+  readonly stale: StaleProject
+  readonly version: number
+  readonly identifier: string
+  /** The activity in UTF-8, still without `last-updated-datetime`. */
+  readonly text: Buffer
+  /** Notices of the mapping and of our checks. */
+  readonly notices: readonly Notice[]
+  readonly validUntil: IsoDate | undefined
+  readonly totals: MoneyTotals
+  readonly feed: Rendering['feed']
+  readonly readyTexts: StoredTexts
+  /** SHA-256 of the text. */
+  readonly hash: string
+  /** When the content was first seen. */
+  readonly changedAt: Date
+  /** What the tables say of it; undefined when the content is the stored one or must not be stored. */
+  readonly rows: ActivityRows | undefined
+}
+
+/** What is stored of a project: its rendering and the API's texts. */
+export type RenderedProject = { readonly rendering: Rendering; readonly readyTexts: StoredTexts }
+
+/** Generates every text of a project and checks its activity. `reports` are those of the graph, sanitized. */
+export function mapProject(
+  deps: RenderDeps,
+  startedAt: Date,
+  stale: StaleProject,
+  graph: ProjectGraph,
+  reports = graph.reports,
+): MappedProject {
+  const { check = validateActivity } = deps
+  const today = isoDateOf(startedAt)
+  const identifier = stale.identifier ?? newIdentifier(deps.mappingConfig, graph.project.id)
+  const endMap = startStage(deps.onStageMs, 'map')
+  const activity = toActivity(graph, deps.mappingConfig, today, identifier)
+  const text = Buffer.from(writeElement(activity.element))
+  endMap()
+  const hash = sha256(text)
+  const isSame = hash === stale.contentHash
+  // A text that an earlier store published keeps its date.
+  const changedAt = (isSame && stale.lastUpdatedAt) || startedAt
+  const endCheck = startStage(deps.onStageMs, 'check')
+  const found = check(activity.element, { today, reportingOrgRef: deps.mappingConfig.reportingOrg.ref })
+  endCheck()
+  const endFeeds = startStage(deps.onStageMs, 'feeds')
+  const feed = feedOf(deps, { ...graph, reports }, stale)
+  const readyTexts = inUtf8(projectTexts(graph))
+  endFeeds()
+  const notices = [...activity.notices, ...found]
+  const endTables = startStage(deps.onStageMs, 'tables')
+  const isStored = (isSame && stale.hasText) || hasError(notices)
+  const rows = isStored ? undefined : toActivityRows(dated(activity.element, changedAt))
+  endTables()
+  return {
+    ...{ stale, version: graph.version, identifier, text, notices, hash, changedAt, rows },
+    ...{ validUntil: activity.validUntil, totals: activity.totals, feed, readyTexts },
+  }
+}
+
+/** The texts as bytes: a string that was put together of thousands of parts keeps all of them until it is written. */
+function inUtf8({ xml, json, summaryXml, summaryJson, ...others }: ReturnType<typeof projectTexts>): StoredTexts {
+  return {
+    ...others,
+    xml: Buffer.from(xml),
+    json: Buffer.from(json),
+    summaryXml: Buffer.from(summaryXml),
+    summaryJson: Buffer.from(summaryJson),
+  }
+}
+
+/** The mapped project as it is stored, with the notices of the official schema. */
+export function toRendered(deps: RenderDeps, mapped: MappedProject, schemaNotices: readonly Notice[]): RenderedProject {
+  const endFeeds = startStage(deps.onStageMs, 'feeds')
+  const { stale, version, identifier, validUntil, feed, readyTexts } = mapped
+  const notices = [...mapped.notices, ...schemaNotices.map((notice) => ({ ...notice, subject: identifier }))]
+  const { byCode: noticeCounts, ...counts } = summarizeNotices(notices)
+  const rendering: Rendering = {
+    projectId: stale.projectId,
+    version,
+    identifier,
+    notices: mostSevere(notices),
+    noticeCounts,
+    ...counts,
+    validUntil,
+    ...(counts.errors === 0 && mapped.rows && { content: toContent(mapped, mapped.rows) }),
+    ...(feed && { feed }),
+  }
+  endFeeds()
+  return { rendering, readyTexts }
+}
+
+/** The approximate size of the texts. */
+export function bytesOf({ rendering: { content, feed }, readyTexts }: RenderedProject): number {
+  const { xml, json, summaryXml, summaryJson } = readyTexts
+  const tables = content ? content.rows.csv.length + content.rows.parquet.length : 0
+  const published = tables + (content?.text.length ?? 0) + (typeof feed === 'object' ? feed.text.length : 0)
+  return published + xml.length + json.length + summaryXml.length + summaryJson.length
+}
+
+function toContent(
+  { changedAt, text, hash, totals }: MappedProject,
+  rows: ActivityRows,
+): NonNullable<Rendering['content']> {
+  return {
+    text: withLastUpdated(text, changedAt),
+    hash,
+    money: moneyTexts(totals),
+    lastUpdatedAt: new Date(isoInstantOf(changedAt)),
+    rows: { version: tablesVersion, ...rows },
+  }
+}
+
+/** The element with its `last-updated-datetime`, as its text is published. */
+function dated(activity: Element, at: Date): Element {
+  return { ...activity, attributes: { 'last-updated-datetime': isoInstantOf(at), ...activity.attributes } }
+}
+
+const openTag = Buffer.from('<iati-activity ')
+
+/** Adds `last-updated-datetime`, the time of the run in which the content changed (iati.md 16.1). */
+function withLastUpdated(text: Buffer, at: Date): Buffer {
+  if (!text.subarray(0, openTag.length).equals(openTag)) throw new Error('an activity must begin with its open tag')
+  const attribute = Buffer.from(`last-updated-datetime="${isoInstantOf(at)}" `)
+  return Buffer.concat([openTag, attribute, text.subarray(openTag.length)])
+}
+
+function moneyTexts(totals: MoneyTotals): Record<string, { in: string; out: string }> {
+  return Object.fromEntries(
+    Object.entries(totals).map(([code, total]) => {
+      const currency = parseCurrencyCode(code)
+      const places = currency ? minorUnitExponent(currency) : 2
+      return [code, { in: fromMinorUnits(total.in, places), out: fromMinorUnits(total.out, places) }]
+    }),
+  )
+}
+
+function feedOf(deps: RenderDeps, graph: ProjectGraph, stale: StaleProject): Rendering['feed'] {
+  const feed = projectReportFeed(graph, toFeedConfig(deps.mappingConfig))
+  if (!feed) return stale.feedHash === undefined ? undefined : 'none'
+  const text = Buffer.from(feed.text)
+  const hash = sha256(text)
+  return hash === stale.feedHash && stale.hasFeed
+    ? undefined
+    : { text, hash, entries: feed.entries, updatedAt: feed.updatedAt }
+}
+
+function sha256(text: Buffer): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+const severityOrder = { error: 0, warning: 1, info: 2 } as const
+
+function mostSevere(notices: readonly Notice[]): Notice[] {
+  return [...notices].sort((a, b) => severityOrder[a.severity] - severityOrder[b.severity]).slice(0, maxNotices)
+}

@@ -1,0 +1,167 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type GraphSource, graphSources, toProjectGraph } from '../../catalogue/sql/project-graphs.js'
+import { saveProjectTexts } from '../../catalogue/sql/ready-texts/ready-texts.js'
+import { projectRecordVersion } from '../../catalogue/wire/write/project.js'
+import { inputKey } from '../../iati/input-key.js'
+import { isoDateOf } from '../../kernel/dates.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { sanitizeReports } from '../../kernel/report-html.js'
+import type { IdRange, RenderCounts, Run } from '../../work/run.js'
+import type { RenderDeps, WorkOptions } from '../publication.js'
+import { saveRenderings } from '../sql/save-renderings.js'
+import {
+  countStale,
+  planStaleRanges,
+  type StaleCriteria,
+  type StaleProject,
+  staleProjects,
+} from '../sql/stale-projects.js'
+import { bytesOf, mapProject, type RenderedProject, toRendered } from './render-project.js'
+import { startStage } from './stages.js'
+
+/** Cuts the stale projects into shards of about `size`, in id order. */
+export async function planShards(deps: RenderDeps, run: Run, size: number): Promise<IdRange[]> {
+  return await planStaleRanges(deps.store.db, staleCriteria(deps, run), size)
+}
+
+/**
+ * Maps, checks and stores every stale project of the shard in batches. While one batch is mapped, the next is read and the
+ * one before it is stored, in one transaction: an interruption loses at most two batches. Throws `aborted` on the signal;
+ * all work has ended when it returns or throws.
+ */
+export async function renderShard(
+  deps: RenderDeps,
+  run: Run,
+  shard: IdRange,
+  { signal, onProgress }: WorkOptions,
+): Promise<RenderCounts> {
+  const stale = staleCriteria(deps, run)
+  const expected = onProgress ? await countStale(deps.store.db, stale, shard) : 0
+  const total = { rendered: 0, changed: 0, held: 0 }
+  const store = async (rendered: readonly RenderedProject[]) => {
+    await storeBatch(deps, run, stale, rendered)
+    deps.onStep?.('rendered')
+    total.rendered += rendered.length
+    total.changed += rendered.filter(({ rendering }) => rendering.content).length
+    total.held += rendered.filter(({ rendering }) => rendering.errors > 0).length
+    onProgress?.('render', total.rendered, Math.max(expected, total.rendered))
+  }
+  let size = firstBatch
+  let reading = beside(readBatch(deps, stale, shard, { after: shard.fromId - 1, limit: size }))
+  let storing = Promise.resolve()
+  try {
+    for (;;) {
+      if (signal.aborted) throw new ServiceError('aborted', 'rendering was interrupted; it will be continued')
+      const batch = await reading
+      if (batch.lastId === undefined) break
+      reading = beside(readBatch(deps, stale, shard, { after: batch.lastId, limit: size }))
+      const rendered = await renderBatch(deps, run, batch.projects)
+      size = nextSize(rendered)
+      await storing
+      storing = beside(store(rendered))
+    }
+    await storing
+    return total
+  } finally {
+    await Promise.allSettled([reading, storing])
+  }
+}
+
+/** Starts now; rejections surface when awaited. */
+function beside<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => undefined)
+  return work
+}
+
+// Batches are small: three are in memory at a time, API and worker may share one event loop, and libxml2 never gives
+// memory back.
+const firstBatch = 20
+const leastBatch = 10
+const maxBatch = 100
+const batchBytes = 1_000_000
+// Projects that the official schema checks in one turn of the event loop: requests wait as long.
+const schemaBatch = 10
+
+/** How many projects like these make about `batchBytes` of text. */
+function nextSize(rendered: readonly RenderedProject[]): number {
+  const bytes = rendered.reduce((sum, project) => sum + bytesOf(project), 0)
+  return Math.min(maxBatch, Math.max(leastBatch, Math.round((rendered.length * batchBytes) / (bytes + 1))))
+}
+
+/** The version of the schemas is part of the key: once the official ones are pulled, every activity is checked again. */
+function staleCriteria(deps: RenderDeps, run: Run): StaleCriteria {
+  const key = [inputKey(deps.mappingConfig), ...(deps.xsd ? [deps.xsd.version] : [])].join('+')
+  return { inputKey: key, day: isoDateOf(run.startedAt), force: run.force }
+}
+
+/** A stale project and its rows. */
+type RenderSource = { readonly stale: StaleProject; readonly source: GraphSource }
+
+async function readBatch(
+  deps: RenderDeps,
+  stale: StaleCriteria,
+  shard: IdRange,
+  { after, limit }: { after: number; limit: number },
+): Promise<{ lastId: number | undefined; projects: RenderSource[] }> {
+  const endRead = startStage(deps.onStageMs, 'read')
+  const { db } = deps.store
+  const found = await staleProjects(db, stale, shard, after, limit)
+  const sources = await graphSources(
+    db,
+    found.map(({ projectId }) => projectId),
+  )
+  endRead()
+  // A project that was deleted in between has no source.
+  const projects = found.flatMap((one) => {
+    const source = sources.get(one.projectId)
+    return source === undefined ? [] : [{ stale: one, source }]
+  })
+  return { lastId: found.at(-1)?.projectId, projects }
+}
+
+/** Generates and checks every text of the projects. */
+async function renderBatch(deps: RenderDeps, run: Run, projects: readonly RenderSource[]): Promise<RenderedProject[]> {
+  const mapped = []
+  for (const { stale, source } of projects) {
+    const graph = toProjectGraph(source)
+    const endFeeds = startStage(deps.onStageMs, 'feeds')
+    const reports = await sanitizeReports(graph.reports)
+    endFeeds()
+    mapped.push(mapProject(deps, run.startedAt, stale, graph, reports))
+    // Between two projects the event loop reads and stores the other batches, renews the lease and answers requests.
+    await nextTurn()
+  }
+  const rendered: RenderedProject[] = []
+  for (let at = 0; at < mapped.length; at += schemaBatch) {
+    const part = mapped.slice(at, at + schemaBatch)
+    const endXsd = startStage(deps.onStageMs, 'xsd')
+    const verdicts = deps.xsd?.validate(
+      part.map(({ text }) => text),
+      'activity',
+    )
+    endXsd()
+    rendered.push(...part.map((one, index) => toRendered(deps, one, verdicts?.[index] ?? [])))
+    await nextTurn()
+  }
+  return rendered
+}
+
+async function storeBatch(
+  deps: RenderDeps,
+  run: Run,
+  stale: StaleCriteria,
+  rendered: readonly RenderedProject[],
+): Promise<void> {
+  const endStore = startStage(deps.onStageMs, 'store')
+  await deps.store.transaction(async (db) => {
+    const renderings = rendered.map(({ rendering }) => rendering)
+    await saveRenderings(db, renderings, stale.inputKey, run)
+    // The API's texts cost little here, where the graph is in memory; bulk files need all of them.
+    await saveProjectTexts(
+      db,
+      projectRecordVersion,
+      rendered.map(({ readyTexts }) => readyTexts),
+    )
+  })
+  endStore()
+}

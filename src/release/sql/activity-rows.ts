@@ -1,0 +1,44 @@
+import type { Db } from '../../platform/database/connection.js'
+import { byteaArray } from '../../platform/database/text-array.js'
+
+/** What the tables say of one activity; see the table `activity_rows`. */
+export type ActivityRowsRecord = {
+  readonly projectId: number
+  readonly contentHash: string
+  readonly version: number
+  readonly counts: readonly number[]
+  readonly hashes: Buffer
+  readonly csv: Buffer
+  readonly parquet: Buffer
+}
+
+/** Stores the rows of these activities; saving them again changes nothing. */
+export async function saveActivityRows(db: Db, records: readonly ActivityRowsRecord[]): Promise<void> {
+  if (records.length === 0) return
+  const column = <T>(pick: (record: ActivityRowsRecord) => T) => records.map(pick)
+  await db.query(
+    `insert into activity_rows (project_id, content_hash, version, counts, hashes, csv, parquet)
+      select project_id, content_hash, version, counts::integer[], hashes, csv, parquet
+        from unnest($1::bigint[], $2::text[], $3::integer[], $4::text[], $5::bytea[], $6::bytea[], $7::bytea[])
+          as t (project_id, content_hash, version, counts, hashes, csv, parquet)
+      on conflict (project_id) do update set content_hash = excluded.content_hash, version = excluded.version,
+        counts = excluded.counts, hashes = excluded.hashes, csv = excluded.csv, parquet = excluded.parquet`,
+    [
+      column((r) => r.projectId),
+      column((r) => r.contentHash),
+      column((r) => r.version),
+      column((r) => `{${r.counts.join(',')}}`),
+      byteaArray(column((r) => r.hashes)),
+      byteaArray(column((r) => r.csv)),
+      byteaArray(column((r) => r.parquet)),
+    ],
+  )
+}
+
+/** COPY of the bytes of the activities in segments `first` to `last`, one row for each. */
+export function copyActivityRowsSql(first: number, last: number, format: 'csv' | 'parquet'): string {
+  if (![first, last].every(Number.isSafeInteger)) throw new TypeError(`not segments: ${first} to ${last}`)
+  return `copy (select t.${format} from rendering r join activity_rows t using (project_id)
+      where r.segment between ${first} and ${last} and r.text is not null
+      order by project_id) to stdout (format binary)`
+}

@@ -1,0 +1,107 @@
+import type { IsoDate } from '../../kernel/dates.js'
+import { type CurrencyCode, type Decimal, minorUnitExponent } from '../../kernel/money.js'
+import type { Connection, Db } from '../../platform/database/connection.js'
+import { copyRows } from '../../platform/database/copy-rows.js'
+
+/** The money that the organisation file reports: of one currency, planned after `day`, of the years `first` to `last`. */
+export type MoneyScope = {
+  readonly currency: CurrencyCode
+  readonly day: IsoDate
+  readonly first: number
+  readonly last: number
+}
+
+/** A calendar year's money of the platform: paid out, kept as fees, or planned to be paid out. */
+export type YearOfMoney = {
+  readonly year: number
+  readonly kind: 'paid' | 'fees' | 'planned'
+  readonly amount: Decimal
+}
+
+// A plan counts until its day has come or a disbursement has its reference, as in planned-disbursement.
+const openPlan = `
+  not exists (select from disbursement d where d.reference = pp.reference and d.disbursed_on <= $DAY)`
+
+/** Sums by year and kind, by year; years without money are left out. */
+export async function moneyByYear(db: Db, { currency, day, first, last }: MoneyScope): Promise<YearOfMoney[]> {
+  const { rows } = await db.query<YearOfMoney>(
+    `select year, kind, amount::text as amount from (
+       select extract(year from disbursed_on)::integer as year, 'paid' as kind, sum(round(amount, $5)) as amount
+         from disbursement where currency = $1 and disbursed_on <= $2 and disbursed_on >= make_date($3, 1, 1) group by 1
+       union all
+       select extract(year from month)::integer, 'fees', sum(round(amount, $5))
+         from donation_month where kind = 'fee' and currency = $1 and last_on <= $2 and month >= make_date($3, 1, 1)
+           and month <= $2 group by 1
+       union all
+       select extract(year from planned_on)::integer, 'planned', sum(round(amount, $5))
+         from payout_plan pp where currency = $1 and planned_on > $2 and planned_on <= make_date($4, 12, 31)
+           and ${openPlan.replace('$DAY', '$2')} group by 1
+     ) as money order by year, kind collate "C"`,
+    [currency, day, first, last, minorUnitExponent(currency)],
+  )
+  return rows
+}
+
+/** What the organisation file says of an organisation that the platform works with. */
+export type PartnerRow = {
+  readonly id: number
+  readonly name: string
+  readonly ein: string | null
+  readonly orgRef: string | null
+  readonly url: string | null
+}
+
+export type PartnerBudgetRow = PartnerRow & { readonly year: number; readonly amount: Decimal }
+
+// The order of the index organisation_ref; equal identifiers are neighbours.
+const refOrder = `coalesce(o.org_ref, 'US-EIN-' || regexp_replace(o.ein, '[^0-9]', '', 'g')) collate "C", o.id`
+const partnerColumns = `'id', o.id, 'name', o.name, 'ein', o.ein, 'orgRef', o.org_ref, 'url', o.url`
+const withRef = '(o.org_ref is not null or o.ein is not null)'
+
+/** Organisations with an identifier and a published activity, in the order of identifiers. */
+export async function* publishedPartners(client: Connection): AsyncGenerator<PartnerRow> {
+  for await (const texts of jsonTexts(client, partnersSql)) yield* texts.map(toRow<PartnerRow>)
+}
+
+/** Planned payouts to organisations with an identifier by year, in the order of identifiers, then years. */
+export async function* plannedByPartner(client: Connection, scope: MoneyScope): AsyncGenerator<PartnerBudgetRow> {
+  for await (const texts of jsonTexts(client, plannedSql(scope))) yield* texts.map(toRow<PartnerBudgetRow>)
+}
+
+/** Everything that `publishedPartners` and `plannedByPartner` return, as texts, to see whether any of it changed. */
+export async function* partnerTexts(client: Connection, scope: MoneyScope): AsyncGenerator<readonly Buffer[]> {
+  yield* jsonTexts(client, partnersSql)
+  yield* jsonTexts(client, plannedSql(scope))
+}
+
+const partnersSql = `
+  select json_build_object(${partnerColumns})::text from organisation o
+    where ${withRef} and exists (
+      select from project p join rendering r on r.project_id = p.id
+      where p.organisation_id = o.id and r.text is not null)
+    order by ${refOrder}`
+
+function plannedSql({ currency, day, last }: MoneyScope): string {
+  return `
+    select json_build_object(${partnerColumns}, 'year', b.year, 'amount', b.amount::text)::text
+      from (
+        select p.organisation_id, extract(year from pp.planned_on)::integer as year,
+            sum(round(pp.amount, ${minorUnitExponent(currency)})) as amount
+          from payout_plan pp join project p on p.id = pp.project_id
+          where pp.currency = '${currency}' and pp.planned_on > '${day}' and pp.planned_on <= make_date(${last}, 12, 31)
+            and ${openPlan.replace('$DAY', `'${day}'`)}
+          group by 1, 2) b
+        join organisation o on o.id = b.organisation_id
+      where ${withRef}
+      order by ${refOrder}, b.year`
+}
+
+async function* jsonTexts(client: Connection, select: string): AsyncGenerator<Buffer[]> {
+  for await (const rows of copyRows(client, `copy (${select}) to stdout (format binary)`)) {
+    yield rows.flatMap(([text]) => text ?? [])
+  }
+}
+
+function toRow<Row>(text: Buffer): Row {
+  return JSON.parse(text.toString('utf8')) as Row
+}

@@ -1,0 +1,106 @@
+import type { Db } from '../../platform/database/connection.js'
+
+/** How many rows were removed, by kind. */
+export type Pruned = {
+  readonly tokens: number
+  readonly codes: number
+  readonly auditEvents: number
+  readonly wrongClocks: number
+  readonly runs: number
+  readonly shards: number
+  readonly syncs: number
+  readonly releases: number
+  readonly searchChanges: number
+  readonly donors: number
+  readonly webhookEvents: number
+  readonly processorEntries: number
+}
+
+/** What the configuration decides. */
+export type PruningRules = {
+  readonly keepReleases: number
+  /** After how many days donors are erased; undefined: never. */
+  readonly donorRetentionDays: number | undefined
+}
+
+const day = 86_400_000
+// docs/operations.md states these rules.
+const rules = {
+  tokens: day,
+  auditEvents: 400 * day,
+  wrongClocks: day,
+  searchChanges: day,
+  shards: 7 * day,
+  runs: 90 * day,
+  syncs: 90 * day,
+  releases: 400 * day,
+  webhookEvents: 90 * day,
+  processorEntries: 400 * day,
+}
+
+/**
+ * Removes rows that nothing needs any more. Runs stay while a release or a rendering refers to them, releases while they are
+ * among the newest `keepReleases`. Safe at any time, from any number of processes.
+ */
+export async function pruneDatabase(
+  db: Db,
+  now: Date,
+  { keepReleases, donorRetentionDays }: PruningRules,
+): Promise<Pruned> {
+  const before = (age: number) => new Date(now.getTime() - age)
+  const remove = async (sql: string, ...values: unknown[]) => (await db.query(sql, values)).rowCount
+  return {
+    tokens: await remove('delete from access_token where expires_at < $1', before(rules.tokens)),
+    codes: await remove('delete from account_code where expires_at < $1', now),
+    auditEvents: await remove('delete from audit_event where at < $1', before(rules.auditEvents)),
+    wrongClocks: await remove('delete from wrong_clock where seen_at < $1', before(rules.wrongClocks)),
+    shards: await remove(
+      'delete from run_shard s using run r where r.id = s.run_id and r.finished_at < $1',
+      before(rules.shards),
+    ),
+    releases: await remove(
+      `delete from release where state <> 'live' and generated_at < $1 and run_id < (
+        select min(run_id) from (select run_id from release order by run_id desc limit $2) newest)`,
+      before(rules.releases),
+      keepReleases,
+    ),
+    // The newest run stays: it says which instants are done.
+    runs: await remove(
+      `with old as (
+        delete from run r where finished_at < $1 and id < (select max(id) from run)
+          and not exists (select from release where run_id = r.id)
+          and not exists (select from rendering where run_id = r.id)
+        returning state, rendered, trigger)
+      , counted as (
+        insert into pruned_run as p (state, count, rendered, watchdog)
+          select state, count(*), sum(rendered), count(*) filter (where trigger = 'watchdog') from old group by state
+          on conflict (state) do update set count = p.count + excluded.count,
+            rendered = p.rendered + excluded.rendered, watchdog = p.watchdog + excluded.watchdog)
+      select from old`,
+      before(rules.runs),
+    ),
+    // The last good sync stays: the next one starts where it ended.
+    syncs: await remove(
+      `delete from sync_run where finished_at < $1
+        and id < coalesce((select max(id) from sync_run where state = 'done'), 0)`,
+      before(rules.syncs),
+    ),
+    // No process remembers a list of hits for as long.
+    searchChanges: await remove('delete from search_change where marked_at < $1', before(rules.searchChanges)),
+    // Those that could not be handled stay until a person has looked.
+    webhookEvents: await remove(
+      `delete from webhook_event where received_at < $1 and state in ('done', 'ignored')`,
+      before(rules.webhookEvents),
+    ),
+    processorEntries: await remove('delete from processor_entry where settled_at < $1', before(rules.processorEntries)),
+    // A repeated request is compared with the donor's row while its donation is open.
+    donors:
+      donorRetentionDays === undefined
+        ? 0
+        : await remove(
+            `delete from donor p using donation d
+              where d.id = p.donation_id and d.status <> 'received' and d.received_at < $1`,
+            before(donorRetentionDays * day),
+          ),
+  }
+}

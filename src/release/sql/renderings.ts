@@ -1,0 +1,129 @@
+import type { IsoDate } from '../../kernel/dates.js'
+import { unusualMinorUnits } from '../../kernel/money.js'
+import type { Notice } from '../../kernel/notice.js'
+import type { Db } from '../../platform/database/connection.js'
+import { withoutNulls } from '../../platform/database/without-nulls.js'
+
+// A segment stops taking new projects at this size (iati.md 15.1).
+const segmentBytes = 12_000_000
+
+/**
+ * Assigns every publishable activity without a segment to one, for ever: the last one while it has room, then new ones, in
+ * id order. `materialized` makes PostgreSQL compute the end of the last segment once, not for every activity.
+ */
+export async function assignSegments(db: Db): Promise<void> {
+  await db.query(
+    `with last as (
+        select coalesce(max(segment), 1) as segment from rendering
+      ), room as (
+        select segment, (select coalesce(sum(bytes), 0) from rendering r where r.segment = last.segment) as bytes
+          from last
+      ), base as materialized (
+        select case when bytes >= $1 then segment + 1 else segment end as segment,
+          case when bytes >= $1 then 0 else bytes end as bytes from room
+      ), fresh as (
+        select project_id, sum(bytes) over (order by project_id) - bytes as before
+          from rendering where segment is null and text is not null
+      )
+      update rendering r set segment = base.segment + floor((base.bytes + fresh.before) / $1::numeric)::integer
+        from fresh, base where r.project_id = fresh.project_id`,
+    [segmentBytes],
+  )
+}
+
+/** COPY statements for the assembly; binary, because the text format escapes backslashes and line breaks. */
+export function copySegmentSql(segment: number): string {
+  if (!Number.isSafeInteger(segment)) throw new TypeError(`not a segment: ${segment}`)
+  return `copy (select text from rendering where segment = ${segment} and text is not null order by project_id)
+    to stdout (format binary)`
+}
+
+/** Columns: project id, text, entries, updated (epoch seconds), changed (epoch seconds). */
+export const copyReportFeedsSql = `copy (
+  select project_id, text, entries, extract(epoch from date_trunc('second', changed_at))::bigint
+    from report_feed order by project_id) to stdout (format binary)`
+
+/** The project and the beginning of each feed, with its title. */
+export const copyFeedHeadsSql = `copy (
+  select project_id, left(text, 8000) from report_feed order by project_id) to stdout (format binary)`
+
+/** Number of project feeds and a fingerprint of them all. */
+export async function reportFeedsFingerprint(db: Db): Promise<{ count: number; entries: number; fingerprint: string }> {
+  const { rows } = await db.query<{ count: number; entries: number; fingerprint: string }>(
+    `select count(*)::integer as count, coalesce(sum(entries), 0)::integer as entries,
+        coalesce(md5(string_agg(project_id || ' ' || content_hash, E'\\n' order by project_id)), '') as fingerprint
+      from report_feed`,
+  )
+  return rows[0] ?? { count: 0, entries: 0, fingerprint: '' }
+}
+
+/**
+ * Activities rendered after the run `sinceRun` whose reported money differs, in any currency, from `donation_month` and
+ * `disbursement` up to `day`: how many, and the first `limit` in words. Projects that have changed since are left out: they
+ * are rendered again.
+ */
+export async function unbalancedRenderings(
+  db: Db,
+  { sinceRun, day }: { readonly sinceRun: number; readonly day: IsoDate },
+  limit: number,
+): Promise<{ count: number; sample: string[] }> {
+  const { rows } = await db.query<{ identifier: string; reported: string; books: string; count: number }>(
+    `with checked as (
+        select r.project_id, r.identifier, r.money
+          from rendering r join project_version v using (project_id)
+          where r.run_id > $1 and r.verdict = 'valid' and r.text is not null and not v.dirty
+            and (r.valid_until is null or r.valid_until > $2)
+      ), entries as (
+        select project_id, currency, case when kind = 'fee' then 'out' else 'in' end as side, amount
+          from donation_month join checked using (project_id) where last_on <= $2
+        union all
+        select project_id, currency, 'out', amount from disbursement join checked using (project_id)
+          where disbursed_on <= $2
+        union all
+        select project_id, currency, side, - amount::numeric
+          from checked, jsonb_each(money) as c (currency, sides), jsonb_each_text(sides) as s (side, amount)
+      ), differences as (
+        select project_id, currency, side, sum(round(amount, coalesce(($3::jsonb ->> currency)::integer, 2))) as amount
+          from entries group by project_id, currency, side
+      )
+      select identifier, currency || ' ' || side as reported, amount::text as books, (count(*) over ())::integer as count
+        from (
+          select distinct on (project_id) project_id, currency, side, amount from differences where amount <> 0
+            order by project_id, currency collate "C", side collate "C"
+        ) first join checked using (project_id)
+        order by project_id limit $4`,
+    [sinceRun, day, JSON.stringify(unusualMinorUnits), limit],
+  )
+  return {
+    count: rows[0]?.count ?? 0,
+    sample: rows.map(({ identifier, reported, books }) => `${identifier} (${reported}: the books have ${books} more)`),
+  }
+}
+
+/** An activity whose newest mapping is invalid. */
+export type HeldRow = {
+  readonly projectId: number
+  readonly identifier: string
+  readonly stillPublished: boolean
+  /** Unknown where it was held before this was noted. */
+  readonly since?: Date
+  readonly notices: readonly Notice[]
+}
+
+/** The held activity of a project; undefined when it is not held. */
+export async function findHeldRendering(db: Db, projectId: number): Promise<HeldRow | undefined> {
+  const { rows } = await db.query<HeldRow>(`${selectHeld} and project_id = $1`, [projectId])
+  return rows[0] && withoutNulls(rows[0])
+}
+
+const selectHeld = `select project_id as "projectId", identifier, text is not null as "stillPublished", held_since as since, notices
+  from rendering where verdict = 'held'`
+
+/** How many activities are held, and the first `limit` of them by id. */
+export async function heldRenderings(db: Db, limit: number): Promise<{ count: number; sample: HeldRow[] }> {
+  const count = await db.query<{ count: number }>(
+    `select count(*)::integer as count from rendering where verdict = 'held'`,
+  )
+  const { rows } = await db.query<HeldRow>(`${selectHeld} order by project_id limit $1`, [limit])
+  return { count: count.rows[0]?.count ?? 0, sample: rows.map(withoutNulls) }
+}

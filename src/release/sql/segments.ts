@@ -1,0 +1,133 @@
+import type { Db } from '../../platform/database/connection.js'
+
+/** The activities of one file, as a release tells of them. */
+export type Segment = {
+  readonly segment: number
+  readonly activities: number
+  readonly bytes: number
+  /** Changes when any activity of the segment does. */
+  readonly fingerprint: string
+  readonly warnings: number
+  readonly infos: number
+  readonly noticeCounts: Readonly<Record<string, number>>
+  /** What the activities report as incoming, decimal by currency. */
+  readonly incoming: Readonly<Record<string, string>>
+  /** For each table how many rows of it the activities have, and a hash of them. */
+  readonly rows: readonly { readonly count: number; readonly hash: string }[]
+}
+
+/** The rows of an activity: their version, of how many tables, and how many bytes of `activity_rows.hashes` each has. */
+export type RowsFormat = { readonly version: number; readonly tables: number; readonly hashBytes: number }
+
+/** A published text without the rows that a release needs. */
+export type TextWithoutRows = { readonly projectId: number; readonly contentHash: string; readonly text: string }
+
+// Raise it with every change of what a summary says of the same activities.
+const summaryFormat = 1
+
+/**
+ * Computes the summaries of segments that changed, in the caller's transaction. Changes that are not seen yet have marks of
+ * their own, which stay. The caller holds the publishing lock.
+ */
+export async function summarizeSegments(db: Db, format: RowsFormat): Promise<void> {
+  const version = versionOf(format)
+  const { rows } = await db.query<{ segment: number }>(
+    `with gone as (delete from segment_change returning segment)
+      select segment from gone union select segment from segment_summary where version <> $1`,
+    [version],
+  )
+  if (rows.length === 0) return
+  const changed = rows.map(({ segment }) => segment)
+  await db.query('delete from segment_summary where segment = any ($1::integer[])', [changed])
+  await db.query(
+    `insert into segment_summary (segment, version, summary) select segment, $2, summary from (${summaries(format, '$1::integer[]')}) as s`,
+    [changed, version],
+  )
+}
+
+/** All segments that hold a publishable activity, by number; what changed after `summarizeSegments` is included. */
+export async function listSegments(db: Db, format: RowsFormat): Promise<Segment[]> {
+  const { rows } = await db.query<{ summary: Segment }>(
+    `with changed as (
+        select distinct segment from segment_change
+      ), computed as (${summaries(format, 'array(select segment from changed)')})
+      select segment, summary from segment_summary where segment not in (select segment from changed)
+      union all
+      select segment, summary from computed
+      order by segment`,
+  )
+  return rows.map(({ summary }) => {
+    // A jsonb has its keys in another order.
+    const noticeCounts = Object.entries(summary.noticeCounts).sort(([one], [other]) => (one < other ? -1 : 1))
+    return { ...summary, noticeCounts: Object.fromEntries(noticeCounts) }
+  })
+}
+
+/**
+ * Activities of changed segments whose rows are missing, of another content or of another version, up to `limit`. Written so that
+ * no plan reads the rows of other segments.
+ */
+export async function textsWithoutRows(db: Db, format: RowsFormat, limit: number): Promise<TextWithoutRows[]> {
+  const { rows } = await db.query<TextWithoutRows>(
+    `with changed as materialized (
+        select project_id, content_hash, text from rendering
+          where text is not null and segment = any (array(
+            select segment from segment_change union select segment from segment_summary where version <> $1))
+      )
+      select project_id as "projectId", content_hash as "contentHash", text from changed c
+        where not coalesce((
+          select t.version = $2 and t.content_hash = c.content_hash from activity_rows t where t.project_id = c.project_id
+        ), false)
+        limit $3`,
+    [versionOf(format), format.version, limit],
+  )
+  return rows
+}
+
+/** What all publishable activities report as incoming, decimal by currency. */
+export async function incomingMoney(db: Db, segments: readonly Segment[]): Promise<Record<string, string>> {
+  const amounts = segments.flatMap(({ incoming }) => Object.entries(incoming))
+  const { rows } = await db.query<{ currency: string; amount: string }>(
+    `select currency, sum(amount)::text as amount from unnest($1::text[], $2::numeric[]) as t (currency, amount)
+      group by currency order by currency collate "C"`,
+    [amounts.map(([currency]) => currency), amounts.map(([, amount]) => amount)],
+  )
+  return Object.fromEntries(rows.map((row) => [row.currency, row.amount]))
+}
+
+function versionOf({ version }: RowsFormat): string {
+  return `${summaryFormat} ${version}`
+}
+
+/** SQL of segment and summary of the segments in an array. */
+function summaries({ tables, hashBytes }: RowsFormat, segments: string): string {
+  const rowsOf = Array.from({ length: tables }, (_, table) => {
+    const hash = `substring(hashes from ${table * hashBytes + 1} for ${hashBytes})`
+    return `jsonb_build_object('count', coalesce(sum(counts[${table + 1}]), 0),
+      'hash', md5(string_agg(${hash}, ''::bytea order by project_id)))`
+  })
+  return `
+    select segment, jsonb_build_object(
+        'segment', segment, 'activities', activities, 'bytes', bytes, 'fingerprint', fingerprint, 'warnings', warnings,
+        'infos', infos, 'noticeCounts', coalesce(counts, '{}'), 'incoming', coalesce(amounts, '{}'), 'rows', rows) as summary
+      from (
+        select segment, count(*) as activities, sum(bytes) as bytes,
+            md5(string_agg(project_id || ' ' || rendering.content_hash || ' ' || extract(epoch from last_updated_at), E'\\n'
+              order by project_id)) as fingerprint,
+            sum(warnings) as warnings, sum(infos) as infos, jsonb_build_array(${rowsOf}) as rows
+          from rendering left join activity_rows using (project_id)
+          where text is not null and segment = any (${segments}) group by segment
+      ) as whole left join (
+        select segment, jsonb_object_agg(code, count) as counts from (
+          select segment, code, sum(value::integer) as count
+            from rendering, jsonb_each_text(notice_counts) as t (code, value)
+            where text is not null and verdict = 'valid' and segment = any (${segments}) group by segment, code
+        ) as notices group by segment
+      ) as notices using (segment) left join (
+        select segment, jsonb_object_agg(currency, amount::text) as amounts from (
+          select segment, currency, sum((value ->> 'in')::numeric) as amount
+            from rendering, jsonb_each(money) as t (currency, value)
+            where text is not null and segment = any (${segments}) group by segment, currency
+        ) as money group by segment
+      ) as money using (segment)`
+}

@@ -1,0 +1,72 @@
+import type { IsoDate } from '../../kernel/dates.js'
+import type { Db } from '../../platform/database/connection.js'
+import { withoutNulls } from '../../platform/database/without-nulls.js'
+import type { IdRange } from '../../work/run.js'
+
+/** Which renderings count as stale (architecture.md 2.2): dirty, made under another key, or overtaken by time. */
+export type StaleCriteria = { readonly inputKey: string; readonly day: IsoDate; readonly force: boolean }
+
+const staleIds = `
+  select project_id from project_version where dirty or $3
+  union
+  select project_id from rendering where input_key <> $1 or valid_until <= $2::date`
+
+/** Cuts the stale projects into ranges of about `size` stale projects each, in id order; [] when nothing is stale. */
+export async function planStaleRanges(db: Db, stale: StaleCriteria, size: number): Promise<IdRange[]> {
+  const { rows } = await db.query<IdRange>(
+    `select min(project_id) as "fromId", max(project_id) as "toId"
+      from (select project_id, (row_number() over (order by project_id) - 1) / $4::integer as range
+        from (${staleIds}) as stale) as numbered
+      group by range order by range`,
+    [stale.inputKey, stale.day, stale.force, size],
+  )
+  return rows
+}
+
+/** What is known of a stale project before it is mapped again. */
+export type StaleProject = {
+  readonly projectId: number
+  /** The identifier that it was first published under, if it ever was. */
+  readonly identifier: string | undefined
+  readonly contentHash: string | undefined
+  readonly lastUpdatedAt: Date | undefined
+  /** False where an import of an export brought hash and date without the text, which is made again from the project. */
+  readonly hasText: boolean
+  readonly feedHash: string | undefined
+  /** As `hasText`, for the feed. */
+  readonly hasFeed: boolean
+}
+
+/** Up to `limit` stale projects of the range with ids above `after`, in id order. */
+export async function staleProjects(
+  db: Db,
+  stale: StaleCriteria,
+  range: IdRange,
+  after: number,
+  limit: number,
+): Promise<StaleProject[]> {
+  const { rows } = await db.query<StaleProject>(
+    `select v.project_id as "projectId", i.identifier, r.content_hash as "contentHash",
+        r.last_updated_at as "lastUpdatedAt", r.text is not null as "hasText", f.content_hash as "feedHash",
+        coalesce(f.bytes > 0, false) as "hasFeed"
+      from project_version v
+        left join rendering r using (project_id)
+        left join published_identifier i using (project_id)
+        left join report_feed f using (project_id)
+      where v.project_id > $4 and v.project_id between $5 and $6
+        and (v.dirty or $3 or r.input_key <> $1 or r.valid_until <= $2::date)
+      order by v.project_id limit $7`,
+    [stale.inputKey, stale.day, stale.force, after, range.fromId, range.toId, limit],
+  )
+  return rows.map(withoutNulls)
+}
+
+/** How many stale projects a range holds. */
+export async function countStale(db: Db, stale: StaleCriteria, range: IdRange): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::integer as count from project_version v left join rendering r using (project_id)
+      where v.project_id between $4 and $5 and (v.dirty or $3 or r.input_key <> $1 or r.valid_until <= $2::date)`,
+    [stale.inputKey, stale.day, stale.force, range.fromId, range.toId],
+  )
+  return rows[0]?.count ?? 0
+}

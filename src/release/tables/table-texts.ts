@@ -1,0 +1,68 @@
+import type { TableFormat } from '../../iati/addresses.js'
+import { type Table, tables } from '../../iati/tables/tables.js'
+import type { Connection } from '../../platform/database/connection.js'
+import { copyRows } from '../../platform/database/copy-rows.js'
+import { copyActivityRowsSql } from '../sql/activity-rows.js'
+import { ParquetTable } from './parquet-table.js'
+
+/** Texts of several files written together: each batch has those of each file. */
+export type TextsOfFiles = AsyncGenerator<readonly (readonly Buffer[])[]>
+
+/** What to write of the activities in segments `first` to `last`. */
+export type WantedRows = {
+  readonly first: number
+  readonly last: number
+  readonly format: TableFormat
+  readonly tables: readonly Table[]
+}
+
+/** The sections of the wanted tables, in one pass over the activities: lines of CSV, or a Parquet file each. */
+export function tableTexts(client: Connection, wanted: WantedRows): TextsOfFiles {
+  const { first, last, format } = wanted
+  const rows = copyRows(client, copyActivityRowsSql(first, last, format))
+  return format === 'csv' ? csvTexts(rows, wanted.tables) : parquetTexts(rows, wanted.tables)
+}
+
+type Pieces = AsyncIterable<Buffer[][]>
+
+async function* csvTexts(pieces: Pieces, wanted: readonly Table[]): TextsOfFiles {
+  const places = tables.map((table) => wanted.indexOf(table))
+  for await (const rows of pieces) {
+    const texts: Buffer[][] = wanted.map(() => [])
+    for (const [piece] of rows) {
+      if (!piece) throw new Error('an activity has no rows')
+      let at = 0
+      for (const place of places) {
+        const end = at + 4 + piece.readUInt32LE(at)
+        if (end > at + 4) texts[place]?.push(piece.subarray(at + 4, end))
+        at = end
+      }
+    }
+    yield texts
+  }
+}
+
+// Values of all tables that wait for their row groups: the largest table is written once there are more.
+const maxWaiting = 4 * 1024 * 1024
+
+async function* parquetTexts(pieces: Pieces, wanted: readonly Table[]): TextsOfFiles {
+  const files = tables.map((table) => new ParquetTable(table, { isWritten: wanted.includes(table) }))
+  const written = wanted.map((table) => files[tables.indexOf(table)])
+  const only = (file: ParquetTable | undefined, texts: Buffer[]) => written.map((one) => (one === file ? texts : []))
+  for await (const rows of pieces) {
+    for (const [piece] of rows) {
+      if (!piece) throw new Error('an activity has no rows')
+      let at = 0
+      for (const file of files) at = file.add(piece, at)
+    }
+    while (waitingOf(files) > maxWaiting) {
+      const largest = files.reduce((most, file) => (file.waiting > most.waiting ? file : most))
+      yield only(largest, await largest.group())
+    }
+  }
+  for (const file of written) if (file) yield only(file, await file.end())
+}
+
+function waitingOf(files: readonly ParquetTable[]): number {
+  return files.reduce((sum, { waiting }) => sum + waiting, 0)
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { type Dispatcher, request } from 'undici'
+import { ServiceError } from '../../kernel/errors.js'
+
+/** What an address answered: enough to compare it without keeping the body. */
+export type AddressAnswer = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** Size of the body as it came over the wire. */
+  readonly wireBytes: number
+  /** Size of the decompressed body. */
+  readonly bytes: number
+  readonly sha256: string
+  /** The body was longer than `maxBytes`. */
+  readonly isCut: boolean
+  /** How often the marker occurs. */
+  readonly occurrences: number
+  /** The body, when it was asked for. */
+  readonly text?: string
+}
+
+export type ReadOptions = {
+  readonly method?: 'GET' | 'HEAD'
+  readonly encoding?: 'gzip' | 'identity'
+  /** Reading stops beyond this decompressed size, and beyond a little more on the wire; `isCut` is then true. */
+  readonly maxBytes: number
+  readonly marker?: string
+  readonly keep?: boolean
+  readonly signal: AbortSignal
+}
+
+const timeoutMs = 30_000
+
+/** Bytes on the wire of a body of `bytes`: gzip makes none much longer, but can have empty blocks without end. */
+const mostOnWire = (bytes: number) => bytes * 1.01 + 65_536
+
+/**
+ * Reads an address to its end, hashing on the way. Follows no redirect: published addresses are permanent. Throws
+ * `input-unusable` without an answer in time.
+ */
+export async function readAddress(url: URL, options: ReadOptions): Promise<AddressAnswer> {
+  const { method = 'GET', encoding = 'identity', maxBytes, marker, keep = false, signal } = options
+  const hash = createHash('sha256')
+  const seen = new Counter(marker)
+  const kept: Buffer[] = []
+  let wireBytes = 0
+  let bytes = 0
+  let isCut = false
+  const take = (chunk: Buffer) => {
+    bytes += chunk.length
+    hash.update(chunk)
+    seen.add(chunk)
+    if (keep) kept.push(chunk)
+    if (bytes > maxBytes) throw new TooLarge()
+  }
+  try {
+    const answer = await request(url, {
+      method,
+      headers: { 'accept-encoding': encoding },
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      signal,
+    })
+    const headers = toHeaders(answer.headers)
+    async function* counted() {
+      for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+        wireBytes += chunk.length
+        if (wireBytes > mostOnWire(maxBytes)) throw new TooLarge()
+        yield chunk
+      }
+    }
+    const takeAll = async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) take(chunk)
+    }
+    try {
+      if (method === 'HEAD') await answer.body.dump()
+      else if (headers['content-encoding'] === 'gzip') await pipeline(counted, createGunzip(), takeAll)
+      else await takeAll(counted())
+    } catch (error) {
+      isCut = error instanceof TooLarge
+      if (!isCut && !isBrokenGzip(error)) throw error
+    }
+    return {
+      ...{ status: answer.statusCode, headers, wireBytes, bytes, sha256: hash.digest('hex') },
+      ...{ isCut, occurrences: seen.count },
+      ...(keep && { text: Buffer.concat(kept).toString('utf8') }),
+    }
+  } catch (error) {
+    if (signal.aborted) throw new ServiceError('aborted', 'the verification was interrupted', { cause: error })
+    const reason = error instanceof Error ? error.message || error.name : String(error)
+    throw new ServiceError('input-unusable', `${url} cannot be read: ${reason}`, { cause: error })
+  }
+}
+
+class TooLarge extends Error {}
+
+// A body that does not decompress has another hash than the manifest says, which is the finding.
+function isBrokenGzip(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^Z_/.test(String(error.code))
+}
+
+function toHeaders(headers: Dispatcher.ResponseData['headers']): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+  )
+}
+
+/** Counts a text in a stream of chunks, also across their borders. */
+class Counter {
+  count = 0
+  readonly #marker: Buffer | undefined
+  #tail: Buffer = Buffer.alloc(0)
+
+  constructor(marker: string | undefined) {
+    this.#marker = marker === undefined ? undefined : Buffer.from(marker)
+  }
+
+  add(chunk: Buffer): void {
+    if (!this.#marker) return
+    const all = Buffer.concat([this.#tail, chunk])
+    let at = all.indexOf(this.#marker)
+    let end = 0
+    while (at >= 0) {
+      this.count++
+      end = at + this.#marker.length
+      at = all.indexOf(this.#marker, end)
+    }
+    this.#tail = all.subarray(Math.max(end, all.length - this.#marker.length + 1))
+  }
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import {
+  type ChainFault,
+  type CheckedRelease,
+  checkChain,
+  isChecked,
+  type ReleaseRecord,
+  releaseRecordHash,
+} from '../../kernel/release-chain.js'
+
+/** The files of a set that its publisher signed, as texts; undefined where there is none. */
+export type SignedTexts = { readonly releases: string | undefined; readonly checked: string | undefined }
+
+/** The release that a chain must have, when it was seen before. */
+export type SeenRecord = { readonly run: number; readonly recordSha256?: string | undefined }
+
+export type ChainFinding = {
+  readonly code: 'unsigned' | 'forged' | 'fork' | 'rollback'
+  readonly expected: string
+  readonly got: string
+}
+
+/** What the publisher's key says of a set. */
+export type ChainVerdict = {
+  readonly findings: readonly ChainFinding[]
+  /** SHA-256 of the newest record. */
+  readonly recordSha256?: string
+  /** When the publisher last stated that the set was up to date. */
+  readonly checkedAt?: string
+}
+
+const recordShape = z.looseObject({
+  release: z.string(),
+  run: z.number().int(),
+  generated: z.iso.datetime(),
+  manifestSha256: z.string(),
+  previous: z.string().optional(),
+  key: z.string().optional(),
+  signature: z.string().optional(),
+  newKey: z
+    .looseObject({ publicKey: z.string(), replaces: z.string().optional(), signature: z.string().optional() })
+    .optional(),
+})
+const chainShape = z.object({ releases: z.array(recordShape).min(1) })
+const checkedShape = z.looseObject({
+  release: z.string(),
+  manifestSha256: z.string(),
+  checkedAt: z.iso.datetime(),
+  key: z.string(),
+  signature: z.string(),
+})
+
+/** Checks by a public key (PEM) that a manifest is the newest of an unbroken chain that the key's owner signed. */
+export function verifyChain(
+  { releases, checked }: SignedTexts,
+  manifestSha256: string,
+  publicKey: string,
+  seen: SeenRecord | undefined,
+): ChainVerdict {
+  const records = readJson<{ releases: ReleaseRecord[] }>(releases, chainShape)?.releases
+  const newest = records?.at(-1)
+  if (!records || !newest) {
+    return {
+      findings: [
+        { code: 'unsigned', expected: 'a chain of releases', got: releases === undefined ? 'none' : 'no chain' },
+      ],
+    }
+  }
+  const { faults, trusted } = checkChain(records, publicKey)
+  const findings: ChainFinding[] = faults.map((fault) => toFinding(fault, records[fault.record]))
+  if (newest.manifestSha256 !== manifestSha256) {
+    const older = records.find((record) => record.manifestSha256 === manifestSha256)
+    findings.push({
+      code: older ? 'rollback' : 'forged',
+      expected: `the manifest of release ${newest.release}`,
+      got: older ? `that of release ${older.release}` : `sha256 ${manifestSha256}`,
+    })
+  }
+  if (seen?.recordSha256 !== undefined && !records.some((record) => releaseRecordHash(record) === seen.recordSha256)) {
+    const isShorter = newest.run < seen.run
+    const expected = `the record of run ${seen.run} as before`
+    findings.push({
+      code: isShorter ? 'rollback' : 'fork',
+      expected,
+      got: `a chain up to run ${newest.run} without it`,
+    })
+  }
+  const statement = readJson<CheckedRelease>(checked, checkedShape)
+  const isValid = statement?.manifestSha256 === manifestSha256 && isChecked(statement, trusted)
+  return {
+    findings,
+    recordSha256: releaseRecordHash(newest),
+    ...(statement && isValid && { checkedAt: statement.checkedAt }),
+  }
+}
+
+function toFinding({ code, detail }: ChainFault, record: ReleaseRecord | undefined): ChainFinding {
+  const expected = code === 'broken' ? 'an unbroken chain of releases' : 'a signature of the publisher'
+  return { code: code === 'broken' ? 'fork' : 'forged', expected, got: `release ${record?.release}: ${detail}` }
+}
+
+/** The document as it stands, with its members in their order, when it has the shape. */
+function readJson<T>(text: string | undefined, shape: z.ZodType): T | undefined {
+  try {
+    const document: unknown = JSON.parse(text ?? '')
+    return shape.safeParse(document).success ? (document as T) : undefined
+  } catch {
+    return undefined
+  }
+}

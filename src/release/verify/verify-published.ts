@@ -1,0 +1,294 @@
+import { z } from 'zod'
+import { ServiceError } from '../../kernel/errors.js'
+import { type AddressAnswer, readAddress } from './read-address.js'
+import { type ChainFinding, type ChainVerdict, verifyChain } from './verify-chain.js'
+
+/** What can be wrong with a published set. */
+export type FindingCode =
+  | 'tampered'
+  | 'missing'
+  | 'mixed'
+  | 'rollback'
+  | 'frozen'
+  | 'headers'
+  | 'malformed'
+  | ChainFinding['code']
+
+export type Finding = {
+  readonly code: FindingCode
+  readonly address: string
+  readonly expected: string
+  readonly got: string
+}
+
+/** What one verification keeps for the next one to compare with. */
+export type SeenRelease = {
+  readonly release: string
+  readonly run: number
+  readonly manifestSha256: string
+  readonly recordSha256?: string | undefined
+}
+
+export type Verification = {
+  readonly release: string
+  readonly run: number
+  readonly generated: string
+  /** Hours since the set was last known to be up to date. */
+  readonly ageHours: number
+  readonly files: number
+  readonly bytes: number
+  readonly findings: readonly Finding[]
+  readonly seen: SeenRelease
+}
+
+export type VerifyOptions = {
+  /** Where the set is: the address of the service, without trailing slash. */
+  readonly baseUrl: string
+  readonly maxAgeHours: number
+  readonly now: Date
+  readonly last: SeenRelease | undefined
+  /** The publisher's public key (PEM): the set must be signed, and the newest of an unbroken chain. */
+  readonly publicKey?: string
+  /** How long it may take. */
+  readonly maxSeconds: number
+  readonly signal: AbortSignal
+  readonly onProgress?: (done: number, total: number) => void
+}
+
+// Far more than the set of a million projects has.
+const maxManifestBytes = 8_000_000
+const maxFiles = 10_000
+const maxSetBytes = 100_000_000_000
+// A set with as many findings is not checked further.
+const maxFindings = 1_000
+const maxFindingText = 200
+// A set that changes while it is read is read again.
+const maxReads = 3
+
+/**
+ * Reads a whole published set as a consumer would, manifest first, and reports everything that disagrees with the
+ * manifest. Throws `input-unusable` when the manifest cannot be read, or the set exceeds a limit.
+ */
+export async function verifyPublished(options: VerifyOptions): Promise<Verification> {
+  const { baseUrl, maxSeconds, signal } = options
+  const timeOut = AbortSignal.timeout(maxSeconds * 1000)
+  try {
+    return await verifyWithin({ ...options, signal: AbortSignal.any([signal, timeOut]) })
+  } catch (error) {
+    if (!timeOut.aborted || signal.aborted) throw error
+    const message = `${baseUrl} cannot be verified within ${maxSeconds} seconds; give it more with --max-time`
+    throw new ServiceError('input-unusable', message, { cause: error })
+  }
+}
+
+async function verifyWithin(options: VerifyOptions): Promise<Verification> {
+  for (let read = 1; ; read++) {
+    const { manifest, sha256 } = await readManifest(options)
+    const findings: Finding[] = []
+    const tell: Tell = (code, address, expected, got) =>
+      findings.push({ code, address, expected: cut(String(expected)), got: cut(String(got)) })
+    const verdict = await chainVerdict(options, sha256)
+    for (const { code, expected, got } of verdict?.findings ?? []) tell(code, chainAddress, expected, got)
+    const ageHours = verdict
+      ? hoursSince(options, [manifest.generated, verdict.checkedAt])
+      : await age(options, manifest)
+    if (ageHours > options.maxAgeHours) {
+      tell('frozen', manifestAddress, `an age of at most ${options.maxAgeHours} hours`, `${ageHours.toFixed(1)} hours`)
+    }
+    checkHistory(options.last, manifest, sha256, tell)
+    let bytes = 0
+    for (const [index, file] of manifest.files.entries()) {
+      options.onProgress?.(index, manifest.files.length)
+      await checkFile(options, manifest, file, tell)
+      bytes += file.bytes
+      if (findings.length >= maxFindings) break
+    }
+    const moved = findings.length > 0 && (await readManifest(options)).sha256 !== sha256
+    if (moved && read < maxReads) continue
+    return {
+      release: manifest.release,
+      run: manifest.run,
+      generated: manifest.generated,
+      ageHours: Math.round(ageHours * 10) / 10,
+      files: manifest.files.length,
+      bytes,
+      findings,
+      seen: {
+        release: manifest.release,
+        run: manifest.run,
+        manifestSha256: sha256,
+        recordSha256: verdict?.recordSha256,
+      },
+    }
+  }
+}
+
+function cut(text: string): string {
+  return text.length > maxFindingText ? `${text.slice(0, maxFindingText)}...` : text
+}
+
+type Tell = (code: FindingCode, address: string, expected: string | number, got: string | number | undefined) => void
+
+const manifestAddress = '/feeds/manifest.json'
+const path = z.string().regex(/^\/(?!\/)[\w./-]*$/)
+const count = z.number().int().nonnegative()
+const manifestShape = z.object({
+  release: z.string().min(1),
+  run: count,
+  generated: z.iso.datetime(),
+  files: z.array(
+    z.object({
+      path,
+      immutablePath: path,
+      mediaType: z.string(),
+      records: count,
+      bytes: count,
+      gzipBytes: count,
+      sha256: z.string().regex(/^[0-9a-f]{64}$/),
+      lastModified: z.iso.datetime(),
+    }),
+  ),
+})
+type SetManifest = z.infer<typeof manifestShape>
+type SetFile = SetManifest['files'][number]
+
+async function readManifest({ baseUrl, signal }: VerifyOptions): Promise<{ manifest: SetManifest; sha256: string }> {
+  const url = new URL(baseUrl + manifestAddress)
+  const read = await readAddress(url, { maxBytes: maxManifestBytes, keep: true, signal })
+  if (read.status !== 200) throw new ServiceError('input-unusable', `${url} answers ${read.status}, expected 200`)
+  if (read.isCut) {
+    throw new ServiceError('input-unusable', `${url} is larger than ${maxManifestBytes} bytes, which no manifest needs`)
+  }
+  const parsed = manifestShape.safeParse(toJson(read.text ?? ''))
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw new ServiceError('input-unusable', `${url} is not a manifest: ${issue?.path.join('.')}: ${issue?.message}`)
+  }
+  const { files } = parsed.data
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  if (files.length > maxFiles || bytes > maxSetBytes) {
+    const limits = `at most ${maxFiles} files of ${maxSetBytes} bytes are verified`
+    throw new ServiceError('input-unusable', `${url} names ${files.length} files of ${bytes} bytes; ${limits}`)
+  }
+  return { manifest: parsed.data, sha256: read.sha256 }
+}
+
+function toJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const chainAddress = '/feeds/releases.json'
+const checkedAddress = '/feeds/checked.json'
+// A thousand years of days.
+const maxChainBytes = 300_000_000
+
+/** What the key says of the set; undefined without a key. */
+async function chainVerdict(
+  { baseUrl, publicKey, last, signal }: VerifyOptions,
+  manifestSha256: string,
+): Promise<ChainVerdict | undefined> {
+  if (publicKey === undefined) return undefined
+  const textAt = async (address: string, maxBytes: number) => {
+    const read = await readAddress(new URL(baseUrl + address), { maxBytes, keep: true, signal })
+    return read.status === 200 && !read.isCut ? read.text : undefined
+  }
+  const texts = { releases: await textAt(chainAddress, maxChainBytes), checked: await textAt(checkedAddress, 10_000) }
+  return verifyChain(texts, manifestSha256, publicKey, last)
+}
+
+/** Hours since the latest of these instants. */
+function hoursSince({ now }: VerifyOptions, instants: readonly (string | undefined)[]): number {
+  const times = instants.flatMap((instant) => (instant === undefined ? [] : Date.parse(instant)))
+  return (now.getTime() - Math.max(...times)) / 3_600_000
+}
+
+const statusShape = z.object({
+  runs: z.array(z.object({ state: z.string(), finishedAt: z.iso.datetime().optional() })),
+})
+
+/** Hours since the release was made, or since a later run found nothing changed. */
+async function age(options: VerifyOptions, manifest: SetManifest): Promise<number> {
+  const { baseUrl, signal } = options
+  const instants = [manifest.generated]
+  const read = await readAddress(new URL(`${baseUrl}/feeds/status.json`), { maxBytes: 1_000_000, keep: true, signal })
+  const status = statusShape.safeParse(read.status === 200 ? toJson(read.text ?? '') : undefined)
+  for (const { state, finishedAt } of status.success ? status.data.runs : []) {
+    if ((state === 'published' || state === 'unchanged') && finishedAt) instants.push(finishedAt)
+  }
+  return hoursSince(options, instants)
+}
+
+function checkHistory(last: SeenRelease | undefined, manifest: SetManifest, sha256: string, tell: Tell): void {
+  if (!last) return
+  if (manifest.run < last.run) tell('rollback', manifestAddress, `run ${last.run} or later`, `run ${manifest.run}`)
+  if (manifest.release === last.release && sha256 !== last.manifestSha256) {
+    tell('tampered', manifestAddress, `sha256 ${last.manifestSha256} as before`, `sha256 ${sha256}`)
+  }
+}
+
+async function checkFile(options: VerifyOptions, manifest: SetManifest, file: SetFile, tell: Tell): Promise<void> {
+  if (file.immutablePath !== `/feeds/releases/${manifest.release}${file.path}`) {
+    tell('mixed', file.path, `an address of release ${manifest.release}`, file.immutablePath)
+  }
+  const marker = markerOf(file)
+  const at = (address: string) => new URL(options.baseUrl + address)
+  const read = { maxBytes: file.bytes + 1, signal: options.signal }
+  const immutable = await readAddress(at(file.immutablePath), { ...read, ...(marker !== undefined && { marker }) })
+  if (!checkAnswer(file.immutablePath, file, manifest, immutable, tell)) return
+  if (marker !== undefined && immutable.occurrences !== file.records) {
+    tell('tampered', file.immutablePath, `${file.records} records`, immutable.occurrences)
+  }
+  const gzip = await readAddress(at(file.immutablePath), { ...read, encoding: 'gzip' })
+  const twin = `${file.immutablePath} (gzip)`
+  if (gzip.status !== 200) tell('missing', twin, 'status 200', gzip.status)
+  else if (gzip.sha256 !== file.sha256) tell('tampered', twin, `sha256 ${file.sha256}`, gzip.sha256)
+  else if (gzip.headers['content-encoding'] === 'gzip' && file.gzipBytes > 0 && gzip.wireBytes !== file.gzipBytes) {
+    tell('tampered', twin, `${file.gzipBytes} bytes`, gzip.wireBytes)
+  }
+  const live = await readAddress(at(file.path), read)
+  checkAnswer(file.path, file, manifest, live, tell)
+  const head = await readAddress(at(file.path), { ...read, method: 'HEAD' })
+  for (const name of ['etag', 'last-modified', 'content-length', 'content-type', 'x-release']) {
+    if (head.headers[name] !== live.headers[name]) {
+      tell('headers', file.path, `${name} ${live.headers[name]} of GET`, `${head.headers[name]} of HEAD`)
+    }
+  }
+}
+
+/** Compares an answer with the manifest; false when comparing further makes no sense. */
+function checkAnswer(address: string, file: SetFile, manifest: SetManifest, read: AddressAnswer, tell: Tell): boolean {
+  if (read.status !== 200) {
+    tell('missing', address, 'status 200', read.status)
+    return false
+  }
+  const release = read.headers['x-release']
+  if (release !== undefined && release !== manifest.release) {
+    tell('mixed', address, `release ${manifest.release}`, release)
+    return false
+  }
+  if (read.bytes !== file.bytes)
+    tell('tampered', address, `${file.bytes} bytes`, read.bytes > file.bytes ? 'more' : read.bytes)
+  else if (read.sha256 !== file.sha256) tell('tampered', address, `sha256 ${file.sha256}`, read.sha256)
+  // An object store makes tags and dates of its own.
+  if (Object.keys(read.headers).some((name) => /^x-\w+-meta-sha256$/.test(name))) return true
+  const tag = read.headers.etag
+  if (tag !== undefined && tag !== `"${file.sha256}"`) tell('headers', address, `etag "${file.sha256}"`, tag)
+  const modified = read.headers['last-modified']
+  if (modified === undefined || Date.parse(modified) !== Date.parse(file.lastModified)) {
+    tell('headers', address, `last-modified ${new Date(file.lastModified).toUTCString()}`, modified)
+  }
+  return true
+}
+
+/** A text that occurs once per record; undefined for files whose records cannot be counted so. */
+function markerOf({ path: address }: SetFile): string | undefined {
+  if (/^\/iati\/activities(-\d+)?\.xml$/.test(address)) return '<iati-activity '
+  if (address === '/iati/organisations.xml') return '<iati-organisation '
+  if (address === '/feeds/reports.atom') return '<entry>'
+  if (address === '/feeds/projects/index.json') return '"sha256":'
+  return undefined
+}

@@ -1,0 +1,63 @@
+import type { TableFormat } from '../../iati/addresses.js'
+import type { Table } from '../../iati/tables/tables.js'
+import type { Connection } from '../../platform/database/connection.js'
+import { inOneBatch } from '../bytes/texts.js'
+import type { Draft, Writing } from '../folder/draft.js'
+import type { Dataset, TableContent, TableSection } from '../plan/dataset.js'
+import type { ReadableRelease } from '../read/release-reader.js'
+import { joinParquet } from '../tables/parquet-table.js'
+import { tableHeader } from '../tables/table-pieces.js'
+import { tableTexts } from '../tables/table-texts.js'
+
+export type TableDataset = Dataset & { readonly content: TableContent }
+
+type MissingSection = TableSection & { readonly table: Table; readonly format: TableFormat }
+
+/**
+ * Writes tables into a draft. Sections with the same rows are carried over from the live release; those of the same activities
+ * are written in one pass over them.
+ */
+export async function* writeTables(
+  draft: Draft,
+  live: ReadableRelease | undefined,
+  client: Connection,
+  datasets: readonly TableDataset[],
+  signal: AbortSignal,
+): AsyncGenerator<[TableDataset, Writing]> {
+  const passes = new Map<string, [MissingSection, ...MissingSection[]]>()
+  for (const { content } of datasets) {
+    for (const section of content.sections) {
+      if (live && (await draft.carryPart(section.address, section.fingerprint, live.id))) continue
+      const missing = { ...section, table: content.table, format: content.format }
+      const pass = passes.get(`${missing.format} ${missing.first}`)
+      if (pass) pass.push(missing)
+      else passes.set(`${missing.format} ${missing.first}`, [missing])
+    }
+  }
+  for (const pass of passes.values()) {
+    const [{ first, last, format }] = pass
+    const files = pass.map(({ address, fingerprint }) => ({ address, fingerprint, twin: format === 'csv' }))
+    const texts = tableTexts(client, { first, last, format, tables: pass.map(({ table }) => table) })
+    await draft.writeTogether(files, texts, signal)
+  }
+  for (const dataset of datasets) yield [dataset, await join(draft, dataset, signal)]
+}
+
+async function join(draft: Draft, { path, content }: TableDataset, signal: AbortSignal): Promise<Writing> {
+  const { table, format } = content
+  const sections = content.sections.map(({ address }) => address)
+  if (format === 'csv')
+    return await draft.join(path, sections, signal, { envelope: { head: tableHeader(table), tail: '' } })
+  await draft.written(sections)
+  const { start, spans, end } = await joinParquet(
+    table,
+    sections.map((address) => draft.locate(address)),
+  )
+  const last = `${path}.end`
+  await (await draft.write(last, inOneBatch(end), signal, { twin: false })).written
+  const parts = [
+    ...spans.map((identity, index) => ({ address: sections[index] ?? '', identity })),
+    { address: last, identity: [0, end.length] as const },
+  ]
+  return await draft.join(path, parts, signal, { envelope: { head: start, tail: '' } })
+}

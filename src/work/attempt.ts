@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Clock } from '../kernel/dates.js'
+import { ServiceError, toServiceError } from '../kernel/errors.js'
+import type { Store } from '../platform/database/store.js'
+import type { Log } from '../platform/observability/log.js'
+import type { Attempt, Lease, RunKind } from './run.js'
+import { failRun, requeueDeadRun, requeueRun } from './sql/leases.js'
+import { suspendRun } from './sql/shards.js'
+
+/** What the work on every kind of run needs, with or without a queue. */
+export type RunDeps = {
+  readonly store: Store
+  readonly log: Log
+  readonly clock: Clock
+  /** Names this process in the ledger; see `createOwner`. */
+  readonly owner: string
+  /** A worker that gave no sign of life for so long is taken for dead. */
+  readonly lockSeconds: number
+}
+
+/** One try of a job that works on a run. */
+export type Try = {
+  /** Aborted when the process shuts down and the job's time is up. */
+  readonly signal: AbortSignal
+  /** Wait before the next try, in milliseconds. */
+  readonly nextTryMs: number
+  /** Whether this failure is the job's last: no tries left, or an error that trying again cannot cure. */
+  isLast(error: unknown): boolean
+}
+
+/** A name for this process that no other has: host, process id and chance. */
+export function createOwner(): string {
+  return `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
+}
+
+/** A lease on one attempt, as long as a lock; `part` tells apart the jobs of one process. */
+export function leaseOn(deps: RunDeps, { kind, runId, attempt }: Attempt, part: string): Lease {
+  return { kind, runId, attempt, owner: `${deps.owner} ${part}`, seconds: deps.lockSeconds }
+}
+
+/** Does `work` while renewing the lease; undefined: another worker took the attempt over, and the work is void. */
+export async function underLease<T extends NonNullable<unknown>>(
+  { lease, renew, signal }: LeasedOptions,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const lost = new AbortController()
+  const limitMs = lease.seconds * 1000
+  let superseded = false
+  let renewing = false
+  let renewedAt = performance.now()
+  const beat = async () => {
+    if (lost.signal.aborted) return
+    if (performance.now() - renewedAt > limitMs) {
+      const message = `the lease of ${lease.seconds} s could not be renewed in time`
+      lost.abort(new ServiceError('database-unavailable', message))
+      return
+    }
+    if (renewing) return
+    renewing = true
+    const began = performance.now()
+    try {
+      if (await renew()) renewedAt = began
+      else {
+        superseded = true
+        lost.abort(new ServiceError('run-superseded', 'another worker has taken this run over'))
+      }
+    } catch {
+      // The ledger is out of reach for the moment; the lease's length decides when that is too long.
+    } finally {
+      renewing = false
+    }
+  }
+  const timer = setInterval(() => void beat(), Math.min(1000, limitMs / 3))
+  try {
+    const value = await work(AbortSignal.any([signal, lost.signal]))
+    return superseded ? undefined : value
+  } catch (error) {
+    if (superseded) return undefined
+    if (signal.aborted) throw new ServiceError('aborted', 'the work was interrupted by a shutdown', { cause: error })
+    throw lost.signal.aborted ? lost.signal.reason : error
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+type LeasedOptions = {
+  readonly lease: Lease
+  /** Extends the lease; false when it is lost. */
+  readonly renew: () => Promise<boolean>
+  readonly signal: AbortSignal
+}
+
+/**
+ * Decides what becomes of a run after a failed try. Interrupted by a shutdown: it is queued again for any worker. The
+ * job's last try: it fails. Otherwise it waits for the queue's next try: queued, or running where other jobs may still
+ * work on the attempt. Throws the error again unless the run was handed back.
+ */
+export async function endFailedTry(
+  deps: RunDeps,
+  { signal, nextTryMs, isLast }: Try,
+  lease: Lease,
+  betweenTries: 'queued' | 'running',
+  failure: unknown,
+): Promise<'handed back'> {
+  const { store, log } = deps
+  const { kind, runId, attempt } = lease
+  const error = toServiceError(failure)
+  if (signal.aborted) {
+    if (await requeueRun(store.db, lease)) {
+      log.info({ runId, attempt }, `${kind} run handed back: this worker is stopping`)
+    }
+    return 'handed back'
+  }
+  if (isLast(error)) {
+    await failAttempt(deps, lease, error)
+    throw failure
+  }
+  log.warn({ runId, attempt, code: error.code, error: error.message }, `${kind} job failed, it will be tried again`)
+  const seconds = nextTryMs / 1000 + lease.seconds
+  if (betweenTries === 'running') await suspendRun(store.db, { ...lease, seconds })
+  else await requeueRun(store.db, lease, seconds)
+  throw failure
+}
+
+// A run that loses its workers so often in a row without progress kills them: its data, or the memory it needs.
+const mostLosses = 5
+
+/** Queues the run of a kind again whose worker has died, if there is one; fails it when it was lost too often. */
+export async function takeOverDead(deps: RunDeps, kind: RunKind): Promise<void> {
+  const dead = await requeueDeadRun(deps.store.db, kind)
+  if (!dead) return
+  const { id: runId, attempt, owner, losses } = dead
+  if (losses < mostLosses) {
+    deps.log.warn({ runId, attempt, owner }, `the worker of this ${kind} run is gone, the run is taken up again`)
+    return
+  }
+  const message = `${losses} workers in a row were lost while they worked on this run, without progress`
+  await failAttempt(
+    deps,
+    { kind, runId, attempt },
+    new ServiceError('worker-lost', `${message}; the last one was ${owner}`),
+  )
+}
+
+/** Ends the attempt's run as failed, unless that attempt is already over. */
+export async function failAttempt({ store, log, clock }: RunDeps, run: Attempt, failure: unknown): Promise<void> {
+  const error = toServiceError(failure)
+  if (!(await failRun(store.db, run, error, clock()))) return
+  const { kind, runId, attempt } = run
+  log.error({ runId, attempt, code: error.code, error: error.message, err: error.cause }, `${kind} run failed`)
+}

@@ -1,0 +1,131 @@
+import { ServiceError } from '../../kernel/errors.js'
+import type { Db } from '../../platform/database/connection.js'
+import { withoutNulls } from '../../platform/database/without-nulls.js'
+import type { DueInstant, RunFailure, RunProgress, RunTrigger } from '../run.js'
+import { type EnteredRun, enterRun, type NewRun, runFailure } from './ledger.js'
+
+export type FinishedState = 'published' | 'unchanged' | 'held' | 'failed'
+export type RunState = 'queued' | 'running' | FinishedState
+
+/** One publication of the ledger, as status pages and waiting commands see it. */
+export type RunSummary = {
+  readonly id: number
+  readonly trigger: RunTrigger
+  /** Absent for a run that was asked for. */
+  readonly due?: DueInstant
+  readonly force: boolean
+  readonly state: RunState
+  /** How often the run was taken up: more than 1 means that a worker died or was stopped. */
+  readonly attempt: number
+  readonly owner?: string
+  readonly queuedAt: Date
+  readonly startedAt?: Date
+  readonly finishedAt?: Date
+  readonly rendered: number
+  readonly changed: number
+  readonly held: number
+  readonly progress?: RunProgress
+  /** Seconds of each stage, once the run has ended. */
+  readonly stageSeconds?: Readonly<Record<string, number>>
+  readonly releaseId?: string
+  /** Why the release is held. */
+  readonly reason?: string
+  readonly error?: RunFailure
+}
+
+/** Enters a publication, or finds the one that the due instant already has. */
+export async function createRun(db: Db, run: NewRun & { readonly force?: boolean }): Promise<EnteredRun> {
+  return await enterRun(db, 'publication', run, { names: 'force', values: '$6', parameters: [run.force ?? false] })
+}
+
+/** The run with this id; throws `not-found` when the ledger has none. */
+export async function getRun(db: Db, id: number): Promise<RunSummary> {
+  const { rows } = await db.query<RunRow>(`${selectRun} where r.id = $1`, [id])
+  if (!rows[0]) throw new ServiceError('not-found', `there is no publication run ${id}`)
+  return toRunSummary(rows[0])
+}
+
+/** The newest runs first, at most `limit`. */
+export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
+  const { rows } = await db.query<RunRow>(`${selectRun} order by r.id desc limit $1`, [limit])
+  return rows.map(toRunSummary)
+}
+
+/**
+ * The newest run that ended with everything in order: a release was published, or nothing had changed. One that ended
+ * more than a minute after `now` was dated by a wrong clock and does not count.
+ */
+export async function findLastGoodRun(db: Db, now: Date): Promise<RunSummary | undefined> {
+  const { rows } = await db.query<RunRow>(
+    `${selectRun} where r.state in ('published', 'unchanged') and r.finished_at <= $1::timestamptz + interval '1 minute'
+     order by r.finished_at desc, r.id desc limit 1`,
+    [now],
+  )
+  return rows[0] && toRunSummary(rows[0])
+}
+
+/** A row in the shape of its summary, but for the due instant. */
+type RunRow = Omit<RunSummary, 'due'> & { readonly schedule?: string; readonly dueAt?: Date }
+
+/** A run with the seconds that its stages took. */
+export type TimedRun = RunSummary & { readonly timings?: Readonly<Record<string, number>> }
+
+/** Runs queued since an instant, and before the run `before`; the newest first, at most `limit`. */
+export async function listTimedRuns(
+  db: Db,
+  { since, before, limit }: { readonly since: Date; readonly before?: number; readonly limit: number },
+): Promise<TimedRun[]> {
+  const { rows } = await db.query<RunRow>(
+    `select one.*, run.timings from (${selectRun} where r.queued_at >= $1 and ($2::bigint is null or r.id < $2)
+        order by r.id desc limit $3) one join run using (id) order by id desc`,
+    [since, before ?? null, limit],
+  )
+  return rows.map(toRunSummary)
+}
+
+/** The runs that ended on one UTC day. */
+export type RunDay = {
+  readonly day: string
+  readonly runs: number
+  readonly failed: number
+  readonly held: number
+  /** How long the longest took. */
+  readonly seconds: number
+}
+
+/** The days since an instant on which runs ended, the earliest first. */
+export async function summarizeDays(db: Db, since: Date): Promise<RunDay[]> {
+  const { rows } = await db.query<RunDay>(
+    `select (finished_at at time zone 'UTC')::date::text as day, count(*)::integer as runs,
+        count(*) filter (where state = 'failed')::integer as failed, count(*) filter (where state = 'held')::integer as held,
+        coalesce(max(extract(epoch from finished_at - started_at)), 0)::double precision as seconds
+      from run where finished_at >= $1 group by 1 order by 1`,
+    [since],
+  )
+  return rows
+}
+
+// A running run's counts are those of its shards so far; a finished one's were written once, when it finished.
+const selectRun = `
+  select r.id, r.trigger, r.schedule, r.due_at as "dueAt", r.force, r.state, r.attempt, r.lease_owner as owner,
+    r.queued_at as "queuedAt", r.started_at as "startedAt", r.finished_at as "finishedAt",
+    case when r.finished_at is null then s.rendered else r.rendered end as rendered,
+    case when r.finished_at is null then s.changed else r.changed end as changed,
+    case when r.finished_at is null then s.held else r.held end as held,
+    case when r.state = 'running' then coalesce(r.progress, case when s.shards > 0 then
+      jsonb_build_object('stage', 'render', 'done', s.percent, 'total', s.shards * 100) end) end as progress,
+    r.timings as "stageSeconds", r.release_id as "releaseId", r.outcome ->> 'reason' as reason, ${runFailure('r')} as error
+  from run r
+  cross join lateral (
+    select count(*) filter (where attempt = r.attempt) as shards,
+      coalesce(sum(percent) filter (where attempt = r.attempt), 0)::bigint as percent,
+      coalesce(sum(rendered), 0)::bigint as rendered,
+      coalesce(sum(changed), 0)::bigint as changed,
+      coalesce(sum(held), 0)::bigint as held
+    from run_shard where run_id = r.id and r.state in ('queued', 'running')
+  ) s`
+
+function toRunSummary(row: RunRow): RunSummary {
+  const { id, trigger, schedule, dueAt, ...run } = withoutNulls(row)
+  return { id, trigger, ...(schedule !== undefined && dueAt && { due: { schedule, at: dueAt } }), ...run }
+}

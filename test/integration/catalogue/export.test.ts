@@ -1,0 +1,280 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { listAudit } from '../../../src/accounts/sql/audit-events.js'
+import type { DataPackage } from '../../../src/catalogue/export/data-package.js'
+import { exportStore } from '../../../src/catalogue/export/export-store.js'
+import { importExport } from '../../../src/catalogue/export/import-export.js'
+import type { KindFields } from '../../../src/catalogue/import/fields.js'
+import { importFiles } from '../../../src/catalogue/import/import.js'
+import { kinds } from '../../../src/catalogue/import/kinds.js'
+import { resources } from '../../../src/catalogue/sql/export/resources.js'
+import type { TableResource } from '../../../src/catalogue/sql/export/table-resource.js'
+import { readDonationRequest } from '../../../src/http/api/operations/donation-request.js'
+import { refundDonation } from '../../../src/money/refund-donation.js'
+import { listDifferences } from '../../../src/money/sql/books-check.js'
+import { eraseDonor } from '../../../src/money/sql/donors.js'
+import { submitDonation } from '../../../src/money/submit-donation.js'
+import type { Store } from '../../../src/platform/database/store.js'
+import { usd } from '../../support/builders.js'
+import { runCommandLine } from '../../support/command-line.js'
+import { testDatabase } from '../../support/database.js'
+import { donationFields, insertDonationTargets, testDonors, testPayments } from '../../support/donations.js'
+import { everything, fillWithEverySource, publishedTwice } from '../../support/export-proof.js'
+import { seedProjects } from '../../support/seeded.js'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'giving-export-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** Everything of the tables that an export holds, without what it leaves. */
+async function rowsOf(store: Store): Promise<Record<string, string[]>> {
+  const contents: Record<string, string[]> = {}
+  for (const [table, left] of exportedTables()) {
+    const { rows } = await store.db.query<{ row: string }>(
+      `select (to_jsonb(t) - $1::text[])::text as row from ${table} t order by 1`,
+      [left],
+    )
+    contents[table] = rows.map(({ row }) => row)
+  }
+  return contents
+}
+
+/** Tables of the resources, with the lists of their records, and the columns that are left of each. */
+function exportedTables(): Map<string, string[]> {
+  const declared = Object.values(resources).flatMap((resource) => {
+    if (!('rows' in resource)) return []
+    const { table, lists = {}, left = {} }: TableResource = resource.rows
+    return [[table, Object.keys(left)] as const, ...Object.values(lists).map((list) => [list.table, []] as const)]
+  })
+  return new Map(declared.map(([table, left]) => [table, [...left]]))
+}
+
+// Made again from what is exported, or of no use to another store.
+const leftBehind = [
+  ...[
+    'access_token',
+    'activity_rows',
+    'account_code',
+    'attempt_count',
+    'audit_event',
+    'charge_state',
+    'content_change',
+    'featured_hour',
+    'organisation_record',
+  ],
+  'organisation_version',
+  ...['processor_entry', 'reconciliation', 'reconciliation_difference'],
+  ...[
+    'project_search',
+    'project_version',
+    'pruned_run',
+    'receipt_mail',
+    'release',
+    'release_event',
+    'run',
+    'run_shard',
+    ...['segment_change', 'segment_summary'],
+    'schedule',
+    'search_change',
+  ],
+  ...['schema_migration', 'sign_in_place', 'store_fact', 'sync_notice', 'sync_run', 'upstream_trait', 'wire_record'],
+  ...['webhook_event', 'wrong_clock'],
+]
+// Written by the resource `activities`.
+const published = ['published_identifier', 'rendering', 'report_feed']
+
+async function text(...names: readonly string[]): Promise<string> {
+  return await readFile(path.join(folder, ...names), 'utf8')
+}
+
+describe('an export that is imported into an empty store', () => {
+  it('is published with the same bytes', async () => {
+    const { ours, theirs } = await publishedTwice(60, path.join(folder, 'proof'))
+    expect(theirs).toEqual(ours)
+    expect(theirs.manifest).toMatchObject({ held: { count: 2 } })
+    expect(Object.keys(theirs.files)).toEqual(
+      expect.arrayContaining(['bulk/projects.xml', expect.stringMatching(/archive/)]),
+    )
+  }, 120_000)
+
+  it('has every row again, donors and accounts too, and numbers go on', async () => {
+    const { store, url } = await testDatabase()
+    await fillWithEverySource(store, 60)
+    const keyId = await insertDonationTargets(store.db, [7_000_001])
+    await store.db.query(`insert into account_grant select id, 'donations', now() from account`)
+    await give(store, keyId, { noteToOrganization: 'Well done' })
+    const { id } = await give(store, keyId)
+    await refundDonation(testPayments(store), { donationId: id, kind: 'refund', amount: undefined })
+    const directory = path.join(folder, 'whole')
+    const run = (line: string, database: string) =>
+      runCommandLine([...line.split(' '), '--json'], { DATABASE_URL: database, LOG_LEVEL: 'silent' })
+    expect(await run(`export ${directory} --with-donors --with-accounts`, url)).toMatchObject({ code: 0, stderr: '' })
+    const other = await testDatabase()
+    expect(await run(`import ${directory}`, other.url)).toMatchObject({ code: 0, stderr: '' })
+    expect(await rowsOf(other.store)).toEqual(await rowsOf(store))
+    expect(await other.store.snapshot((db) => listDifferences(db, 10))).toEqual([])
+    expect(await listAudit(other.store.db, { since: new Date(0), limit: 9 })).toMatchObject([
+      { action: 'store-imported' },
+    ])
+
+    expect((await give(other.store, keyId)).id).toBe(id + 1)
+    expect((await stat(path.join(directory, 'donations.ndjson'))).mode & 0o777).toBe(0o600)
+    const refused = await run(`import ${directory}`, other.url)
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('imported into an empty store') })
+  }, 60_000)
+
+  it('knows of every table whether it is exported', async () => {
+    const { store } = await testDatabase()
+    const { rows } = await store.db.query<{ name: string }>(
+      `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+    )
+    expect([...exportedTables().keys(), ...leftBehind, ...published].sort()).toEqual(
+      rows.map(({ name }) => name).sort(),
+    )
+  })
+})
+
+describe('the files of an export', () => {
+  let store: Store
+  beforeAll(async () => {
+    store = (await testDatabase()).store
+    await seedProjects(store, 30, new Date('2026-11-17T00:00:00Z'))
+    const keyId = await insertDonationTargets(store.db, [7_000_001])
+    await give(store, keyId, { noteToOrganization: 'Well done' })
+  })
+
+  it('are described with their hash, size, rows and fields, and hold no donor and no account', async () => {
+    const directory = path.join(folder, 'described')
+    await exportStore(store, directory, everything)
+    const { resources: files, giving } = JSON.parse(await text('described', 'datapackage.json')) as DataPackage
+    expect(giving).toMatchObject({ complete: true, donors: false, accounts: false })
+    expect((await readdir(directory)).sort()).toEqual(['datapackage.json', ...files.map((file) => file.path)].sort())
+    let all = ''
+    for (const file of files) {
+      const content = await text('described', file.path)
+      all += content
+      expect(file).toMatchObject({
+        hash: `sha256:${createHash('sha256').update(content).digest('hex')}`,
+        bytes: Buffer.byteLength(content),
+        rowCount: content.split('\n').length - 1,
+      })
+      const fields = new Set(file.schema.fields.map(({ name }) => name))
+      for (const line of content.split('\n').slice(0, -1)) {
+        expect(Object.keys(JSON.parse(line) as object).filter((name) => !fields.has(name))).toEqual([])
+      }
+    }
+    expect(all).not.toMatch(/lina@example.org|Okoro|Well done|key_hash|passwordHash/)
+    expect(files.find(({ name }) => name === 'projects')?.schema.fields).toContainEqual({
+      ...{ name: 'id', type: 'integer', constraints: { required: true } },
+      description: "The platform's number of the project. It never changes.",
+    })
+  })
+
+  it('are read by giving import one by one, as CSV too', async () => {
+    const directory = path.join(folder, 'tables')
+    await exportStore(store, directory, { ...everything, format: 'csv' })
+    await exportStore(store, path.join(folder, 'lines'), { ...everything, kind: 'payout-plans' })
+    const other = (await testDatabase()).store
+    const options = { source: 'import', clock: everything.clock, currency: usd } as const
+    for (const { name, fields } of kinds as readonly { name: string; fields: KindFields }[]) {
+      const columns = (await text('tables', `${name}.csv`)).split('\r\n', 1)[0]?.split(',') ?? []
+      const required = Object.keys(fields).filter((field) => fields[field]?.required)
+      expect({ name, columns: columns.filter((column) => !(column in fields)) }).toEqual({ name, columns: [] })
+      expect(columns).toEqual(expect.arrayContaining(required))
+    }
+    for (const name of ['themes', 'organizations', 'funders', 'projects', 'images', 'reports', 'disbursements']) {
+      const summary = await importFiles(other, [path.join(directory, `${name}.csv`)], options)
+      expect({ name, ...summary }).toMatchObject({ name, refused: 0, brokenFiles: 0, problems: [] })
+    }
+    const plans = await importFiles(other, [path.join(folder, 'lines', 'payout-plans.ndjson')], options)
+    expect(plans).toMatchObject({ refused: 0, brokenFiles: 0, problems: [] })
+    const titles = 'select id, title, summary, goal from project order by id'
+    expect((await other.db.query(titles)).rows).toEqual((await store.db.query(titles)).rows)
+  })
+
+  it('are refused when they are not whole, damaged, or of a newer version', async () => {
+    const other = (await testDatabase()).store
+    const copy = async (name: string, change: (directory: string) => Promise<void>) => {
+      const directory = path.join(folder, name)
+      await exportStore(store, directory, everything)
+      await change(directory)
+      return importExport(other, directory, everything)
+    }
+    const edit = (file: string, from: string | RegExp, to: string) => async (directory: string) => {
+      const content = await readFile(path.join(directory, file), 'utf8')
+      await writeFile(path.join(directory, file), content.replace(from, to))
+    }
+    await expect(copy('damaged', edit('projects.ndjson', 'a', 'b'))).rejects.toThrow('its size or hash differs')
+    await expect(copy('newer', edit('datapackage.json', /"schema": \d+,/, '"schema": 9999,'))).rejects.toThrow(
+      'the export is of schema 9999',
+    )
+    await expect(copy('gone', (directory) => rm(path.join(directory, 'themes.ndjson')))).rejects.toThrow(
+      'cannot be read',
+    )
+    await expect(copy('unfinished', (directory) => rm(path.join(directory, 'datapackage.json')))).rejects.toThrow(
+      'cannot be read',
+    )
+    await expect(importExport(other, path.join(folder, 'lines'), everything)).rejects.toThrow('a part of a store')
+    await expect(exportStore(store, path.join(folder, 'lines'), everything)).rejects.toThrow('expected an empty folder')
+    expect((await other.db.query('select id from project')).rows).toEqual([])
+  })
+})
+
+describe('giving export donations', () => {
+  it('passes on notes, and names of those who signed up; a spreadsheet takes none for a formula', async () => {
+    const { store, url } = await testDatabase()
+    const keyId = await insertDonationTargets(store.db, [7_000_001, 7_000_002])
+    const quiet = { signupForCharityNewsletter: false }
+    const first = await give(store, keyId, { noteToOrganization: '=HYPERLINK("http://evil.example")\nsecond line' })
+    await give(store, keyId, { ...quiet, noteToOrganization: '@cmd' })
+    await give(store, keyId, quiet)
+    await give(store, keyId, {}, { firstname: '+Ann' })
+    await give(store, keyId, { noteToOrganization: 'of another project', project: { id: 7_000_002 } })
+    const refunded = await give(store, keyId, { noteToOrganization: 'given back' })
+    await refundDonation(testPayments(store), { donationId: refunded.id, kind: 'refund', amount: undefined })
+    await give(store, keyId, { noteToOrganization: 'erased', email: 'gone@example.org' })
+    await eraseDonor(store.db, { hashes: testDonors.lookupHashes('gone@example.org'), email: 'gone@example.org' })
+
+    const run = (...args: string[]) =>
+      runCommandLine(['export', 'donations', '--project', '7000001', ...args], {
+        DATABASE_URL: url,
+        LOG_LEVEL: 'silent',
+        DONOR_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
+      })
+    const { code, stdout, stderr } = await run('--since', '2026-11-01')
+    expect(stderr).toBe('')
+    expect(code).toBe(0)
+    expect(stdout.split('\r\n')).toEqual([
+      'donation,date,name,note',
+      `${first.id},2026-11-21,Lina Okoro,"'=HYPERLINK(""http://evil.example"") second line"`,
+      `${first.id + 1},2026-11-21,,'@cmd`,
+      `${first.id + 3},2026-11-21,'+Ann Okoro,`,
+      '',
+    ])
+    expect((await run('--since', '2026-11-22')).stdout).toBe('donation,date,name,note\r\n')
+    const { donations } = JSON.parse((await run('--since', '2026-11-01', '--json')).stdout) as { donations: object[] }
+    expect(donations[1]).toEqual({ donation: first.id + 1, date: '2026-11-21', note: '@cmd' })
+    expect(await listAudit(store.db, { since: new Date(0), limit: 9 })).toMatchObject(
+      Array(3).fill({ action: 'donations-exported', subject: 'project 7000001' }),
+    )
+  })
+})
+
+/** A donation as a client with the grant for notes makes it. */
+async function give(
+  store: Store,
+  keyId: number,
+  changes: object = {},
+  payment: Record<string, unknown> = {},
+): Promise<{ id: number }> {
+  const fields = donationFields({ project: { id: 7_000_001 }, ...changes }, payment)
+  const rules = { version: 2, currency: usd, gateways: ['braintree'], mayNote: true, mayNamePartner: false } as const
+  await submitDonation(testPayments(store), { keyId, requestId: randomUUID() }, readDonationRequest(fields, rules))
+  const { rows } = await store.db.query<{ id: number }>('select max(id) as id from donation')
+  return { id: rows[0]?.id ?? 0 }
+}

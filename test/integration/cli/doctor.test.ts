@@ -1,0 +1,146 @@
+import { execFileSync } from 'node:child_process'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Diagnosis } from '../../../src/cli/doctor-inspections.js'
+import { runCommandLine } from '../../support/command-line.js'
+import { testDatabase } from '../../support/database.js'
+import { startMailServer } from '../../support/mail-server.js'
+
+describe('giving doctor', async () => {
+  const { url, store } = await testDatabase()
+  let folder: string
+  const answering = createServer((_request, response) => response.end('{}'))
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'giving-doctor-'))
+    await new Promise<void>((resolve) => answering.listen(0, '127.0.0.1', resolve))
+  })
+  afterAll(async () => {
+    answering.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const healthy = () => ({
+    ...{ DATABASE_URL: url, GIVING_DATA_DIR: path.join(folder, 'data'), REPORTING_ORG_REF: 'US-EIN-123456789' },
+    ...{ BASE_URL: `http://127.0.0.1:${(answering.address() as AddressInfo).port}`, LOG_LEVEL: 'silent' },
+  })
+  const examine = async (changes: Record<string, string> = {}) => {
+    const { code, stdout } = await runCommandLine(['doctor', '--json'], { ...healthy(), ...changes })
+    const { diagnoses } = JSON.parse(stdout) as { diagnoses: Diagnosis[] }
+    const mended = diagnoses.filter(({ state }) => state === 'mend')
+    expect(code).toBe(mended.length > 0 ? 1 : 0)
+    for (const { next } of mended) expect(next).toMatch(/\w/)
+    const told = mended.map(({ about, message }) => `${about}: ${message}`)
+    // The machine that tests may have a full disk.
+    return { diagnoses, mended: told.filter((line) => !line.endsWith('of its disk are free')) }
+  }
+
+  it('finds nothing to mend where all is well, and says what it looked at', async () => {
+    const { diagnoses, mended } = await examine()
+    expect(mended).toEqual([])
+    expect([...new Set(diagnoses.map(({ about }) => about))]).toEqual([
+      ...['configuration', 'secrets', 'data directory', 'database', 'queue', 'schedule', 'standard', 'certificate'],
+      ...['public address', 'upstream', 'registry', 'payments', 'mail', 'bucket'],
+    ])
+  })
+
+  it('signs in to the mail server, and sends nothing', async () => {
+    const { url, taken } = await startMailServer()
+    const { diagnoses } = await examine({ SMTP_URL: url, MAIL_FROM: 'receipts@giving.example' })
+    expect(diagnoses).toContainEqual({ about: 'mail', state: 'good', message: `${new URL(url).host} takes mail` })
+    expect(taken).toEqual([])
+  })
+
+  it('prints a line for each finding, with the next step', async () => {
+    const { code, stdout } = await runCommandLine(['doctor'], { ...healthy(), PUBLISH_SCHEDULE: 'daily' })
+    expect(code).toBe(1)
+    expect(stdout).toMatch(
+      /^MEND {2}configuration: {2}PUBLISH_SCHEDULE: expected a cron .* -> docs\/configuration\.md$/m,
+    )
+    expect(stdout).toMatch(/^ok {4}database: +PostgreSQL \d+\.\d+, given by DATABASE_URL$/m)
+  })
+
+  it.each<[string, () => Promise<Record<string, string>>, RegExp]>([
+    [
+      'a database that is away',
+      async () => ({ DATABASE_URL: 'postgres://giving@127.0.0.1:9/x' }),
+      /^database: .*cannot be reached/,
+    ],
+    [
+      'an address where nobody answers',
+      async () => ({ BASE_URL: 'http://127.0.0.1:9' }),
+      /^public address: .*ECONNREFUSED/,
+    ],
+    [
+      'an upstream that is away',
+      async () => ({ UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'k' }),
+      /^upstream: .*ECONNREFUSED/,
+    ],
+    [
+      'a mail server that is away',
+      async () => ({ SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'receipts@giving.example' }),
+      /^mail: 127\.0\.0\.1:9: .*ECONNREFUSED/,
+    ],
+    [
+      'a mail server that refuses the password',
+      async () => {
+        const refused = Object.assign(new Error('no such user'), { responseCode: 535 })
+        const { port } = await startMailServer({
+          disabledCommands: ['STARTTLS'],
+          onAuth: (_a, _s, done) => done(refused),
+        })
+        return { SMTP_URL: `smtp://giving:wrong@127.0.0.1:${port}`, MAIL_FROM: 'receipts@giving.example' }
+      },
+      /^mail: 127\.0\.0\.1:\d+: Invalid login: 535 /,
+    ],
+    [
+      'too few connections',
+      async () => ({ DATABASE_POOL_SIZE: '150', WORKER_PROCESSES: '1' }),
+      /^database: .* an API and a worker need up to 358/,
+    ],
+    [
+      'too few connections for several processes',
+      async () => ({ DATABASE_POOL_SIZE: '150', WORKER_PROCESSES: '2' }),
+      /^database: .* an API and a worker of 2 processes need up to 519/,
+    ],
+    [
+      'a data directory that is a file',
+      async () => {
+        await writeFile(path.join(folder, 'file'), '')
+        return { GIVING_DATA_DIR: path.join(folder, 'file') }
+      },
+      /^data directory: .*cannot be written/,
+    ],
+    [
+      'a file with a secret that every user can read',
+      async () => {
+        const file = path.join(folder, 'database-url')
+        await writeFile(file, url)
+        await chmod(file, 0o644)
+        return { DATABASE_URL: '', DATABASE_URL_FILE: file }
+      },
+      /^secrets: every user of this machine can read DATABASE_URL_FILE/,
+    ],
+    [
+      'a certificate that ends soon',
+      async () => {
+        const [key, cert] = [path.join(folder, 'key.pem'), path.join(folder, 'cert.pem')]
+        const made = `req -x509 -newkey rsa:2048 -nodes -subj /CN=giving.example -days 5 -keyout ${key} -out ${cert}`
+        execFileSync('openssl', made.split(' '), { stdio: 'ignore' })
+        return { TLS_CERT_FILE: cert, TLS_KEY_FILE: key }
+      },
+      /^certificate: CN=giving\.example is valid until/,
+    ],
+  ])('finds %s', async (_what, changes, message) => {
+    const { mended } = await examine(await changes())
+    expect(mended.filter((one) => message.test(one))).toHaveLength(1)
+  })
+
+  it('finds migrations that are pending', async () => {
+    await store.db.query('delete from schema_migration where version = (select max(version) from schema_migration)')
+    expect((await examine()).mended).toEqual([expect.stringMatching(/^database: migrations are pending: \d+/)])
+  })
+})

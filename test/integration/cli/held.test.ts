@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest'
+import { findHeldProject } from '../../../src/cli/wiring/held-projects.js'
+import { insertProjects } from '../../support/catalogue.js'
+import { runCommandLine } from '../../support/command-line.js'
+import { testDatabase } from '../../support/database.js'
+import { testPublisher } from '../../support/publishing.js'
+
+it('says in plain words why a project is held, since when and how to mend it, and that none is', async () => {
+  const { store, url } = await testDatabase()
+  await insertProjects(store.db, [{ id: 1 }, { id: 2 }])
+  const publisher = await testPublisher(store)
+  const publishAt = async (day: number, title: string) => {
+    await store.db.query('update project set title = $1 where id = 2', [title])
+    publisher.now = new Date(Date.UTC(2026, 10, day, 2))
+    await publisher.publish()
+  }
+  const spoilt = '<p></p>'
+  await publishAt(21, 'Wells')
+  const run = (...args: string[]) => runCommandLine(['held', ...args], { DATABASE_URL: url })
+  expect(await run()).toMatchObject({ code: 0 })
+  await publishAt(22, spoilt)
+  await publishAt(23, '<b></b>')
+  const { code, stdout } = await run()
+  expect(code).toBe(1)
+  expect(stdout).toMatch(
+    /^2 .*-2: its last valid text stays published, held since 2026-11-22T02:00:00Z\n {2}[\w-]+ {2}.*\n {4}\/iati-activity: .* title .*\n {4}Correct projects\.title, .* then run giving publish\./,
+  )
+  expect(JSON.parse((await run('2', '--json')).stdout)).toMatchObject({
+    count: 1,
+    projects: [{ projectId: 2, since: '2026-11-22T02:00:00.000Z' }],
+  })
+  expect(await run('1')).toMatchObject({ code: 2 })
+  await publishAt(24, 'Deeper wells')
+  expect(await findHeldProject(store.db, 2)).toBeUndefined()
+  await publishAt(25, spoilt)
+  const again = await findHeldProject(store.db, 2)
+  expect(again?.since).toEqual(publisher.now)
+  expect(again?.notices[0]?.fields).toEqual(['projects.title'])
+})

@@ -1,0 +1,51 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCommandLine } from '../../support/command-line.js'
+import { layRelease } from '../../support/release.js'
+
+let dataDir: string
+let url: string
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(path.join(tmpdir(), 'giving-status-'))
+  // A port where nobody listens any more.
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  url = `postgres://giving@127.0.0.1:${typeof address === 'object' ? address?.port : ''}/giving`
+  await new Promise((resolve) => server.close(resolve))
+  await layRelease(path.join(dataDir, 'feeds'), {
+    id: '20261120T020000Z-1',
+    lastModified: '2026-11-20T02:00:00Z',
+    files: [{ path: '/iati/activities.xml', mediaType: 'application/xml', text: '<iati-activities/>' }],
+  })
+})
+
+afterAll(() => rm(dataDir, { recursive: true, force: true }))
+
+describe('giving status while the database is away', () => {
+  const status = async (json: boolean) => {
+    const environment = { DATABASE_URL: url, GIVING_DATA_DIR: dataDir, LOG_LEVEL: 'fatal' }
+    const { code, stdout } = await runCommandLine(json ? ['status', '--json'] : ['status'], environment)
+    return { code, text: stdout }
+  }
+
+  it('says so to machines, with what the published files tell', async () => {
+    const { code, text } = await status(true)
+    expect(code).toBe(1)
+    expect(JSON.parse(text)).toMatchObject({
+      database: { kind: 'given', reachable: false, error: expect.stringContaining('cannot be reached') },
+      live: { release: '20261120T020000Z-1', activities: 1 },
+      needs: [expect.stringContaining('cannot be reached')],
+    })
+  })
+
+  it('says so to people', async () => {
+    const { code, text } = await status(false)
+    expect(code).toBe(1)
+    expect(text).toMatch(/^database: +unreachable \(given\)\nlive release: +20261120T020000Z-1, 1 activities\n/)
+  })
+})

@@ -1,0 +1,11 @@
+import { describe, it } from 'vitest'
+import { fuzzApi } from '../../../campaign/support/fuzz-api.js'
+import { testDatabase } from '../../../support/database.js'
+
+describe('five hundred hostile requests', async () => {
+  const { store } = await testDatabase()
+
+  it('never see a 500, a hang or a crash', { timeout: 120_000 }, async () => {
+    await fuzzApi(store, { requests: 500, seed: 20_261_121 })
+  })
+})

@@ -1,0 +1,306 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { request } from 'undici'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { openQueue, queueSettings } from '../../../../jobs/queue.js'
+import { listAudit } from '../../../../src/accounts/sql/audit-events.js'
+import { openRuntime } from '../../../../src/cli/wiring/runtime.js'
+import { listRuns } from '../../../../src/work/sql/runs.js'
+import { adoptSchedule, findSchedule } from '../../../../src/work/sql/schedules.js'
+import { insertProjects, loseProjects } from '../../../support/catalogue.js'
+import { runCommandLine } from '../../../support/command-line.js'
+import { type Console, openConsole } from '../../../support/console.js'
+import { type TestDatabase, testDatabase } from '../../../support/database.js'
+import { type Publisher, testPublisher } from '../../../support/publishing.js'
+import { redisMissing, startRedis } from '../../../support/redis.js'
+
+let database: TestDatabase
+let publisher: Publisher
+let dataDir: string
+/** Ids of the releases in the order of their making; the last one is held. */
+const ids: string[] = []
+
+beforeAll(async () => {
+  database = await testDatabase()
+  dataDir = await mkdtemp(path.join(tmpdir(), 'giving-console-'))
+  publisher = await testPublisher(database.store, { feedsDir: path.join(dataDir, 'feeds') })
+  const { db } = database.store
+  await insertProjects(
+    db,
+    Array.from({ length: 40 }, (_, at) => ({ id: at + 1 })),
+  )
+  const publish = async () => {
+    ids.push((await publisher.publish()).releaseId ?? '')
+    publisher.now = new Date(publisher.now.getTime() + 60_000)
+  }
+  await publish()
+  await db.query(`update project set title = 'Wells & <pumps>' where id = 5`)
+  await publish()
+  await loseProjects(database.store, [3])
+  await publish()
+  await adoptSchedule(db, 'publish', { expression: '0 2 * * *', timezone: 'UTC' }, new Date())
+})
+
+afterAll(() => rm(dataDir, { recursive: true, force: true }))
+
+const environmentOf = (more: Record<string, string> = {}) => ({
+  DATABASE_URL: database.url,
+  GIVING_DATA_DIR: dataDir,
+  ...more,
+})
+
+async function consoleOfTest(more?: Record<string, string>): Promise<Console> {
+  const opened = await openConsole(environmentOf(more))
+  onTestFinished(opened.close)
+  return opened
+}
+
+describe('the console on this machine', () => {
+  let one: Console
+  beforeAll(async () => {
+    one = await openConsole(environmentOf())
+  })
+  afterAll(() => one.close())
+
+  it('shows the state of the service, without scripts and without asking another host', async () => {
+    const shown = {
+      '/': [ids[1], '<dd>held</dd>', 'release-held', '0 2 * * * (UTC)', '/schedules/publish/pause'],
+      '/releases': [
+        ...ids,
+        '1 published identifier would vanish',
+        `/releases/${ids[2]}/approve`,
+        `/releases/${ids[0]}/rollback`,
+      ],
+      [`/releases/difference?from=${ids[0]}&to=${ids[1]}`]: ['US-EIN-123456789-5', '/iati/activities.xml'],
+      '/runs': ['3 runs have ended, 0 of them failed, 1 held', /render \d[\d.]* s/, '<svg'],
+      '/held': ['<p>none</p>'],
+      '/queues': ['settlement', '/board/'],
+    }
+    for (const [address, parts] of Object.entries(shown)) {
+      const { status, headers, text } = await one.ask(address)
+      expect(status, address).toBe(200)
+      for (const part of parts)
+        expect(text, address).toMatch(part instanceof RegExp ? part : new RegExp(escaped(part ?? '?')))
+      expect(text).not.toMatch(/<script|https?:\/\//)
+      expect(headers).toMatchObject({
+        'content-security-policy': expect.stringMatching(/^default-src 'none'; style-src 'self'; form-action 'self';/),
+        'cache-control': 'no-store',
+      })
+    }
+  })
+
+  it('answers metrics and health', async () => {
+    expect((await one.ask('/metrics')).text).toMatch(/^giving_database_up 1$/m)
+    expect((await one.ask('/healthz')).text).toBe('{"status":"alive"}')
+    expect(JSON.parse((await one.ask('/readyz')).text)).toMatchObject({ ready: true, release: ids[1] })
+  })
+
+  it('says what is not there, and refuses what a command would refuse', async () => {
+    expect(await one.ask('/nothing')).toMatchObject({ status: 404, text: expect.stringContaining('no such page') })
+    expect((await one.ask('/releases/difference?from=a&to=b')).status).toBe(404)
+    expect(await one.confirm(`/releases/${ids[1]}/rollback`, { name: 'Ana' })).toMatchObject({
+      status: 409,
+      text: expect.stringContaining('is live already'),
+    })
+    expect((await one.confirm('/schedules/nightly/pause', { name: 'Ana' })).status).toBe(404)
+    expect((await one.confirm('/publish', { name: 'Ana <b>' })).status).toBe(400)
+  })
+
+  it('does not answer under a name of another host, which a page elsewhere could make lead here', async () => {
+    expect((await one.ask('/', { host: 'evil.example' })).status).toBe(403)
+    expect((await one.ask('/metrics', { host: 'evil.example:8081' })).status).toBe(403)
+    expect((await one.ask('/', { host: 'localhost:8081' })).status).toBe(200)
+    expect((await one.ask('/', { host: '[::1]:8081' })).status).toBe(200)
+  })
+
+  it('does nothing for a form that no page of it has shown', async () => {
+    const before = await listRuns(database.store.db, 1)
+    const address = '/publish'
+    const other = (await one.ask('/schedules/publish/pause')).text
+    const [, foreign = ''] = /name="token" value="(\w+)"/.exec(other) ?? []
+    const page = 'http://evil.example'
+    for (const answer of [
+      await one.ask(address, { origin: one.base }, 'name=Ana'),
+      await one.ask(address, { origin: one.base }, `name=Ana&token=${foreign}`),
+      await one.confirm(address, { name: 'Ana' }, { origin: page }),
+      await one.confirm(address, { name: 'Ana' }, { origin: 'null' }),
+      await one.confirm(address, { name: 'Ana' }, { origin: '' }),
+    ]) {
+      expect(answer).toMatchObject({ status: 400, text: expect.stringContaining('the form was not accepted') })
+    }
+    expect(await listRuns(database.store.db, 1)).toEqual(before)
+  })
+
+  it('does what the commands do once an operator has confirmed it, and enters who it was', async () => {
+    const { db } = database.store
+    const Ana = { name: 'Ana' }
+    expect(await one.confirm('/publish', { ...Ana, force: 'yes' })).toMatchObject({
+      status: 303,
+      headers: { location: '/runs' },
+    })
+    const [run] = await listRuns(db, 1)
+    expect(run).toMatchObject({ state: 'queued', trigger: 'manual', force: true })
+    expect((await one.confirm('/schedules/publish/pause', Ana)).status).toBe(303)
+    expect((await findSchedule(db, 'publish'))?.pausedAt).toBeInstanceOf(Date)
+    expect((await one.ask('/')).text).toContain('/schedules/publish/resume')
+    expect((await one.confirm('/schedules/publish/resume', Ana)).status).toBe(303)
+    const approve = `/releases/${ids[2]}/approve`
+    expect(await one.confirm(approve, Ana)).toMatchObject({
+      status: 409,
+      text: expect.stringContaining('lacks 1 published identifier'),
+    })
+    expect((await one.confirm(approve, { ...Ana, loss: 'yes' })).status).toBe(303)
+    expect((await publisher.live()).id).toBe(ids[2])
+    expect((await one.confirm(`/releases/${ids[1]}/rollback`, Ana)).status).toBe(303)
+    expect((await publisher.live()).id).toBe(ids[1])
+    const who = { actor: 'operator Ana (console)', origin: '127.0.0.1' }
+    expect(await listAudit(db, { since: new Date(0), limit: 10 })).toMatchObject([
+      { ...who, action: 'publication-requested', subject: `run ${run?.id}`, details: { force: true } },
+      { ...who, action: 'schedule-paused', subject: 'schedule publish' },
+      { ...who, action: 'schedule-resumed', subject: 'schedule publish' },
+      { ...who, action: 'release-approved', subject: `release ${ids[2]}`, details: { acceptLoss: true, withdrawn: 1 } },
+      { ...who, action: 'release-rolled-back', subject: `release ${ids[1]}`, details: { from: ids[2] } },
+    ])
+  })
+})
+
+it('counts the requests of an address', async () => {
+  const one = await consoleOfTest({ RATE_LIMIT_PER_ADDRESS: '2' })
+  const statuses = [await one.ask('/held'), await one.ask('/held'), await one.ask('/held')].map(({ status }) => status)
+  expect(statuses).toEqual([200, 200, 429])
+})
+
+describe('a console with tokens', () => {
+  const OPS_TOKEN = 'ana:a-long-token-of-ana, robot:a-long-token-of-robot'
+  const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
+
+  it('lets in who has one, by the name it belongs to', async () => {
+    const one = await consoleOfTest({ OPS_TOKEN })
+    const refused = await one.ask('/')
+    expect(refused).toMatchObject({ status: 401, headers: { 'www-authenticate': expect.stringMatching(/^Basic /) } })
+    for (const address of ['/metrics', '/board/', '/publish', '/nothing']) {
+      expect((await one.ask(address)).status, address).toBe(401)
+    }
+    for (const address of ['/healthz', '/readyz']) expect((await one.ask(address)).status, address).toBe(200)
+    const robot = { authorization: 'Bearer a-long-token-of-robot' }
+    expect((await one.ask('/metrics', robot)).status).toBe(200)
+    expect((await one.ask('/', basic('ana:a-long-token-of-ana'))).status).toBe(200)
+    // Names of hosts say nothing here: who has a token is let in.
+    expect((await one.ask('/', { ...robot, host: 'console.example' })).status).toBe(200)
+    const wrong = ['ana:a-long-token-of-robot', 'robot:a-long-token-of-ana', 'ana:', ':a-long-token-of-ana', 'ana']
+    for (const text of wrong) expect((await one.ask('/', basic(text))).status, text).toBe(401)
+    await one.confirm('/schedules/publish/pause', { name: 'Somebody' }, basic('ana:a-long-token-of-ana'))
+    await one.confirm('/schedules/publish/resume', {}, robot)
+    const events = await listAudit(database.store.db, { since: new Date(0), limit: 2 })
+    expect(events.map(({ actor }) => actor)).toEqual(['operator ana (console)', 'operator robot (console)'])
+  })
+
+  it('keeps who guesses waiting, also with the right token', async () => {
+    const one = await consoleOfTest({ OPS_TOKEN })
+    const guesses = Array.from({ length: 10 }, () => one.ask('/', { authorization: 'Bearer guess' }))
+    expect((await Promise.all(guesses)).map(({ status }) => status)).toEqual(Array(10).fill(401))
+    expect(await one.ask('/', basic('ana:a-long-token-of-ana'))).toMatchObject({
+      status: 429,
+      headers: { 'retry-after': '60' },
+    })
+  })
+
+  it('is needed where others than this machine can reach it', async () => {
+    const serve = (environment: Record<string, string>) =>
+      runCommandLine(['api'], { DATABASE_URL: database.url, GIVING_DATA_DIR: dataDir, PORT: '0', ...environment })
+    expect(await serve({ OPS_HOST: '0.0.0.0' })).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /OPS_TOKEN: expected who may use the console, as NAME:TOKEN, since OPS_HOST is 0\.0\.0\.0/,
+      ),
+    })
+    expect(await serve({ OPS_HOST: '0.0.0.0', OPS_TOKEN: 'short:token' })).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/OPS_TOKEN: expected names and tokens .*, got "\[redacted\]"/),
+    })
+  })
+})
+
+it('a port that is taken ends the start when it was asked for; the default one is replaced by a free one', async () => {
+  const first = await consoleOfTest()
+  await expect(openConsole(environmentOf({ OPS_PORT: new URL(first.base).port }))).rejects.toMatchObject({
+    code: 'configuration-invalid',
+    message: expect.stringMatching(/another program is listening there; set OPS_PORT or OPS_HOST$/),
+  })
+  // Whoever has the default port, one of both gets another one.
+  const [one, other] = [await consoleOfTest({ OPS_PORT: '' }), await consoleOfTest({ OPS_PORT: '' })]
+  expect(one.base).not.toBe(other.base)
+  expect((await other.ask('/healthz')).status).toBe(200)
+})
+
+describe.each(['PostgreSQL', 'Redis'] as const)('queues on %s', (engine) => {
+  it('are shown with their failed jobs, and in Bull Board, which can change nothing', async (context) => {
+    const missing = engine === 'Redis' ? redisMissing() : undefined
+    if (missing) return context.skip(missing)
+    const redis = engine === 'Redis' ? await startRedis() : undefined
+    if (redis) onTestFinished(redis.stop)
+    const environment = redis ? { REDIS_URL: redis.url } : undefined
+    const one = await consoleOfTest(environment)
+    await failJob(environment)
+    const page = await one.ask('/queues')
+    expect(page.text).toMatch(
+      /<th scope="row">work<\/th><td>settlement<\/td>[\s\S]*the mail to \[redacted\] was refused/,
+    )
+    expect(page.text).toContain(`The queue is in ${engine === 'Redis' ? 'redis' : 'postgres'}`)
+    const board = await one.ask('/board/')
+    expect(board).toMatchObject({
+      status: 200,
+      headers: { 'content-security-policy': expect.stringMatching(/^default-src 'none'; script-src 'self';/) },
+    })
+    expect(board.text).not.toMatch(/https?:\/\//)
+    for (const [, address] of board.text.matchAll(/(?:src|href)="(static\/[^"]+)"/g)) {
+      expect((await one.ask(`/board/${address}`)).status, address).toBe(200)
+    }
+    const { queues } = JSON.parse((await one.ask('/board/api/queues')).text)
+    expect(queues.find(({ name }: { name: string }) => name === 'settlement')).toMatchObject({
+      readOnlyMode: true,
+      counts: { failed: 1 },
+    })
+    const jobs = (await one.ask('/board/api/queues?activeQueue=settlement&status=failed')).text
+    expect(jobs).toContain('the mail to [redacted] was refused')
+    expect(jobs).not.toContain('jane@')
+    expect((await one.ask('/board/api/redis/stats')).status).toBe(200)
+    for (const [method, address] of [
+      ['PUT', '/board/api/queues/settlement/pause'],
+      ['PUT', '/board/api/queues/settlement/retry/failed'],
+      ['POST', '/board/api/queues/settlement/add'],
+    ] as const) {
+      expect((await request(one.base + address, { method })).statusCode, address).toBe(404)
+    }
+  })
+
+  async function failJob(environment: Record<string, string> | undefined): Promise<void> {
+    const runtime = await openRuntime(
+      { DATABASE_URL: database.url, GIVING_DATA_DIR: dataDir, LOG_LEVEL: 'silent', ...environment },
+      ['queue'],
+      { signal: new AbortController().signal },
+    )
+    const settings = queueSettings(runtime.config, runtime.secrets, runtime.databaseUrl)
+    const queue = await openQueue({ ...settings, attempts: 1 }, runtime.log)
+    let tell = () => {}
+    const failed = new Promise<void>((resolve) => {
+      tell = resolve
+    })
+    const worker = await queue.work('settlement', 1, {
+      handle: async () => {
+        throw new Error('the mail to jane@example.org was refused')
+      },
+      onGivenUp: () => tell(),
+    })
+    await queue.add({ queue: 'settlement', name: 'work', data: {} })
+    await failed
+    await worker.close()
+    await queue.close()
+    await runtime[Symbol.asyncDispose]()
+  }
+})
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}

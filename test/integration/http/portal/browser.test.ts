@@ -1,0 +1,184 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fr } from '../../../../src/http/portal/words/fr.js'
+import { axeFindings, browserProgram, lookAt, type Scheme, sizes } from '../../../support/browser.js'
+import { demoSite } from '../../../support/portal-site.js'
+
+if (!browserProgram) console.log('left out: the portal in a browser (install Debian’s package chromium)')
+
+// `npm run docs:portal` writes the screenshots of docs/portal.
+const screenshots = process.env.PORTAL_SCREENSHOTS
+
+type Way = readonly [language: '' | '/fr', scheme: Scheme, size: keyof typeof sizes]
+
+const allWays = (['', '/fr'] as const).flatMap((language) =>
+  (['light', 'dark'] as const).flatMap((scheme) =>
+    (['phone', 'desktop'] as const).map((size): Way => [language, scheme, size]),
+  ),
+)
+
+// Each page in one way, all ways in turn; PORTAL_WAYS=all looks at every page in every way (three minutes).
+const waysOf = (page: number): readonly Way[] =>
+  process.env.PORTAL_WAYS === 'all' ? allWays : allWays.slice(page % allWays.length, (page % allWays.length) + 1)
+
+describe.skipIf(!browserProgram)('the portal in a browser', () => {
+  let browser: Browser
+  let base: string
+  let pages: Readonly<Record<string, string>>
+
+  beforeAll(async () => {
+    const site = await demoSite()
+    base = site.base
+    const { release, previous } = await site.publisher.manifest()
+    const { files } = JSON.parse(await site.publisher.read('/iati/index.json'))
+    const reported = files[0].activities.find(
+      (one: { picture?: string; partner?: unknown }) => one.picture && one.partner,
+    )
+    pages = {
+      home: '/',
+      projects: '/projects',
+      found: '/projects?q=water&status=2',
+      project: `/projects/${reported.project}`,
+      country: `/countries/${reported.countries[0]}`,
+      sector: `/sectors/${reported.sectors[0]}`,
+      theme: `/themes/${Object.keys(reported.themes)[0]}`,
+      quality: '/quality',
+      changes: '/changes',
+      change: `/changes/${previous}..${release}`,
+      status: '/status',
+      developers: '/developers',
+    }
+    browser = await chromium.launch({ executablePath: browserProgram ?? '', args: ['--no-sandbox', '--disable-gpu'] })
+    const home = await browser.newPage()
+    await home.goto(`${base}${pages.project}`)
+    const partner = await home.locator('dl.facts a[href*="/organisations/"]').first().getAttribute('href')
+    pages = { ...pages, organisation: partner ?? '' }
+    await home.close()
+  }, 120_000)
+
+  afterAll(async () => await browser?.close())
+
+  const look = (address: string, scheme: Scheme, size: keyof typeof sizes, see: (page: Page) => Promise<void>) =>
+    lookAt(browser, base, address, { scheme, size }, see)
+
+  it('has no finding of axe, no message, no other host and no sideways scroll, in any language, scheme and size', async () => {
+    const problems: string[] = []
+    for (const [number, address] of Object.values(pages).entries()) {
+      for (const [language, scheme, size] of waysOf(number)) {
+        const whole = language === '' ? address : language + (address === '/' ? '' : address)
+        problems.push(
+          ...(await look(whole, scheme, size, async (page) => {
+            const found = await axeFindings(page)
+            problems.push(...found.map((one) => `${whole} ${scheme} ${size}: ${one}`))
+          })),
+        )
+      }
+    }
+    expect(problems).toEqual([])
+  }, 300_000)
+
+  it('is reached by the keyboard alone, and needs no script and no policy that allows one', async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false })
+    const page = await context.newPage()
+    const problems: string[] = []
+    page.on('console', (message) => problems.push(message.text()))
+    for (const address of Object.values(pages)) await page.goto(`${base}${address}`)
+    expect(problems).toEqual([])
+    await page.goto(base)
+    await page.keyboard.press('Tab')
+    expect(await page.locator(':focus').textContent()).toBe('Skip to the content')
+    await page.goto(`${base}/projects`)
+    await page.locator('#q').focus()
+    await page.keyboard.type('school')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/projects?q=school**')
+    await context.close()
+    const whole = await browser.newPage()
+    await whole.goto(`${base}/projects`)
+    const controls = `[...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, summary')]`
+    const wanted = Number(await whole.evaluate(`${controls}.length`))
+    const reached = new Set<number>()
+    for (let presses = 0; presses < wanted + 5; presses++) {
+      await whole.keyboard.press('Tab')
+      reached.add(Number(await whole.evaluate(`${controls}.indexOf(document.activeElement)`)))
+    }
+    reached.delete(-1)
+    expect(reached.size).toBe(wanted)
+    await whole.close()
+  }, 120_000)
+
+  it('sorts and filters tables by its script, under the policy of its pages, and has them without it', async () => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    const problems: string[] = []
+    page.on('console', (message) => problems.push(message.text()))
+    page.on('pageerror', (error) => problems.push(error.message))
+    await page.goto(`${base}/fr/quality`)
+    const coverage = page.locator('table', { has: page.locator('caption', { hasText: fr.quality.coverageNote }) })
+    const counts = async () => (await coverage.locator('tbody tr td:nth-child(2)').allTextContents()).map(Number)
+    const before = await counts()
+    expect(before.length).toBeGreaterThan(30)
+    const head = coverage.getByRole('button', { name: fr.quality.activities })
+    const ascending = [...before].sort((a, b) => a - b)
+    await head.press('Enter')
+    expect(await counts()).toEqual(ascending)
+    expect(await coverage.locator('th[aria-sort]').getAttribute('aria-sort')).toBe('ascending')
+    await head.press('Enter')
+    expect(await counts()).toEqual(ascending.reverse())
+    await coverage.locator('xpath=../preceding-sibling::label[1]/input').fill('budget')
+    expect(await coverage.locator('tbody tr:visible th').allTextContents()).toEqual(
+      expect.arrayContaining(['budget', 'country-budget-items']),
+    )
+    expect(await coverage.locator('tbody tr:visible').count()).toBe(2)
+    await page.goto(`${base}${pages.project}`)
+    await page.getByText('Transactions', { exact: true }).first().click()
+    const listed = page.locator('table', { has: page.locator('caption', { hasText: 'Transactions' }) })
+    const amounts = async () =>
+      (await listed.locator('data').evaluateAll((all) => all.map((one) => one.getAttribute('value')))).map(Number)
+    await listed.getByRole('button', { name: 'Amount' }).click()
+    expect(await amounts()).toEqual((await amounts()).sort((a, b) => a - b))
+    expect(new Set(await amounts()).size).toBeGreaterThan(2)
+    expect(problems).toEqual([])
+    await context.close()
+    const plain = await (await browser.newContext({ javaScriptEnabled: false })).newPage()
+    await plain.goto(`${base}/quality`)
+    expect(await plain.locator('th button, label.filter').count()).toBe(0)
+    expect(await plain.locator('table').count()).toBeGreaterThan(5)
+    await plain.context().close()
+  }, 60_000)
+
+  it('has small pages: 60 KB each with its charts', async () => {
+    for (const address of Object.values(pages)) {
+      const page = await (await fetch(`${base}${address}`)).arrayBuffer()
+      expect(page.byteLength, address).toBeLessThanOrEqual(60_000)
+    }
+  })
+
+  if (screenshots) {
+    it('is drawn for docs/portal', async () => {
+      const folder = path.resolve('docs/portal')
+      const shots = [
+        ['home', 'light', 'desktop', ''],
+        ['project', 'light', 'desktop', ''],
+        ['country', 'dark', 'desktop', '/fr'],
+        ['quality', 'light', 'desktop', ''],
+        ['change', 'dark', 'desktop', ''],
+        ['projects', 'light', 'phone', ''],
+      ] as const
+      for (const [name, scheme, size, language] of shots) {
+        await look(`${language}${pages[name]}`, scheme, size, async (page) => {
+          await page.evaluate(`for (const image of document.querySelectorAll('img')) image.loading = 'eager'`)
+          await page.waitForLoadState('networkidle')
+          await page.screenshot({
+            path: path.join(folder, `${name}.png`),
+            clip: { x: 0, y: 0, ...sizes[size], height: size === 'phone' ? 1400 : 1900 },
+            fullPage: true,
+          })
+        })
+        expect((await readFile(path.join(folder, `${name}.png`))).length).toBeGreaterThan(1000)
+      }
+    }, 120_000)
+  }
+})

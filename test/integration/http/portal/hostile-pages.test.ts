@@ -1,0 +1,240 @@
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { DomUtils, parseDocument } from 'htmlparser2'
+import { chromium } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Store } from '../../../../src/platform/database/store.js'
+import { listen } from '../../../support/api.js'
+import { browserProgram } from '../../../support/browser.js'
+import { mappingConfig } from '../../../support/builders.js'
+import { testDatabase } from '../../../support/database.js'
+import { publishedSite } from '../../../support/portal-site.js'
+import type { Publisher } from '../../../support/publishing.js'
+import { seedProjects } from '../../../support/seeded.js'
+
+const markup = `<script>alert(1)</script>"><img src=x onerror=alert(1)>]]></script><svg onload=alert(1)>`
+// The mapping takes markup away; what is escaped is published as the text that it is.
+const escaped = markup.replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const hostile = [
+  escaped,
+  markup,
+  `\u202Eright to left\u202C שלום مرحبا`,
+  `👩‍👩‍👧‍👦🌍`.repeat(20),
+  'W'.repeat(10_000),
+].join(' ')
+const hostileAddresses = [`https://hostile.example/"><script>alert(1)</script>`, `javascript:alert(1)//`, hostile]
+
+// Codes and marks that decide whether a project is published at all; every other column takes the text.
+const decisive =
+  /^(source|source_hash|status|type|operator_state|glide_number|location_precision|country_code|org_ref|org_type|ein|id|sector_code|name_source|media_type)$/
+
+const secret = {
+  place: 'Secret Village',
+  photo: 'secret-photo',
+  latitude: '12.34567',
+  longitude: '76.54321',
+  person: 'Secret Person',
+}
+
+/** What nobody may see is of projects 41 to 60, what everybody may of 21 to 40; 1 to 20 are hostile in every field. */
+async function fill(store: Store): Promise<void> {
+  await seedProjects(store, 60, new Date('2026-11-20T00:00:00Z'))
+  const hostileRows = {
+    project: 'id <= 20',
+    organisation: 'id in (select organisation_id from project where id <= 20)',
+    theme: 'id = (select min(theme_id) from project_theme where project_id <= 20)',
+    photo: 'project_id <= 20',
+    video: 'project_id <= 20',
+    progress_report: 'project_id <= 20',
+    report_image: 'report_id in (select id from progress_report where project_id <= 20)',
+  }
+  for (const [table, rows] of Object.entries(hostileRows)) {
+    const { rows: columns } = await store.db.query<{ column_name: string }>(
+      `select column_name from information_schema.columns
+        where table_name = $1 and data_type = 'text' and is_generated = 'NEVER'`,
+      [table],
+    )
+    for (const { column_name: column } of columns) {
+      if (decisive.test(column)) continue
+      const isAddress = /url$|link$/.test(column)
+      // The store takes only web addresses of reports.
+      const addresses = hostileAddresses.slice(0, table === 'progress_report' ? 1 : 3)
+      const texts = isAddress ? addresses : [hostile, hostile.slice(0, 900), escaped]
+      const key = table === 'theme' || table === 'organisation' || table === 'project' ? 'id' : 'ctid'
+      await store.db.query(
+        `with numbered as (select ${key} as key, row_number() over (order by ${key}) as number from ${table} where ${rows})
+          update ${table} set ${column} = ($1::text[])[numbered.number % cardinality($1) + 1] from numbered where ${table}.${key} = numbered.key`,
+        [texts],
+      )
+    }
+  }
+  await store.db.query(
+    `update photo set consent = project_id <= 40, large_url =
+    $1 || case when project_id <= 40 then '/open-photo' else '/${secret.photo}' end || project_id where project_id > 20`,
+    [mappingConfig.baseUrl],
+  )
+  await store.db.query(`update project set location_name = 'Open Village ' || id where id between 21 and 40`)
+  await store.db.query(
+    `update project set location_precision = 'country', location_name = '${secret.place} ' || id, contact_name = '${secret.person}',
+      contact_address = '${secret.person}', contact_address2 = '${secret.person}',
+      latitude = ${secret.latitude}, longitude = ${secret.longitude} where id > 40`,
+  )
+}
+
+describe('hostile and secret data', async () => {
+  const { store } = await testDatabase()
+  let app: FastifyInstance
+  let publisher: Publisher
+  const pages = new Map<string, string>()
+
+  beforeAll(async () => {
+    await fill(store)
+    ;({ app, publisher } = await publishedSite(store))
+    await store.db.query(`update project set summary = summary || ' (changed)' where id <= 20`)
+    publisher.now = new Date('2026-11-22T02:00:00Z')
+    expect((await publisher.publish()).state).toBe('published')
+    const { held, release, previous } = await publisher.manifest()
+    expect(held.count).toBe(0)
+    const wanted = [
+      '/',
+      '/projects',
+      '/quality',
+      '/changes',
+      `/changes/${previous}..${release}`,
+      '/developers',
+      '/status',
+    ]
+    wanted.push(`/projects?q=${encodeURIComponent(markup)}&country=${encodeURIComponent(markup)}&page=2`)
+    wanted.push(...wanted.map((address) => `/fr${address === '/' ? '' : address}`), '/fr/projects/1')
+    const seen = new Set(wanted)
+    for (let address = wanted.pop(); address !== undefined; address = wanted.pop()) {
+      const answer = await app.inject(address)
+      expect([address, answer.statusCode]).toEqual([address, 200])
+      pages.set(address, answer.body)
+      const links = answer.body.matchAll(
+        /href="(\/(?:projects\/\d+|(?:organisations|countries|sectors|themes)\/[^"#?]+))"/g,
+      )
+      for (const [, link = ''] of links) {
+        if (seen.has(link) || /^\/themes\.|csv$/.test(link)) continue
+        seen.add(link)
+        wanted.push(link)
+      }
+    }
+  }, 120_000)
+
+  it('has a page of every kind', () => {
+    const kinds = new Set([...pages.keys()].map((address) => address.split('/')[1]?.split('?')[0]))
+    expect([...kinds].sort()).toEqual([
+      '',
+      'changes',
+      'countries',
+      'developers',
+      'fr',
+      'organisations',
+      'projects',
+      'quality',
+      'sectors',
+      'status',
+      'themes',
+    ])
+    expect([...pages.keys()].filter((address) => /^\/projects\/\d+$/.test(address))).toHaveLength(60)
+  })
+
+  it('becomes no element, attribute or address of any page', () => {
+    const found: string[] = []
+    for (const [address, body] of pages) {
+      for (const element of DomUtils.getElementsByTagName('*', parseDocument(body))) {
+        const { name, attribs } = element
+        // Our own script is a file; data is not run.
+        const isOurs = attribs.type === 'application/ld+json' || DomUtils.textContent(element) === ''
+        if (name === 'script' && !isOurs) found.push(`${address}: script`)
+        for (const [attribute, value] of Object.entries(attribs)) {
+          if (/^on|^style$|^srcdoc$/.test(attribute)) found.push(`${address}: ${name} ${attribute}`)
+          const isAddress = /^(href|src|action|formaction|xlink:href)$/.test(attribute)
+          if (isAddress && !/^(https?:\/\/[\w.:-]+(\/|$)|\/|#)/.test(value))
+            found.push(`${address}: ${attribute}=${value.slice(0, 80)}`)
+          if (attribute === 'src' && !value.startsWith('/')) found.push(`${address}: loads ${value.slice(0, 80)}`)
+        }
+      }
+    }
+    expect(found).toEqual([])
+  })
+
+  it('is shown as the text that it is', () => {
+    const titleOf = (address: string) =>
+      DomUtils.textContent(DomUtils.getElementsByTagName('h1', parseDocument(pages.get(address) ?? '')))
+    const of = (kind: RegExp) =>
+      [...pages.keys()].filter((address) => kind.test(address) && titleOf(address).includes(markup))
+    expect(of(/^\/projects\/\d+$/)).toHaveLength(20)
+    expect(of(/^\/organisations\//).length).toBeGreaterThan(0)
+    expect(of(/^\/themes\//)).toHaveLength(1)
+    const reports = [...pages.values()].map((body) =>
+      DomUtils.getElementsByTagName('article', parseDocument(body)).map((article) => DomUtils.textContent(article)),
+    )
+    expect(reports.flat().filter((text) => text.includes(markup)).length).toBeGreaterThan(0)
+    for (const body of pages.values()) {
+      const json = /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(body)?.[1]
+      if (json !== undefined) expect(typeof JSON.parse(json)['@type']).toBe('string')
+    }
+  })
+
+  it('is in no page, table, index, feed, record or list when it is secret', async () => {
+    const answers = new Map(pages)
+    const addresses = ['/sitemap.xml', '/sitemap-1.xml', '/changes.atom', '/robots.txt', '/llms.txt', '/themes.json']
+    for (let id = 21; id <= 60; id++) {
+      const record = `/iati/activities/${mappingConfig.reportingOrg.ref}-${id}`
+      addresses.push(`/projects/${id}.csv`, `${record}.xml`, `${record}.json`, `/feeds/projects/${id}/reports.atom`)
+    }
+    for (const address of addresses) answers.set(address, (await app.inject(address)).body)
+    const releases = path.join(publisher.feedsDir, 'releases')
+    for (const file of await readdir(releases, { recursive: true, withFileTypes: true })) {
+      if (!file.isFile() || file.name.endsWith('.gz')) continue
+      const name = path.join(file.parentPath, file.name)
+      answers.set(name, await readFile(name, 'latin1'))
+    }
+    const having = (text: string) => [...answers].filter(([, body]) => body.includes(text)).map(([address]) => address)
+    for (const text of Object.values(secret)) expect([text, having(text)]).toEqual([text, []])
+    // What is public is found in the same places.
+    expect(having('Open Village 21').map((address) => path.basename(address))).toEqual(
+      expect.arrayContaining([
+        '21',
+        'locations.csv.part-1',
+        'activities.xml',
+        `${mappingConfig.reportingOrg.ref}-21.json`,
+      ]),
+    )
+    expect(having('/open-photo21').map((address) => path.basename(address))).toEqual(
+      expect.arrayContaining(['21', 'documents.csv.part-1', 'index.json.part-1']),
+    )
+  })
+
+  it.skipIf(!browserProgram)('makes no page scroll sideways on a phone', async () => {
+    const base = await listen(app)
+    const browser = await chromium.launch({
+      executablePath: browserProgram ?? '',
+      args: ['--no-sandbox', '--disable-gpu'],
+    })
+    const page = await browser.newPage({ viewport: { width: 360, height: 760 } })
+    const firstOf = (kind: RegExp) =>
+      [...pages].find(([address, body]) => kind.test(address) && body.includes('W'.repeat(800)))?.[0]
+    const wide: string[] = []
+    const kinds = [
+      /^\/projects\/\d+$/,
+      /^\/projects$/,
+      /^\/organisations\//,
+      /^\/themes\//,
+      /^\/countries\//,
+      /^\/$/,
+      /^\/changes\/./,
+    ]
+    for (const address of kinds.map(firstOf)) {
+      expect(address).toBeDefined()
+      await page.goto(`${base}${address}`)
+      const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'))
+      if (overflow > 0) wide.push(`${address}: ${overflow} px`)
+    }
+    await browser.close()
+    expect(wide).toEqual([])
+  })
+})

@@ -1,0 +1,188 @@
+import type { FastifyInstance } from 'fastify'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { seedDemo } from '../../../../src/demo/sql/demo.js'
+import { Portal } from '../../../../src/http/portal/portal.js'
+import { en } from '../../../../src/http/portal/words/en.js'
+import { fr } from '../../../../src/http/portal/words/fr.js'
+import { parseElement, recordLimits } from '../../../../src/kernel/xml/reader.js'
+import { createIndexReader } from '../../../../src/release/read/activity-index.js'
+import { createReleaseReader } from '../../../../src/release/read/release-reader.js'
+import { adoptSchedule, pauseSchedule } from '../../../../src/work/sql/schedules.js'
+import { testApi } from '../../../support/api.js'
+import { testConfig } from '../../../support/api-config.js'
+import { day, mappingConfig, usd } from '../../../support/builders.js'
+import { testDatabase } from '../../../support/database.js'
+import { choosePages, countedFigures, shownFigures } from '../../../support/portal-figures.js'
+import { publishedSite } from '../../../support/portal-site.js'
+import { textsOf } from '../../../support/portal-words.js'
+import type { Publisher } from '../../../support/publishing.js'
+import { countActivities } from '../../../support/recount.js'
+
+const { baseUrl } = mappingConfig
+
+describe('the portal over the demo', async () => {
+  const { store } = await testDatabase()
+  let app: FastifyInstance
+  let publisher: Publisher
+
+  beforeAll(async () => {
+    await seedDemo(store, { today: day('2026-11-20'), currency: usd, baseUrl })
+    ;({ app, publisher } = await publishedSite(store))
+    await store.db.query(`update project set title = 'Another title' where id = 9000007`)
+    await store.db.query(`update project set status = 'retired', active = false where id = 9000008`)
+    await store.db.query(`update project set title = '<p></p>' where id = 9000009`)
+    publisher.now = new Date('2026-11-22T02:00:00Z')
+    expect((await publisher.publish()).state).toBe('published')
+  }, 60_000)
+
+  it('has no link that leads nowhere, on any page', async () => {
+    const wanted = ['/', '/fr', '/fr/projects/9000001', '/fr/projects/9000003', '/robots.txt', '/sitemap.xml']
+    const french = new Set(textsOf(fr).values())
+    const english = new Set([...textsOf(en).values()].filter((text) => !french.has(text)))
+    const untranslated = new Set<string>()
+    const seen = new Set(wanted)
+    const dead: string[] = []
+    for (let address = wanted.pop(); address !== undefined; address = wanted.pop()) {
+      const answer = await app.inject(address)
+      if (answer.statusCode !== 200) dead.push(`${answer.statusCode} ${address}`)
+      if (/^\/fr(?:\/|$)/.test(address)) {
+        const texts = answer.body
+          .replace(/<code>[^<]*/g, '')
+          .split(/<[^>]*>/)
+          .map((text) => text.trim())
+        for (const text of texts) if (english.has(text)) untranslated.add(`${address}: ${text}`)
+      }
+      if (!/html|sitemap|robots/.test(`${answer.headers['content-type']} ${address}`)) continue
+      for (const [, href = ''] of answer.body.matchAll(/(?:href|src|action)="([^"#]+)|(?<=<loc>)([^<]+)/g)) {
+        const link = (href || '').replaceAll('&amp;', '&').replace(baseUrl, '')
+        // Every project is looked at in one language, lists of the other one too.
+        if (!link.startsWith('/') || seen.has(link) || /^\/(?:en|fr)\/(?:projects|organisations)\/./.test(link))
+          continue
+        seen.add(link)
+        wanted.push(link)
+      }
+    }
+    expect(dead).toEqual([])
+    expect([...untranslated].filter((one) => !one.endsWith(': English'))).toEqual([])
+    expect([...seen].filter((link) => /^\/projects\/\d+$/.test(link))).toHaveLength(120)
+    expect([...seen].filter((link) => link.startsWith('/countries/'))).toHaveLength(12)
+  }, 120_000)
+
+  it('has the figures that an XML parser finds in the files', async () => {
+    const release = await publisher.live()
+    const pages = await choosePages(release)
+    expect(await shownFigures(app, pages)).toEqual(await countedFigures(release, pages))
+  }, 60_000)
+
+  it('says what a release changed, and which elements', async () => {
+    const { release, previous } = await publisher.manifest()
+    const page = (await app.inject(`/changes/${previous}..${release}`)).body
+    expect(page).toMatch(/Another title<\/a><\/th><td[^>]*><code>title<\/code>/)
+    expect(page).toMatch(/<h2>Ended \(1\)<\/h2><ul><li><a href="\/projects\/9000008"/)
+    expect(page).toMatch(
+      /<h2>Held back \(1\)<\/h2><ul><li><a href="\/projects\/9000009"[^>]*>[^<]+<\/a>: <code>element-missing/,
+    )
+    expect((await app.inject('/changes')).body).toContain(`/changes/${previous}..${release}`)
+    const feed = parseElement((await app.inject('/changes.atom')).rawPayload, recordLimits)
+    expect(feed.children.filter(({ name }) => name === 'entry')).toHaveLength(1)
+    expect((await app.inject(`/changes/${previous}..20200101T000000Z-1`)).statusCode).toBe(404)
+  })
+
+  it('keeps the pages of the live release alone', async () => {
+    const { release, previous = '' } = await publisher.manifest()
+    const releases = createReleaseReader(publisher.feedsDir)
+    let live = previous
+    const site = { baseUrl: () => baseUrl, publisherName: 'Giving Platform' }
+    const portal = new Portal({ ...releases, live: () => releases.byId(live) }, createIndexReader(), site)
+    const draw = () => portal.page({ address: '/', query: {}, language: 'en', isChosen: false })
+    const first = await draw()
+    expect(await draw()).toBe(first)
+    live = release
+    expect(await draw()).toMatchObject({ release })
+    live = previous
+    const again = await draw()
+    expect(again).toMatchObject({ release: previous })
+    expect(again).not.toBe(first)
+  })
+
+  it('sends who ends the address of a language with a slash to its page', async () => {
+    const { statusCode, headers } = await app.inject('/fr/')
+    expect([statusCode, headers.location]).toEqual([301, '/fr'])
+  })
+
+  it('speaks the language that the address names, else that of Accept-Language, else English', async () => {
+    const language = async (url: string, accept?: string) => {
+      const answer = await app.inject({ url, headers: accept === undefined ? {} : { 'accept-language': accept } })
+      return /<html lang="(\w+)">/.exec(answer.body)?.[1]
+    }
+    expect(await language('/projects')).toBe('en')
+    expect(await language('/projects', 'fr-CA, en;q=0.5')).toBe('fr')
+    expect(await language('/projects', 'de')).toBe('en')
+    expect(await language('/fr/projects', 'en')).toBe('fr')
+    expect(await language('/en/projects', 'fr')).toBe('en')
+    const page = await app.inject('/projects')
+    expect(page.headers).toMatchObject({ vary: 'Accept-Language, Accept-Encoding' })
+    expect(page.headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/)
+    expect((await app.inject({ url: '/projects', headers: { 'if-none-match': page.headers.etag } })).statusCode).toBe(
+      304,
+    )
+    expect((await app.inject('/projects/1')).statusCode).toBe(404)
+    expect((await app.inject('/countries/ZZ')).statusCode).toBe(404)
+    const missing = await app.inject({ url: '/fr/projects/1', headers: { accept: 'text/html,*/*;q=0.8' } })
+    expect([missing.statusCode, missing.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(missing.body).toContain(`<h1>${fr.notFound}</h1>`)
+  })
+
+  it('finds projects by words, whatever their accents, and by filters together', async () => {
+    const count = async (query: string) =>
+      Number(/(\d+) projects? fits?\./.exec((await app.inject(`/projects?${query}`)).body)?.[1] ?? 0)
+    expect(await count('q=another+TITLE')).toBe(1)
+    expect(await count('q=%C3%81n%C3%B3ther+title')).toBe(1)
+    const both = await count('country=KE&status=2')
+    let counted = 0
+    await countActivities(await publisher.live(), ({ find }) => {
+      if (find('recipient-country/@code').includes('KE') && find('activity-status/@code')[0] === '2') counted++
+    })
+    expect(both).toBe(counted)
+    expect(both).toBeGreaterThan(0)
+  })
+
+  it('shows runs with their stages and the next one, and of a failure its code alone', async () => {
+    const status = async (url = '/status') => await app.inject(url)
+    const noNext = '<dt>Next run</dt><dd>none</dd>'
+    expect((await status()).body).toContain(noNext)
+    await adoptSchedule(store.db, 'publish', { expression: '0 2 * * *', timezone: 'UTC' }, publisher.now)
+    const failed = await store.db.query<{ id: number }>(
+      `insert into run (trigger, state, queued_at, started_at, finished_at, error_code, error_message, outcome)
+        values ('manual', 'failed', $1, $1, $1, 'disk-full', 'no space in /srv/secret', '{"reason": "secret reason"}')
+        returning id`,
+      [publisher.now],
+    )
+    try {
+      await pauseSchedule(store.db, 'publish', publisher.now)
+      expect((await status()).body).toContain(noNext)
+      await store.db.query('update schedule set paused_at = null')
+      const page = await status()
+      expect(page.headers['cache-control']).toBe('public, max-age=5')
+      expect(page.body).toContain('<dt>Next run</dt><dd><time datetime="2026-11-22T02:00:00.000Z">')
+      expect(page.body).toContain('failed <code>disk-full</code>')
+      expect(page.body).not.toContain('secret')
+      expect(page.body.match(/<div>Mapping and checks: \d+\.\d sec<\/div><div>Writing the files: /g)).toHaveLength(2)
+      expect((await status('/fr/status')).body).toMatch(/<div>Écriture des fichiers: \d+,\d\ss<\/div>/)
+    } finally {
+      await store.db.query('delete from run where id = $1', [failed.rows[0]?.id])
+    }
+  })
+
+  it('is off where PORTAL is off: the page for developers alone', async () => {
+    const { app: alone } = await testApi(store, {
+      store,
+      releases: createReleaseReader(publisher.feedsDir),
+      config: { ...testConfig, portal: false },
+    })
+    expect((await alone.inject('/')).body).toContain('For developers')
+    expect((await alone.inject('/')).body).not.toContain('href="/projects"')
+    expect((await alone.inject('/projects')).statusCode).toBe(404)
+    expect((await alone.inject('/developers')).statusCode).toBe(200)
+  })
+})

@@ -1,0 +1,319 @@
+import { fork } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import pino from 'pino'
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { JobCall } from '../../../../jobs/queue-worker.js'
+import { receipts } from '../../../../jobs/receipts.js'
+import type { WorkTableDeps } from '../../../../jobs/work.js'
+import {
+  loadReceiptTemplate,
+  mailDueReceipts,
+  type ReceiptMailing,
+} from '../../../../src/money/receipts/mail-receipts.js'
+import { countUnmailedReceipts, requeueReceiptMail } from '../../../../src/money/sql/receipt-mails.js'
+import { submitDonation } from '../../../../src/money/submit-donation.js'
+import { readConfig } from '../../../../src/platform/config/config.js'
+import { SmtpSender } from '../../../../src/platform/mail/smtp.js'
+import { runCommandLine } from '../../../support/command-line.js'
+import { testDatabase } from '../../../support/database.js'
+import { donationRequest, insertDonationTargets, testDonors, testPayments } from '../../../support/donations.js'
+import { everyRow } from '../../../support/every-row.js'
+import { type MailServer, readMail, startMailServer } from '../../../support/mail-server.js'
+
+const never = new AbortController().signal
+
+describe('receipts by mail', async () => {
+  const { store, url } = await testDatabase()
+  const time = { now: new Date() }
+  const clock = () => time.now
+  const payments = testPayments(store, { clock, mailsReceipts: true })
+  let keyId = 0
+
+  beforeAll(async () => {
+    keyId = await insertDonationTargets(store.db, [2045])
+  })
+  beforeEach(async () => {
+    time.now = new Date('2026-11-21T09:15:30Z')
+    await store.db.query('delete from receipt_mail')
+  })
+
+  const donate = (changes: Record<string, unknown> = {}, payer: Record<string, unknown> = {}, with_ = payments) =>
+    submitDonation(with_, { keyId, requestId: randomUUID() }, donationRequest(changes, payer))
+  const warnings: string[] = []
+  const mailing = async (smtpUrl: string, changes: Partial<ReceiptMailing> = {}): Promise<ReceiptMailing> => ({
+    store,
+    donors: testDonors,
+    sender: new SmtpSender(smtpUrl, 'Giving Platform <receipts@giving.example>'),
+    template: await loadReceiptTemplate({ language: 'en', operatorsDir: undefined }),
+    language: 'en',
+    platform: 'Giving Platform',
+    clock,
+    warn: (details, message) => void warnings.push(`${message} ${JSON.stringify(details)}`),
+    ...changes,
+  })
+  const mail = async (smtpUrl: string, changes: Partial<ReceiptMailing> = {}) =>
+    await mailDueReceipts(await mailing(smtpUrl, changes), never)
+  const state = async () => {
+    const { rows } = await store.db.query('select state, tries, reply from receipt_mail order by donation_id')
+    return rows
+  }
+  const later = (minutes: number) => {
+    time.now = new Date(time.now.getTime() + minutes * 60_000)
+  }
+
+  it('tell the donor what was given, in text and HTML, once', async () => {
+    const server = await startMailServer()
+    const { receiptNumber } = await donate({ addon: { amount: 2.5 }, email: 'lina@example.org' })
+    expect(await mail(server.url)).toEqual({ sent: 1, later: 0, ended: 0 })
+    expect(await mail(server.url)).toEqual({ sent: 0, later: 0, ended: 0 })
+    const [taken] = server.taken
+    expect(server.taken).toHaveLength(1)
+    expect(taken?.to).toEqual(['lina@example.org'])
+    const { headers, text, html } = readMail(taken as never)
+    expect(headers).toContain(`Subject: Receipt ${receiptNumber} for your donation\r\n`)
+    expect(headers).toContain('From: Giving Platform <receipts@giving.example>\r\n')
+    expect(headers).toMatch(new RegExp(`Message-ID: <${receiptNumber}\\.[0-9a-f-]{36}@giving\\.example>`))
+    expect(text).toContain('Dear Lina Okoro,\r\n')
+    expect(text).toContain(
+      'Donation: $40.00\r\nTip to Giving Platform: $2.50\r\nCharged: $42.50\r\nDate: November 21, 2026\r\n',
+    )
+    expect(text).toContain('This was a test through "sandbox": no money was moved.')
+    expect(html).toContain('<html lang="en">')
+    expect(html).toContain('<a href="https://giving.example/projects/wells-for-tara/">')
+    expect(await state()).toEqual([{ state: 'sent', tries: 1, reply: null }])
+  })
+
+  it('are in French where the platform is, without lines that have nothing to say', async () => {
+    const server = await startMailServer()
+    await donate()
+    await mail(server.url, {
+      template: await loadReceiptTemplate({ language: 'fr', operatorsDir: undefined }),
+      language: 'fr',
+    })
+    const { text, html } = readMail(server.taken[0] as never)
+    expect(text.replace(/[\u00a0\u202f]/g, ' ')).toContain(
+      'Don : 40,00 $US\r\nMontant débité : 40,00 $US\r\nDate : 21 novembre 2026',
+    )
+    expect(html).toContain('<html lang="fr">')
+  })
+
+  it('are not due for donations that are declined, and none is entered while mail is off', async () => {
+    await expect(donate({}, { paymentGatewayNonce: 'fake-processor-declined-visa-nonce' })).rejects.toThrow('declined')
+    await donate({}, {}, testPayments(store, { clock }))
+    expect(await state()).toEqual([])
+  })
+
+  it('are not tried again when the server refuses the recipient, who is named nowhere', async () => {
+    const refuse = Object.assign(new Error('no mailbox findme@example.org'), { responseCode: 550 })
+    const server = await startMailServer({ onRcptTo: (_address, _session, done) => done(refuse) })
+    await donate({ email: 'findme@example.org' })
+    expect(await mail(server.url)).toEqual({ sent: 0, later: 0, ended: 1 })
+    later(10_000)
+    expect(await mail(server.url)).toEqual({ sent: 0, later: 0, ended: 0 })
+    expect(await state()).toEqual([{ state: 'refused', tries: 1, reply: 550 }])
+    expect(warnings.join()).toContain('a receipt was not mailed')
+    expect(warnings.join()).not.toContain('findme')
+    expect(await everyRow(store.db)).not.toContain('findme')
+  })
+
+  it('wait for a server that is down or busy, longer each time, and are given up in the end', async () => {
+    const down = await startMailServer()
+    await down.close()
+    await donate()
+    expect(await mail(down.url)).toEqual({ sent: 0, later: 1, ended: 0 })
+    expect(await mail(down.url)).toEqual({ sent: 0, later: 0, ended: 0 })
+    later(1)
+    const busy = Object.assign(new Error('greylisted'), { responseCode: 451 })
+    const grey = await startMailServer({ onRcptTo: (_address, _session, done) => done(busy) })
+    expect(await mail(grey.url)).toEqual({ sent: 0, later: 1, ended: 0 })
+    expect(await state()).toEqual([{ state: 'due', tries: 2, reply: 451 }])
+    later(1.9)
+    expect(await mail(down.url)).toEqual({ sent: 0, later: 0, ended: 0 })
+    later(0.2)
+    const back = await startMailServer({}, down.port)
+    expect(await mail(back.url)).toEqual({ sent: 1, later: 0, ended: 0 })
+    await back.close()
+    await requeueReceiptMail(
+      store.db,
+      (await store.db.query<{ id: number }>('select donation_id as id from receipt_mail')).rows[0]?.id ?? 0,
+      time.now,
+    )
+    for (let tries = 1; tries < 14; tries++) {
+      expect(await mail(down.url)).toEqual({ sent: 0, later: 1, ended: 0 })
+      later(400)
+    }
+    expect(await mail(down.url)).toEqual({ sent: 0, later: 0, ended: 1 })
+    expect(await countUnmailedReceipts(store.db, time.now)).toEqual({ refused: 0, failed: 1, unknown: 0 })
+  })
+
+  it('are sent at most once when the process is killed before it can record that one was taken', async () => {
+    let child: ReturnType<typeof fork> | undefined
+    const server = await startMailServer({ onTaken: () => void child?.kill('SIGKILL') })
+    time.now = new Date()
+    const { receiptNumber } = await donate()
+    const register = path.resolve(import.meta.dirname, '../../../support/register-typescript.mjs')
+    const program = path.resolve(import.meta.dirname, '../../../support/receipt-process.ts')
+    child = fork(program, [url, server.url], { execArgv: ['--import', register] })
+    await once(child, 'exit')
+    child = undefined
+    expect(await state()).toEqual([{ state: 'sending', tries: 1, reply: null }])
+    later(120)
+    expect(await mail(server.url)).toEqual({ sent: 0, later: 0, ended: 0 })
+    expect(server.taken).toHaveLength(1)
+    expect(await countUnmailedReceipts(store.db, time.now)).toMatchObject({ unknown: 1 })
+    const { rows } = await store.db.query<{ id: number }>('select id from donation where receipt_number = $1', [
+      receiptNumber,
+    ])
+    const environment = { DATABASE_URL: url, LOG_LEVEL: 'silent', SMTP_URL: server.url, MAIL_FROM: 'a@giving.example' }
+    await store.db.query(`update receipt_mail set next_at = now() - interval '2 hours'`)
+    const asked = await runCommandLine(['donations', 'receipt', `${rows[0]?.id}`], environment)
+    expect(asked).toMatchObject({ code: 0, stdout: expect.stringContaining('will be mailed') })
+    expect(await mail(server.url)).toEqual({ sent: 1, later: 0, ended: 0 })
+    const ids = server.taken.map((one) => /Message-ID: .*/.exec(readMail(one).headers)?.[0].replace(/@.*/, ''))
+    expect(new Set(ids).size).toBe(1)
+  })
+
+  it('are not sent again when the connection breaks while a message is handed over', async () => {
+    const server: MailServer = await startMailServer({ onTaken: () => server.cut() })
+    await donate()
+    expect(await mail(server.url)).toEqual({ sent: 0, later: 0, ended: 1 })
+    expect(await mail(server.url)).toEqual({ sent: 0, later: 0, ended: 0 })
+    expect(await state()).toMatchObject([{ state: 'unknown' }])
+  })
+
+  it('cannot be led astray by names and titles with line ends, headers or HTML', async () => {
+    const server = await startMailServer()
+    const request = donationRequest({ email: 'eve@example.org' })
+    const payer = { firstname: 'Eve\r\nBcc: victim@example.org\r\n\r\nHello', lastname: '<b>{{amount}}</b>' }
+    await submitDonation(payments, { keyId, requestId: randomUUID() }, { ...request, payer })
+    await mail(server.url)
+    const [taken] = server.taken
+    expect(taken?.to).toEqual(['eve@example.org'])
+    const { headers, text, html } = readMail(taken as never)
+    expect(headers).not.toMatch(/bcc|victim/i)
+    expect(text).toContain('Dear Eve Bcc: victim@example.org Hello <b>{{amount}}</b>,\r\n')
+    expect(html).toContain('&lt;b&gt;{{amount}}&lt;/b&gt;')
+  })
+
+  it('go to nobody else when an address looks like two', async () => {
+    const server = await startMailServer()
+    await donate({ email: 'victim,eve@example.org' })
+    await donate({ email: '<eve@example.org>' })
+    await mail(server.url)
+    for (const { to } of server.taken) expect(to).toEqual(['victim,eve@example.org'])
+  })
+
+  it('are dropped for donors who were erased, and wait for a key that is missing or data that was changed', async () => {
+    const server = await startMailServer()
+    await donate()
+    await store.db.query('update donor set key_id = $1', ['another'])
+    expect(await mail(server.url)).toEqual({ sent: 0, later: 1, ended: 0 })
+    later(2)
+    await store.db.query(`update donor set key_id = 'test', sealed = set_byte(sealed, 20, 1 # get_byte(sealed, 20))`)
+    expect(await mail(server.url)).toEqual({ sent: 0, later: 1, ended: 0 })
+    expect(warnings.join()).toContain('donor-data-changed')
+    await store.db.query('delete from donor')
+    later(4)
+    expect(await mail(server.url)).toEqual({ sent: 0, later: 0, ended: 1 })
+    expect(await state()).toMatchObject([{ state: 'dropped' }])
+    expect(server.taken).toEqual([])
+  })
+
+  it('go unencrypted to this machine only, unless the address says so, and with the password of the address', async () => {
+    let signedIn = ''
+    const server = await startMailServer({
+      ...{ disabledCommands: ['STARTTLS'], allowInsecureAuth: true },
+      onAuth: ({ username, password }, _session, done) => {
+        signedIn = `${username} ${password}`
+        done(null, { user: username })
+      },
+    })
+    await donate()
+    expect(await mail(`smtp://0.0.0.0:${server.port}`)).toEqual({ sent: 0, later: 1, ended: 0 })
+    expect(server.taken).toEqual([])
+    later(2)
+    const address = `smtp://giving%40example:p%2Fw@0.0.0.0:${server.port}?requireTLS=false`
+    expect(await mail(address)).toEqual({ sent: 1, later: 0, ended: 0 })
+    expect(signedIn).toBe('giving@example p/w')
+  })
+
+  it('are due again when the process is stopped before the server takes them', async () => {
+    const stopping = new AbortController()
+    const server = await startMailServer({ onMailFrom: () => stopping.abort() })
+    await donate()
+    expect(await mailDueReceipts(await mailing(server.url), stopping.signal)).toEqual({ sent: 0, later: 1, ended: 0 })
+    expect(await state()).toEqual([{ state: 'due', tries: 1, reply: null }])
+  })
+
+  it('are mailed by a job, which is not there without SMTP_URL, and does not start with a bad template', async () => {
+    const server = await startMailServer()
+    await donate()
+    const folder = await mkdtemp(path.join(tmpdir(), 'giving-templates-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const open = (environment: Record<string, string>) => {
+      const { config, secrets } = readConfig(environment)
+      const deps = { store, config, secrets, payments, clock, log: pino({ level: 'silent' }) }
+      expect(Object.keys(receipts.schedules(config))).toEqual(environment.SMTP_URL ? ['receipts'] : [])
+      return receipts.open(deps as unknown as WorkTableDeps)
+    }
+    expect(open({})).toBeUndefined()
+    const mailed = { SMTP_URL: server.url, MAIL_FROM: 'receipts@giving.example', MAIL_TEMPLATES_DIR: folder }
+    expect(await open(mailed)?.tick?.({ signal: never } as JobCall)).toBe('1 sent, 0 later, 0 not sent')
+    expect(server.taken).toHaveLength(1)
+    await writeFile(path.join(folder, 'receipt.en.txt'), 'Hello')
+    await expect(open(mailed)?.begin?.()).rejects.toMatchObject({ code: 'configuration-invalid' })
+  })
+
+  it('are sent once each by workers at the same time', async () => {
+    const server = await startMailServer()
+    for (let n = 0; n < 8; n++) await donate()
+    const done = await Promise.all([1, 2, 3].map(() => mail(server.url)))
+    expect(done.reduce((sum, { sent }) => sum + sent, 0)).toBe(8)
+    const ids = server.taken.map((one) => /Message-ID: .*/.exec(readMail(one).headers)?.[0])
+    expect(new Set(ids).size).toBe(8)
+  })
+})
+
+describe('templates of receipts', () => {
+  const folderWith = async (text: string) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'giving-templates-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    await writeFile(path.join(folder, 'receipt.de.txt'), text)
+    return folder
+  }
+  const values = {
+    ...{ name: 'Lina', platform: 'P', project: 'Wells', projectLink: '', amount: '40 $', tip: '', charged: '40 $' },
+    ...{ date: 'today', receiptNumber: 'R1', testGateway: '' },
+  }
+
+  it('come from the folder of the operator, and in English where there is none', async () => {
+    const folder = await folderWith(
+      'Subject: Quittung {{receiptNumber}}\n\nHallo {{name}}\nTrinkgeld {{tip}}\nTschüss\n',
+    )
+    const own = (await loadReceiptTemplate({ language: 'de', operatorsDir: folder })).render(values)
+    expect(own).toMatchObject({ subject: 'Quittung R1', text: 'Hallo Lina\nTschüss\n' })
+    expect(own.html).toContain('<p>Hallo Lina<br>\nTschüss</p>')
+    expect((await loadReceiptTemplate({ language: 'de', operatorsDir: undefined })).render(values).subject).toContain(
+      'Receipt R1',
+    )
+    expect((await loadReceiptTemplate({ language: 'fr', operatorsDir: folder })).render(values).subject).toContain(
+      'Reçu R1',
+    )
+  })
+
+  it.each([
+    ['Subject: {{receipt}}\n\nHallo', '{{receipt}}'],
+    ['Hallo {{name}}\n', 'a line "Subject: ..."'],
+    ['Subject: a\nb\n', 'an empty line'],
+  ])('are refused when they cannot be used: %j', async (text, reason) => {
+    const folder = await folderWith(text)
+    await expect(loadReceiptTemplate({ language: 'de', operatorsDir: folder })).rejects.toMatchObject({
+      code: 'configuration-invalid',
+      message: expect.stringContaining(reason),
+    })
+  })
+})

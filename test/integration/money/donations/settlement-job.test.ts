@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pino from 'pino'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { QueueConnection } from '../../../../jobs/engine.js'
+import { settlement } from '../../../../jobs/settlement.js'
+import { startWorker } from '../../../../jobs/worker.js'
+import { submitDonation } from '../../../../src/money/submit-donation.js'
+import { testDatabase } from '../../../support/database.js'
+import { donationRequest, insertDonationTargets, testPayments } from '../../../support/donations.js'
+import { workerDeps } from '../../../support/jobs/world.js'
+import { redisMissing, startRedis } from '../../../support/redis.js'
+
+const noRedis = redisMissing()
+if (noRedis !== undefined) console.warn(`The settlement's jobs on Redis are not tested: ${noRedis}.`)
+
+describe.each(noRedis === undefined ? ['postgres', 'redis'] : ['postgres'])(
+  'the settlement as a job of the queue in %s',
+  async (engine) => {
+    const { store, url } = await testDatabase()
+
+    it('completes what is open in every round, of any worker, and names nobody', { timeout: 60_000 }, async () => {
+      const redis = engine === 'redis' ? await startRedis() : undefined
+      onTestFinished(async () => await redis?.stop())
+      const connection: QueueConnection = redis
+        ? { kind: 'redis', url: redis.url, prefix: 'test' }
+        : { kind: 'postgres', url }
+      const lines: string[] = []
+      const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
+      const payments = testPayments(store, { timeoutMs: 200 })
+      const keyId = await insertDonationTargets(store.db, [2045])
+      const everySecond = () => ({ settlement: { expression: '* * * * * *', timezone: 'UTC' } })
+      const deps = { ...workerDeps(store, { url, connection }, log), payments }
+      const start = () => startWorker({ ...deps, work: [{ ...settlement, schedules: everySecond }] })
+      await using _one = await start()
+      await using _two = await start()
+      for (const round of [1, 2]) {
+        const request = donationRequest({}, { paymentGatewayNonce: 'fake-timeout-after-nonce' })
+        const outcome = submitDonation(payments, { keyId, requestId: randomUUID() }, request)
+        await expect(outcome).rejects.toMatchObject({ code: 'payment-pending' })
+        const settled = async () =>
+          (await store.db.query(`select from donation where status = 'settled' and source = 'local'`)).rowCount
+        while ((await settled()) < round) await sleep(50)
+      }
+      const { rows } = await store.db.query('select funding, number_of_donations as n from project where id = 2045')
+      expect(rows).toEqual([{ funding: '1330.000', n: 39 }])
+      // The round ends, and says so, after the donation was settled.
+      await expect.poll(() => lines.join('')).toContain('open payments were looked up')
+      expect(lines.join('')).not.toMatch(/lina@|Okoro|fake-timeout/)
+    })
+  },
+)

@@ -1,0 +1,322 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { ServiceError } from '../../../../src/kernel/errors.js'
+import { type Charge, GatewayRefusal } from '../../../../src/money/gateways/gateway.js'
+import { createSandboxGateway } from '../../../../src/money/gateways/sandbox/sandbox-gateway.js'
+import { settleOpen } from '../../../../src/money/settlement.js'
+import { listDifferences } from '../../../../src/money/sql/books-check.js'
+import { rehearseDonation, submitDonation } from '../../../../src/money/submit-donation.js'
+import { openStore } from '../../../../src/platform/database/store.js'
+import { testDatabase } from '../../../support/database.js'
+import { donationRequest, insertDonationTargets, quick, testPayments, usd } from '../../../support/donations.js'
+
+const projects = [2045, 2046, 2047, 2048, 2049, 2050, 2051]
+
+describe('a donation', async () => {
+  const { store, url } = await testDatabase()
+  const payments = testPayments(store)
+  let keyId = 0
+
+  beforeAll(async () => {
+    keyId = await insertDonationTargets(store.db, projects)
+  })
+
+  const submit = (request = donationRequest(), requestId = randomUUID(), with_ = payments) =>
+    submitDonation(with_, { keyId, requestId }, request)
+  const one = async <T extends object>(text: string, values: unknown[] = []): Promise<T> => {
+    const { rows } = await store.db.query<T>(text, values)
+    return rows[0] as T
+  }
+  const charges = async (transactionId: string) =>
+    (
+      await one<{ n: number }>(
+        `select count(*) as n from sandbox_charge c join donation d on d.reference = c.reference
+          where d.transaction_id = $1 and c.decline_code is null`,
+        [transactionId],
+      )
+    ).n
+  const refunded = async (reference: string) => {
+    const { rows } = await store.db.query<{ amount: string }>(
+      `select r.amount from sandbox_refund r join sandbox_charge c on c.id = r.charge_id where c.reference = $1`,
+      [reference],
+    )
+    return rows[0]?.amount
+  }
+  const donationCharge = (reference: string, amount: string): Charge => ({
+    reference,
+    amount: amount as Charge['amount'],
+    currency: usd,
+    gatewayKey: 'key',
+    method: { kind: 'nonce', nonce: 'fake-valid-nonce' },
+    payer: {},
+  })
+  const failure = async (work: Promise<unknown>): Promise<ServiceError> => {
+    const error = await work.then(
+      () => new Error('expected a failure'),
+      (thrown: unknown) => thrown,
+    )
+    if (!(error instanceof ServiceError)) throw error
+    return error
+  }
+
+  it('is charged, counted and answered with the totals after it', async () => {
+    const answer = await submit(donationRequest({ addon: { amount: '2.5' } }))
+    expect(answer).toMatchObject({
+      receiptNumber: expect.stringMatching(/^R\d+-GC\d+-\w+$/),
+      totals: { funding: '1290.000', numberOfDonations: 38, goal: '8000.000', remaining: '6710.000' },
+    })
+    expect(await one('select funding, remaining, number_of_donations from project where id = 2045')).toEqual({
+      funding: '1290.000',
+      remaining: '6710.000',
+      number_of_donations: 38,
+    })
+    const { rows } = await store.db.query(
+      `select kind, month, amount, count, last_on, itemised from donation_month
+        where project_id = 2045 and source = 'local' order by kind`,
+    )
+    const when = { month: '2026-11-01', count: 1, last_on: '2026-11-21' }
+    expect(rows).toEqual([
+      { kind: 'fee', amount: '2.000', itemised: '2.000', ...when },
+      { kind: 'gift', amount: '40.000', itemised: '40.000', ...when },
+    ])
+    expect(await one('select amount from sandbox_charge')).toEqual({ amount: '42.500' })
+    expect(await one(`select dirty from project_version where project_id = 2045`)).toEqual({ dirty: true })
+  })
+
+  it('is answered the same again for the same transactionId, after later donations too, without a second charge', async () => {
+    const request = donationRequest({ project: { id: 2046 } })
+    const first = await submit(request)
+    await submit(donationRequest({ project: { id: 2046 } }))
+    expect(await submit(request)).toEqual(first)
+    expect(await charges(request.transactionId ?? '')).toBe(1)
+  })
+
+  it('is refused when its transactionId belongs to another request, or to an erased donor', async () => {
+    const request = donationRequest()
+    await submit(request)
+    const other = await failure(submit({ ...request, amount: '41' as typeof request.amount }))
+    expect(other).toMatchObject({ code: 'request-invalid', problems: [{ field: 'donation.transactionId' }] })
+    await store.db.query('delete from donor where donation_id = (select id from donation where transaction_id = $1)', [
+      request.transactionId,
+    ])
+    expect((await failure(submit(request))).message).toContain('has been erased')
+  })
+
+  it('is another one for each request without a transactionId', async () => {
+    const { transactionId: _, ...request } = donationRequest({ project: { id: 2047 } })
+    const [first, second] = [await submit(request), await submit(request)]
+    expect(second.totals.numberOfDonations).toBe(first.totals.numberOfDonations + 1)
+  })
+
+  it('is one donation when two processes get the same request at the same instant', async () => {
+    await using other = openStore({ url, max: 4, applicationName: 'the other process' })
+    for (const nonce of ['fake-valid-nonce', 'fake-slow-nonce']) {
+      const request = donationRequest({ project: { id: 2048 } }, { paymentGatewayNonce: nonce })
+      const slow = { timeoutMs: 5000 }
+      const answers = await Promise.all([
+        submit(request, randomUUID(), testPayments(store, slow)),
+        submit(request, randomUUID(), testPayments(other, slow)),
+      ])
+      expect(answers[0]).toEqual(answers[1])
+      expect(await charges(request.transactionId ?? '')).toBe(1)
+    }
+  })
+
+  it('is refused with the processor’s number when it is declined, again and again, and counts nowhere', async () => {
+    const request = donationRequest({ project: { id: 2049 } }, { paymentGatewayNonce: 'fake-declined-2004-nonce' })
+    for (const _ of [1, 2]) {
+      expect(await failure(submit(request))).toMatchObject({
+        code: 'payment-declined',
+        number: 2004,
+        message: 'The payment was declined: Expired Card.',
+      })
+    }
+    expect(await one('select funding from project where id = 2049')).toEqual({ funding: '1250.000' })
+    expect((await failure(submit(donationRequest({ amount: '2001.50' })))).number).toBe(2001)
+  })
+
+  it('that the gateway was down for is not charged, and may be repeated under its transactionId', async () => {
+    const request = donationRequest({ project: { id: 2049 } }, { paymentGatewayNonce: 'fake-down-nonce' })
+    const error = await failure(submit(request))
+    expect(error).toMatchObject({ code: 'payment-unavailable', status: 503 })
+    expect(error.message).toContain('same transactionId')
+    const up = { ...request, payment: { ...request.payment, method: { kind: 'nonce', nonce: 'fake-valid-nonce' } } }
+    await submit(up as typeof request)
+    expect(await charges(request.transactionId ?? '')).toBe(1)
+  })
+
+  it('whose answer was lost after the charge is found by a repeated request', async () => {
+    const request = donationRequest({ project: { id: 2049 } }, { paymentGatewayNonce: 'fake-timeout-after-nonce' })
+    const error = await failure(submit(request))
+    expect(error).toMatchObject({ code: 'payment-pending', status: 503 })
+    expect(error.message).toContain('repeat the request with the same transactionId')
+    expect((await submit(request)).receiptNumber).toMatch(/^R\d+/)
+    expect(await charges(request.transactionId ?? '')).toBe(1)
+  })
+
+  it('whose answer was lost is completed or failed by the settlement', async () => {
+    const after = donationRequest({ project: { id: 2050 } }, { paymentGatewayNonce: 'fake-timeout-after-nonce' })
+    const before = donationRequest({ project: { id: 2050 } }, { paymentGatewayNonce: 'fake-timeout-before-nonce' })
+    await Promise.all([failure(submit(after)), failure(submit(before))])
+    await sleep(200)
+    expect(await settleOpen(payments)).toEqual({ settled: 1, declined: 0, failed: 1, refunded: 0, open: 0 })
+    expect(await one('select funding from project where id = 2050')).toEqual({ funding: '1290.000' })
+    expect((await submit(after)).totals.funding).toBe('1290.000')
+    const { rows } = await store.db.query(
+      `select d.transaction_id, e.kind from donation_event e join donation d on d.id = e.donation_id
+        where d.transaction_id = any ($1) order by e.id`,
+      [[after.transactionId, before.transactionId]],
+    )
+    const kinds = (id?: string) =>
+      rows.flatMap((row) => ('kind' in row && Object(row).transaction_id === id ? [row.kind] : []))
+    expect(kinds(after.transactionId)).toEqual(['received', 'settled'])
+    expect(kinds(before.transactionId)).toEqual(['received', 'failed'])
+  })
+
+  it('that never was charged is charged once by a repeated request after the lease', async () => {
+    let down = true
+    const sandbox = createSandboxGateway(payments)
+    const gateway = quick({
+      ...sandbox,
+      charge: (charge, signal) => (down ? new Promise(() => undefined) : sandbox.charge(charge, signal)),
+    })
+    const silent = testPayments(store, { gateway, timeoutMs: 100 })
+    const request = donationRequest({ project: { id: 2051 } })
+    await failure(submit(request, randomUUID(), silent))
+    down = false
+    await sleep(150)
+    expect((await submit(request, randomUUID(), silent)).totals.funding).toBe('1290.000')
+    expect(await charges(request.transactionId ?? '')).toBe(1)
+  })
+
+  it('whose second attempt is refused is looked up once more, since the first may have been charged', async () => {
+    let refusing = false
+    const sandbox = createSandboxGateway(payments)
+    const gateway = quick({
+      ...sandbox,
+      charge: () => (refusing ? Promise.reject(new GatewayRefusal('busy')) : new Promise(() => undefined)),
+    })
+    const silent = testPayments(store, { gateway, timeoutMs: 100 })
+    const request = donationRequest({ project: { id: 2051 } })
+    await failure(submit(request, randomUUID(), silent))
+    refusing = true
+    await sleep(250)
+    expect(await failure(submit(request, randomUUID(), silent))).toMatchObject({ code: 'payment-unavailable' })
+    const failed = await one<{ status: string; looks: boolean }>(
+      'select status, lease_until > clock_timestamp() as looks from donation where transaction_id = $1',
+      [request.transactionId],
+    )
+    expect(failed).toEqual({ status: 'failed', looks: true })
+  })
+
+  it('whose charge comes after it was given up is given back', async () => {
+    const sandbox = createSandboxGateway(payments)
+    const gateway = quick({
+      ...sandbox,
+      charge: async (charge, signal) => {
+        await store.db.query(`update donation set lease_until = now() - interval '1 s' where reference = $1`, [
+          charge.reference,
+        ])
+        await settleOpen(payments)
+        return await sandbox.charge(charge, signal)
+      },
+    })
+    const late = testPayments(store, { gateway, timeoutMs: 5000 })
+    expect(await failure(submit(donationRequest(), randomUUID(), late))).toMatchObject({ code: 'payment-unavailable' })
+    expect(late.warnings).toEqual(['a charge came after its donation had been given up, and was given back'])
+    expect(await one('select amount from sandbox_refund order by id desc limit 1')).toEqual({ amount: '40.000' })
+  })
+
+  it('that failed and turns out to be charged ten minutes later is given back, and paid once by who has repeated it', async () => {
+    const request = donationRequest({ addon: { amount: '2' } }, { paymentGatewayNonce: 'fake-timeout-before-nonce' })
+    await failure(submit(request))
+    await sleep(200)
+    await settleOpen(payments)
+    const failed = await one<{ id: number; reference: string; status: string; wait: number }>(
+      `select id, reference, status, round(extract(epoch from lease_until - clock_timestamp()))::integer as wait
+        from donation where transaction_id = $1`,
+      [request.transactionId],
+    )
+    expect(failed).toMatchObject({ status: 'failed' })
+    expect(failed.wait).toBeGreaterThan(500)
+    const paid = { ...request, payment: { ...request.payment, method: { kind: 'nonce', nonce: 'fake-valid-nonce' } } }
+    await submit(paid as typeof request)
+    const { id, reference } = failed
+    const sandbox = createSandboxGateway(payments)
+    const charge = donationCharge(reference, '42.00')
+    await sandbox.charge(charge, new AbortController().signal)
+    expect(await charges(request.transactionId ?? '')).toBe(2)
+    await settleOpen(payments)
+    expect(await refunded(reference)).toBeUndefined()
+
+    await store.db.query(`update donation set lease_until = now() - interval '1 s' where id = $1`, [id])
+    const deaf = quick({ ...sandbox, findByReference: () => Promise.reject(new Error('no answer')) })
+    await settleOpen(testPayments(store, { gateway: deaf }))
+    expect(await refunded(reference)).toBeUndefined()
+    for (const _ of [1, 2]) {
+      await sleep(600)
+      await settleOpen(payments)
+      expect(await refunded(reference)).toBe('42.000')
+    }
+    expect(await one('select status, lease_until from donation where id = $1', [id])).toEqual({
+      status: 'failed',
+      lease_until: null,
+    })
+    const { rows } = await store.db.query(
+      'select kind, details from donation_event where donation_id = $1 order by id',
+      [id],
+    )
+    expect(rows).toEqual([
+      { kind: 'received', details: {} },
+      { kind: 'failed', details: { reason: 'never charged' } },
+      {
+        kind: 'failed',
+        details: {
+          reason: 'late charge given back',
+          chargeId: expect.stringMatching(/^sandbox-\d+$/),
+          amount: '42.000',
+        },
+      },
+    ])
+    expect(await store.snapshot((db) => listDifferences(db, 10))).toEqual([])
+  })
+
+  it('to an unknown project is 404, to an inactive or paused one 410, tests included', async () => {
+    await store.db.query(
+      `insert into project (id, active, paused, status, title, source) values
+        (3001, false, false, 'retired', 'Closed', 'local'), (3002, true, true, 'active', 'Paused', 'local')`,
+    )
+    for (const [id, code] of [
+      [999, 'not-found'],
+      [3001, 'project-inactive'],
+      [3002, 'project-inactive'],
+    ] as const) {
+      expect(await failure(submit(donationRequest({ project: { id } })))).toMatchObject({ code })
+      expect(await failure(rehearseDonation(payments, donationRequest({ project: { id } })))).toMatchObject({ code })
+    }
+  })
+
+  it('that is a test is told in full, and stored nowhere', async () => {
+    const before = await one<{ n: number }>('select count(*) as n from donation')
+    const answer = await rehearseDonation(payments, donationRequest({ project: { id: 2051 }, amount: 9000 }))
+    expect(answer).toMatchObject({
+      receiptNumber: 'R0-GC0-TEST',
+      totals: { funding: '10290.000', numberOfDonations: 39, remaining: '0' },
+    })
+    expect(await one('select count(*) as n from donation')).toEqual(before)
+  })
+
+  it('has receipts that are unique and increasing', async () => {
+    const { rows } = await store.db.query<{ receipt_number: string }>(
+      `select receipt_number from donation where status = 'settled' order by id`,
+    )
+    const numbers = rows.map(({ receipt_number }) => Number(/^R(\d+)-/.exec(receipt_number)?.[1]))
+    expect(new Set(numbers).size).toBe(numbers.length)
+  })
+
+  it('has events that nobody can change', async () => {
+    await expect(store.db.query(`update donation_event set kind = 'failed'`)).rejects.toThrow('append-only')
+    await expect(store.db.query('delete from donation_event')).rejects.toThrow('append-only')
+  })
+})

@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import { readFile, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { expect, it } from 'vitest'
+import { createSandboxGateway } from '../../../../src/money/gateways/sandbox/sandbox-gateway.js'
+import { refundDonation } from '../../../../src/money/refund-donation.js'
+import { listDifferences } from '../../../../src/money/sql/books-check.js'
+import { removeTestDonations } from '../../../../src/money/sql/test-donations.js'
+import { submitDonation } from '../../../../src/money/submit-donation.js'
+import { newInstallation } from '../../../support/cli.js'
+import { testDatabase } from '../../../support/database.js'
+import { donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
+import { everyRow } from '../../../support/every-row.js'
+
+it('donations of a sandbox leave the books as if they had never been there; those of a processor stay', async () => {
+  const { store } = await testDatabase()
+  const sandbox = testPayments(store)
+  const processor = { ...sandbox, gateway: { ...quick(createSandboxGateway(sandbox)), name: 'processor' } }
+  const keyId = await insertDonationTargets(store.db, [7, 8])
+  const give = async (payments: typeof sandbox, project: number, amount: number, lastname = 'Okoro') => {
+    const request = donationRequest({ project: { id: project }, amount }, { lastname })
+    await submitDonation(payments, { keyId, requestId: randomUUID() }, request)
+    const { rows } = await store.db.query<{ id: number }>('select max(id) as id from donation')
+    return rows[0]?.id ?? 0
+  }
+  const refund = async (payments: typeof sandbox, donationId: number, amount?: string) =>
+    await refundDonation(payments, { donationId, kind: 'refund', amount: amount as never })
+  const books = async () => {
+    const months = await store.db.query(
+      `select project_id, month::text, kind, amount, count, itemised from donation_month order by 1, 2, 3`,
+    )
+    const totals = await store.db.query('select id, funding, number_of_donations, remaining from project order by id')
+    return { months: months.rows, totals: totals.rows }
+  }
+  await refund(processor, await give(processor, 7, 90), '30')
+  const before = await books()
+  await refund(sandbox, await give(sandbox, 7, 41, 'Findmeson'), '11')
+  const wholly = await give(sandbox, 7, 43)
+  await refund(sandbox, wholly, '3')
+  await refund(sandbox, wholly)
+  await give(sandbox, 8, 47)
+  expect(await books()).not.toEqual(before)
+  expect(await store.transaction(removeTestDonations)).toBe(3)
+  expect(await books()).toEqual(before)
+  expect(await everyRow(store.db)).not.toContain('Findmeson')
+  const { rows } = await store.db.query('select gateway from donation where reference is not null')
+  expect(rows).toEqual([{ gateway: 'processor' }])
+  await store.db.query('delete from sandbox_refund')
+  await store.db.query('delete from sandbox_charge')
+  expect(await store.snapshot((db) => listDifferences(db, 10))).toEqual([])
+  expect(await store.transaction(removeTestDonations)).toBe(0)
+})
+
+it('donations of a sandbox are looked for without reading those of a processor', async () => {
+  const { store } = await testDatabase()
+  await insertDonationTargets(store.db, [7])
+  await store.db.query(
+    `insert into donation (project_id, amount, currency, settled_at, source, gateway)
+      select 7, 25, 'USD', now(), 'local', 'braintree' from generate_series(1, 5000)`,
+  )
+  await store.db.query('vacuum analyze donation')
+  const { rows } = await store.db.query<{ 'QUERY PLAN': string }>(
+    `explain select id from donation d where d.gateway like '%sandbox' order by id for update`,
+  )
+  expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('using donation_test')
+})
+
+it('a publication under a real publisher has no amount of a sandbox, and status says that no donations are taken', async () => {
+  const { store, url } = await testDatabase()
+  const keyId = await insertDonationTargets(store.db, [7])
+  const request = donationRequest({ project: { id: 7 }, amount: 12_345 })
+  await submitDonation(testPayments(store), { keyId, requestId: randomUUID() }, request)
+  const installation = await newInstallation({ DATABASE_URL: url, REPORTING_ORG_REF: 'US-EIN-123456789' })
+  try {
+    const worker = await installation.serve('worker')
+    expect((await installation.run(['publish', '--wait'])).code).toBe(0)
+    const xml = await readFile(path.join(installation.dataDir, 'feeds/current/iati/activities.xml'), 'utf8')
+    expect(xml).toContain('US-EIN-123456789-7')
+    expect(xml).not.toMatch(/12345\.|13595\./)
+    expect((await installation.run(['status'])).stdout).toContain(
+      'note: no donations are taken: PAYMENT_GATEWAY is a sandbox, which moves no money, and REPORTING_ORG_REF is a real ' +
+        "publisher; DONOR_KEYS is not set, so donors' data cannot be encrypted\n",
+    )
+    worker.kill('SIGTERM')
+    await worker.ended
+  } finally {
+    await installation.remove()
+    await rm(installation.dataDir, { recursive: true, force: true })
+  }
+})

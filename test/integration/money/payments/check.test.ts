@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkGateway } from '../../../../src/money/check-gateway.js'
+import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
+import { listDifferences } from '../../../../src/money/sql/books-check.js'
+import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
+import { runCommandLine } from '../../../support/command-line.js'
+import { testDatabase } from '../../../support/database.js'
+import { testPayments } from '../../../support/donations.js'
+import type { ProcessorServer } from '../../../support/processor-server.js'
+import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
+
+describe('giving payments check', async () => {
+  const { store, url } = await testDatabase()
+  let braintree: ProcessorServer
+  let stripe: ProcessorServer
+  beforeAll(async () => {
+    ;[braintree, stripe] = await Promise.all([startBraintree(), startStripe()])
+  })
+  afterAll(() => Promise.all([braintree.close(), stripe.close()]))
+
+  const check = async (environment: Record<string, string>, ...args: string[]) => {
+    const all = { DATABASE_URL: url, LOG_LEVEL: 'silent', PAYMENT_TIMEOUT_SECONDS: '2', ...environment }
+    const { code, stdout, stderr } = await runCommandLine(['payments', 'check', '--json', ...args], all)
+    expect(stderr).toBe('')
+    const { gateway, steps } = JSON.parse(stdout) as { gateway: string; steps: { step: string; ok: boolean }[] }
+    return { code, stdout, gateway, steps: steps.map(({ step, ok }) => `${step} ${ok ? 'ok' : 'failed'}`) }
+  }
+  const at = ({ address }: ProcessorServer) => ({
+    PAYMENT_GATEWAY_URL: `https://${address.host}:${address.port}`,
+    PAYMENT_GATEWAY_CA_FILE: address.caFile,
+  })
+  const braintreeSettings = () => ({
+    ...{ PAYMENT_GATEWAY: 'braintree', BRAINTREE_MERCHANT_ID: braintreeKeys.merchantId, ...at(braintree) },
+    ...{ BRAINTREE_PUBLIC_KEY: braintreeKeys.publicKey, BRAINTREE_PRIVATE_KEY: braintreeKeys.privateKey },
+    BRAINTREE_MERCHANT_ACCOUNTS: `USD:${braintreeKeys.merchantAccount}`,
+  })
+  const stripeSettings = () => ({
+    ...{ PAYMENT_GATEWAY: 'stripe', STRIPE_SECRET_KEY: stripeKeys.secretKey, ...at(stripe) },
+    STRIPE_PUBLISHABLE_KEY: stripeKeys.publishableKey,
+  })
+  const allSteps = ['account ok', 'client token ok', 'sale ok', 'search ok', 'refund ok']
+
+  it('pays, finds and gives back at each gateway, outside of the books', async () => {
+    expect(await check({})).toMatchObject({ code: 0, gateway: 'sandbox', steps: allSteps })
+    expect(await check(braintreeSettings())).toMatchObject({ code: 0, gateway: 'braintree-sandbox', steps: allSteps })
+    expect(await check(stripeSettings())).toMatchObject({ code: 0, gateway: 'stripe-sandbox', steps: allSteps })
+    for (const { ledger } of [braintree, stripe]) {
+      expect(ledger.approved().map((charge) => ledger.left(charge))).toEqual([0])
+    }
+    expect(await store.snapshot((db) => listDifferences(db, 10))).toEqual([])
+  })
+
+  it('prints a line for each step', async () => {
+    const { code, stdout } = await runCommandLine(['payments', 'check'], { DATABASE_URL: url, LOG_LEVEL: 'silent' })
+    expect(code).toBe(0)
+    expect(stdout).toMatch(
+      /^gateway: sandbox\naccount: ok, .*\nclient token: ok, 20 characters\nsale: ok, 10.00 USD, sandbox-\d+\nsearch: ok, 10.* USD under check-.*\nrefund: ok, sandbox-refund-\d+\n$/,
+    )
+  })
+
+  it('gives back what may have been charged, and says what failed', async () => {
+    const lost = await check(braintreeSettings(), '--nonce', 'fake-cut-after-nonce')
+    expect(lost).toMatchObject({ code: 1, steps: [...allSteps.slice(0, 2), 'sale failed', 'search ok', 'refund ok'] })
+    expect(braintree.ledger.approved().map((charge) => braintree.ledger.left(charge))).toEqual([0, 0])
+    const declined = await check(stripeSettings(), '--nonce', 'fake-declined-2001-nonce')
+    expect(declined).toMatchObject({ code: 1 })
+    expect(declined.stdout).toContain('declined with 2001: Insufficient Funds')
+    const wrong = await check({ ...braintreeSettings(), BRAINTREE_PRIVATE_KEY: 'another_key_44' })
+    expect(wrong).toMatchObject({ code: 1, steps: ['account failed'] })
+    expect(wrong.stdout).not.toContain('another_key_44')
+  })
+
+  it('moves no real money without a nonce that is given', async () => {
+    const { address } = stripe
+    const gateway = { ...createStripeGateway({ ...stripeKeys, timeoutMs: 2_000, address }), name: 'stripe' }
+    const steps = async (nonce?: string) => {
+      const made = []
+      for await (const { step, ok } of checkGateway(testPayments(store, { gateway, timeoutMs: 2_000 }), nonce)) {
+        made.push(`${step} ${ok ? 'ok' : 'failed'}`)
+      }
+      return made
+    }
+    const before = stripe.ledger.charges.length
+    expect(await steps()).toEqual(['account ok', 'client token ok', 'sale ok'])
+    expect(stripe.ledger.charges.length).toBe(before)
+    expect(await steps('fake-valid-nonce')).toEqual(allSteps)
+  })
+})

@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Decimal } from '../../../../src/kernel/money.js'
+import { createBraintreeGateway } from '../../../../src/money/gateways/braintree/braintree-gateway.js'
+import { refundDonation } from '../../../../src/money/refund-donation.js'
+import { settleOpen } from '../../../../src/money/settlement.js'
+import { listDifferences } from '../../../../src/money/sql/books-check.js'
+import { submitDonation } from '../../../../src/money/submit-donation.js'
+import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
+import { testDatabase } from '../../../support/database.js'
+import { donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
+
+describe('the books of donations at a processor', async () => {
+  const { store } = await testDatabase()
+  const processor = await startBraintree()
+  afterAll(() => processor.close())
+  const timeoutMs = 2_000
+  const settings = { environment: 'sandbox', ...braintreeKeys, currency: 'USD', timeoutMs } as const
+  const gateway = quick(createBraintreeGateway({ ...settings, address: processor.address }))
+  const payments = testPayments(store, { gateway, timeoutMs, clock: () => new Date() })
+  let keyId = 0
+  beforeAll(async () => {
+    keyId = await insertDonationTargets(store.db, [2045])
+  })
+
+  const submit = (nonce: string) =>
+    submitDonation(payments, { keyId, requestId: randomUUID() }, donationRequest({}, { paymentGatewayNonce: nonce }))
+  const newest = async () => {
+    const { rows } = await store.db.query<{ id: number; reference: string; status: string; refunded: string }>(
+      'select id, reference, status, refunded::text from donation order by id desc limit 1',
+    )
+    if (!rows[0]) throw new Error('there is no donation')
+    return rows[0]
+  }
+  const settleNow = async () => {
+    await store.db.query(`update donation set lease_until = now() - interval '1 s' where status = 'received'`)
+    await store.db.query(`update donation_refund set lease_until = now() - interval '1 s' where done_at is null`)
+    return await settleOpen(payments)
+  }
+
+  it('hold a part that is to be given back until the processor has settled the charge', async () => {
+    await submit('fake-valid-nonce')
+    const { id, reference } = await newest()
+    const part = { donationId: id, kind: 'refund', amount: '15' as Decimal } as const
+    await expect(refundDonation(payments, part)).rejects.toMatchObject({
+      code: 'payment-pending',
+      message: 'a part of a charge can be given back once it has settled; the settlement finishes it',
+    })
+    expect(await settleNow()).toMatchObject({ refunded: 0, open: 1 })
+    expect(await newest()).toMatchObject({ status: 'settled', refunded: '0.000' })
+    await processor.ledger.controls.settle(reference)
+    expect(await settleNow()).toMatchObject({ refunded: 1, open: 0 })
+    expect(await newest()).toMatchObject({ refunded: '15.000' })
+    expect(processor.ledger.held(reference)).toEqual({ charges: 1, amount: '25.00' })
+    expect(await store.snapshot((db) => listDifferences(db, 10))).toEqual([])
+  })
+
+  it('leave a charge of another amount to a person', async () => {
+    await expect(submit('fake-other-amount-nonce')).rejects.toMatchObject({ code: 'payment-pending' })
+    expect(await settleNow()).toMatchObject({ settled: 0, failed: 0, open: 1 })
+    expect(await newest()).toMatchObject({ status: 'received' })
+    expect(payments.warnings).toContain('the gateway charged another amount than the donation says: a person must look')
+  })
+})

@@ -1,0 +1,186 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { deliverRelease } from '../../../src/outbound/bucket/deliver-release.js'
+import { findBucketState } from '../../../src/release/bucket-state.js'
+import { publicationHealth } from '../../../src/release/health.js'
+import { createReleaseReader } from '../../../src/release/read/release-reader.js'
+import { verifyPublished } from '../../../src/release/verify/verify-published.js'
+import { type BucketServer, followedRelease, killDelivery, startBucketServer } from '../../support/bucket-server.js'
+import { insertProjects } from '../../support/catalogue.js'
+import { type TestDatabase, testDatabase } from '../../support/database.js'
+import { newSigner, type Publisher, testPublisher } from '../../support/publishing.js'
+
+const signer = newSigner()
+let database: TestDatabase
+let publisher: Publisher
+let server: BucketServer
+
+const busy = 'another process delivers'
+const tryToDeliver = () => {
+  const { store, feedsDir, clock } = publisher.deps
+  return deliverRelease({ store, feedsDir, clock, bucket: server.settings }, new AbortController().signal)
+}
+/** The lock of a delivery that failed is free when the database has noticed the end of its session. */
+const deliver = async () => {
+  for (;;) {
+    const said = await tryToDeliver()
+    if (said !== busy) return said
+  }
+}
+const verify = async () => {
+  const { findings, release } = await verifyPublished({
+    ...{ baseUrl: server.url, maxAgeHours: 36, maxSeconds: 600, now: publisher.now, last: undefined },
+    ...{ publicKey: signer.publicKey, signal: new AbortController().signal },
+  })
+  return { findings, release }
+}
+const publishChange = async (title: string) => {
+  await database.store.db.query('update project set title = $1 where id = 1', [title])
+  publisher.now = new Date(publisher.now.getTime() + 24 * 3_600_000)
+  await publisher.publish()
+  return (await publisher.live()).id
+}
+
+beforeEach(async () => {
+  database = await testDatabase()
+  publisher = await testPublisher(database.store, { signer })
+  server = await startBucketServer()
+  await insertProjects(database.store.db, [{ id: 1 }, { id: 2 }, { id: 3 }])
+  await publisher.publish()
+})
+afterEach(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+describe('a bucket', () => {
+  it('has the whole release, as giving verify sees it, with types, encodings and lifetimes', async () => {
+    await deliver()
+    const { id } = await publisher.live()
+    expect(await verify()).toEqual({ findings: [], release: id })
+    const headers = async (address: string) => {
+      const answer = await fetch(server.url + address)
+      await answer.arrayBuffer()
+      const names = ['content-type', 'content-encoding', 'cache-control']
+      return [answer.status, ...names.map((name) => answer.headers.get(name))]
+    }
+    const xml = 'application/xml; charset=utf-8'
+    const forEver = 'public, max-age=31536000, immutable'
+    expect(await headers('/iati/activities.xml')).toEqual([200, xml, null, 'public, no-cache'])
+    expect(await headers('/iati/activities.xml.gz')).toEqual([200, xml, 'gzip', 'public, no-cache'])
+    expect(await headers(`/feeds/releases/${id}/iati/activities.xml`)).toEqual([200, xml, null, forEver])
+    expect(await headers(`/feeds/releases/${id}/data/activities.parquet`)).toEqual([
+      200,
+      'application/vnd.apache.parquet',
+      null,
+      forEver,
+    ])
+    // What never changes comes first, then permanent names, the manifest after all others.
+    const keys = server.writes().map((write) => write.split(' ')[1] ?? '')
+    const firstName = keys.findIndex((key) => !key.startsWith('feeds/releases/'))
+    expect(keys.slice(0, firstName).length).toBeGreaterThan(20)
+    expect(keys.slice(firstName).filter((key) => key.startsWith('feeds/releases/'))).toEqual([])
+    expect(keys.slice(-3)).toEqual(['feeds/manifest.json', 'feeds/status.json', 'feeds/checked.json'])
+  })
+
+  it('is sent nothing twice: what did not change is copied inside it, or left', async () => {
+    await deliver()
+    server.requests.length = 0
+    expect(await deliver()).toBe('up to date')
+    expect(server.requests).toEqual([])
+    const id = await publishChange('Another title')
+    await deliver()
+    const sent = server.writes().filter((write) => write.startsWith('PUT'))
+    const changed = (await publisher.manifest()).files.filter(({ lastModified }) =>
+      lastModified.startsWith('2026-11-22'),
+    )
+    const expected = [...changed.map(({ path }) => path), '/feeds/releases.json', '/feeds/manifest.json']
+    const twins = changed.filter(({ gzipBytes }) => gzipBytes > 0).map(({ path }) => `${path}.gz`)
+    expect(sent.sort()).toEqual(
+      [
+        ...[...expected, ...twins].map((path) => `PUT feeds/releases/${id}${path}`),
+        'PUT feeds/status.json',
+        'PUT feeds/checked.json',
+      ].sort(),
+    )
+    expect(changed.length).toBeLessThan((await publisher.manifest()).files.length)
+    expect(server.writes()).not.toContain('COPY iati/organisations.xml')
+    expect(await verify()).toEqual({ findings: [], release: id })
+  })
+
+  it('tells after a run without changes that it is up to date', async () => {
+    await deliver()
+    publisher.now = new Date(publisher.now.getTime() + 48 * 3_600_000)
+    expect((await verify()).findings).toMatchObject([{ code: 'frozen' }])
+    await publisher.publish()
+    server.requests.length = 0
+    await deliver()
+    expect(server.writes()).toEqual(['PUT feeds/status.json', 'PUT feeds/checked.json'])
+    expect((await verify()).findings).toEqual([])
+  })
+
+  it('keeps the set before whole when a delivery breaks off, and is mended by the next one', async () => {
+    await deliver()
+    const first = (await publisher.live()).id
+    const second = await publishChange('Another title')
+    let left = 5
+    server.onWrite = () => left-- > 0
+    await expect(deliver()).rejects.toMatchObject({ code: 'bucket-unavailable' })
+    expect(await followedRelease(server)).toBe(first)
+    // Killed while names are moved; the campaign has every place.
+    const { url } = database
+    expect(await killDelivery(server, url, publisher.feedsDir, 40)).toBe(true)
+    expect([first, second]).toContain(await followedRelease(server))
+    await deliver()
+    expect(await verify()).toEqual({ findings: [], release: second })
+  })
+
+  it('is behind while it cannot be reached: a note at once, and after ten minutes the need of a person', async () => {
+    const health = () =>
+      publicationHealth({
+        store: database.store,
+        releases: createReleaseReader(publisher.feedsDir),
+        clock: publisher.deps.clock,
+      })
+    expect(await health()).toMatchObject({ bucketBehind: undefined, needs: [], warnings: [] })
+    server.onWrite = () => false
+    await expect(deliver()).rejects.toMatchObject({ code: 'bucket-unavailable' })
+    expect(await health()).toMatchObject({
+      bucketBehind: true,
+      needs: [],
+      warnings: [
+        expect.stringContaining('the bucket has no release, since 2026-11-21T02:00:00Z nothing can be delivered'),
+      ],
+    })
+    publisher.now = new Date(publisher.now.getTime() + 600_000)
+    await expect(deliver()).rejects.toMatchObject({ code: 'bucket-unavailable' })
+    expect(await health()).toMatchObject({ needs: [{ code: 'bucket-behind' }], warnings: [] })
+    server.onWrite = () => true
+    await deliver()
+    expect(await health()).toMatchObject({ bucketBehind: false, needs: [], warnings: [] })
+  })
+
+  it('keeps the releases that are on disk, and the one that its readers followed until now', async () => {
+    await deliver()
+    const ids = [(await publisher.live()).id]
+    for (let day = 1; day <= 4; day++) {
+      ids.push(await publishChange(`Title of day ${day}`))
+      await deliver()
+    }
+    const kept = new Set<string>()
+    for (const id of ids) {
+      const { status } = await fetch(`${server.url}/feeds/releases/${id}/iati/activities.xml`)
+      if (status === 200) kept.add(id)
+    }
+    expect([...kept].sort()).toEqual((await publisher.names('releases')).sort())
+  })
+
+  it('is written to by one process at a time', async () => {
+    let second: Promise<string> | undefined
+    server.onWrite = () => {
+      second ??= tryToDeliver()
+      return true
+    }
+    await deliver()
+    expect(await second).toBe(busy)
+    expect(await findBucketState(database.store.db)).toMatchObject({ release: (await publisher.live()).id })
+  })
+})

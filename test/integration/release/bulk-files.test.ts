@@ -1,0 +1,211 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { MappingConfig } from '../../../src/iati/mapping/mapping-config.js'
+import { parseElement } from '../../../src/kernel/xml/reader.js'
+import { buildBulkFiles } from '../../../src/release/bulk/bulk-files.js'
+import { bulkFolder, createBulkReader, withdrawBulkSet } from '../../../src/release/bulk/bulk-reader.js'
+import type { RunTrigger } from '../../../src/work/run.js'
+import { mappingConfig } from '../../support/builders.js'
+import { insertProjects, loseProjects } from '../../support/catalogue.js'
+import { testDatabase } from '../../support/database.js'
+import { storeWells } from '../../support/wells-store.js'
+
+describe('bulk files', async () => {
+  const { store } = await testDatabase()
+  let feedsDir: string
+  const signal = new AbortController().signal
+  const day = (number: number, hour = 2) => new Date(Date.UTC(2026, 10, number, hour))
+  const build = (
+    id: number,
+    at: Date,
+    { force = false, trigger, mapping }: { force?: boolean; trigger?: RunTrigger; mapping?: MappingConfig } = {},
+  ) =>
+    buildBulkFiles(
+      { store, feedsDir, clock: () => at, ...(mapping && { mappingConfig: mapping }) },
+      { id, startedAt: at, force, ...(trigger && { trigger }) },
+      { signal },
+    )
+  const current = async () => (await createBulkReader(feedsDir).current()) ?? expect.fail('there is no set')
+  const idsOf = async (name: string) => {
+    const { token } = await current()
+    const found = await createBulkReader(feedsDir).find(token, `${name}.xml`)
+    const bytes = (await found?.file.identity.bytes()) ?? Buffer.alloc(0)
+    expect(gunzipSync((await found?.file.gzip?.bytes()) ?? '').equals(bytes)).toBe(true)
+    const root = parseElement(bytes)
+    return { root, ids: root.children.map((record) => record.children.find((child) => child.name === 'id')?.text) }
+  }
+
+  beforeAll(async () => {
+    feedsDir = await mkdtemp(path.join(tmpdir(), 'giving-bulk-'))
+    await storeWells(store.db)
+    await build(1, day(1))
+  })
+  afterAll(async () => await rm(feedsDir, { recursive: true, force: true }))
+
+  it.each([
+    ['projects', ['2045', '2046', '2061']],
+    ['projects-active', ['2045', '2061']],
+    ['organizations', ['318', '319']],
+    ['organizations-active', ['318', '319']],
+    ['organizations-vetted', ['318']],
+  ])('hold full records in id order (%s)', async (name, ids) => {
+    const file = await idsOf(name)
+    expect(file.ids).toEqual(ids)
+    expect(file.root.name).toBe(name.split('-')[0])
+    expect(file.root.attributes).toEqual(name.startsWith('projects') ? { numberFound: String(ids.length) } : {})
+  })
+
+  it('are built by the first run of a day, and by a run that is forced', async () => {
+    const first = await current()
+    await store.db.query(`update project set title = 'Renamed' where id = 2046`)
+    await build(2, day(1, 12))
+    expect((await current()).token).toBe(first.token)
+    await build(3, day(1, 13), { force: true })
+    expect((await current()).token).not.toBe(first.token)
+  })
+
+  it('are built by a run that a person asked for, where a record has changed', async () => {
+    const before = await current()
+    await store.db.query(`update project set title = 'Renamed for good' where id = 2046`)
+    await build(10, day(1, 14), { trigger: 'schedule' })
+    expect((await current()).token).toBe(before.token)
+    await build(11, day(1, 14), { trigger: 'manual' })
+    const changed = await current()
+    expect(changed.token).not.toBe(before.token)
+    await build(12, day(1, 15), { trigger: 'manual' })
+    expect((await current()).token).toBe(changed.token)
+  })
+
+  it('are built by the first run of a publisher', async () => {
+    const before = await current()
+    const mapping = { ...mappingConfig, reportingOrg: { ...mappingConfig.reportingOrg, ref: 'GB-CHC-202918' } }
+    await build(13, day(1, 16), { mapping })
+    const after = await current()
+    expect(after.token).not.toBe(before.token)
+    await build(14, day(1, 17), { mapping })
+    expect((await current()).token).toBe(after.token)
+    await build(15, day(1, 18), { mapping: mappingConfig })
+    expect((await current()).token).not.toBe(after.token)
+  })
+
+  it('are offered no longer once the demo is removed, until they are built anew', async () => {
+    const { token } = await current()
+    await withdrawBulkSet(feedsDir)
+    const reader = createBulkReader(feedsDir)
+    expect(await reader.current()).toBeUndefined()
+    expect(await reader.find(token, 'projects.xml')).toBeDefined()
+    await build(16, day(1, 19))
+    expect((await current()).token).not.toBe(token)
+  })
+
+  const inode = async (address: string) => {
+    const { id } = await current()
+    return (await stat(path.join(bulkFolder(feedsDir).releases, id, address))).ino
+  }
+  const inodes = async (...addresses: string[]) => await Promise.all(addresses.map(inode))
+
+  it('are carried over where no record changed', async () => {
+    await store.db.query(`update project set title = 'Renamed again' where id = 2046`)
+    const [active, all] = await inodes('projects-active/2.xml', 'projects/2.xml')
+    await build(20, day(2))
+    expect(await inode('projects-active/2.xml')).toBe(active)
+    expect(await inode('projects/2.xml')).not.toBe(all)
+  })
+
+  it('are made of parts, of which those without a changed record are carried over', async () => {
+    await insertProjects(store.db, [{ id: 999 }, { id: 1_999 }, { id: 2_000 }, { id: 70_000, title: 'Last' }])
+    await build(21, day(2, 3), { trigger: 'manual' })
+    const ids = ['999', '1999', '2000', '2045', '2046', '2061', '70000']
+    expect((await idsOf('projects')).ids).toEqual(ids)
+    const [first, second, last] = await inodes('projects/0.xml', 'projects/2.xml', 'projects/70.xml')
+    await store.db.query(`update project set title = 'The last' where id = 70000`)
+    await build(22, day(2, 4), { trigger: 'manual' })
+    expect(await inodes('projects/0.xml', 'projects/2.xml')).toEqual([first, second])
+    expect(await inode('projects/70.xml')).not.toBe(last)
+    const { root, ids: changed } = await idsOf('projects')
+    expect(changed).toEqual(ids)
+    expect(root.attributes).toEqual({ numberFound: '7' })
+    expect(root.children.at(-1)?.children.find(({ name }) => name === 'title')?.text).toBe('The last')
+    // A part that lost its only record is gone.
+    await loseProjects(store, [1_999, 70_000])
+    await build(23, day(2, 5), { trigger: 'manual' })
+    expect((await idsOf('projects')).ids).toEqual(['999', '2000', '2045', '2046', '2061'])
+    await expect(inode('projects/70.xml')).rejects.toThrow('ENOENT')
+  })
+
+  it('of an earlier version, which are whole, are carried over and made of parts when a record changes', async () => {
+    const { id } = await current()
+    const directory = path.join(bulkFolder(feedsDir).releases, id)
+    for (const { name } of (await current()).files) {
+      const found = await createBulkReader(feedsDir).find((await current()).token, `${name}.xml`)
+      const bytes = (await found?.file.identity.bytes()) ?? Buffer.alloc(0)
+      await writeFile(path.join(directory, `${name}.xml`), bytes)
+      await writeFile(path.join(directory, `${name}.xml.gz`), (await found?.file.gzip?.bytes()) ?? '')
+      await rm(path.join(directory, name), { recursive: true })
+    }
+    await rm(path.join(directory, 'parts.json'))
+    const { ids } = await idsOf('projects')
+    const whole = await inode('projects.xml')
+    await build(24, day(2, 6), { force: true })
+    expect(await inode('projects.xml')).toBe(whole)
+    expect((await idsOf('projects')).ids).toEqual(ids)
+    await store.db.query(`update project set title = 'Renamed once more' where id = 2046`)
+    await build(25, day(2, 7), { trigger: 'manual' })
+    expect((await idsOf('projects')).ids).toEqual(ids)
+    await expect(inode('projects.xml')).rejects.toThrow('ENOENT')
+    expect(await inode('projects-active.xml')).toBeGreaterThan(0)
+  })
+
+  it('keep their addresses for two days after the next set', async () => {
+    const old = await current()
+    await build(26, day(3))
+    await build(27, day(4))
+    expect(await createBulkReader(feedsDir).find(old.token, 'projects.xml')).toBeDefined()
+  })
+
+  it('are not replaced by a run that is too late, and leave no draft when they are interrupted', async () => {
+    const { token } = await current()
+    await build(21, day(9))
+    expect((await current()).token).toBe(token)
+    const aborted = buildBulkFiles(
+      { store, feedsDir, clock: () => day(10) },
+      { id: 29, startedAt: day(10), force: false },
+      {
+        signal: AbortSignal.abort(),
+      },
+    )
+    await expect(aborted).rejects.toMatchObject({ code: 'aborted' })
+    expect((await current()).token).toBe(token)
+    expect(await readdir(bulkFolder(feedsDir).drafts)).toEqual([])
+  })
+
+  it('are not read where no record changed, until a statement leaves its mark', async () => {
+    const fingerprint = async () => (await current()).files.find(({ name }) => name === 'projects')?.fingerprint
+    // The mark is removed, as if there had been no change.
+    await store.db.query(`update wire_record set version = version + 1 where project_id = 2045`)
+    await store.db.query(`update project_version set version = version + 1 where project_id = 2045`)
+    await store.db.query('delete from content_change')
+    const before = await fingerprint()
+    await build(30, day(5), { force: true })
+    expect(await fingerprint()).toBe(before)
+    await store.db.query(`update wire_record set mapping = mapping where project_id = 2045`)
+    await build(31, day(5, 3), { trigger: 'manual' })
+    expect(await fingerprint()).not.toBe(before)
+  })
+
+  it('are found by their exact address only', async () => {
+    const reader = createBulkReader(feedsDir)
+    const { token } = await current()
+    for (const [wanted, file] of [
+      [token.slice(1), 'projects.xml'],
+      [token, 'manifest.json'],
+      [token, '../manifest.json'],
+      ['', 'projects.xml'],
+    ] as const) {
+      expect(await reader.find(wanted, file)).toBeUndefined()
+    }
+  })
+})

@@ -1,0 +1,59 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { adoptLiveRun } from '../../../src/release/operate/restored-database.js'
+import { insertProjects } from '../../support/catalogue.js'
+import { type TestDatabase, testDatabase } from '../../support/database.js'
+import { faultsOf } from '../../support/published-folder.js'
+import { type Publisher, testPublisher } from '../../support/publishing.js'
+
+let database: TestDatabase
+let publisher: Publisher
+
+const rename = (title: string) => database.store.db.query('update project set title = $1 where id = 1', [title])
+
+/** Makes the database what it was after its first run, as restoring a backup of that time does; the folder stays. */
+async function restoreFirstDay(): Promise<void> {
+  const { db } = database.store
+  const first = '(select min(id) from run)'
+  await db.query(`update rendering set run_id = ${first}`)
+  await db.query(`delete from release_event where release_id in (select id from release where run_id > ${first})`)
+  await db.query(`delete from release where run_id > ${first}`)
+  await db.query(`update release set state = 'live'`)
+  await db.query(`delete from run where id > ${first}`)
+  await db.query(`select setval(pg_get_serial_sequence('run', 'id'), ${first})`)
+}
+
+beforeEach(async () => {
+  database = await testDatabase()
+  publisher = await testPublisher(database.store)
+  await insertProjects(database.store.db, [{ id: 1 }, { id: 2 }])
+  for (const title of ['First', 'Second', 'Third', 'Fourth']) {
+    await rename(title)
+    expect(await publisher.publish()).toMatchObject({ state: 'published' })
+    publisher.now = new Date(publisher.now.getTime() + 86_400_000)
+  }
+  await restoreFirstDay()
+})
+
+describe('a database restored from a backup that is older than the published files', () => {
+  it('goes on after the live release when a process starts', async () => {
+    const { run } = await publisher.manifest()
+    expect(await adoptLiveRun(publisher.deps)).toBe(run)
+    expect(await adoptLiveRun(publisher.deps)).toBeUndefined()
+    await rename('Fifth')
+    expect(await publisher.publish()).toMatchObject({ state: 'published', id: run + 1 })
+    expect(await publisher.read('/iati/activities.xml')).toContain('Fifth')
+    expect(await faultsOf(publisher.feedsDir, database.store)).toEqual([])
+  })
+
+  it('that no process was started on fails one run in a sentence, and the next one publishes', async () => {
+    await rename('Fifth')
+    expect(await publisher.publish()).toMatchObject({ state: 'failed', error: { code: 'run-superseded' } })
+    expect(await publisher.publish()).toMatchObject({ state: 'published' })
+    expect(await faultsOf(publisher.feedsDir, database.store)).toEqual([])
+  })
+
+  it('is not taken for another one: a database that never published leaves the numbers alone', async () => {
+    const { store } = await testDatabase()
+    expect(await adoptLiveRun({ store, feedsDir: publisher.feedsDir })).toBeUndefined()
+  })
+})

@@ -1,0 +1,129 @@
+import { spawnSync } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { releaseFolder } from '../../../src/release/folder/release-folder.js'
+import { insertProjects } from '../../support/catalogue.js'
+import { type TestDatabase, testDatabase } from '../../support/database.js'
+import { type Publisher, testPublisher } from '../../support/publishing.js'
+
+let database: TestDatabase
+const small = path.join(tmpdir(), `giving-small-${process.pid}`)
+
+// A file system of a few megabytes, where this user may make one.
+const mount = (options: string) => spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', small]).status === 0
+let mounted = false
+
+beforeAll(async () => {
+  database = await testDatabase()
+  await insertProjects(
+    database.store.db,
+    // More than a COPY sends at once: the disk is full while rows are still on their way.
+    Array.from({ length: 300 }, (_, index) => ({ id: index + 1 })),
+  )
+  await mkdir(small, { recursive: true })
+  mounted = process.getuid?.() === 0 && mount('size=8m')
+})
+
+afterAll(async () => {
+  if (mounted) spawnSync('umount', ['-l', small])
+  await rm(small, { recursive: true, force: true })
+})
+
+const change = (title: string) => database.store.db.query('update project set title = $1 where id = 1', [title])
+
+/** The run, as this user or another, fails with one sentence; the live release stays whole, and no draft remains. */
+async function expectFailure(publisher: Publisher, sentence: RegExp, user?: number): Promise<void> {
+  const before = await publisher.live()
+  const text = await publisher.read('/iati/activities.xml')
+  if (user !== undefined) process.seteuid?.(user)
+  const run = await publisher.publish()
+  // Drafts can be read by their owner only.
+  if (user !== undefined) process.seteuid?.(0)
+  expect(run).toMatchObject({
+    state: 'failed',
+    error: { code: 'storage-failed', message: expect.stringMatching(sentence) },
+  })
+  expect((await publisher.live()).id).toBe(before.id)
+  expect(await publisher.read('/iati/activities.xml')).toBe(text)
+  expect(await publisher.names('drafts')).toEqual([])
+}
+
+describe('a disk', () => {
+  it('that is full fails the run, and the next one succeeds once there is room', async (context) => {
+    if (!mounted) return context.skip('a small file system can only be mounted as root')
+    const publisher = await testPublisher(database.store, { feedsDir: path.join(small, 'feeds') })
+    expect(await publisher.publish()).toMatchObject({ state: 'published' })
+    const ballast = path.join(small, 'ballast')
+    const fill = spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=4k'])
+    expect(fill.status).not.toBe(0)
+    await change('Written while the disk was full')
+    await expectFailure(publisher, /^cannot write to .*: the disk is full$/)
+    await rm(ballast)
+    expect(await publisher.publish()).toMatchObject({ state: 'published' })
+    expect(await publisher.read('/iati/activities.xml')).toContain('Written while the disk was full')
+  })
+
+  it('that is full of what a killed writer left behind is cleared by the next run', async (context) => {
+    if (!mounted) return context.skip('a small file system can only be mounted as root')
+    const publisher = await testPublisher(database.store, { feedsDir: path.join(small, 'feeds') })
+    await publisher.publish()
+    const draft = path.join(releaseFolder(publisher.feedsDir).drafts, '20260101T000000Z-1.1.abcd')
+    await mkdir(draft, { recursive: true })
+    spawnSync('dd', ['if=/dev/zero', `of=${path.join(draft, 'activities.xml')}`, 'bs=4k'])
+    await change('Written after a kill')
+    expect(await publisher.publish()).toMatchObject({ state: 'published' })
+    expect(await readdir(path.dirname(draft))).toEqual([])
+  })
+
+  it('that became read-only fails the run, and the next one succeeds when it can be written again', async (context) => {
+    if (!mounted) return context.skip('a file system can only be mounted again as root')
+    const publisher = await testPublisher(database.store, { feedsDir: path.join(small, 'feeds') })
+    await publisher.publish()
+    await change('Written while the disk was read-only')
+    mount('remount,ro')
+    onTestFinished(() => void mount('remount,rw'))
+    await expectFailure(publisher, /^cannot write to .*: the file system is read-only$/)
+    mount('remount,rw')
+    expect(await publisher.publish()).toMatchObject({ state: 'published' })
+  })
+})
+
+describe('a folder', () => {
+  it('of another owner fails the run with one sentence', async (context) => {
+    const root = process.getuid?.() === 0
+    const parent = await mkdtemp(path.join(tmpdir(), 'giving-owner-'))
+    await chmod(parent, 0o755)
+    const feedsDir = path.join(parent, 'feeds')
+    const publisher = await testPublisher(database.store, { feedsDir })
+    await publisher.publish()
+    await change('Written by somebody else')
+    if (root) {
+      if (!process.seteuid) return context.skip('this system knows no users')
+      onTestFinished(() => process.seteuid?.(0))
+      await expectFailure(publisher, /^cannot write to .*: this user may not write there$/, 65_534)
+    } else {
+      const { drafts } = releaseFolder(feedsDir)
+      await chmod(drafts, 0o500)
+      await expectFailure(publisher, /^cannot write to .*: this user may not write there$/)
+      await chmod(drafts, 0o700)
+    }
+    expect(await publisher.publish()).toMatchObject({ state: 'published' })
+    await rm(parent, { recursive: true })
+  })
+
+  it('that is a file fails the run with one sentence', async () => {
+    const parent = await mkdtemp(path.join(tmpdir(), 'giving-file-'))
+    await writeFile(path.join(parent, 'feeds'), '')
+    const publisher = await testPublisher(database.store, { feedsDir: path.join(parent, 'feeds') })
+    expect(await publisher.publish()).toMatchObject({
+      state: 'failed',
+      error: {
+        code: 'storage-failed',
+        message: expect.stringContaining('something that is not a folder is in the way'),
+      },
+    })
+    await rm(parent, { recursive: true })
+  })
+})

@@ -1,0 +1,123 @@
+import { spawnSync } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pino from 'pino'
+import { describe, expect, type TestContext, test } from 'vitest'
+import { onceReachable } from '../../../src/work/outage.js'
+import { type Installation, newInstallation } from '../../support/cli.js'
+import { testDatabase } from '../../support/database.js'
+import { redisMissing, startRedis } from '../../support/redis.js'
+import { type StallingProxy, startProxy } from '../../support/stalling-proxy.js'
+
+const waits = 'the start waits until it can be reached'
+
+async function install(test: TestContext, environment: Record<string, string>): Promise<Installation> {
+  const installation = await newInstallation(environment)
+  test.onTestFinished(() => installation.remove())
+  return installation
+}
+
+async function behindProxy(test: TestContext, address: string): Promise<{ url: string; proxy: StallingProxy }> {
+  const url = new URL(address)
+  const proxy = await startProxy(Number(url.port))
+  test.onTestFinished(() => proxy.close())
+  url.hostname = '127.0.0.1'
+  url.port = String(proxy.port)
+  return { url: url.href, proxy }
+}
+
+/** Starts a service while the proxy refuses all connections; ends the outage after the start has met it. */
+async function startDuring(installation: Installation, proxy: StallingProxy, kind: 'api' | 'worker', outageMs = 1500) {
+  proxy.mode = 'refuse'
+  const starting = installation.serve(kind)
+  while (proxy.refused === 0) await sleep(50)
+  await sleep(outageMs)
+  proxy.mode = 'pass'
+  return await starting
+}
+
+// Together, since most of the time is spent waiting.
+describe.concurrent('a service that starts during an outage', { timeout: 90_000 }, () => {
+  test.for(['worker', 'api'] as const)('of the database waits for it: giving %s', async (kind, context) => {
+    const { url, proxy } = await behindProxy(context, (await testDatabase()).url)
+    const installation = await install(context, { DATABASE_URL: url, REPORTING_ORG_REF: 'US-EIN-123456789' })
+    const service = await startDuring(installation, proxy, kind)
+    expect(service.output()).toContain(waits)
+    service.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+  })
+
+  test('of Redis waits for it', async (context) => {
+    const missing = redisMissing()
+    if (missing) context.skip(missing)
+    const redis = await startRedis()
+    context.onTestFinished(() => redis.stop())
+    const { url, proxy } = await behindProxy(context, redis.url)
+    const installation = await install(context, {
+      DATABASE_URL: (await testDatabase()).url,
+      REDIS_URL: url,
+      REPORTING_ORG_REF: 'US-EIN-123456789',
+    })
+    // The driver of Redis itself waits for five seconds.
+    const service = await startDuring(installation, proxy, 'worker', 7000)
+    expect(service.output()).toContain(waits)
+    service.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+  })
+
+  test('ends well when it is asked to stop while it waits', async (context) => {
+    const { url, proxy } = await behindProxy(context, (await testDatabase()).url)
+    proxy.mode = 'refuse'
+    const installation = await install(context, { DATABASE_URL: url })
+    const service = await installation.serve('worker', waits)
+    service.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+  })
+
+  test.for(['database', 'Redis'] as const)(
+    'ends well when it is asked to stop while the %s stalls',
+    async (server, context) => {
+      const missing = server === 'Redis' && redisMissing()
+      if (missing) context.skip(missing)
+      const database = (await testDatabase()).url
+      const redis = server === 'Redis' ? await startRedis() : undefined
+      if (redis) context.onTestFinished(() => redis.stop())
+      const { url, proxy } = await behindProxy(context, redis?.url ?? database)
+      const addresses = redis ? { DATABASE_URL: database, REDIS_URL: url } : { DATABASE_URL: url }
+      const installation = await install(context, { ...addresses, REPORTING_ORG_REF: 'US-EIN-123456789' })
+      const service = await installation.serve('worker')
+      proxy.mode = 'stall'
+      await sleep(1500)
+      service.kill('SIGTERM')
+      expect(await service.ended).toBe(0)
+    },
+  )
+
+  test('is waited for no longer when it stalls and the process is asked to stop', async () => {
+    const waiting = onceReachable(pino({ level: 'silent' }), AbortSignal.timeout(100), () => new Promise(() => {}))
+    await expect(waiting).rejects.toMatchObject({ code: 'aborted' })
+  })
+
+  test('that waiting cannot end ends the start: a password that Redis refuses, or none', async (context) => {
+    const found = spawnSync('redis-server', ['--version'])
+    if (found.error) context.skip('redis-server is not on the PATH')
+    const redis = await startRedis('right')
+    context.onTestFinished(() => redis.stop())
+    const environment = { DATABASE_URL: (await testDatabase()).url, REPORTING_ORG_REF: 'US-EIN-123456789' }
+    for (const [password, said] of [
+      [':wrong@', 'WRONGPASS'],
+      ['', 'NOAUTH'],
+    ] as const) {
+      const installation = await install(context, { ...environment, REDIS_URL: redis.url.replace(':right@', password) })
+      const { code, stderr } = await installation.run(['worker'])
+      expect(code).toBe(2)
+      expect(stderr).toMatch(new RegExp(`REDIS_URL: expected a user and password that Redis accepts: ${said}`))
+    }
+  })
+
+  test('that waiting cannot end ends the start: a database that does not exist', async (context) => {
+    const url = new URL((await testDatabase()).url)
+    url.pathname = '/no_such_database'
+    const installation = await install(context, { DATABASE_URL: url.href })
+    expect(await installation.run(['worker'])).toMatchObject({ code: 2 })
+  })
+})

@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { queueNames, work } from '../../../jobs/work.js'
+import type { Work } from '../../../jobs/work-row.js'
+import { createMetrics } from '../../../src/platform/observability/metrics.js'
+import { testDatabase } from '../../support/database.js'
+import { World } from '../../support/jobs/world.js'
+
+describe('a row that is added to the table of work', () => {
+  let world: World
+  let ticks = 0
+  const everySecond = { expression: '* * * * * *', timezone: 'UTC' }
+  const row: Work<never> = {
+    name: 'counting',
+    fields: [],
+    queues: { counting: 1 },
+    schedules: () => ({ counting: everySecond }),
+    open: () => ({ tick: async () => `tick ${++ticks}` }),
+  }
+
+  beforeAll(async () => {
+    const { store, url } = await testDatabase()
+    world = new World(store, url, { kind: 'postgres', url })
+  })
+  afterEach(async () => await world.end())
+
+  test('is scheduled, done, counted, measured, restored and stopped like all others', async () => {
+    await world.begin(0)
+    const worker = await world.startWorker({
+      work: [...work, row],
+      watchdog: { pattern: '* * * * * *', graceSeconds: 2 },
+    })
+    await world.until(async () => ticks >= 2)
+    expect(Object.keys(await worker.queueCounts())).toEqual([...queueNames(work), 'counting'])
+    const metrics = createMetrics({
+      shared: () => Promise.reject(new Error('not asked')),
+      live: async () => undefined,
+      onError: () => undefined,
+    })
+    metrics.watchQueue(() => worker.queueCounts())
+    expect(await metrics.text()).toContain('giving_queue_jobs{queue="counting",state="completed"}')
+    const queue = await world.openQueue()
+    expect(await queue.removeSchedulersExcept('counting', [])).toEqual(['counting'])
+    await world.until(async () => world.logged('the counting scheduler was restored in the queue').length > 0)
+    const restored = ticks
+    await world.until(async () => ticks > restored)
+    await worker.close()
+    const stopped = ticks
+    await sleep(1500)
+    expect(ticks).toBe(stopped)
+  })
+})

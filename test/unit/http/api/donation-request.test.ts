@@ -1,0 +1,196 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type DonationRules, readDonationRequest } from '../../../../src/http/api/operations/donation-request.js'
+import { ServiceError } from '../../../../src/kernel/errors.js'
+import { donationFields, usd } from '../../../support/donations.js'
+
+const rules: DonationRules = {
+  version: 2,
+  currency: usd,
+  gateways: ['braintree', 'sandbox'],
+  mayNote: true,
+  mayNamePartner: true,
+}
+const read = (fields: unknown, changes: Partial<DonationRules> = {}) =>
+  readDonationRequest(fields, { ...rules, ...changes })
+const problemsOf = (fields: unknown, changes: Partial<DonationRules> = {}): string[] => {
+  try {
+    read(fields, changes)
+    return []
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return error.problems.map(({ field }) => field)
+  }
+}
+
+describe('a field that asks for mail to somebody', () => {
+  it.each(['tribute', 'tribute_detail', 'notify', 'notificationEmail', 'giftCard_detail', 'eCard'])(
+    '%s is refused',
+    (name) => {
+      expect(problemsOf(donationFields({ [name]: { email: 'kim@example.org' } }))).toEqual([`donation.${name}`])
+      expect(problemsOf(donationFields({ [name]: true }))).toEqual([`donation.${name}`])
+    },
+  )
+
+  it.each([false, 'false', '', null])('asks for nothing as %j', (value) => {
+    expect(problemsOf(donationFields({ notify: value, tribute: value }))).toEqual([])
+  })
+})
+
+describe('a donation request is read leniently', () => {
+  it('with numbers as texts, texts as numbers, booleans in any letter case', () => {
+    const fields = donationFields(
+      {
+        amount: ' 40.0 ',
+        project: { id: '2045' },
+        signupForGGNewsletter: 'True',
+        signupForCharityNewsletter: 1,
+        transactionId: 72,
+        addon: { amount: '2' },
+      },
+      { zip: 1234 },
+    )
+    expect(read(fields)).toMatchObject({
+      amount: '40.00',
+      addon: '2.00',
+      projectId: 2045,
+      newsletterPlatform: true,
+      newsletterCharity: true,
+      transactionId: '72',
+      payer: { zip: '1234' },
+    })
+  })
+
+  it('with unknown members ignored, and empty texts, blanks and null absent', () => {
+    const fields = donationFields(
+      {
+        transactionId: '',
+        twitter_username: '  ',
+        addon: '',
+        currencyCode: null,
+        is03166CountryCode: 'x',
+        giftCertificate_detail: '',
+      },
+      { address: '', is03166CountryCode: 'US', paymentGatewaySavedPaymentToken: '' },
+    )
+    const request = read(fields)
+    expect(request).not.toHaveProperty('transactionId')
+    expect(request).not.toHaveProperty('addon')
+    expect(Object.keys(request.payer)).toEqual(['firstname', 'lastname'])
+  })
+
+  it('with a saved token in place of the nonce', () => {
+    const fields = donationFields(
+      {},
+      { paymentGatewayNonce: undefined, paymentGatewaySavedPaymentToken: 'fake-valid-nonce' },
+    )
+    expect(read(fields).payment?.method).toEqual({ kind: 'saved-token', token: 'fake-valid-nonce' })
+  })
+
+  it('without what needs an agreement', () => {
+    const fields = donationFields({ noteToOrganization: 'x'.repeat(300), partnerCode: 'y'.repeat(50) })
+    expect(problemsOf(fields, { mayNote: false, mayNamePartner: false })).toEqual([])
+    expect(problemsOf(fields)).toEqual(['donation.noteToOrganization', 'donation.partnerCode'])
+  })
+})
+
+describe('a donation request is refused', () => {
+  it.each<[string, Record<string, unknown>, Record<string, unknown>, string]>([
+    ['no refcode', { refcode: undefined }, {}, 'refcode'],
+    ['a refcode of 101 characters', { refcode: 'x'.repeat(101) }, {}, 'refcode'],
+    ['a transactionId of 101 characters', { transactionId: 'x'.repeat(101) }, {}, 'transactionId'],
+    ['no e-mail', { email: '' }, {}, 'email'],
+    ['an e-mail of 51 characters', { email: `${'x'.repeat(40)}@example.org` }, {}, 'email'],
+    ['an e-mail without @', { email: 'lina.example.org' }, {}, 'email'],
+    ['an amount under 10', { amount: 9.99 }, {}, 'amount'],
+    ['no amount', { amount: undefined }, {}, 'amount'],
+    ['an amount with three decimals', { amount: '40.001' }, {}, 'amount'],
+    ['an amount with an exponent', { amount: '4e1' }, {}, 'amount'],
+    ['a hexadecimal amount', { amount: '0x28' }, {}, 'amount'],
+    ['a negative amount', { amount: -40 }, {}, 'amount'],
+    ['an amount too large', { amount: '1000000000' }, {}, 'amount'],
+    ['an amount that is no number', { amount: true }, {}, 'amount'],
+    ['another currency', { currencyCode: 'EUR' }, {}, 'currencyCode'],
+    ['an addon of nothing', { addon: { amount: 0 } }, {}, 'addon.amount'],
+    ['an addon without amount', { addon: {} }, {}, 'addon.amount'],
+    ['an addon that is no object', { addon: 5 }, {}, 'addon'],
+    ['no project', { project: undefined }, {}, 'project'],
+    ['a project id that is no number', { project: { id: 'abc' } }, {}, 'project.id'],
+    ['a project that is a number', { project: 2045 }, {}, 'project'],
+    ['a newsletter flag that is neither', { signupForGGNewsletter: 'yes' }, {}, 'signupForGGNewsletter'],
+    ['a field twice', { refcode: ['a', 'b'] }, {}, 'refcode'],
+    ['a gift certificate', { giftCertificate_detail: { giftCertificateNumber: '1' } }, {}, 'giftCertificate_detail'],
+    ['no first name', {}, { firstname: ' ' }, 'payment_detail.firstname'],
+    ['no last name', {}, { lastname: undefined }, 'payment_detail.lastname'],
+    ['no gateway', {}, { paymentGateway: undefined }, 'payment_detail.paymentGateway'],
+    ['another gateway', {}, { paymentGateway: 'stripe' }, 'payment_detail.paymentGateway'],
+    ['no gateway key', {}, { paymentGatewayKey: '' }, 'payment_detail.paymentGatewayKey'],
+    ['neither nonce nor token', {}, { paymentGatewayNonce: '' }, 'payment_detail.paymentGatewayNonce'],
+    ['nonce and token', {}, { paymentGatewaySavedPaymentToken: 'x' }, 'payment_detail.paymentGatewayNonce'],
+    ['a card number', {}, { creditCardNumber: '5178059876540431' }, 'payment_detail.creditCardNumber'],
+    ['a security code', {}, { securityCode: 123 }, 'payment_detail.securityCode'],
+  ])('for %s', (_case, changes, payment, field) => {
+    expect(problemsOf(donationFields(changes, payment))).toEqual([`donation.${field}`])
+  })
+
+  it('for no payment_detail, an empty body, and what is no object, naming every field', () => {
+    const { payment_detail: _, ...rest } = donationFields()
+    expect(problemsOf(rest)).toEqual(['donation.payment_detail'])
+    expect(problemsOf({})).toEqual(
+      ['payment_detail', 'refcode', 'email', 'amount', 'project'].map((field) => `donation.${field}`),
+    )
+    expect(problemsOf('text')).toContain('donation')
+  })
+
+  it('without repeating what came', () => {
+    const secret = '5178059876540431'
+    const fields = donationFields({ email: secret, refcode: [secret], amount: secret }, { creditCardNumber: secret })
+    let failure: unknown
+    try {
+      read(fields)
+    } catch (error) {
+      failure = error
+    }
+    expect(JSON.stringify([failure, String(failure), Object(failure).problems])).not.toContain(secret)
+  })
+})
+
+describe('version 1', () => {
+  const card = {
+    creditCardNumber: '5555 5555 5555 4444',
+    securityCode: '123',
+    expiryDateMonth: '02',
+    expiryDateYear: '2030',
+  }
+
+  it('takes a published test number, which it knows only masked', () => {
+    expect(read(donationFields({}, card), { version: 1 }).card).toEqual({
+      maskedNumber: '5555-XXXX-XXXX-4444',
+      type: 'mastercard',
+      expiryMonth: '02',
+      expiryYear: '2030',
+    })
+  })
+
+  it('takes no other number', () => {
+    const fields = donationFields({}, { ...card, creditCardNumber: '5178059876540431' })
+    expect(problemsOf(fields, { version: 1 })).toEqual(['donation.payment_detail.creditCardNumber'])
+  })
+
+  it('needs no card at all', () => {
+    expect(read(donationFields(), { version: 1 })).not.toHaveProperty('card')
+  })
+})
+
+describe('whatever comes', () => {
+  it('is read or refused, never a defect', () => {
+    fc.assert(
+      fc.property(
+        fc.object({ key: fc.constantFrom(...Object.keys(donationFields()), 'id', 'firstname') }),
+        (fields) => {
+          expect(problemsOf(fields)).toEqual(expect.any(Array))
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,78 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { type ConnectionOptions, connect as connectSecurely } from 'node:tls'
+import pino from 'pino'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createHttpServer } from '../../../../src/http/api/http-server.js'
+import { createServer } from '../../../../src/http/api/server.js'
+import { testConfig } from '../../../support/api-config.js'
+import { selfSigned } from '../../../support/self-signed.js'
+
+const deps = { log: pino({ level: 'silent' }), config: testConfig }
+
+describe('the server under the framework', () => {
+  it('gives headers and requests 30 s, and looks every second', () => {
+    const { server } = createServer(deps)
+    expect(server).toMatchObject({ headersTimeout: 30_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 })
+  })
+
+  it('ends a connection whose headers do not arrive in time', async () => {
+    const times = { headersMs: 150, requestMs: 150, checkedEveryMs: 20 }
+    const server = createHttpServer(
+      (_request, response) => void response.end(),
+      deps,
+      () => false,
+      times,
+    )
+    server.listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    socket.write('GET / HTTP/1.1\r\n')
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 /)
+  })
+
+  it('refuses a request with two Host headers, as RFC 9112 3.2 wants', async () => {
+    const app = createServer(deps)
+    app.get('/', async () => 'served')
+    onTestFinished(async () => await app.close())
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    const ask = async (headers: string) => {
+      const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+      socket.write(`GET / HTTP/1.1\r\nConnection: close\r\n${headers}\r\n`)
+      return await text(socket)
+    }
+    expect(await ask('Host: a\r\nhost: b\r\n')).toMatch(/^HTTP\/1\.1 400 /)
+    expect(await ask('Host: a\r\n')).toMatch(/served$/)
+    expect(await ask('')).toMatch(/served$/)
+  })
+
+  it.each([
+    ['ECDHE-ECDSA-AES128-GCM-SHA256', 'TLSv1.2', undefined],
+    ['TLS_AES_128_GCM_SHA256', 'TLSv1.3', undefined],
+    ['ECDHE-ECDSA-AES128-SHA', 'TLSv1.2', /handshake failure/],
+    ['ECDHE-ECDSA-AES128-SHA256', 'TLSv1.2', /handshake failure/],
+    ['ECDHE-ECDSA-AES128-SHA@SECLEVEL=0', 'TLSv1.1', /protocol version/],
+  ])('speaks %s over %s, or refuses it: %s', async (ciphers, version, refusal) => {
+    const config = { ...testConfig, tls: { cert: Buffer.from(selfSigned.cert), key: Buffer.from(selfSigned.key) } }
+    const server = createHttpServer(
+      (_request, response) => void response.end(),
+      { ...deps, config },
+      () => false,
+    )
+    server.listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const socket = connectSecurely({
+      ...{ port, host: 'localhost', ca: selfSigned.cert },
+      ...{ ciphers, minVersion: version, maxVersion: version },
+    } as ConnectionOptions)
+    const spoken = once(socket, 'secureConnect').then(() => socket.getProtocol())
+    if (refusal) await expect(spoken).rejects.toThrow(refusal)
+    else expect(await spoken).toBe(version)
+    socket.destroy()
+  })
+})

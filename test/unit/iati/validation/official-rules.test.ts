@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { codeList } from '../../../../src/iati/standard/index.js'
+import { validationCatalogue } from '../../../../src/iati/validation/index.js'
+import { officialStandard } from '../../../support/borrowed-files.js'
+import { codeRows } from '../../../support/mutants/codes.js'
+import { ruleMutants } from '../../../support/mutants/index.js'
+import { officialFileRuleIds, officialRuleIds, readOfficialRuleset, rulesOf } from '../../../support/official-rules.js'
+
+const ours = Object.entries(validationCatalogue)
+const checked = new Set(ours.flatMap(([, { official }]) => official))
+
+describe('every rule of the official validator', () => {
+  it('has a check that names it', () => {
+    expect([...officialRuleIds, ...officialFileRuleIds].filter((id) => !checked.has(id))).toEqual([])
+  })
+
+  it('is broken by at least one mutant', () => {
+    const broken = new Set(ruleMutants.map(({ breaks }) => breaks))
+    expect(officialRuleIds.filter((id) => !broken.has(id))).toEqual([])
+  })
+
+  it('is known by an id that exists', () => {
+    const known = new Set([...officialRuleIds, ...officialFileRuleIds, '9.1.1-9.132.1'])
+    expect([...checked].filter((id) => !known.has(id))).toEqual([])
+  })
+})
+
+const official = officialStandard('comparing the list of rules and code lists with the official files')
+
+describe.skipIf(!official)('the official files', () => {
+  const rules = official ? rulesOf(readOfficialRuleset(official)) : new Map<string, string>()
+
+  it('hold the rules of our list, and no other', () => {
+    expect([...rules.keys()].sort()).toEqual([...officialRuleIds].sort())
+  })
+
+  it('are never severer than we are', () => {
+    const milder = ours.flatMap(([code, { severity, official: ids }]) =>
+      ids.filter((id) => rules.get(id) === 'error' && severity !== 'error').map((id) => `${code} ${id}`),
+    )
+    expect(milder).toEqual([])
+  })
+
+  it('hold the rows of our mapping, with the same conditions', () => {
+    const read = (name: string): unknown => JSON.parse(readFileSync(join(official ?? '', 'codelists', name), 'utf8'))
+    const rows = read('mapping.json') as { path: string; codelist: string; condition?: string }[]
+    const theirs = rows.map(({ path, codelist, condition }) => `${path} ${codelist} ${condition ?? ''}`).sort()
+    const same = codeRows.map(({ path, attribute, codelist, condition }) => {
+      const short = path === '*' ? '/' : path.replace(/^\/iati-(?:activities|organisations)(?=\/)/, '')
+      const at = attribute === null ? 'text()' : `@${attribute}`
+      const where = condition
+        ? `@${condition.attribute} = '${condition.equals}'${condition.orAbsent ? ` or not(@${condition.attribute})` : ''}`
+        : ''
+      return `/${short}${short.endsWith('/') ? '' : '/'}${at} ${codelist} ${where}`
+    })
+    expect(same.sort()).toEqual(theirs)
+  })
+
+  it('allow every code that we allow, but two that are newer than the list of the official validator', () => {
+    const allowed = new Map<string, Set<string>>()
+    const visit = (node: unknown): void => {
+      if (typeof node !== 'object' || node === null) return
+      const { codelist, allowedCodes } = node as { codelist?: string; allowedCodes?: (string | number)[] }
+      if (codelist !== undefined && allowedCodes) {
+        const codes = allowed.get(codelist) ?? new Set()
+        for (const code of allowedCodes) codes.add(String(code))
+        allowed.set(codelist, codes)
+      } else for (const inner of Object.values(node)) visit(inner)
+    }
+    visit(
+      JSON.parse(
+        readFileSync(join(official ?? '', 'codelists', 'codelist_rules-2.03.official-2024-03-20.json'), 'utf8'),
+      ),
+    )
+    const newer: string[] = []
+    const unknown: string[] = []
+    for (const [name, codes] of allowed) {
+      const list = codeList(name)
+      for (const [code, { active }] of list.codes) if (active && !codes.has(code)) newer.push(`${name} ${code}`)
+      for (const code of codes) if (!list.codes.has(code)) unknown.push(`${name} ${code}`)
+    }
+    expect(newer.sort()).toEqual(['OtherIdentifierType A4', 'TagVocabulary 5'])
+    expect(unknown).toEqual([])
+  })
+})

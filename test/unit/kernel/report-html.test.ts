@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import {
+  reportHtmlLimits,
+  reportHtmlProblem,
+  safeHtmlOf,
+  sanitizeReportHtml,
+  sanitizeReports,
+} from '../../../src/kernel/report-html.js'
+
+describe('the HTML of a report', () => {
+  it.each([
+    ['a script', '<p>a</p><script>alert(1)</script>', '<p>a</p>'],
+    [
+      'an event handler',
+      '<img src="https://x.example/a.jpg" onerror="alert(1)">',
+      '<img src="https://x.example/a.jpg" />',
+    ],
+    ['a javascript address', '<a href=" java\tscript:alert(1)">x</a>', '<a>x</a>'],
+    ['a data address', '<img src="data:image/svg+xml;base64,AAAA">', '<img />'],
+    ['an address without scheme', '<img src="//evil.example/p.gif">', '<img />'],
+    ['a style', '<p style="position:fixed">a</p><style>p{}</style>', '<p>a</p>'],
+    ['a frame', '<iframe src="https://x.example"></iframe>b', 'b'],
+    ['a form', '<form action="https://x.example"><input name="q">c</form>', 'c'],
+    ['an image that is not one', '<svg><g onload="alert(1)"></g></svg>d', 'd'],
+    ['a comment', 'e<!-- f -->', 'e'],
+    ['a tag that is never closed', '<p>g<script', '<p>gscript</p>'],
+  ])('loses %s', (_what, html, clean) => {
+    expect(sanitizeReportHtml(html)).toBe(clean)
+  })
+
+  it.each([
+    '<p>Two <strong>wells</strong> &amp; a half<br />done.</p>',
+    '<p dir="rtl" lang="ar">شكراً لكم جميعاً</p>',
+    '<ul><li>Tools</li></ul><table><tr><td colspan="2">1</td></tr></table>',
+    '<a href="https://x.example/?a=1&amp;b=2">more</a> <a href="mailto:a@x.example">write</a>',
+    '<img src="/img/1.jpg" alt="a well" width="40" />',
+    'plain text &lt;b&gt;',
+  ])('keeps %s, and is the same when it is cleaned again', (html) => {
+    expect(sanitizeReportHtml(html)).toBe(html)
+    expect(sanitizeReportHtml(sanitizeReportHtml(html))).toBe(html)
+  })
+})
+
+const { characters, depth } = reportHtmlLimits
+const nested = (levels: number) => `${'<b>'.repeat(levels)}x${'</b>'.repeat(levels)}`
+
+describe('the HTML of a report is limited', () => {
+  it.each([
+    ['in characters', 'x'.repeat(characters), 'x'.repeat(characters + 1), 'at most 131072 characters'],
+    ['in levels', nested(depth), nested(depth + 1), 'at most 100 levels'],
+  ])('%s', (_what, most, more, expected) => {
+    expect(reportHtmlProblem(most)).toBeUndefined()
+    expect(reportHtmlProblem(more)?.expected).toContain(expected)
+  })
+
+  it('to what open tags nest: paragraphs that are not closed do not', () => {
+    expect(reportHtmlProblem('<p>one<br>'.repeat(1000))).toBeUndefined()
+  })
+
+  // Sanitizing this takes a minute.
+  it('and beyond becomes text', () => {
+    const html = '<b>'.repeat(250_000)
+    expect(sanitizeReportHtml(html)).toBe('&lt;b&gt;'.repeat(250_000))
+    expect(sanitizeReportHtml(`<b>&${'<b>'.repeat(43_000)}`)).toMatch(/^&lt;b&gt;&amp;&lt;b&gt;/)
+  })
+})
+
+it('reports are sanitized once', async () => {
+  const [report] = await sanitizeReports([{ contentHtml: '<p>a</p><script>x()</script>', title: 'A' }])
+  expect(report).toEqual({ contentHtml: '<p>a</p>', title: 'A' })
+  expect(safeHtmlOf(report ?? { contentHtml: '' })).toBe('<p>a</p>')
+  expect(safeHtmlOf({ contentHtml: '<script>x()</script>b' })).toBe('b')
+})

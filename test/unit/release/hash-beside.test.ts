@@ -1,0 +1,61 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { crc32 } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pieceBytes } from '../../../src/release/bytes/pieces.js'
+import { hashBeside } from '../../../src/release/folder/hash-beside.js'
+import type { SpansOrder } from '../../../src/release/folder/hash-spans.js'
+
+const ownThread = new URL('../../support/hash-thread.mjs', import.meta.url)
+const dyingThread = new URL('data:text/javascript,process.exit(3)')
+const content = randomBytes(2 * pieceBytes + 1000)
+const { signal } = new AbortController()
+
+let folder: string
+let order: SpansOrder
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'giving-hash-'))
+  const file = path.join(folder, 'file')
+  await writeFile(file, content)
+  const spans = [
+    { file, span: [7, 2 * pieceBytes] },
+    { file, span: [0, content.length] },
+  ] as const
+  order = { head: '<ö>', spans, tail: '</ö>', withCrc: true }
+})
+
+afterAll(() => rm(folder, { recursive: true }))
+
+describe.each([
+  ['in the thread of its caller', undefined],
+  ['in a thread of its own', ownThread],
+])('hashing %s', (_where, program) => {
+  it('tells SHA-256 and CRC-32 of head, spans and tail', async () => {
+    const all = Buffer.concat([Buffer.from('<ö>'), content.subarray(7, 2 * pieceBytes), content, Buffer.from('</ö>')])
+    expect(await hashBeside(order, signal, program)).toEqual({
+      sha256: createHash('sha256').update(all).digest('hex'),
+      crc: crc32(all),
+    })
+  })
+
+  it('fails when a file ends before its span', async () => {
+    const [one] = order.spans
+    const spans = [{ file: one?.file ?? '', span: [0, content.length + 1] as const }]
+    await expect(hashBeside({ ...order, spans }, signal, program)).rejects.toMatchObject({ code: 'release-corrupt' })
+  })
+
+  it('ends with the signal', async () => {
+    const stop = new AbortController()
+    const hashing = hashBeside(order, stop.signal, program)
+    stop.abort()
+    await expect(hashing).rejects.toMatchObject({ code: 'aborted' })
+    await expect(hashBeside(order, stop.signal, program)).rejects.toMatchObject({ code: 'aborted' })
+  })
+})
+
+it('fails when its thread dies', async () => {
+  await expect(hashBeside(order, signal, dyingThread)).rejects.toThrow('the thread that hashes ended with 3')
+})

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { isDue, latestDue, nextDue } from '../../../src/work/schedule.js'
+
+const daily = { expression: '0 2 * * *', timezone: 'UTC' }
+const at = (text: string) => new Date(text)
+
+describe('a schedule', () => {
+  test('is next due strictly after the given instant', () => {
+    expect(nextDue(daily, at('2026-03-01T01:59:59.999Z'))).toEqual(at('2026-03-01T02:00:00Z'))
+    expect(nextDue(daily, at('2026-03-01T02:00:00Z'))).toEqual(at('2026-03-02T02:00:00Z'))
+  })
+
+  test('was latest due at or before the given instant', () => {
+    expect(latestDue(daily, at('2026-03-01T02:00:00Z'))).toEqual(at('2026-03-01T02:00:00Z'))
+    expect(latestDue(daily, at('2026-03-01T01:59:59.999Z'))).toEqual(at('2026-02-28T02:00:00Z'))
+  })
+
+  test('reads six fields, seconds first', () => {
+    expect(latestDue({ expression: '*/5 * * * * *', timezone: 'UTC' }, at('2026-03-01T02:00:07Z'))).toEqual(
+      at('2026-03-01T02:00:05Z'),
+    )
+  })
+
+  test('knows its instants to the millisecond', () => {
+    expect(isDue(daily, at('2026-03-01T02:00:00Z'))).toBe(true)
+    expect(isDue(daily, at('2026-03-01T02:00:00.001Z'))).toBe(false)
+  })
+
+  test.each(['30 1 * * *', '30 2 * * *', '0 3 * * *', '*/20 * * * *'])(
+    'looking back finds what looking forward names when clocks change (%s)',
+    (expression) => {
+      for (const day of ['2026-03-28', '2026-10-24']) {
+        const schedule = { expression, timezone: 'Europe/Amsterdam' }
+        const until = at(`${day}T00:00:00Z`).getTime() + 3 * 86_400_000
+        let due = nextDue(schedule, at(`${day}T00:00:00Z`))
+        while (due.getTime() < until) {
+          const following = nextDue(schedule, due)
+          expect(latestDue(schedule, due)).toEqual(due)
+          expect(latestDue(schedule, new Date(following.getTime() - 1))).toEqual(due)
+          due = following
+        }
+      }
+    },
+  )
+
+  test('that cannot be read is refused in one sentence', () => {
+    expect(() => nextDue({ expression: '0 0 31 2 *', timezone: 'UTC' }, at('2026-03-01T00:00:00Z'))).toThrow(
+      /the schedule must be a cron expression such as "0 2 \* \* \*", "0 0 31 2 \*" is not/,
+    )
+  })
+})
