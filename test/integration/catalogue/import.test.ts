@@ -12,7 +12,7 @@ import type { Store } from '../../../src/platform/database/store.js'
 import { realRecords } from '../../support/borrowed-files.js'
 import { testDatabase } from '../../support/database.js'
 
-const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url))
+const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url))
 const realPage = realRecords('an import of real records')
 
 let store: Store
