@@ -83,7 +83,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
 async function assemble(store: Store, feedsDir: string, twin: boolean): Promise<number> {
   const folder = releaseFolder(feedsDir)
   await prepareFolder(folder)
-  const run = { id: 1, startedAt: firstRunAt, force: false }
+  const run = { id: 1, startedAt: firstRunAt, force: false, trigger: 'schedule' } as const
   await using draft = await Draft.begin(folder, 'bench')
   return await store.snapshot(async (db, client) => {
     const plan = await planRelease(mappingConfig, run, { db, client }, undefined)

@@ -63,8 +63,8 @@ export async function openBenchPublisher(options: BenchPublisherOptions): Promis
     [Symbol.asyncDispose]: async () => xsd?.dispose(),
     begin: async (at, force = false) => {
       time.now = at
-      const { id } = await createRun(store.db, { trigger: 'manual', at, force })
-      return { id, startedAt: at, force }
+      const { id } = await createRun(store.db, { trigger: 'schedule', at, force })
+      return { id, startedAt: at, force, trigger: 'schedule' }
     },
     render: async (run) => {
       for (const stage of Object.keys(stages) as RenderStage[]) delete stages[stage]

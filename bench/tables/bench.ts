@@ -66,7 +66,7 @@ async function assemble(
 ): Promise<{ readonly seconds: number; readonly peakMiB: number }> {
   const folder = releaseFolder(feedsDir)
   await prepareFolder(folder)
-  const run = { id: 1, startedAt: firstRunAt, force: false }
+  const run = { id: 1, startedAt: firstRunAt, force: false, trigger: 'schedule' } as const
   let peak = 0
   const watching = setInterval(() => {
     peak = Math.max(peak, process.memoryUsage.rss())

@@ -25,7 +25,7 @@ export type Run = {
   readonly startedAt: Date
   /** Map every project again, stale or not. */
   readonly force: boolean
-  readonly trigger?: RunTrigger
+  readonly trigger: RunTrigger
 }
 
 /** A range of project ids, both ends included. */

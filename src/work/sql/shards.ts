@@ -54,7 +54,7 @@ async function updateRun(
 ): Promise<Run | undefined> {
   const { rows } = await db.query<Run>(
     `update run set ${change} where id = $1 and attempt = $2 and state = 'running' and ${condition}
-     returning id, started_at as "startedAt", force`,
+     returning id, started_at as "startedAt", force, trigger`,
     [runId, attempt, owner, seconds, ...more],
   )
   return rows[0]

@@ -10,6 +10,7 @@ import { bulkFolder, createBulkReader, withdrawBulkSet } from '../../../src/rele
 import type { RunTrigger } from '../../../src/work/run.js'
 import { mappingConfig } from '../../support/builders.js'
 import { insertProjects, loseProjects } from '../../support/catalogue.js'
+import { type Installation, newInstallation } from '../../support/cli.js'
 import { testDatabase } from '../../support/database.js'
 import { storeWells } from '../../support/wells-store.js'
 
@@ -21,11 +22,15 @@ describe('bulk files', async () => {
   const build = (
     id: number,
     at: Date,
-    { force = false, trigger, mapping }: { force?: boolean; trigger?: RunTrigger; mapping?: MappingConfig } = {},
+    {
+      force = false,
+      trigger = 'schedule',
+      mapping,
+    }: { force?: boolean; trigger?: RunTrigger; mapping?: MappingConfig } = {},
   ) =>
     buildBulkFiles(
       { store, feedsDir, clock: () => at, ...(mapping && { mappingConfig: mapping }) },
-      { id, startedAt: at, force, ...(trigger && { trigger }) },
+      { id, startedAt: at, force, trigger },
       { signal },
     )
   const current = async () => (await createBulkReader(feedsDir).current()) ?? expect.fail('there is no set')
@@ -172,7 +177,7 @@ describe('bulk files', async () => {
     expect((await current()).token).toBe(token)
     const aborted = buildBulkFiles(
       { store, feedsDir, clock: () => day(10) },
-      { id: 29, startedAt: day(10), force: false },
+      { id: 29, startedAt: day(10), force: false, trigger: 'schedule' },
       {
         signal: AbortSignal.abort(),
       },
@@ -208,4 +213,38 @@ describe('bulk files', async () => {
       expect(await reader.find(wanted, file)).toBeUndefined()
     }
   })
+})
+
+describe('the bulk files of an installation', async () => {
+  const { store, url } = await testDatabase()
+  let installation: Installation
+
+  beforeAll(async () => {
+    await storeWells(store.db)
+    installation = await newInstallation({ DATABASE_URL: url, REPORTING_ORG_REF: 'US-EIN-123456789' })
+  })
+  afterAll(async () => await installation.remove())
+
+  const text = async () => {
+    const reader = createBulkReader(path.join(installation.dataDir, 'feeds'))
+    const { token } = (await reader.current()) ?? expect.fail('there is no set')
+    const found = await reader.find(token, 'projects.xml')
+    return { token, titles: String(await found?.file.identity.bytes()).match(/<title>.*?<\/title>/g) }
+  }
+
+  it('are built anew by each `giving publish` after a change, and by no other', async () => {
+    const worker = await installation.serve('worker')
+    const publish = async () => expect(await installation.run(['publish', '--wait'])).toMatchObject({ code: 0 })
+    await publish()
+    const first = await text()
+    await store.db.query(`update project set title = 'Renamed by hand' where id = 2046`)
+    await publish()
+    const second = await text()
+    expect(second.titles).toContain('<title>Renamed by hand</title>')
+    expect(first.titles).not.toContain('<title>Renamed by hand</title>')
+    await publish()
+    expect(await text()).toEqual(second)
+    worker.kill('SIGTERM')
+    expect(await worker.ended).toBe(0)
+  }, 60_000)
 })

@@ -249,7 +249,7 @@ describe("the publisher's checklist", () => {
     expect((await publisher.manifest()).release).toBe(live.release)
     await store.db.query('update donation_month set amount = amount * 2 where project_id % 2 = 0')
 
-    const late = { id: 0, startedAt: new Date('2026-11-21T07:30:00Z'), attempt: 1, force: false }
+    const late = { id: 0, startedAt: new Date('2026-11-21T07:30:00Z'), force: false, trigger: 'schedule' } as const
     const { signal } = new AbortController()
     await expect(publishRelease(publisher.deps, late, { signal })).rejects.toMatchObject({ code: 'run-superseded' })
     expect((await publisher.manifest()).release).toBe(live.release)

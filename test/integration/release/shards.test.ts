@@ -23,7 +23,7 @@ beforeAll(async () => {
   )
   publisher = await testPublisher(store)
   const { id } = await createRun(store.db, { trigger: 'manual', at: publisher.now })
-  run = { id, startedAt: publisher.now, force: false }
+  run = { id, startedAt: publisher.now, force: false, trigger: 'manual' }
 })
 
 const rendered = async () =>

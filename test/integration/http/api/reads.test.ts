@@ -26,7 +26,7 @@ describe('every read', async () => {
     app = api.app
     key = api.apiKey
     await storeWells(store.db)
-    const run = { id: 1, startedAt: api.now, force: false }
+    const run = { id: 1, startedAt: api.now, force: false, trigger: 'schedule' } as const
     await buildBulkFiles({ store, feedsDir: api.feedsDir, clock: () => api.now }, run, {
       signal: new AbortController().signal,
     })

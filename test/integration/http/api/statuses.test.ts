@@ -169,7 +169,7 @@ describe('every operation of openapi.json', async () => {
     api = await testApi(store, { config: { ...testConfig, sendsMail: true } })
     await createApiUser(api.deps, { ...testUser, email: changing.email })
     await storeWells(store.db)
-    const run = { id: 1, startedAt: api.now, force: false }
+    const run = { id: 1, startedAt: api.now, force: false, trigger: 'schedule' } as const
     await buildBulkFiles({ store, feedsDir: api.feedsDir, clock: () => api.now }, run, {
       signal: new AbortController().signal,
     })
