@@ -208,7 +208,7 @@ describe('every operation of openapi.json', async () => {
     for (const format of formats) {
       const answer = await ask(api, one, format, { url: authorized(one) })
       expect(answer.statusCode).toBe(200)
-      await expect(answer.body).toMatchFileSnapshot(`../../golden/api/client-token.${format}`)
+      await expect(answer.body).toMatchFileSnapshot(`../../../golden/api/client-token.${format}`)
     }
   })
 
@@ -232,7 +232,7 @@ describe('every operation of openapi.json', async () => {
     for (const format of formats) {
       const answer = await askWebhook(api, format)
       expect(answer.statusCode).toBe(200)
-      await expect(answer.body).toMatchFileSnapshot(`../../golden/api/webhook.${format}`)
+      await expect(answer.body).toMatchFileSnapshot(`../../../golden/api/webhook.${format}`)
     }
   })
 
@@ -337,7 +337,7 @@ describe('every operation of openapi.json', async () => {
       for (const [status, { statusCode, body }] of Object.entries(cases)) {
         expect(statusCode).toBe(Number(status))
         await expect(body.replace(/file's \d+ bytes/, "file's 2301 bytes")).toMatchFileSnapshot(
-          `../../golden/api/errors/${status}.${format}`,
+          `../../../golden/api/errors/${status}.${format}`,
         )
       }
     }
@@ -367,7 +367,7 @@ describe('every operation of openapi.json', async () => {
     for (const format of formats) {
       const answer = await broken.app.inject(`/api/public/projectservice/themes.${format}?api_key=${api.apiKey}`)
       const body = answer.body.replace(/request [\da-f-]{36}/, 'request 0f8fad5b-d9cb-469f-a165-70867728950e')
-      await expect(body).toMatchFileSnapshot(`../../golden/api/errors/500.${format}`)
+      await expect(body).toMatchFileSnapshot(`../../../golden/api/errors/500.${format}`)
     }
     await store.db.query('alter schema elsewhere rename to public')
   })

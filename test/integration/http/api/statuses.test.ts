@@ -371,7 +371,7 @@ describe('every operation of openapi.json', async () => {
         const answer = await post(route, { format, text: '' }, mediaTypes[format])
         expectFailure(503, route, answer, format)
         expect(answer.headers['retry-after']).toBe('1200')
-        await expect(answer.body).toMatchFileSnapshot(`../../golden/api/maintenance.${format}`)
+        await expect(answer.body).toMatchFileSnapshot(`../../../golden/api/maintenance.${format}`)
       }
     }
     await endMaintenance(store.db)
