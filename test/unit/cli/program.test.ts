@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { registrationsFor } from '../../../src/cli/registrations.js'
+import { cliDocument } from '../../support/cli-document.js'
 import { runCommandLine } from '../../support/command-line.js'
-import { readFirstTable, readProjectFile } from '../../support/markdown-table.js'
+import { readProjectFile } from '../../support/markdown-table.js'
 
 /** The help of a command and of all its subcommands, in their order. */
 async function helpOf(command: readonly string[]): Promise<string[]> {
@@ -17,21 +18,25 @@ it('helps with every command', async () => {
   await expect((await helpOf([])).join('\n')).toMatchFileSnapshot('../../golden/help.txt')
 })
 
-it('has every command in the table of the README, with exit code 1 where its help has it', async () => {
-  const [, section = ''] = readProjectFile('README.md').split('\n## Commands\n')
-  const rows = readFirstTable(section).map(([commands = '', , codes = '']) => {
-    const names = [...commands.replaceAll('`', '').matchAll(/(?:^|, )([a-z-]+)/g)].map(([, name = '']) => name)
-    return { names: [...new Set(names)], codes }
-  })
-  for (const { names, codes } of rows) {
-    const help = (await Promise.all(names.map((name) => helpOf([name])))).flat().join('\n')
-    expect({ names, one: /\b1\b/.test(codes) }).toEqual({ names, one: /exit\s+code\s+1/.test(help) })
-    expect(codes, names.join()).toMatch(/^0\b.*\b2\b/)
+it('has docs/cli.md as the program is', async () => {
+  expect(readProjectFile('docs/cli.md'), 'run npm run docs:cli').toBe(await cliDocument())
+})
+
+it('has every command and option of the help in docs/cli.md, with exit code 1 where the help has it', async () => {
+  const sections = readProjectFile('docs/cli.md').split(/^#{2,4} (?=giving )/m)
+  const [, ...helps] = await helpOf([])
+  expect(helps.length).toBe(sections.length - 1)
+  for (const help of helps) {
+    const [, command = ''] = /^Usage: ([a-z -]+[a-z])/.exec(help) ?? []
+    const section = sections.find((one) => one.startsWith(`${command}\n`)) ?? ''
+    const [, listed = ''] = help.split('\nOptions:\n')
+    const options = [...listed.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, option = '']) => option)
+    const shown = options.filter((option) => section.includes(option))
+    expect([command, shown]).toEqual([command, options.filter((option) => option !== '--help')])
+    const [mine = ''] = help.split('\nCommands:\n')
+    const hasOne = /Exit codes: 0, 1\b/.test(section)
+    expect({ command, hasOne }).toEqual({ command, hasOne: /exit\s+code\s+1/.test(mine) })
   }
-  const [help = ''] = await helpOf([])
-  const [, list = ''] = help.split('\nCommands:\n')
-  const all = [...list.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name)
-  expect(rows.flatMap(({ names }) => names).sort()).toEqual(all.filter((name) => name !== 'help').sort())
 })
 
 it('loads one file for a command, and all of them for the help', async () => {

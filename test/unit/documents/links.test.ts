@@ -19,6 +19,12 @@ it.each(documents)('links of %s lead to files that exist', (document) => {
   expect(missing).toEqual([])
 })
 
+it('the README is a first page: short, with the two commands that need nothing else', () => {
+  const readme = readProjectFile('README.md')
+  expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(90)
+  expect(readme).toMatch(/^npm ci && npm start .*\nnpm ci && npm test /m)
+})
+
 it('decisions have numbers of their own, in their names and titles', () => {
   const decisions = documents.filter((document) => document.startsWith(path.join('docs', 'adr')))
   const numbers = decisions.map((document) => Number(path.basename(document).slice(0, 4))).sort((a, b) => a - b)
