@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Job, type Processor, UnrecoverableError, WaitingError } from 'bullmq'
-import { errorCatalogue, toServiceError } from '../src/kernel/errors.js'
+import { errorKinds, toServiceError } from '../src/kernel/errors.js'
 import type { Try } from '../src/work/attempt.js'
 import type { EngineWorker, FailureListener } from './engine.js'
 
@@ -122,5 +122,5 @@ function isGivenUp(job: Job, error: Error): boolean {
 
 /** Whether trying again cannot help. */
 function isIncurable(error: unknown): boolean {
-  return errorCatalogue[toServiceError(error).code].remedy === 'stop'
+  return errorKinds[toServiceError(error).code].remedy === 'stop'
 }

@@ -34,19 +34,19 @@ export async function startRounds(
 ): Promise<{ stop(): void }> {
   const { log } = deps
   const kinds = [...new Set(scheduled.map(({ kind }) => kind))]
-  const reconciling = kinds.map((kind) => guarded(log, `reconciliation of ${kind} runs`, () => reconcile(deps, kind)))
-  const reconcileAll = async () => void (await Promise.all(reconciling.map((round) => round())))
+  const recoveries = kinds.map((kind) => guarded(log, `recovery of ${kind} runs`, () => recoverRuns(deps, kind)))
+  const recoverAll = async () => void (await Promise.all(recoveries.map((round) => round())))
   const watch = guarded(log, 'watchdog', async () => {
     for (const runs of scheduled) await enterMissed(runs, 'watchdog', watchdog.graceSeconds)
-    for (const kind of kinds) await reconcile(deps, kind)
+    for (const kind of kinds) await recoverRuns(deps, kind)
     await restoreSchedulers(deps, rows, watchdog.graceSeconds)
   })
   const enterLate = guarded(log, 'late instants', async () => {
     for (const runs of scheduled) await enterWithoutTick(runs)
   })
-  await reconcileAll()
+  await recoverAll()
   const timers = [
-    setInterval(reconcileAll, Math.min(1000, (deps.lockSeconds * 1000) / 3)),
+    setInterval(recoverAll, Math.min(1000, (deps.lockSeconds * 1000) / 3)),
     setInterval(enterLate, lateEveryMs),
   ]
   const tasks = [repeat(watchdog.pattern, watch)]
@@ -63,7 +63,7 @@ export async function startRounds(
 }
 
 /** Queues the run of a dead worker again and gives the queue whatever is due to begin. */
-async function reconcile(deps: WorkTableDeps, kind: RunKind): Promise<void> {
+async function recoverRuns(deps: WorkTableDeps, kind: RunKind): Promise<void> {
   await takeOverDead(deps, kind)
   await dispatchNext(deps, kind)
 }

@@ -7,8 +7,8 @@ import { to as copyTo } from 'pg-copy-streams'
 import type { Store } from '../../src/platform/database/store.js'
 import { Draft } from '../../src/release/folder/draft.js'
 import { prepareFolder, releaseFolder } from '../../src/release/folder/release-folder.js'
-import type { Dataset } from '../../src/release/plan/dataset.js'
 import { planRelease } from '../../src/release/plan/plan-release.js'
+import type { PlannedFile } from '../../src/release/plan/planned-file.js'
 import { assignSegments } from '../../src/release/sql/renderings.js'
 import { atLeast, type Bench, type BenchResult, type BenchSetting } from '../suite/bench.js'
 import { type Contender, contest, rate, secondsOf, speedRatio, spread } from '../suite/contest.js'
@@ -89,7 +89,7 @@ async function assemble(store: Store, feedsDir: string, twin: boolean): Promise<
     const plan = await planRelease(mappingConfig, run, { db, client }, undefined)
     if (plan.verdict !== 'build') throw new Error(`the plan is ${plan.verdict}`)
     return await secondsOf(async () => {
-      for (const { path: address, content } of plan.datasets.filter(isActivityFile)) {
+      for (const { path: address, content } of plan.files.filter(isActivityFile)) {
         if (content.kind !== 'texts') continue
         const { envelope } = content
         await draft.write(address, content.texts(client), signal, { twin, ...(envelope && { envelope }) })
@@ -100,7 +100,7 @@ async function assemble(store: Store, feedsDir: string, twin: boolean): Promise<
 }
 
 /** Whether it is a segment; the file with all activities is copied from the segments, not from the store. */
-function isActivityFile({ path: address }: Dataset): boolean {
+function isActivityFile({ path: address }: PlannedFile): boolean {
   return /^\/iati\/activities(-\d+)?\.xml$/.test(address)
 }
 

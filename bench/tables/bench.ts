@@ -78,7 +78,7 @@ async function assemble(
       const snapshot = { db, client }
       const plan = await planRelease(mappingConfig, run, snapshot, undefined)
       if (plan.verdict !== 'build') throw new Error(`the plan is ${plan.verdict}`)
-      const datasets = plan.datasets.filter(({ path }) => withTables || !path.startsWith('/data/'))
+      const files = plan.files.filter(({ path }) => withTables || !path.startsWith('/data/'))
       const onProgress = () => undefined
       const build = {
         config: mappingConfig,
@@ -91,7 +91,7 @@ async function assemble(
         signal,
         onProgress,
       }
-      await writeFiles(build, { ...plan, datasets })
+      await writeFiles(build, { ...plan, files })
       return { seconds: (performance.now() - began) / 1000, peakMiB: peak / 2 ** 20 }
     })
   } finally {

@@ -13,8 +13,8 @@ export type PasswordHashing = {
   hash(password: string): Promise<string>
   /** Whether the password is the hash's. Without a hash it takes as long and returns false. */
   verify(passwordHash: string | undefined, password: string): Promise<boolean>
-  /** Does work for these askers (an account, an address), after what each of them asked for before. */
-  inTurn<T>(askers: readonly string[], work: () => Promise<T>): Promise<T>
+  /** Does work for these askers (an account, an address) within the limit of each of them. */
+  limitedFor<T>(askers: readonly string[], work: () => Promise<T>): Promise<T>
 }
 
 /**
@@ -27,7 +27,7 @@ export function createPasswordHashing(
   { concurrent = 2, waiting = 32, each = 2 }: { concurrent?: number; waiting?: number; each?: number } = {},
 ): PasswordHashing {
   const limited = createLimit(concurrent, waiting)
-  const inTurn = createTurns(each, waiting)
+  const limitedFor = createLimitPerAsker(each, waiting)
   // What an unknown e-mail is checked against, so that it takes as long as a wrong password.
   let nobody: Promise<string> | undefined
   const nobodysHash = () => {
@@ -42,7 +42,7 @@ export function createPasswordHashing(
         const matches = await verify(passwordHash ?? decoy, password)
         return matches && passwordHash !== undefined
       }),
-    inTurn,
+    limitedFor,
   }
 }
 
@@ -64,20 +64,20 @@ function createLimit(concurrent: number, waiting: number): Limit {
   }
 }
 
-function createTurns(each: number, waiting: number): PasswordHashing['inTurn'] {
-  const turns = new Map<string, { readonly limited: Limit; users: number }>()
-  const inTurnOf = async <T>(asker: string, work: () => Promise<T>): Promise<T> => {
-    const turn = turns.get(asker) ?? { limited: createLimit(each, waiting), users: 0 }
-    turns.set(asker, turn)
-    turn.users++
+function createLimitPerAsker(each: number, waiting: number): PasswordHashing['limitedFor'] {
+  const limits = new Map<string, { readonly limited: Limit; users: number }>()
+  const limitedForOne = async <T>(asker: string, work: () => Promise<T>): Promise<T> => {
+    const limit = limits.get(asker) ?? { limited: createLimit(each, waiting), users: 0 }
+    limits.set(asker, limit)
+    limit.users++
     try {
-      return await turn.limited(work)
+      return await limit.limited(work)
     } finally {
-      turn.users--
-      if (turn.users === 0) turns.delete(asker)
+      limit.users--
+      if (limit.users === 0) limits.delete(asker)
     }
   }
-  const inTurn: PasswordHashing['inTurn'] = ([asker, ...others], work) =>
-    asker === undefined ? work() : inTurnOf(asker, () => inTurn(others, work))
-  return inTurn
+  const limitedFor: PasswordHashing['limitedFor'] = ([asker, ...others], work) =>
+    asker === undefined ? work() : limitedForOne(asker, () => limitedFor(others, work))
+  return limitedFor
 }

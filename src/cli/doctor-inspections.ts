@@ -25,23 +25,23 @@ import { usingRegistry } from './wiring/registry.js'
 import { openRuntime } from './wiring/runtime.js'
 
 /** What an inspection says of one thing. */
-export type Said = {
-  /** `mend`: it does not work, or soon will not; `note`: it works, and an operator should know it. */
-  readonly state: 'good' | 'note' | 'mend'
+export type Finding = {
+  /** `fix`: it does not work, or soon will not; `note`: it works, and an operator should know it. */
+  readonly state: 'good' | 'note' | 'fix'
   readonly message: string
   /** What to do next: a command or a page. */
   readonly next?: string
 }
-export type Diagnosis = Said & { readonly about: string }
+export type Diagnosis = Finding & { readonly about: string }
 
 type Inspection = {
   readonly about: string
-  readonly inspect: (commandLine: CommandLine) => Promise<readonly Said[]>
+  readonly inspect: (commandLine: CommandLine) => Promise<readonly Finding[]>
 }
 
-const good = (message: string): Said => ({ state: 'good', message })
-const note = (message: string, next?: string): Said => ({ state: 'note', message, ...(next && { next }) })
-const mend = (message: string, next: string): Said => ({ state: 'mend', message, next })
+const good = (message: string): Finding => ({ state: 'good', message })
+const note = (message: string, next?: string): Finding => ({ state: 'note', message, ...(next && { next }) })
+const fix = (message: string, next: string): Finding => ({ state: 'fix', message, next })
 
 const anyVersionFrom = 150_000
 const answerMs = 5_000
@@ -68,26 +68,26 @@ export const inspections: readonly Inspection[] = [
   { about: 'bucket', inspect: inspectBucket },
 ]
 
-async function inspectConfiguration({ environment }: CommandLine): Promise<readonly Said[]> {
+async function inspectConfiguration({ environment }: CommandLine): Promise<readonly Finding[]> {
   try {
     const { config } = readConfig(environment)
     if (config.reportingOrg.ref !== undefined) return [good('every variable has a usable value')]
     return [note('REPORTING_ORG_REF is not set: what is published is only for trials', 'docs/configuration.md')]
   } catch (error) {
     const { problems, message } = toServiceError(error)
-    if (!problems) return [mend(message, 'docs/configuration.md')]
+    if (!problems) return [fix(message, 'docs/configuration.md')]
     return problems.map(({ field, expected, got }) =>
-      mend(`${field}: expected ${expected}, got ${JSON.stringify(got)}`, 'docs/configuration.md'),
+      fix(`${field}: expected ${expected}, got ${JSON.stringify(got)}`, 'docs/configuration.md'),
     )
   }
 }
 
 /** Files with secrets must be closed to everybody but their owner and group. */
-async function inspectSecrets({ environment }: CommandLine): Promise<readonly Said[]> {
+async function inspectSecrets({ environment }: CommandLine): Promise<readonly Finding[]> {
   const secrets = Object.entries(variables).flatMap(([name, variable]) =>
     'secret' in variable ? [`${name}_FILE`] : [],
   )
-  const said: Said[] = []
+  const findings: Finding[] = []
   for (const name of [...secrets, 'TLS_KEY_FILE']) {
     const file = environment[name]
     if (!file) continue
@@ -95,52 +95,54 @@ async function inspectSecrets({ environment }: CommandLine): Promise<readonly Sa
       throw new ServiceError('configuration-invalid', `${name}: ${cause instanceof Error ? cause.message : cause}`)
     })
     const isOpen = (mode & 0o007) !== 0
-    said.push(
+    findings.push(
       isOpen
-        ? mend(`every user of this machine can read ${name}`, `chmod o-rwx ${file}`)
+        ? fix(`every user of this machine can read ${name}`, `chmod o-rwx ${file}`)
         : good(`${name} is closed to other users`),
     )
   }
-  return said.length > 0 ? said : [good('none is in a file')]
+  return findings.length > 0 ? findings : [good('none is in a file')]
 }
 
-async function inspectDataDirectory({ environment }: CommandLine): Promise<readonly Said[]> {
+async function inspectDataDirectory({ environment }: CommandLine): Promise<readonly Finding[]> {
   const { dataDir } = readConfig(environment, ['dataDir']).config
   try {
     await mkdir(dataDir, { recursive: true })
     await access(dataDir, constants.W_OK)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    return [mend(`${dataDir} cannot be written: ${reason}`, `make it writable, or set GIVING_DATA_DIR`)]
+    return [fix(`${dataDir} cannot be written: ${reason}`, `make it writable, or set GIVING_DATA_DIR`)]
   }
   const { bavail, blocks, bsize } = await statfs(dataDir)
   const percent = Math.floor((100 * bavail) / blocks)
   const room = `${Math.floor((bavail * bsize) / mebibyte)} MB (${percent}%) of its disk are free`
   if (percent < lowDiskPercent)
-    return [mend(`${dataDir}: only ${room}`, 'a smaller PUBLISH_KEEP_RELEASES, or a larger disk')]
+    return [fix(`${dataDir}: only ${room}`, 'a smaller PUBLISH_KEEP_RELEASES, or a larger disk')]
   return [good(`${dataDir} can be written; ${room}`)]
 }
 
-async function inspectDatabase({ environment, signal }: CommandLine): Promise<readonly Said[]> {
+async function inspectDatabase({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
   await using runtime = await openRuntime(environment, ['databasePoolSize', 'workerProcesses'], {
     signal,
     migrate: false,
   })
   const { store, clock, config } = runtime
   const facts = await readServerFacts(store.db)
-  const said: Said[] = []
+  const findings: Finding[] = []
   const version = `PostgreSQL ${Math.floor(facts.version / 10_000)}.${facts.version % 10_000}`
   const server = `${version}, ${config.database.kind === 'embedded' ? 'our own' : 'given by DATABASE_URL'}`
-  if (facts.version < anyVersionFrom) said.push(mend(`${server}: 15 or newer is needed`, 'upgrade PostgreSQL'))
-  else if (facts.encoding !== 'UTF8') said.push(mend(`its encoding is ${facts.encoding}`, 'create it with UTF8'))
-  else said.push(good(server))
-  if (facts.readOnly) said.push(mend('it is read-only: nothing can be published or donated', 'find the primary server'))
+  if (facts.version < anyVersionFrom) findings.push(fix(`${server}: 15 or newer is needed`, 'upgrade PostgreSQL'))
+  else if (facts.encoding !== 'UTF8') findings.push(fix(`its encoding is ${facts.encoding}`, 'create it with UTF8'))
+  else findings.push(good(server))
+  if (facts.readOnly)
+    findings.push(fix('it is read-only: nothing can be published or donated', 'find the primary server'))
   if (facts.superuser && config.database.kind === 'given') {
-    said.push(note('DATABASE_URL is a superuser', 'give the service a role of its own (docs/operations.md)'))
+    findings.push(note('DATABASE_URL is a superuser', 'give the service a role of its own (docs/operations.md)'))
   }
   const pending = await pendingMigrations(store.db)
-  if (pending.length > 0) said.push(mend(`migrations are pending: ${pending.join(', ')}`, 'giving migrate'))
-  if (pending.length > 0 && !facts.mayCreate) said.push(mend('its role may not make tables', 'grant create on schema'))
+  if (pending.length > 0) findings.push(fix(`migrations are pending: ${pending.join(', ')}`, 'giving migrate'))
+  if (pending.length > 0 && !facts.mayCreate)
+    findings.push(fix('its role may not make tables', 'grant create on schema'))
   const { most, open } = facts.connections
   // An API and a worker with the queue in PostgreSQL; the supervisor of several processes reads for its metrics only.
   const pool = config.databasePoolSize
@@ -148,21 +150,21 @@ async function inspectDatabase({ environment, signal }: CommandLine): Promise<re
   const wanted = pool + Math.max(2, Math.floor(pool / 3)) + processes * (pool + 8) + (processes > 1 ? 3 : 0)
   const worker = processes > 1 ? `a worker of ${processes} processes` : 'a worker'
   const budget = `${open} of ${most} connections are open; an API and ${worker} need up to ${wanted}`
-  said.push(
+  findings.push(
     most < wanted
-      ? mend(budget, 'a smaller DATABASE_POOL_SIZE or WORKER_PROCESSES, or a larger max_connections')
+      ? fix(budget, 'a smaller DATABASE_POOL_SIZE or WORKER_PROCESSES, or a larger max_connections')
       : good(budget),
   )
   const skew = await measureSkew(store, clock)
-  said.push(
+  findings.push(
     isWrong(skew)
-      ? mend(`the clock of this machine differs by ${skew} s: workers take no runs`, 'set the clock (NTP)')
+      ? fix(`the clock of this machine differs by ${skew} s: workers take no runs`, 'set the clock (NTP)')
       : good('its clock agrees with this machine'),
   )
-  return said
+  return findings
 }
 
-async function inspectQueue({ environment, signal }: CommandLine): Promise<readonly Said[]> {
+async function inspectQueue({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
   await using runtime = await openRuntime(environment, ['queue'], { signal, migrate: false })
   const { config, secrets, databaseUrl, log } = runtime
   await using queue = await openQueue(queueSettings(config, secrets, databaseUrl), log)
@@ -172,14 +174,14 @@ async function inspectQueue({ environment, signal }: CommandLine): Promise<reado
   return [good(`${what}; workers: ${workers}`)]
 }
 
-async function inspectSchedule({ environment }: CommandLine): Promise<readonly Said[]> {
+async function inspectSchedule({ environment }: CommandLine): Promise<readonly Finding[]> {
   const { config } = readConfig(environment, ['publish'])
   const { schedule, timezone } = config.publish
   const next = nextDue(publicationSchedule(config), new Date())
   return [good(`${schedule} in ${timezone}: next publication ${next.toISOString()}`)]
 }
 
-async function inspectStandard({ environment }: CommandLine): Promise<readonly Said[]> {
+async function inspectStandard({ environment }: CommandLine): Promise<readonly Finding[]> {
   const { config } = readConfig(environment, schemaFields)
   const directory = await officialDirectory(config)
   if (directory === undefined) {
@@ -192,35 +194,35 @@ async function inspectStandard({ environment }: CommandLine): Promise<readonly S
   return [isOld ? note(message, 'giving standard pull') : good(message)]
 }
 
-async function inspectCertificate({ environment }: CommandLine): Promise<readonly Said[]> {
+async function inspectCertificate({ environment }: CommandLine): Promise<readonly Finding[]> {
   const { tls } = readConfig(environment, ['tls']).config
   if (tls === undefined) return [good('none: TLS is left to a proxy')]
   const { validTo, subject } = new X509Certificate(await readFile(tls.certFile))
   const days = Math.floor((Date.parse(validTo) - Date.now()) / dayMs)
   const message = `${subject.replaceAll('\n', ', ')} is valid until ${validTo}`
-  return [days < soonDays ? mend(message, 'renew TLS_CERT_FILE and restart') : good(message)]
+  return [days < soonDays ? fix(message, 'renew TLS_CERT_FILE and restart') : good(message)]
 }
 
-async function inspectPublicAddress({ environment }: CommandLine): Promise<readonly Said[]> {
+async function inspectPublicAddress({ environment }: CommandLine): Promise<readonly Finding[]> {
   const { config } = readConfig(environment, ['baseUrl', 'host', 'port', 'tls'])
   const url = config.baseUrl ?? listeningUrl(config, config.port)
   const status = await statusOf(`${url}/healthz`)
   if (status === 200) return [good(`${url} answers`)]
   const message = `${url}/healthz: ${status}`
   if (config.baseUrl === undefined) return [note(message, 'giving start, or giving api')]
-  return [mend(message, 'start the API, or correct BASE_URL and the proxy')]
+  return [fix(message, 'start the API, or correct BASE_URL and the proxy')]
 }
 
-async function inspectUpstream({ environment }: CommandLine): Promise<readonly Said[]> {
+async function inspectUpstream({ environment }: CommandLine): Promise<readonly Finding[]> {
   const { upstreamUrl } = readConfig(environment, ['upstreamUrl']).config
   if (upstreamUrl === undefined) return [good('none is mirrored')]
   const status = await statusOf(`${upstreamUrl}/api/public/projectservice/themes`)
   // Without a key the answer is 401; what counts is that there is one.
   if (typeof status === 'number' && status < 500) return [good(`${upstreamUrl} answers`)]
-  return [mend(`${upstreamUrl}: ${status}`, 'giving sync status')]
+  return [fix(`${upstreamUrl}: ${status}`, 'giving sync status')]
 }
 
-async function inspectRegistry({ environment, signal }: CommandLine): Promise<readonly Said[]> {
+async function inspectRegistry({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
   const { config, secrets } = readConfig(environment, ['registry', 'dataDir'])
   if (!config.registry) return [note('REGISTRY_URL is not set: nothing is registered', 'docs/publishing.md')]
   const runtime = { config, secrets, feedsDir: path.join(config.dataDir, 'feeds') }
@@ -229,17 +231,17 @@ async function inspectRegistry({ environment, signal }: CommandLine): Promise<re
   )
   const inState = (state: string) => datasets.filter((dataset) => dataset.state === state)
   const names = (state: string) => inState(state).map(({ fields }) => fields.short_name)
-  const said = [good(`${config.registry.url} answers; datasets: ${names('registered').length}`)]
+  const findings = [good(`${config.registry.url} answers; datasets: ${names('registered').length}`)]
   if (publisher.metadata.registry_approved === false)
-    said.push(note('the registry has not approved the publisher yet', 'ask the IATI support (docs/publishing.md)'))
+    findings.push(note('the registry has not approved the publisher yet', 'ask the IATI support (docs/publishing.md)'))
   if (names('missing').length > 0)
-    said.push(mend(`not registered: ${names('missing').join(', ')}`, 'giving registry register'))
+    findings.push(fix(`not registered: ${names('missing').join(', ')}`, 'giving registry register'))
   if (names('different').length > 0)
-    said.push(mend(`registered otherwise: ${names('different').join(', ')}`, 'giving registry sync'))
-  return said
+    findings.push(fix(`registered otherwise: ${names('different').join(', ')}`, 'giving registry sync'))
+  return findings
 }
 
-async function inspectPayments({ environment, signal }: CommandLine): Promise<readonly Said[]> {
+async function inspectPayments({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
   await using runtime = await openRuntime(environment, paymentFields, { signal, migrate: false })
   const payments = await openPayments(runtime, { makesDonorKey: false })
   const { gateway, closedBecause, timeoutMs } = payments
@@ -247,24 +249,24 @@ async function inspectPayments({ environment, signal }: CommandLine): Promise<re
   try {
     await withTimeout(timeoutMs, (signal) => gateway.describeAccount(signal))
   } catch (error) {
-    return [mend(`the payment processor: ${toServiceError(error).message}`, 'giving payments check')]
+    return [fix(`the payment processor: ${toServiceError(error).message}`, 'giving payments check')]
   }
   return [good(`donations are taken through ${gateway.name}`)]
 }
 
-async function inspectMail({ environment, signal }: CommandLine): Promise<readonly Said[]> {
+async function inspectMail({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
   const { config, secrets } = readConfig(environment, ['mail'])
   if (!config.mail || secrets.smtpUrl === undefined) return [note('SMTP_URL is not set: nothing is mailed')]
   const { host } = new URL(secrets.smtpUrl)
   try {
     await new SmtpSender(secrets.smtpUrl, config.mail.from).check(signal)
   } catch (error) {
-    return [mend(`${host}: ${error instanceof Error ? error.message : error}`, 'correct SMTP_URL, or start the server')]
+    return [fix(`${host}: ${error instanceof Error ? error.message : error}`, 'correct SMTP_URL, or start the server')]
   }
   return [good(`${host} takes mail`)]
 }
 
-async function inspectBucket({ environment, signal }: CommandLine): Promise<readonly Said[]> {
+async function inspectBucket({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
   const { config, secrets } = readConfig(environment, ['bucket'])
   const settings = bucketSettings({ config, secrets })
   if (!settings) return [good('none: releases are served by the API only')]
@@ -273,7 +275,7 @@ async function inspectBucket({ environment, signal }: CommandLine): Promise<read
     // Listing is what a delivery needs beside writing.
     for await (const _ of bucket.folders('feeds/releases/')) break
   } catch (error) {
-    return [mend(toServiceError(error).message, 'docs/data.md, "In a bucket"')]
+    return [fix(toServiceError(error).message, 'docs/data.md, "In a bucket"')]
   }
   return [good(`releases are delivered to ${settings.name}, which answers`)]
 }

@@ -9,28 +9,26 @@ import type { Output } from './output.js'
 export function registerDoctor(program: Command, commandLine: CommandLine): void {
   program
     .command('doctor')
-    .description(
-      'examine configuration, database, queue, disk and addresses; exit code 1 when something must be mended',
-    )
+    .description('examine configuration, database, queue, disk and addresses; exit code 1 when something must be fixed')
     .option(...jsonOption)
     .action(commandLine.action((output) => examine(commandLine, output)))
 }
 
-/** Runs every inspection, whatever the others found. Exit code 0 when nothing has to be mended, else 1. */
+/** Runs every inspection, whatever the others found. Exit code 0 when nothing must be fixed, else 1. */
 async function examine(commandLine: CommandLine, output: Output): Promise<number> {
   const diagnoses: Diagnosis[] = []
   for (const { about, inspect } of inspections) {
     try {
       diagnoses.push(...(await inspect(commandLine)).map((diagnosis) => ({ about, ...diagnosis })))
     } catch (error) {
-      diagnoses.push({ about, state: 'mend', message: toServiceError(error).message, next: 'docs/operations.md' })
+      diagnoses.push({ about, state: 'fix', message: toServiceError(error).message, next: 'docs/operations.md' })
     }
   }
   output.result({ diagnoses }, () => diagnoses.map(describe))
-  return diagnoses.some(({ state }) => state === 'mend') ? 1 : 0
+  return diagnoses.some(({ state }) => state === 'fix') ? 1 : 0
 }
 
-const marks = { good: 'ok  ', note: 'note', mend: 'MEND' } as const
+const marks = { good: 'ok  ', note: 'note', fix: 'FIX ' } as const
 
 function describe({ about, state, message, next }: Diagnosis): string {
   return `${marks[state]}  ${`${about}:`.padEnd(15)} ${message}${next === undefined ? '' : ` -> ${next}`}`

@@ -15,7 +15,7 @@ export function registerHeld(program: Command, { storeAction }: CommandLine): vo
   program
     .command('held')
     .description(
-      'why projects are not published as they are: the rule, the place, what was expected, how to mend it, since when; exit code 1 when there are some',
+      'why projects are not published as they are: the rule, the place, what was expected, how to fix it, since when; exit code 1 when there are some',
     )
     .argument('[id]', 'only this project', wholeNumber)
     .option('--limit <number>', `how many at most; ${shownByDefault} when absent`, wholeNumber)
@@ -48,7 +48,7 @@ function describe({ projectId, identifier, stillPublished, since, notices }: Hel
     ...notices.flatMap(({ code, rule, path, detail, fields }) => [
       `  ${code}  ${rule}`,
       `    ${path}: ${detail}`,
-      `    ${fields.length === 0 ? en.held.mendElse : en.held.mendFields(fields.join(', '))}`,
+      `    ${fields.length === 0 ? en.held.fixElse : en.held.fixFields(fields.join(', '))}`,
     ]),
   ]
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { errorCatalogue, ServiceError, toServiceError } from '../kernel/errors.js'
+import { errorKinds, ServiceError, toServiceError } from '../kernel/errors.js'
 import { escapeInvisible } from '../kernel/invisible-characters.js'
 import { CommandLine, type HostProcess } from './command-line.js'
 import { createOutput } from './output.js'
@@ -65,5 +65,5 @@ function printFailure(error: unknown, host: HostProcess): void {
   note(`giving: ${message}`)
   if (error instanceof Error && !(error instanceof ServiceError)) {
     for (const line of error.stack?.split('\n') ?? []) note(line)
-  } else if (errorCatalogue[code].remedy === 'retry') note(`(${code}: trying again may help)`)
+  } else if (errorKinds[code].remedy === 'retry') note(`(${code}: trying again may help)`)
 }

@@ -15,7 +15,7 @@ type ErrorEntry = {
  * The one catalogue of failures. Codes never change; `docs/errors.md` lists the same codes (a test compares). Bad project
  * data is not here: that is a notice.
  */
-export const errorCatalogue = {
+export const errorKinds = {
   'request-malformed': {
     meaning: 'The request body or query cannot be read.',
     status: 400,
@@ -332,7 +332,7 @@ export const errorCatalogue = {
   },
 } as const satisfies Record<string, ErrorEntry>
 
-export type ErrorCode = keyof typeof errorCatalogue
+export type ErrorCode = keyof typeof errorKinds
 
 /** One field-level problem of an input: where, what was expected, what came; `missing`: nothing came. */
 export type FieldProblem = {
@@ -366,7 +366,7 @@ export class ServiceError extends Error {
 
   /** The HTTP status of this error's code. */
   get status(): number {
-    return errorCatalogue[this.code].status
+    return errorKinds[this.code].status
   }
 }
 

@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2'
 import sanitizeHtml from 'sanitize-html'
-import { inTurns } from './turns.js'
+import { createYielder } from './yielder.js'
 
 // Text, lists, tables, links and pictures stay. Scripts and styles are removed with their content, other elements without it.
 const options: sanitizeHtml.IOptions = {
@@ -55,13 +55,13 @@ const sanitized = new WeakSet<WithHtml>()
 
 /** The reports with their HTML sanitized; other work gets a turn between them. */
 export async function sanitizeReports<Report extends WithHtml>(reports: readonly Report[]): Promise<Report[]> {
-  const turn = inTurns()
+  const yieldIfDue = createYielder()
   const safe: Report[] = []
   for (const report of reports) {
     const copy = { ...report, contentHtml: sanitizeReportHtml(report.contentHtml) }
     sanitized.add(copy)
     safe.push(copy)
-    await turn()
+    await yieldIfDue()
   }
   return safe
 }

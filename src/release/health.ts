@@ -104,7 +104,7 @@ async function isDecided(store: Store, run: RunSummary): Promise<boolean> {
 
 function heldMessage({ id, releaseId, reason }: RunSummary): string {
   const what = releaseId === undefined ? `run ${id}` : `release ${releaseId}`
-  const how = releaseId === undefined ? '' : ` (giving releases diff, then approve it or mend the data)`
+  const how = releaseId === undefined ? '' : ` (giving releases diff, then approve it or fix the data)`
   return `${what} is held: ${reason ?? 'no reason was recorded'}${how}`
 }
 

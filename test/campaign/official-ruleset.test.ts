@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { newIdentifier, toActivity } from '../../src/iati/mapping/activity.js'
-import { validateActivity, validateOrganisation, validationCatalogue } from '../../src/iati/validation/index.js'
+import { validateActivity, validateOrganisation, validationNotices } from '../../src/iati/validation/index.js'
 import type { IsoDate, IsoInstant } from '../../src/kernel/dates.js'
 import type { Element } from '../../src/kernel/xml/element.js'
 import { officialStandard } from '../support/borrowed-files.js'
@@ -50,7 +50,7 @@ describe.skipIf(!official)('records with several things wrong', () => {
         const broken = damaged(records[which] ?? anActivity(), choices)
         const validate = broken.name === 'iati-activity' ? validateActivity : validateOrganisation
         const notices = validate(broken, context)
-        const known = new Set(notices.flatMap(({ code }) => validationCatalogue[code]?.official ?? []))
+        const known = new Set(notices.flatMap(({ code }) => validationNotices[code]?.official ?? []))
         // What is not of the schema is told as that, which holds the record.
         if (known.has('0.3.1') || known.has('9.1.1-9.132.1')) return
         expect([...judge(broken)].filter((id) => !known.has(id))).toEqual([])

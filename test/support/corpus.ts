@@ -20,7 +20,7 @@ export type CorpusFile = {
 }
 
 /** What every door of the service says of a document; kept in `test/corpus/expected.json`. */
-export type DoorAnswers = Readonly<Record<'body' | 'import' | 'sync' | 'validate', string>>
+export type AnswersOfFile = Readonly<Record<'body' | 'import' | 'sync' | 'validate', string>>
 
 export async function corpusFiles(): Promise<CorpusFile[]> {
   const files: CorpusFile[] = []
@@ -34,7 +34,7 @@ export async function corpusFiles(): Promise<CorpusFile[]> {
 }
 
 /** Sends, imports, mirrors and validates a document. */
-export async function answersOf(api: TestApi, file: CorpusFile): Promise<DoorAnswers> {
+export async function answersOf(api: TestApi, file: CorpusFile): Promise<AnswersOfFile> {
   const { store, clock } = api.deps
   return {
     body: await answerToBody(api, file),

@@ -3,15 +3,15 @@ import { type Clock, isoDateOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { CurrencyCode } from '../../kernel/money.js'
 import type { RecordSource } from '../../kernel/record.js'
-import { inTurns } from '../../kernel/turns.js'
+import { createYielder } from '../../kernel/yielder.js'
 import { refuseOtherCurrency } from '../../money/sql/stated-totals.js'
 import { type Db, isDataError } from '../../platform/database/connection.js'
 import type { Store } from '../../platform/database/store.js'
-import type { Door, ReadRecord } from './door.js'
 import { type ImportSummary, ImportTally } from './import-summary.js'
 import type { ImportSaving, RecordOutcome } from './kind.js'
 import { BatchLimit } from './record-batches.js'
 import { type ReadProgress, readRecords } from './record-files.js'
+import type { ReadRecord, RecordImporter } from './record-importer.js'
 
 /** How files are imported. */
 export type ImportOptions = {
@@ -92,15 +92,15 @@ async function importAll(
   { signal, onProgress, kind }: ImportOptions,
 ): Promise<ImportSummary> {
   const tally = new ImportTally()
-  const turn = inTurns()
+  const yieldIfDue = createYielder()
   for (const file of files) {
     // A map, so that the last of equal keys in a batch wins.
     let batch = new Map<string, BatchEntry>()
     let limit = new BatchLimit()
-    let door: Door | undefined
+    let importer: RecordImporter | undefined
     const flush = async () => {
       if (signal?.aborted) throw new ServiceError('aborted', 'the import was interrupted')
-      if (door && batch.size > 0) await saveBatch(transact, door, [...batch.values()], saving, tally)
+      if (importer && batch.size > 0) await saveBatch(transact, importer, [...batch.values()], saving, tally)
       batch = new Map()
       limit = new BatchLimit()
     }
@@ -109,22 +109,22 @@ async function importAll(
       onProgress?.({ ...progress, records: tally.records }),
     )) {
       // Refused records are not saved, which would let others work.
-      await turn()
+      await yieldIfDue()
       if ('broken' in item) {
         tally.breakFile(file, item.broken)
         continue
       }
-      door = item.door
+      importer = item.importer
       tally.records++
       const where = { file, line: item.line }
-      const reading = 'problem' in item ? { problems: [item.problem] } : door.read(item.value, saving)
+      const reading = 'problem' in item ? { problems: [item.problem] } : importer.read(item.value, saving)
       if ('problems' in reading) {
         const { problems, recordId } = { recordId: undefined, ...reading }
         tally.refuse({ ...where, ...(recordId !== undefined && { recordId }) }, problems)
         continue
       }
       if (batch.has(reading.key)) {
-        if (door.repeated === 'each') await flush()
+        if (importer.repeated === 'each') await flush()
         else if (batch.delete(reading.key)) tally.repeated++
       }
       batch.set(reading.key, { ...where, record: reading })
@@ -138,14 +138,14 @@ async function importAll(
 /** Saves a batch in one transaction; when the database refuses it, each record in its own, to keep the good ones. */
 async function saveBatch(
   transact: Transact,
-  door: Door,
+  importer: RecordImporter,
   batch: readonly BatchEntry[],
   saving: ImportSaving,
   tally: ImportTally,
 ): Promise<void> {
   const read = batch.map(({ record }) => record.row)
-  const rows = door.prepare?.(read, saving) ?? read
-  const save = (some: readonly unknown[]) => transact((db) => door.save(db, some, saving))
+  const rows = importer.prepare?.(read, saving) ?? read
+  const save = (some: readonly unknown[]) => transact((db) => importer.save(db, some, saving))
   let outcomes: readonly RecordOutcome[]
   try {
     outcomes = await save(rows)

@@ -1,21 +1,21 @@
 import path from 'node:path'
 import { ServiceError } from '../../kernel/errors.js'
-import { organizationList, projectList } from '../wire/names.js'
+import { organisationList, projectList } from '../wire/names.js'
 import { atomEntries } from '../wire/read/atom-entries.js'
 import { jsonRecords, parseJson } from '../wire/read/json-reader.js'
 import { isObject, type ParsedObject, valueLimits } from '../wire/read/parsed-value.js'
 import { xmlRecords } from '../wire/read/xml-records.js'
 import { csvRows, encodingOf, readCsvHeader } from './csv-rows.js'
-import { type Door, kindDoor, wireOrganisations, wireProjects } from './door.js'
 import type { FileRecord } from './file-record.js'
 import { jsonLines } from './json-lines.js'
 import type { Kind } from './kind.js'
 import { reports } from './kinds/reports.js'
 import { findKind, kinds } from './kinds.js'
+import { importerOfKind, type RecordImporter, wireOrganisations, wireProjects } from './record-importer.js'
 
-/** How a file is read: its records, and the door that they go through. */
+/** How a file is read: its records, and what imports them. */
 export type RecognisedFile = {
-  readonly door: Door
+  readonly importer: RecordImporter
   records(chunks: AsyncIterable<Buffer>): AsyncIterable<FileRecord>
 }
 
@@ -37,11 +37,11 @@ export function recogniseFile(file: string, head: Buffer, asked: string | undefi
     const isLines = /\.(?:ndjson|jsonl)$/i.test(file)
     // A document that is not one object on each line may be a wire page behind members that nobody knows.
     if (!isLines && (object === undefined || holdsWireRecords(object))) return wireJson(text, asked)
-    return { door: kindDoor(kindOf(kind, Object.keys(object ?? {}))), records: jsonLines }
+    return { importer: importerOfKind(kindOf(kind, Object.keys(object ?? {}))), records: jsonLines }
   }
   const header = readCsvHeader(text)
   const known = kindOf(kind, header.columns)
-  return { door: kindDoor(known), records: (chunks) => csvRows(chunks, header, known.fields) }
+  return { importer: importerOfKind(known), records: (chunks) => csvRows(chunks, header, known.fields) }
 }
 
 /** Enough of a file to recognise it: its first line, or this much. */
@@ -69,13 +69,13 @@ function rootOf(head: Buffer): string | undefined {
 
 function xmlFile(head: Buffer, asked: string | undefined): RecognisedFile {
   const root = rootOf(head)
-  const isOrganisations = root === organizationList.list || root === organizationList.record
+  const isOrganisations = root === organisationList.list || root === organisationList.record
   const kind = asked ?? (isOrganisations ? 'organizations' : root === 'feed' ? 'reports' : 'projects')
   if (kind === 'organizations') {
-    return { door: wireOrganisations, records: (chunks) => xmlRecords(chunks, organizationList) }
+    return { importer: wireOrganisations, records: (chunks) => xmlRecords(chunks, organisationList) }
   }
-  if (kind === 'projects') return { door: wireProjects, records: (chunks) => xmlRecords(chunks) }
-  if (kind === 'reports') return { door: kindDoor(reports), records: atomEntries }
+  if (kind === 'projects') return { importer: wireProjects, records: (chunks) => xmlRecords(chunks) }
+  if (kind === 'reports') return { importer: importerOfKind(reports), records: atomEntries }
   throw new ServiceError('input-unusable', `an XML file: ${kind} come as CSV or NDJSON`)
 }
 
@@ -89,10 +89,10 @@ function wireJson(text: string, asked: string | undefined): RecognisedFile {
   const member = wireMember.exec(text.replace(/^\uFEFF/, ''))?.[1] ?? 'projects'
   const kind = asked ?? (member.startsWith('organization') ? 'organizations' : 'projects')
   if (kind === 'organizations') {
-    return { door: wireOrganisations, records: (chunks) => jsonRecords(chunks, valueLimits, organizationList) }
+    return { importer: wireOrganisations, records: (chunks) => jsonRecords(chunks, valueLimits, organisationList) }
   }
   if (kind === 'projects')
-    return { door: wireProjects, records: (chunks) => jsonRecords(chunks, valueLimits, projectList) }
+    return { importer: wireProjects, records: (chunks) => jsonRecords(chunks, valueLimits, projectList) }
   throw new ServiceError('input-unusable', `a JSON document: ${kind} come as CSV or as NDJSON, one object on each line`)
 }
 
@@ -109,7 +109,7 @@ function firstObject(text: string): ParsedObject | undefined {
 }
 
 function holdsWireRecords(object: ParsedObject): boolean {
-  const names = [projectList, organizationList].flatMap(({ list, record }) => [list, record])
+  const names = [projectList, organisationList].flatMap(({ list, record }) => [list, record])
   return names.some((name) => typeof object[name] === 'object' && object[name] !== null)
 }
 

@@ -1,15 +1,15 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { type ErrorCode, ServiceError } from '../../kernel/errors.js'
-import type { Door } from './door.js'
 import type { FileRecord } from './file-record.js'
 import { isHeadComplete, recogniseFile } from './recognise-file.js'
+import type { RecordImporter } from './record-importer.js'
 
 /** Progress of reading; standard input has no `bytesTotal`. */
 export type ReadProgress = { readonly file: string; readonly bytesRead: number; readonly bytesTotal?: number }
 
-/** A record with the door that it goes through, or the reason why the rest of the file cannot be read. */
-export type FileItem = (FileRecord & { readonly door: Door }) | { readonly broken: string }
+/** A record with its importer, or the reason why the rest of the file cannot be read. */
+export type FileItem = (FileRecord & { readonly importer: RecordImporter }) | { readonly broken: string }
 
 /**
  * Streams the records of a file, `-` for standard input; its content decides about form and kind where `kind` is not given.
@@ -23,8 +23,8 @@ export async function* readRecords(
   try {
     const chunks = reported(file, onProgress, await sizeOf(file))
     const { head, rest } = await sniff(chunks)
-    const { door, records } = recogniseFile(file, head, kind)
-    for await (const record of records(rest)) yield { ...record, door }
+    const { importer, records } = recogniseFile(file, head, kind)
+    for await (const record of records(rest)) yield { ...record, importer }
   } catch (error) {
     const isInput = error instanceof ServiceError ? unreadable.has(error.code) : isSystemError(error)
     if (!isInput) throw error

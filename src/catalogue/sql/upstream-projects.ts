@@ -112,20 +112,25 @@ export async function saveDetailKeys(db: Db, tasks: readonly DetailTask[]): Prom
   )
 }
 
-/** Whether the upstream understands `modifiedSince`; undefined: it was never asked. */
-export async function findUnderstandsSince(db: Db, upstream: string): Promise<boolean | undefined> {
-  const { rows } = await db.query<{ understands: boolean }>(
-    'select understands_modified_since as understands from upstream_trait where upstream = $1',
+/** Whether the upstream supports `modifiedSince`; undefined: it was never asked. */
+export async function findSupportsModifiedSince(db: Db, upstream: string): Promise<boolean | undefined> {
+  const { rows } = await db.query<{ supports: boolean }>(
+    'select understands_modified_since as supports from upstream_trait where upstream = $1',
     [upstream],
   )
-  return rows[0]?.understands
+  return rows[0]?.supports
 }
 
-export async function recordUnderstandsSince(db: Db, upstream: string, understands: boolean, at: Date): Promise<void> {
+export async function recordSupportsModifiedSince(
+  db: Db,
+  upstream: string,
+  supports: boolean,
+  at: Date,
+): Promise<void> {
   await db.query(
     `insert into upstream_trait (upstream, understands_modified_since, detected_at) values ($1, $2, $3)
      on conflict (upstream) do update
        set understands_modified_since = excluded.understands_modified_since, detected_at = excluded.detected_at`,
-    [upstream, understands, at],
+    [upstream, supports, at],
   )
 }

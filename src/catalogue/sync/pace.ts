@@ -14,11 +14,11 @@ export class Pace {
     this.#intervalMs = 1000 / perSecond
   }
 
-  /** Runs `work` in its turn; throws the signal's reason when that is aborted first. */
+  /** Runs `work` when its slot comes; throws the signal's reason when that is aborted first. */
   async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.#enter()
     try {
-      await this.#turn(signal)
+      await this.#waitForSlot(signal)
       return await work()
     } finally {
       this.#active--
@@ -36,7 +36,7 @@ export class Pace {
     this.#active++
   }
 
-  async #turn(signal: AbortSignal): Promise<void> {
+  async #waitForSlot(signal: AbortSignal): Promise<void> {
     const at = Math.max(this.#next, performance.now())
     this.#next = at + this.#intervalMs
     for (let until = at; ; until = this.#pausedUntil) {

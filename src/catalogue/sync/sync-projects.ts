@@ -134,7 +134,7 @@ function vanishedProblem(id: number): SyncProblem {
  * A mirror that has projects is walked instead, since the file is older than they are. When the file breaks off, the walk
  * fetches the rest.
  */
-export async function importBulkFile(session: SyncSession, understandsSince: boolean): Promise<void> {
+export async function importBulkFile(session: SyncSession, supportsModifiedSince: boolean): Promise<void> {
   const walk: Checkpoint = { ...session.at, phase: 'projects', cursor: 0, walked: 0 }
   const file = { path: `${projectService}/all/projects/download`, names: projectList, skip: session.at.cursor }
   const reading = await readBulkFile(session, file, async (batch) => {
@@ -143,7 +143,7 @@ export async function importBulkFile(session: SyncSession, understandsSince: boo
   })
   if (reading && 'problem' in reading) return await session.move(walk, [reading.problem])
   // Without `modifiedSince` only a walk of the whole list shows what the file misses.
-  if (!reading || !understandsSince) return await session.move(walk)
+  if (!reading || !supportsModifiedSince) return await session.move(walk)
   const made = reading.modified ?? new Date(session.deps.clock().getTime() - bulkAgeMs)
   await session.move({ ...walk, since: new Date(made.getTime() - overlapMs).toISOString() })
 }

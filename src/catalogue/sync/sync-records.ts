@@ -1,6 +1,6 @@
 import { isoDateOf } from '../../kernel/dates.js'
 import type { HashedRecord, SaveOptions } from '../../kernel/record.js'
-import { inTurns } from '../../kernel/turns.js'
+import { createYielder } from '../../kernel/yielder.js'
 import { type Db, isDataError } from '../../platform/database/connection.js'
 import { toHashedRecord } from '../import/hashed-record.js'
 import { saveSingly } from '../import/save-singly.js'
@@ -22,14 +22,14 @@ export type ReadRecords = {
 
 /** Reads the records of a page, in turns with other work; the last of equal ids counts. */
 export async function readProjectRecords(records: readonly ParsedValue[], session: SyncSession): Promise<ReadRecords> {
-  const turn = inTurns()
+  const yieldIfDue = createYielder()
   const saving = optionsOf(session)
   const hashed = new Map<number, HashedRecord>()
   const problems: SyncProblem[] = []
   const ids: number[] = []
   let refused = 0
   for (const value of records) {
-    await turn()
+    await yieldIfDue()
     const id = idOf(value)
     if (id !== undefined && id > 0) ids.push(id)
     const reading = parseProjectRecord(value)

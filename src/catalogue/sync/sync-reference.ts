@@ -3,7 +3,7 @@ import { saveOrganisationRecords } from '../sql/organisations.js'
 import { saveRegions, saveThemeList } from '../sql/reference-lists.js'
 import type { SyncProblem } from '../sql/sync-runs.js'
 import { countPresent } from '../sql/upstream-projects.js'
-import { organizationList } from '../wire/names.js'
+import { organisationList } from '../wire/names.js'
 import type { ParsedObject, ParsedValue } from '../wire/read/parsed-value.js'
 import { parseOrganisationRecord } from '../wire/read/project-record.js'
 import { readList, readPage } from '../wire/read/upstream-documents.js'
@@ -47,7 +47,7 @@ export async function syncOrganisations(session: SyncSession): Promise<void> {
     const { at } = session
     const query = { nextOrgId: at.cursor || undefined, limit: pageSize }
     const page = await client.get(organisationService, query, { accept, signal, expected: [404, 410] }, (answer) =>
-      answer.status === 200 ? readPage(answer.body, organizationList) : undefined,
+      answer.status === 200 ? readPage(answer.body, organisationList) : undefined,
     )
     if (!page) return await importOrganisationFile(session)
     refuseEndless(page, at, 'organisation', page.numberFound, at.known ?? (await countPresent(store.db)))
@@ -64,7 +64,7 @@ function afterwards(at: Checkpoint): Checkpoint {
 
 async function importOrganisationFile(session: SyncSession): Promise<void> {
   const { at } = session
-  const file = { path: `${organisationService}/download`, names: organizationList }
+  const file = { path: `${organisationService}/download`, names: organisationList }
   const reading = await readBulkFile(session, file, (batch) => writeBatch(session, batch, at))
   await session.move(afterwards(at), reading && 'problem' in reading ? [reading.problem] : [])
 }

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../kernel/errors.js'
 import { refuseOtherCurrency } from '../../money/sql/stated-totals.js'
 import { findMirrorState, type SyncOutcome } from '../sql/sync-runs.js'
-import { countPresent, findUnderstandsSince, recordUnderstandsSince } from '../sql/upstream-projects.js'
+import { countPresent, findSupportsModifiedSince, recordSupportsModifiedSince } from '../sql/upstream-projects.js'
 import { projectList } from '../wire/names.js'
 import { readPage } from '../wire/read/upstream-documents.js'
 import { syncDetails } from './sync-details.js'
@@ -52,7 +52,7 @@ async function runPhases(session: SyncSession): Promise<string | undefined> {
   return undefined
 }
 
-/** Chooses between everything, what changed since the last run, and the whole list where an upstream does not know changes. */
+/** Chooses between everything, what changed since the last run, and the whole list where an upstream cannot filter by change. */
 async function plan(session: SyncSession): Promise<void> {
   const { store, run } = session.deps
   const mirror = await findMirrorState(store.db, run.upstream)
@@ -61,8 +61,8 @@ async function plan(session: SyncSession): Promise<void> {
     await detectSince(session)
     return await session.move({ ...start, phase: 'reference', mirroredUntil: mirroredUntil(session) })
   }
-  const understands = (await findUnderstandsSince(store.db, run.upstream)) ?? (await detectSince(session))
-  const since = understands && mirror.mirroredUntil ? { since: mirror.mirroredUntil.toISOString() } : {}
+  const supportsSince = (await findSupportsModifiedSince(store.db, run.upstream)) ?? (await detectSince(session))
+  const since = supportsSince && mirror.mirroredUntil ? { since: mirror.mirroredUntil.toISOString() } : {}
   await session.move({ ...start, full: false, phase: 'projects', ...since })
 }
 
@@ -71,7 +71,7 @@ async function startWithBulkFile(session: SyncSession): Promise<void> {
   const { store, run } = session.deps
   const isEmpty = session.at.cursor > 0 || (await countPresent(store.db)) === 0
   if (!isEmpty) return await session.move({ ...session.at, phase: 'projects', cursor: 0 })
-  await importBulkFile(session, (await findUnderstandsSince(store.db, run.upstream)) ?? false)
+  await importBulkFile(session, (await findSupportsModifiedSince(store.db, run.upstream)) ?? false)
 }
 
 // Nothing changed after this: an upstream that still answers with projects ignores the parameter.
@@ -79,12 +79,12 @@ const farFuture = '2999-01-01T00:00:00Z'
 
 async function detectSince({ deps }: SyncSession): Promise<boolean> {
   const { client, signal, store, run, clock } = deps
-  const understands = await client.get(
+  const supportsSince = await client.get(
     '/public/projectservice/all/projects',
     { modifiedSince: farFuture, limit: 1 },
     { accept, signal, expected: [400] },
     async ({ status, body }) => status === 200 && (await readPage(body, projectList)).records.length === 0,
   )
-  await recordUnderstandsSince(store.db, run.upstream, understands, clock())
-  return understands
+  await recordSupportsModifiedSince(store.db, run.upstream, supportsSince, clock())
+  return supportsSince
 }

@@ -56,7 +56,7 @@ export const summaryNames: ReadonlySet<string> = new Set([
 ])
 
 /** Names of the fields of an organisation record, as `projectNames` lists those of a project (wire.md 3.3). */
-export const organizationNames = [
+export const organisationNames = [
   'id',
   'bridgeId?',
   'name',
@@ -92,4 +92,4 @@ export function wireNameOf(field: string): string {
 export type ListNames = { readonly list: string; readonly record: string; readonly cursor: string }
 
 export const projectList: ListNames = { list: 'projects', record: 'project', cursor: 'nextProjectId' }
-export const organizationList: ListNames = { list: 'organizations', record: 'organization', cursor: 'nextOrgId' }
+export const organisationList: ListNames = { list: 'organizations', record: 'organization', cursor: 'nextOrgId' }

@@ -1,7 +1,7 @@
 import { fieldsOfElement } from '../../catalogue/import/fields-of-element.js'
 import type { HeldProject } from '../../http/portal/pages/held.js'
 import { mappingNotices } from '../../iati/mapping/notices.js'
-import { validationCatalogue } from '../../iati/validation/index.js'
+import { validationNotices } from '../../iati/validation/index.js'
 import type { Notice } from '../../kernel/notice.js'
 import type { Db } from '../../platform/database/connection.js'
 import { findHeldRendering, type HeldRow, heldRenderings } from '../../release/sql/renderings.js'
@@ -21,7 +21,7 @@ export async function findHeldProject(db: Db, projectId: number): Promise<HeldPr
   return row && explain(row)
 }
 
-const rules: Readonly<Record<string, { readonly sentence: string }>> = { ...mappingNotices, ...validationCatalogue }
+const rules: Readonly<Record<string, { readonly sentence: string }>> = { ...mappingNotices, ...validationNotices }
 
 function explain({ notices, ...held }: HeldRow): HeldProject {
   return { ...held, notices: notices.filter(({ severity }) => severity === 'error').map(toReason) }

@@ -20,7 +20,7 @@ import { feedRoutes } from './routes/feeds.js'
 import { healthRoutes } from './routes/health.js'
 import { indexRoutes } from './routes/index-page.js'
 import { measureRequests, metricsRoute } from './routes/metrics.js'
-import { organizationReads } from './routes/organizations.js'
+import { organisationReads } from './routes/organisations.js'
 import { portalRoutes } from './routes/portal.js'
 import { projectReads } from './routes/projects.js'
 import { readRoutes } from './routes/read-route.js'
@@ -34,7 +34,7 @@ import { webhookRoute } from './routes/webhooks.js'
 import { secureHeaders } from './security-headers.js'
 import { createServer } from './server.js'
 
-const reads = [projectReads, searchReads, organizationReads, themeAndRegionReads, reportReads, downloadReads]
+const reads = [projectReads, searchReads, organisationReads, themeAndRegionReads, reportReads, downloadReads]
 
 /**
  * The whole HTTP side: the API, the published files, the index page, health. The caller listens and closes it; tests inject

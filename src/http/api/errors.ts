@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { type ErrorCode, errorCatalogue, type FieldProblem, problemText, ServiceError } from '../../kernel/errors.js'
+import { type ErrorCode, errorKinds, type FieldProblem, problemText, ServiceError } from '../../kernel/errors.js'
 import type { Log } from '../../platform/observability/log.js'
 import { exposedHeaders, setVary } from './cors.js'
 import { addLogFields } from './log-fields.js'
@@ -18,7 +18,7 @@ export const retryAfterSeconds = 5
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toApiError(error)
   addLogFields(request, { error: failure.code })
-  if (failure.status >= 500 && !errorCatalogue[failure.code].public)
+  if (failure.status >= 500 && !errorKinds[failure.code].public)
     request.log.error({ requestId: request.id, code: failure.code, err: error }, 'request failed')
   const format = responseFormat(request)
   setVary(reply, 'Accept')
@@ -83,7 +83,7 @@ function toApiError(error: unknown): ServiceError {
 }
 
 function toErrorResponse(failure: ServiceError, requestId: string): ErrorResponse {
-  const { public: isPublic, status } = errorCatalogue[failure.code]
+  const { public: isPublic, status } = errorKinds[failure.code]
   const { message: own, number, problems } = failure
   if (isPublic) {
     if (problems.length > 1) {

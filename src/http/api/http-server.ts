@@ -1,6 +1,6 @@
 import { createServer as createPlainServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import { answerInTurn } from './answer-in-turn.js'
+import { answerInOrder } from './answer-in-order.js'
 import { limitConnections } from './connections.js'
 import type { ServerDeps } from './deps.js'
 import type { ProxyTrust } from './proxy-trust.js'
@@ -45,7 +45,7 @@ export function createHttpServer(
   trusts: ProxyTrust,
   times = timeLimits,
 ): Server {
-  const answer = answerInTurn(handler, mostSentAhead)
+  const answer = answerInOrder(handler, mostSentAhead)
   const options: ServerOptions = {
     // A missing Host header is answered like any other request instead of with an empty 400.
     requireHostHeader: false,

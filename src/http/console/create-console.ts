@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { errorCatalogue, ServiceError, toServiceError } from '../../kernel/errors.js'
+import { errorKinds, ServiceError, toServiceError } from '../../kernel/errors.js'
 import { logRequests } from '../api/access-log.js'
 import { clientNetwork } from '../api/client-network.js'
 import { MinuteCounter } from '../api/minute-counter.js'
@@ -72,7 +72,7 @@ const statuses: Partial<Record<ServiceError['code'], number>> = { 'release-refus
 
 function answerFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { code, message } = toServiceError(error)
-  const status = statuses[code] ?? errorCatalogue[code].status
+  const status = statuses[code] ?? errorKinds[code].status
   if (status === 500) request.log.error({ requestId: request.id, err: error }, 'a page of the console failed')
   if (status === 503) reply.header('retry-after', '5')
   return reply.code(status).type('text/html; charset=utf-8').send(refusal(message))

@@ -5,7 +5,6 @@ import { LRUCache } from 'lru-cache'
 import type { IsoInstant } from '../../kernel/dates.js'
 import type { ActivityIndex, IndexReader } from '../../release/read/activity-index.js'
 import type { ReadableRelease, ReleaseReader } from '../../release/read/release-reader.js'
-import { Catalogue } from './catalogue.js'
 import { html } from './html.js'
 import { changePage, changesFeed, changesPage, Differences } from './pages/changes.js'
 import { framed } from './pages/frame.js'
@@ -15,6 +14,7 @@ import { projectPage } from './pages/project.js'
 import { projectCsv } from './pages/project-csv.js'
 import { definedOf, type ListQuery, projectsPage } from './pages/projects.js'
 import { qualityPage } from './pages/quality.js'
+import { ProjectIndex } from './project-index.js'
 import { type Language, languages, type PageBody, to, type View } from './view.js'
 
 const compress = promisify(gzip)
@@ -43,7 +43,7 @@ const keptBytes = 48 * 1_048_576
 
 const htmlType = 'text/html; charset=utf-8'
 
-type Opened = { readonly release: ReadableRelease; readonly index: ActivityIndex; readonly catalogue: Catalogue }
+type Opened = { readonly release: ReadableRelease; readonly index: ActivityIndex; readonly projectIndex: ProjectIndex }
 
 /** Draws pages from the live release, and from nothing else. Each page is of one release from its first byte to its last. */
 export class Portal {
@@ -52,7 +52,7 @@ export class Portal {
   readonly #readIndex: IndexReader
   readonly #site: { readonly baseUrl: () => string; readonly publisherName: string }
   #opening: Promise<Opened | undefined> | undefined
-  readonly #catalogues = new WeakMap<ActivityIndex, Promise<Catalogue>>()
+  readonly #projectIndexes = new WeakMap<ActivityIndex, Promise<ProjectIndex>>()
   #drawnRelease: string | undefined
   /** Of the live release. Requests for a page that is being drawn wait for it. */
   readonly #pages = new LRUCache<string, RenderedPage, { readonly view: View; readonly request: PageRequest }>({
@@ -87,9 +87,9 @@ export class Portal {
     // Nobody asks for a page of an earlier release again.
     if (release.id !== this.#drawnRelease) this.#pages.clear()
     this.#drawnRelease = release.id
-    const known = this.#catalogues.get(index) ?? Catalogue.of(index)
-    this.#catalogues.set(index, known)
-    return { release, index, catalogue: await known }
+    const known = this.#projectIndexes.get(index) ?? ProjectIndex.of(index)
+    this.#projectIndexes.set(index, known)
+    return { release, index, projectIndex: await known }
   }
 
   /** Whether there is a release that pages can be drawn from. */
@@ -184,13 +184,13 @@ export class Portal {
   /** The project that one of the demo's own pages is about; undefined when there is none. */
   async projectOfPage(path: string): Promise<number | undefined> {
     const opened = await this.#open()
-    const place = opened?.catalogue.placeOfPage.get(path)
-    return place === undefined ? undefined : opened?.catalogue.entry(place).project
+    const place = opened?.projectIndex.placeOfPage.get(path)
+    return place === undefined ? undefined : opened?.projectIndex.entry(place).project
   }
 
   /** The key of the partner that is published under a name; undefined when there is none. */
   async partnerNamed(name: string): Promise<string | undefined> {
-    const groups = (await this.#open())?.catalogue.groups.organisations.values() ?? []
+    const groups = (await this.#open())?.projectIndex.groups.organisations.values() ?? []
     for (const group of groups) if (group.name === name) return group.key
     return undefined
   }
@@ -199,18 +199,18 @@ export class Portal {
   async sitemap(page: number, size: number): Promise<{ paths: string[]; pages: number; changed: string } | undefined> {
     const opened = await this.#open()
     if (!opened) return undefined
-    const { catalogue, release } = opened
+    const { projectIndex, release } = opened
     const fixed = ['/', '/projects', '/quality', '/changes', '/developers']
     const groups = Object.keys(groupPages).flatMap((kind) =>
-      [...catalogue.groups[kind as GroupPageKind].keys()].map((key) => `/${kind}/${encodeURIComponent(key)}`),
+      [...projectIndex.groups[kind as GroupPageKind].keys()].map((key) => `/${kind}/${encodeURIComponent(key)}`),
     )
     const first = [...fixed, ...groups]
-    const total = first.length + catalogue.all.places.length
+    const total = first.length + projectIndex.all.places.length
     const pages = Math.ceil(total / size)
     if (page < 1 || page > pages) return undefined
     const paths: string[] = []
     for (let at = (page - 1) * size; at < Math.min(total, page * size); at++) {
-      paths.push(first[at] ?? `/projects/${catalogue.project(at - first.length)}`)
+      paths.push(first[at] ?? `/projects/${projectIndex.project(at - first.length)}`)
     }
     return { paths, pages, changed: release.manifest.generated }
   }

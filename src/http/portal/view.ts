@@ -2,8 +2,8 @@ import { codeName, frenchCodeName } from '../../iati/standard/index.js'
 import type { Decimal } from '../../kernel/money.js'
 import type { ActivityIndex } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
-import { amountOf, type Catalogue, currenciesOf, type Group, type Sums } from './catalogue.js'
 import { type Html, html } from './html.js'
+import { amountOf, currenciesOf, type Group, type ProjectIndex, type Sums } from './project-index.js'
 import { en, type Words } from './words/en.js'
 import { fr } from './words/fr.js'
 
@@ -23,7 +23,7 @@ export type View = {
   readonly publisherName: string
   readonly release: ReadableRelease
   readonly index: ActivityIndex
-  readonly catalogue: Catalogue
+  readonly projectIndex: ProjectIndex
 }
 
 /** A page before its frame. */

@@ -43,7 +43,7 @@ function* withTypesOfOthers(nodes: Iterable<RdfNode>): Generator<RdfNode> {
 }
 
 /** A dataset of the catalogue: its files are its distributions. */
-type CataloguedSet = {
+type DcatDataset = {
   readonly name: string
   readonly title: string
   readonly text: string
@@ -51,7 +51,7 @@ type CataloguedSet = {
   readonly has: (file: DescribedFile) => boolean
 }
 
-const sets: readonly CataloguedSet[] = [
+const sets: readonly DcatDataset[] = [
   {
     ...{ name: 'iati', title: 'IATI 2.03 files', keywords: ['IATI', 'development', 'giving'] },
     text: 'Activities and organisations as XML by the IATI standard, version 2.03.',

@@ -1,5 +1,5 @@
-export { validationCatalogue } from './catalogue.js'
 export { createFileValidator, type FileValidator } from './file-validator.js'
+export { validationNotices } from './notice-kinds.js'
 export { type RecordKind, validateActivity, validateOrganisation } from './record.js'
 export { readRegisteredOrganisations } from './registered-organisations.js'
 export { openThreadedXsd } from './threaded-xsd.js'

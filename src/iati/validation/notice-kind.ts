@@ -10,8 +10,8 @@ export type NoticeKind = {
   readonly elsewhereOnlyOn?: string
 }
 
-/** What the catalogue says of a kind of notice. */
-export type CatalogueEntry = NoticeKind & {
+/** A kind of notice as `docs/notices.md` lists it. */
+export type DocumentedNotice = NoticeKind & {
   /** One sentence for `docs/notices.md`: what is wrong. */
   readonly sentence: string
   /** Ids of the official rules that find the same; empty where the official validator has no such rule. */

@@ -124,12 +124,12 @@ export type ChargeState = {
   readonly currency: string
   readonly progress: ChargeProgress
   /** Refunds that were made, or are being made; without those that failed. */
-  readonly refunds: readonly GivenBack[]
+  readonly refunds: readonly ProcessorRefund[]
   readonly disputes: readonly Dispute[]
 }
 
 /** Money that the processor gave back; `reference` is ours, where the refund has one. */
-export type GivenBack = { readonly id: string; readonly reference?: string | undefined; readonly amount: Decimal }
+export type ProcessorRefund = { readonly id: string; readonly reference?: string | undefined; readonly amount: Decimal }
 
 /** A donor's complaint to the card's bank; `lost`: the bank has taken the money back for good. */
 export type Dispute = { readonly id: string; readonly amount: Decimal; readonly status: DisputeStatus }

@@ -59,7 +59,7 @@ export async function reconcileEntries(db: Db, span: ReconciledSpan): Promise<vo
 
 /**
  * A charge that nobody knows and that was given back as a whole is no difference: so are trials of the gateway, charges that
- * came too late, and what an operator mends at the processor. A donation whose money never moved, since it was given back
+ * came too late, and what an operator fixes at the processor. A donation whose money never moved, since it was given back
  * or failed before, is none either. Days are UTC days.
  */
 const enterResult = `

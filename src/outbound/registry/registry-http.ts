@@ -29,7 +29,7 @@ export type HttpCall = {
 export type HttpAnswer = { readonly status: number; readonly document: unknown }
 
 /** A failure that another try may overcome. */
-class Passing extends Error {
+class RetryableError extends Error {
   readonly retryAfterMs: number | undefined
 
   constructor(message: string, retryAfterMs?: number) {
@@ -65,7 +65,7 @@ export class RegistryHttp implements AsyncDisposable {
         return await this.#sendOnce(call, signal)
       } catch (error) {
         if (signal.aborted) throw new ServiceError('aborted', 'the call was interrupted', { cause: error })
-        const asked = error instanceof Passing ? error.retryAfterMs : undefined
+        const asked = error instanceof RetryableError ? error.retryAfterMs : undefined
         if (sent >= tries || (asked ?? 0) > maxPauseMs) {
           const reason = error instanceof Error ? error.message || error.name : String(error)
           const message = `${call.method} ${call.url} failed in ${sent} attempts: ${reason}`
@@ -89,10 +89,10 @@ export class RegistryHttp implements AsyncDisposable {
     const text = await readText(answer.body, maxBytes)
     const { statusCode: status } = answer
     if (status === 429 || status >= 500) {
-      throw new Passing(`the server answered ${status}`, toRetryAfterMs(answer.headers['retry-after']))
+      throw new RetryableError(`the server answered ${status}`, toRetryAfterMs(answer.headers['retry-after']))
     }
     const document = parseJson(text)
-    if (document === undefined && status < 300) throw new Passing('the answer is not JSON')
+    if (document === undefined && status < 300) throw new RetryableError('the answer is not JSON')
     return { status, document }
   }
 

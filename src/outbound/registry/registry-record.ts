@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type ErrorCode, errorCatalogue } from '../../kernel/errors.js'
+import { type ErrorCode, errorKinds } from '../../kernel/errors.js'
 import type { Db } from '../../platform/database/connection.js'
 import { findFact, recordFact } from '../../platform/database/facts.js'
 import { type DatasetState, type RegistrySettings, wantedDatasets } from './datasets.js'
@@ -41,8 +41,8 @@ export function mustAsk(record: RegistryRecord | undefined, wanted: string, now:
   if (record?.wanted !== wanted) return true
   const { failure, datasets } = record
   if (!failure) return datasets.some(({ state }) => state === 'missing')
-  // What a person must mend is asked for once a day, an outage every hour.
-  const pauseMs = errorCatalogue[failure.code].remedy === 'retry' ? hourMs : 24 * hourMs
+  // What a person must fix is asked for once a day, an outage every hour.
+  const pauseMs = errorKinds[failure.code].remedy === 'retry' ? hourMs : 24 * hourMs
   return now.getTime() - Date.parse(record.askedAt) >= pauseMs
 }
 

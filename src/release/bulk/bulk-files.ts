@@ -9,7 +9,7 @@ import {
   bulkTexts,
   idsWithoutText,
 } from '../../catalogue/sql/ready-texts/bulk-texts.js'
-import { organizationRecordVersion } from '../../catalogue/wire/write/organization.js'
+import { organisationRecordVersion } from '../../catalogue/wire/write/organisation.js'
 import { projectRecordVersion } from '../../catalogue/wire/write/project.js'
 import { xmlDeclaration } from '../../catalogue/wire/write/wire-value.js'
 import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
@@ -37,7 +37,7 @@ const lockPatienceMs = 10_000
 /** The two families of files: the version of their records, and how records without a current text are rendered. */
 const families = {
   project: { recordVersion: projectRecordVersion, render: renderProjectTexts },
-  organisation: { recordVersion: organizationRecordVersion, render: renderOrganisationTexts },
+  organisation: { recordVersion: organisationRecordVersion, render: renderOrganisationTexts },
 } as const
 
 /**
@@ -82,7 +82,7 @@ export async function buildBulkFiles(deps: BulkDeps, run: Run, { signal }: WorkO
 
 /** Names the set whose files have the records of these versions. */
 function nameOfContent(set: string): string {
-  return [set, projectRecordVersion, organizationRecordVersion].join(' ')
+  return [set, projectRecordVersion, organisationRecordVersion].join(' ')
 }
 
 /** Whether every file of the set would have the same records again. */
@@ -163,7 +163,7 @@ async function writeParts(build: Build, family: BulkFamily, contents: readonly B
       const part = parts.find((one) => one.part === number)
       if (!part) continue
       const [address, { fingerprint }] = [partAddress(name, number), part]
-      if (!before || !(await draft.carryPart(address, fingerprint, before.id))) {
+      if (!before || !(await draft.linkPartFrom(address, fingerprint, before.id))) {
         missing.push({ name, address, fingerprint })
       }
     }

@@ -199,7 +199,7 @@ export class Draft implements AsyncDisposable {
   }
 
   /** As `carry`, of a part of joined files; false when the release has no such part with this fingerprint. */
-  async carryPart(address: string, fingerprint: string, from: string): Promise<boolean> {
+  async linkPartFrom(address: string, fingerprint: string, from: string): Promise<boolean> {
     const { fingerprints } = await this.#partsOf(from)
     if (fingerprints[address] !== fingerprint) return false
     await this.carry(address, from)

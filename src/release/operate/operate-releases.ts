@@ -14,7 +14,7 @@ import {
   recordReleaseEvent,
 } from '../sql/releases.js'
 import { pruneReleases } from './prune-releases.js'
-import { reconcile } from './reconcile.js'
+import { recoverLiveRelease } from './recover.js'
 
 /**
  * Makes a held release live exactly as it was built. Throws `not-found` for one that is not held, `release-refused` when
@@ -28,7 +28,7 @@ export async function approveRelease(
 ): Promise<{ release: string; previous: string | undefined; withdrawn: number }> {
   const folder = releaseFolder(deps.feedsDir)
   return await underPublishingLock(deps.store, byHand, async (confirmLock) => {
-    const { live } = await reconcile(deps)
+    const { live } = await recoverLiveRelease(deps)
     const held = await findHeldRelease(deps.feedsDir, id)
     // An approval that was interrupted between moving the release and switching to it is continued.
     const moved = held ? undefined : await findMoved(deps, id)
@@ -70,7 +70,7 @@ export async function rollbackRelease(
 ): Promise<{ release: string; from: string; missing: Sample }> {
   const folder = releaseFolder(deps.feedsDir)
   return await underPublishingLock(deps.store, byHand, async (confirmLock) => {
-    const { live, rolledBackFrom } = await reconcile(deps)
+    const { live, rolledBackFrom } = await recoverLiveRelease(deps)
     const target = await createReleaseReader(deps.feedsDir).byId(id)
     const row = await findRelease(deps.store.db, id)
     if (!target || !row || row.state === 'held') {
@@ -93,7 +93,7 @@ export async function rollbackRelease(
       await forgetRollback(deps.store.db, id)
       throw error
     }
-    await reconcile(deps)
+    await recoverLiveRelease(deps)
     return { release: id, from: live.id, missing }
   })
 }

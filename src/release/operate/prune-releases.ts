@@ -3,13 +3,13 @@ import { sweep } from '../folder/sweep.js'
 import type { OperateDeps } from '../publication.js'
 import { ifPublishingLockIsFree } from '../sql/publishing-lock.js'
 import { forgetHeldReleases } from '../sql/releases.js'
-import { reconcile } from './reconcile.js'
+import { recoverLiveRelease } from './recover.js'
 
 /** Removes drafts of dead writers and releases that nobody needs any more, unless a publication is running. */
 export async function pruneReleasesWhenIdle(deps: OperateDeps): Promise<void> {
   await prepareFolder(releaseFolder(deps.feedsDir))
   await ifPublishingLockIsFree(deps.store, async () => {
-    const { rolledBackFrom } = await reconcile(deps)
+    const { rolledBackFrom } = await recoverLiveRelease(deps)
     await pruneReleases(deps, rolledBackFrom)
   })
 }

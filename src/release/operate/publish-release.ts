@@ -34,7 +34,7 @@ import { rowsFormat } from '../tables/table-pieces.js'
 import { writeFiles } from '../write/write-release.js'
 import { holdReason } from './guards.js'
 import { pruneReleases } from './prune-releases.js'
-import { type LiveState, reconcile } from './reconcile.js'
+import { type LiveState, recoverLiveRelease } from './recover.js'
 
 // The run owns its lease, so another holder of the lock is a person's command, which ends soon, or a writer that was cut
 // off.
@@ -55,7 +55,7 @@ export async function publishRelease(
   await prepareFolder(folder)
   const lock = { patienceMs: deps.lockPatienceMs ?? lockPatienceMs, onTimeout: 'take-over', signal } as const
   return await underPublishingLock(deps.store, lock, async (confirmLock) => {
-    const state = await reconcile(deps)
+    const state = await recoverLiveRelease(deps)
     const earlier = outcomeOfInterrupted(state, run, deps.feedsDir)
     if (earlier) return earlier
     const { live } = state

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { activityIndexPath } from '../../iati/addresses.js'
 import { noNotices } from '../../kernel/notice.js'
 import { indexFormat } from '../read/activity-index.js'
-import type { Dataset } from './dataset.js'
+import type { PlannedFile } from './planned-file.js'
 
 /** The index of all activities (iati.md 1.5); while no file of activities changes, it is carried over. */
-export function activityIndex(segments: readonly Dataset[]): Dataset {
+export function activityIndex(segments: readonly PlannedFile[]): PlannedFile {
   const fingerprint = createHash('sha256').update(`index ${indexFormat}\n`)
   for (const segment of segments) fingerprint.update(`${segment.path} ${segment.fingerprint}\n`)
   return {

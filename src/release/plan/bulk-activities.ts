@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { bulkActivitiesPath } from '../../iati/addresses.js'
 import type { IsoInstant } from '../../kernel/dates.js'
 import { addSummaries } from '../../kernel/notice.js'
-import type { Dataset } from './dataset.js'
+import type { PlannedFile } from './planned-file.js'
 import { stampedEnvelope } from './stamped-envelope.js'
 
 /**
  * All activities in one file (iati.md 1.4). One activity file is published a second time under this address; of several,
  * the records are served from their files.
  */
-export function bulkActivities(segments: readonly Dataset[], generated: IsoInstant): Dataset {
+export function bulkActivities(segments: readonly PlannedFile[], generated: IsoInstant): PlannedFile {
   const [first] = segments
   if (!first) throw new Error('a release has at least one activity file')
   const bulk = { path: bulkActivitiesPath, mediaType: first.mediaType }

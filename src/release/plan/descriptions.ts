@@ -7,10 +7,10 @@ import { describePublication } from '../../iati/descriptions/publication-descrip
 import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
 import { noNotices } from '../../kernel/notice.js'
 import type { Texts } from '../bytes/texts.js'
-import type { Dataset } from './dataset.js'
+import type { PlannedFile } from './planned-file.js'
 
 /** What describes the files of a release: they change when a file is added, not when its content changes. */
-export function descriptions(config: MappingConfig, files: readonly Dataset[], publicKey?: string): Dataset[] {
+export function descriptions(config: MappingConfig, files: readonly PlannedFile[], publicKey?: string): PlannedFile[] {
   const description = describePublication(config, files)
   return [
     document(dataPackagePath, 'application/json; charset=utf-8', () => [dataPackage(description)]),
@@ -23,7 +23,7 @@ export function descriptions(config: MappingConfig, files: readonly Dataset[], p
 }
 
 /** A document whose text is made, in parts, once for its hash, and again where it changed, so that it is never in memory as a whole. */
-function document(path: string, mediaType: string, parts: () => Iterable<string>): Dataset {
+function document(path: string, mediaType: string, parts: () => Iterable<string>): PlannedFile {
   const hash = createHash('sha256')
   for (const part of parts()) hash.update(part)
   return {

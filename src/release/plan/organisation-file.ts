@@ -37,11 +37,11 @@ import {
   plannedByPartner,
   publishedPartners,
 } from '../sql/organisation-file.js'
-import type { Dataset, Snapshot } from './dataset.js'
+import type { PlannedFile, Snapshot } from './planned-file.js'
 import { stampedEnvelope } from './stamped-envelope.js'
 
 /** The file, and what the manifest says about the publisher's own record. */
-export type OrganisationFile = { readonly dataset: Dataset; readonly publisherRecord: Manifest['publisherRecord'] }
+export type OrganisationFile = { readonly file: PlannedFile; readonly publisherRecord: Manifest['publisherRecord'] }
 
 /**
  * The organisation file (iati.md 12). If an input changed, it is generated twice: once to hash, once to write, so that it
@@ -64,7 +64,7 @@ export async function organisationFile(
   const publisherRecord = { hash: first.publisherHash, lastUpdated: same?.lastUpdated ?? generated, inputs }
   return {
     publisherRecord,
-    dataset: {
+    file: {
       path: organisationsPath,
       mediaType: 'application/xml; charset=utf-8',
       records: first.records,
@@ -97,7 +97,7 @@ export function organisationFileOf(live: Manifest | undefined): OrganisationFile
   }
   return {
     publisherRecord: live.publisherRecord,
-    dataset: { path, mediaType, records, fingerprint, notices, content: { kind: 'texts', texts } },
+    file: { path, mediaType, records, fingerprint, notices, content: { kind: 'texts', texts } },
   }
 }
 

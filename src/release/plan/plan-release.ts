@@ -14,12 +14,12 @@ import { incomingMoney, listSegments } from '../sql/segments.js'
 import { rowsFormat } from '../tables/table-pieces.js'
 import { activityIndex } from './activity-index.js'
 import { bulkActivities } from './bulk-activities.js'
-import type { Dataset, Snapshot } from './dataset.js'
 import { descriptions } from './descriptions.js'
 import { organisationFile, organisationFileOf } from './organisation-file.js'
-import { feedList, reportDatasets } from './report-datasets.js'
+import type { PlannedFile, Snapshot } from './planned-file.js'
+import { feedList, reportFiles } from './report-files.js'
 import { stampedEnvelope } from './stamped-envelope.js'
-import { tableDatasets } from './table-datasets.js'
+import { tableFiles } from './table-files.js'
 
 const xmlMediaType = 'application/xml; charset=utf-8'
 // Listed in the manifest; the count is exact.
@@ -28,7 +28,7 @@ const maxHeldNamed = 100
 /** A release that differs from the live one. */
 export type ReleasePlan = {
   readonly verdict: 'build'
-  readonly datasets: readonly Dataset[]
+  readonly files: readonly PlannedFile[]
   readonly publisherRecord: Manifest['publisherRecord']
   readonly feeds: { readonly count: number; readonly entries: number; readonly fingerprint: string }
   readonly held: Manifest['held']
@@ -89,7 +89,7 @@ export async function planRelease(
     (await organisationFile(config, run, snapshot, live?.manifest))
   const envelope = stampedEnvelope('iati-activities', generated)
   const activityFiles = segments.map(
-    (segment): Dataset => ({
+    (segment): PlannedFile => ({
       path: activitiesPath(segment.segment),
       mediaType: xmlMediaType,
       records: segment.activities,
@@ -102,20 +102,19 @@ export async function planRelease(
       },
     }),
   )
-  const reports = await reportDatasets(config, db)
-  const files: Dataset[] = [
+  const reports = await reportFiles(config, db)
+  const described: PlannedFile[] = [
     ...activityFiles,
     bulkActivities(activityFiles, generated),
     activityIndex(activityFiles),
-    organisations.dataset,
+    organisations.file,
     ...reports,
     ...feedList(config, feeds, reports.length > 0),
-    ...tableDatasets(segments),
+    ...tableFiles(segments),
   ]
-  const datasets = [...files, ...descriptions(config, files, publicKey)]
   const plan: ReleasePlan = {
     verdict: 'build',
-    datasets,
+    files: [...described, ...descriptions(config, described, publicKey)],
     publisherRecord: organisations.publisherRecord,
     feeds,
     held,
@@ -141,7 +140,7 @@ function emptyReason({ count, sample }: Manifest['held']): string {
 /** Whether a release has what is planned: the same files with the same records, the same held activities. */
 export function isSameContent(release: Manifest, plan: ReleasePlan): boolean {
   const before = new Map(release.files.map((file) => [file.path, file.fingerprint]))
-  const after = [...plan.datasets, { path: projectFeedIndexPath, fingerprint: plan.feeds.fingerprint }]
+  const after = [...plan.files, { path: projectFeedIndexPath, fingerprint: plan.feeds.fingerprint }]
   return (
     before.size === after.length &&
     after.every(({ path, fingerprint }) => before.get(path) === fingerprint) &&

@@ -6,7 +6,7 @@ import {
   saveOrganisationTexts,
   saveProjectTexts,
 } from '../../catalogue/sql/ready-texts/ready-texts.js'
-import { organizationRecordVersion, organizationTexts } from '../../catalogue/wire/write/organization.js'
+import { organisationRecordVersion, organisationTexts } from '../../catalogue/wire/write/organisation.js'
 import { projectRecordVersion, projectTexts } from '../../catalogue/wire/write/project.js'
 import { unlessReadOnly } from '../../platform/database/connection.js'
 import type { Store } from '../../platform/database/store.js'
@@ -23,7 +23,7 @@ export async function renderProjectTexts(store: Store, ids: readonly number[]): 
 
 /** As `renderProjectTexts`, for organisations. */
 export async function renderOrganisationTexts(store: Store, ids: readonly number[]): Promise<OrganisationTexts[]> {
-  const texts = (await organisationGraphs(store.db, ids)).map(organizationTexts)
-  await unlessReadOnly(() => saveOrganisationTexts(store.db, organizationRecordVersion, texts))
+  const texts = (await organisationGraphs(store.db, ids)).map(organisationTexts)
+  await unlessReadOnly(() => saveOrganisationTexts(store.db, organisationRecordVersion, texts))
   return texts
 }

@@ -14,7 +14,7 @@ export type FindingCode =
   | 'malformed'
   | ChainFinding['code']
 
-export type Finding = {
+export type VerifyFinding = {
   readonly code: FindingCode
   readonly address: string
   readonly expected: string
@@ -37,7 +37,7 @@ export type Verification = {
   readonly ageHours: number
   readonly files: number
   readonly bytes: number
-  readonly findings: readonly Finding[]
+  readonly findings: readonly VerifyFinding[]
   readonly seen: SeenRelease
 }
 
@@ -84,7 +84,7 @@ export async function verifyPublished(options: VerifyOptions): Promise<Verificat
 async function verifyWithin(options: VerifyOptions): Promise<Verification> {
   for (let read = 1; ; read++) {
     const { manifest, sha256 } = await readManifest(options)
-    const findings: Finding[] = []
+    const findings: VerifyFinding[] = []
     const tell: Tell = (code, address, expected, got) =>
       findings.push({ code, address, expected: cut(String(expected)), got: cut(String(got)) })
     const verdict = await chainVerdict(options, sha256)

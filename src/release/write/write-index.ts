@@ -29,7 +29,7 @@ export async function writeIndex(
     const section = `${activityIndexPath}.part-${index + 1}`
     sections.push(section)
     const content = `${indexFormat} ${start} ${fingerprint}`
-    if (live && (await draft.carryPart(section, content, live.id))) continue
+    if (live && (await draft.linkPartFrom(section, content, live.id))) continue
     // Its last bytes may still be in memory.
     await draft.written([path])
     await draft.write(section, sectionTexts(start, draft.locate(path)), signal, { fingerprint: content })

@@ -10,8 +10,8 @@ import type { Store } from '../../platform/database/store.js'
 import type { Run } from '../../work/run.js'
 import { inOneBatch } from '../bytes/texts.js'
 import type { Draft, Writing } from '../folder/draft.js'
-import type { Dataset, DatasetContent, Snapshot } from '../plan/dataset.js'
 import type { ReleasePlan } from '../plan/plan-release.js'
+import type { PlannedContent, PlannedFile, Snapshot } from '../plan/planned-file.js'
 import type { Progress } from '../publication.js'
 import { listPackedFeeds, packAddress, packFeeds, packIndexAddress } from '../read/feed-pack.js'
 import type { Manifest, ManifestFile } from '../read/manifest.js'
@@ -47,10 +47,10 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
   const liveFiles = new Map(live?.manifest.files.map((file) => [file.path, file]))
   // Entries of the manifest, read once all files are being finished.
   const entries = new Map<string, () => Promise<ManifestFile>>()
-  const steps = plan.datasets.length + 1
+  const steps = plan.files.length + 1
   const immutable = (path: string) => `/feeds/releases/${draft.id}${path}`
-  const isCarried = ({ path, fingerprint }: Dataset) => liveFiles.get(path)?.fingerprint === fingerprint
-  const addWritten = ({ path, mediaType, records, fingerprint, notices }: Dataset, { written }: Writing) => {
+  const isCarried = ({ path, fingerprint }: PlannedFile) => liveFiles.get(path)?.fingerprint === fingerprint
+  const addWritten = ({ path, mediaType, records, fingerprint, notices }: PlannedFile, { written }: Writing) => {
     const known = { path, immutablePath: immutable(path), mediaType, records }
     entries.set(path, async () => ({
       ...known,
@@ -59,11 +59,11 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
     }))
   }
   const writeOneByOne = async (signal: AbortSignal) => {
-    for (const dataset of plan.datasets) {
+    for (const planned of plan.files) {
       onProgress('assemble', entries.size, steps)
-      const { path, content, notices } = dataset
+      const { path, content, notices } = planned
       const before = liveFiles.get(path)
-      if (live && before && isCarried(dataset)) {
+      if (live && before && isCarried(planned)) {
         await draft.carry(path, live.id)
         entries.set(path, async () => ({ ...before, immutablePath: immutable(path), notices }))
       } else if (content.kind === 'same') {
@@ -72,18 +72,18 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
         await draft.alias(content.as, path)
         entries.set(path, async () => ({ ...(await same()), path, immutablePath: immutable(path) }))
       } else if (content.kind !== 'table') {
-        addWritten(dataset, await writeContent({ ...build, signal }, path, content))
+        addWritten(planned, await writeContent({ ...build, signal }, path, content))
       }
     }
     onProgress('assemble', entries.size, steps)
     return await writeProjectFeeds({ ...build, signal }, plan, liveFiles.get(projectFeedIndexPath))
   }
-  const changed = plan.datasets.filter((dataset) => !isCarried(dataset))
+  const changed = plan.files.filter((planned) => !isCarried(planned))
   const [projectFeeds] = await atOnce(signal, writeOneByOne, (stopping) =>
     writeTablesBeside({ ...build, signal: stopping }, changed, addWritten),
   )
   const files: ManifestFile[] = []
-  for (const { path } of plan.datasets) {
+  for (const { path } of plan.files) {
     const entry = await entries.get(path)?.()
     if (entry) files.push(entry)
   }
@@ -139,23 +139,20 @@ async function atOnce<First, Second>(
 /** Writes the tables over a second connection, so that the database reads them while other files are written. */
 async function writeTablesBeside(
   { draft, live, store, snapshot, signal }: Build,
-  datasets: readonly Dataset[],
-  onWriting: (dataset: Dataset, writing: Writing) => void,
+  files: readonly PlannedFile[],
+  onWriting: (file: PlannedFile, writing: Writing) => void,
 ): Promise<void> {
-  const changed = datasets.flatMap((dataset) =>
-    dataset.content.kind === 'table' ? [{ ...dataset, content: dataset.content }] : [],
-  )
+  const changed = files.flatMap((file) => (file.content.kind === 'table' ? [{ ...file, content: file.content }] : []))
   if (changed.length === 0) return
   await store.besideSnapshot(snapshot.db, async (_db, client) => {
-    for await (const [dataset, writing] of writeTables(draft, live, client, changed, signal))
-      onWriting(dataset, writing)
+    for await (const [file, writing] of writeTables(draft, live, client, changed, signal)) onWriting(file, writing)
   })
 }
 
 async function writeContent(
   { draft, live, snapshot, signal }: Build,
   path: string,
-  content: Exclude<DatasetContent, { kind: 'same' | 'table' }>,
+  content: Exclude<PlannedContent, { kind: 'same' | 'table' }>,
 ): Promise<Writing> {
   if (content.kind === 'index') return await writeIndex(draft, live, content.files, signal)
   if (content.kind === 'joined') return await draft.join(path, content.parts, signal, content)

@@ -3,13 +3,13 @@ import type { Table } from '../../iati/tables/tables.js'
 import type { Connection } from '../../platform/database/connection.js'
 import { inOneBatch } from '../bytes/texts.js'
 import type { Draft, Writing } from '../folder/draft.js'
-import type { Dataset, TableContent, TableSection } from '../plan/dataset.js'
+import type { PlannedFile, TableContent, TableSection } from '../plan/planned-file.js'
 import type { ReadableRelease } from '../read/release-reader.js'
 import { joinParquet } from '../tables/parquet-table.js'
 import { tableHeader } from '../tables/table-pieces.js'
 import { tableTexts } from '../tables/table-texts.js'
 
-export type TableDataset = Dataset & { readonly content: TableContent }
+export type PlannedTable = PlannedFile & { readonly content: TableContent }
 
 type MissingSection = TableSection & { readonly table: Table; readonly format: TableFormat }
 
@@ -21,13 +21,13 @@ export async function* writeTables(
   draft: Draft,
   live: ReadableRelease | undefined,
   client: Connection,
-  datasets: readonly TableDataset[],
+  tables: readonly PlannedTable[],
   signal: AbortSignal,
-): AsyncGenerator<[TableDataset, Writing]> {
+): AsyncGenerator<[PlannedTable, Writing]> {
   const passes = new Map<string, [MissingSection, ...MissingSection[]]>()
-  for (const { content } of datasets) {
+  for (const { content } of tables) {
     for (const section of content.sections) {
-      if (live && (await draft.carryPart(section.address, section.fingerprint, live.id))) continue
+      if (live && (await draft.linkPartFrom(section.address, section.fingerprint, live.id))) continue
       const missing = { ...section, table: content.table, format: content.format }
       const pass = passes.get(`${missing.format} ${missing.first}`)
       if (pass) pass.push(missing)
@@ -40,10 +40,10 @@ export async function* writeTables(
     const texts = tableTexts(client, { first, last, format, tables: pass.map(({ table }) => table) })
     await draft.writeTogether(files, texts, signal)
   }
-  for (const dataset of datasets) yield [dataset, await join(draft, dataset, signal)]
+  for (const table of tables) yield [table, await join(draft, table, signal)]
 }
 
-async function join(draft: Draft, { path, content }: TableDataset, signal: AbortSignal): Promise<Writing> {
+async function join(draft: Draft, { path, content }: PlannedTable, signal: AbortSignal): Promise<Writing> {
   const { table, format } = content
   const sections = content.sections.map(({ address }) => address)
   if (format === 'csv')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { testApi } from '../../support/api.js'
-import { answersOf, corpusFiles, type DoorAnswers } from '../../support/corpus.js'
+import { type AnswersOfFile, answersOf, corpusFiles } from '../../support/corpus.js'
 import { testDatabase } from '../../support/database.js'
 
 // What is slow or large is measured by the campaign.
@@ -9,7 +9,7 @@ describe('a hostile document', async () => {
 
   it('gets the same clear refusal as ever at each door: API, import, sync and validate', async () => {
     const api = await testApi(store)
-    const answers: Record<string, DoorAnswers> = {}
+    const answers: Record<string, AnswersOfFile> = {}
     const files = await corpusFiles()
     for (const file of files) answers[file.name] = await answersOf(api, file)
     expect(files.filter(({ type }) => type === 'application/xml').length).toBeGreaterThanOrEqual(100)

@@ -30,17 +30,17 @@ describe('giving doctor', async () => {
   const examine = async (changes: Record<string, string> = {}) => {
     const { code, stdout } = await runCommandLine(['doctor', '--json'], { ...healthy(), ...changes })
     const { diagnoses } = JSON.parse(stdout) as { diagnoses: Diagnosis[] }
-    const mended = diagnoses.filter(({ state }) => state === 'mend')
-    expect(code).toBe(mended.length > 0 ? 1 : 0)
-    for (const { next } of mended) expect(next).toMatch(/\w/)
-    const told = mended.map(({ about, message }) => `${about}: ${message}`)
+    const toFix = diagnoses.filter(({ state }) => state === 'fix')
+    expect(code).toBe(toFix.length > 0 ? 1 : 0)
+    for (const { next } of toFix) expect(next).toMatch(/\w/)
+    const told = toFix.map(({ about, message }) => `${about}: ${message}`)
     // The machine that tests may have a full disk.
-    return { diagnoses, mended: told.filter((line) => !line.endsWith('of its disk are free')) }
+    return { diagnoses, toFix: told.filter((line) => !line.endsWith('of its disk are free')) }
   }
 
-  it('finds nothing to mend where all is well, and says what it looked at', async () => {
-    const { diagnoses, mended } = await examine()
-    expect(mended).toEqual([])
+  it('finds nothing to fix where all is well, and says what it looked at', async () => {
+    const { diagnoses, toFix } = await examine()
+    expect(toFix).toEqual([])
     expect([...new Set(diagnoses.map(({ about }) => about))]).toEqual([
       ...['configuration', 'secrets', 'data directory', 'database', 'queue', 'schedule', 'standard', 'certificate'],
       ...['public address', 'upstream', 'registry', 'payments', 'mail', 'bucket'],
@@ -58,7 +58,7 @@ describe('giving doctor', async () => {
     const { code, stdout } = await runCommandLine(['doctor'], { ...healthy(), PUBLISH_SCHEDULE: 'daily' })
     expect(code).toBe(1)
     expect(stdout).toMatch(
-      /^MEND {2}configuration: {2}PUBLISH_SCHEDULE: expected a cron .* -> docs\/configuration\.md$/m,
+      /^FIX {3}configuration: {2}PUBLISH_SCHEDULE: expected a cron .* -> docs\/configuration\.md$/m,
     )
     expect(stdout).toMatch(/^ok {4}database: +PostgreSQL \d+\.\d+, given by DATABASE_URL$/m)
   })
@@ -135,12 +135,12 @@ describe('giving doctor', async () => {
       /^certificate: CN=giving\.example is valid until/,
     ],
   ])('finds %s', async (_what, changes, message) => {
-    const { mended } = await examine(await changes())
-    expect(mended.filter((one) => message.test(one))).toHaveLength(1)
+    const { toFix } = await examine(await changes())
+    expect(toFix.filter((one) => message.test(one))).toHaveLength(1)
   })
 
   it('finds migrations that are pending', async () => {
     await store.db.query('delete from schema_migration where version = (select max(version) from schema_migration)')
-    expect((await examine()).mended).toEqual([expect.stringMatching(/^database: migrations are pending: \d+/)])
+    expect((await examine()).toFix).toEqual([expect.stringMatching(/^database: migrations are pending: \d+/)])
   })
 })

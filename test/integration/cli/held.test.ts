@@ -5,7 +5,7 @@ import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 import { testPublisher } from '../../support/publishing.js'
 
-it('says in plain words why a project is held, since when and how to mend it, and that none is', async () => {
+it('says in plain words why a project is held, since when and how to fix it, and that none is', async () => {
   const { store, url } = await testDatabase()
   await insertProjects(store.db, [{ id: 1 }, { id: 2 }])
   const publisher = await testPublisher(store)

@@ -122,7 +122,7 @@ describe('giving registry', async () => {
     environment.REGISTRY_SYNC = 'true'
     expect((await status()).needs).toContain('not in the IATI registry: activities-2 (giving registry register)')
     expect(server.requests).toEqual([])
-    expect((await run('doctor')).stdout).toMatch(/^MEND {2}registry: +not registered: giving-activities-2 -> giving/m)
+    expect((await run('doctor')).stdout).toMatch(/^FIX {3}registry: +not registered: giving-activities-2 -> giving/m)
   })
 
   it('registers new segments by itself, and asks for nothing else', async () => {

@@ -35,7 +35,7 @@ describe('password hashing', () => {
     const passwords = createPasswordHashing(cheap)
     const served = { greedy: 0, others: 0 }
     let stopped = false
-    const hashFor = (...askers: string[]) => passwords.inTurn(askers, () => passwords.hash('x'))
+    const hashFor = (...askers: string[]) => passwords.limitedFor(askers, () => passwords.hash('x'))
     const greedy = Array.from({ length: 60 }, async () => {
       while (!stopped) {
         await hashFor('one address', 'one account').then(
@@ -56,13 +56,13 @@ describe('password hashing', () => {
   })
 
   it('does the work of one asker two at a time, in order, and refuses what would wait too long', async () => {
-    const { inTurn } = createPasswordHashing(cheap, { waiting: 3 })
+    const { limitedFor } = createPasswordHashing(cheap, { waiting: 3 })
     const begun: number[] = []
     let mostAtWork = 0
     let atWork = 0
     const outcomes = await Promise.allSettled(
       [1, 2, 3, 4, 5, 6].map((nth) =>
-        inTurn(['one address'], async () => {
+        limitedFor(['one address'], async () => {
           begun.push(nth)
           mostAtWork = Math.max(mostAtWork, ++atWork)
           await new Promise(setImmediate)

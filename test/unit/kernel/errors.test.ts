@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { errorCatalogue, ServiceError, toServiceError } from '../../../src/kernel/errors.js'
+import { errorKinds, ServiceError, toServiceError } from '../../../src/kernel/errors.js'
 import { readFirstTable, readProjectFile } from '../../support/markdown-table.js'
 
 describe('docs/errors.md', () => {
   it('lists the codes of the error catalogue, in its order, and nothing else', () => {
-    const expected = Object.entries(errorCatalogue).map(([code, entry]) => [
+    const expected = Object.entries(errorKinds).map(([code, entry]) => [
       code,
       String(entry.status),
       entry.remedy,
@@ -20,7 +20,7 @@ describe('docs/errors.md', () => {
 
 describe('the error catalogue', () => {
   it('knows only the statuses that clients know, and retries what may pass', () => {
-    for (const [code, { status, remedy }] of Object.entries(errorCatalogue)) {
+    for (const [code, { status, remedy }] of Object.entries(errorKinds)) {
       expect([400, 401, 403, 404, 410, 500, 503], code).toContain(status)
       if (status === 503) expect(remedy, code).toBe('retry')
       if (status < 500) expect(remedy, code).toBe('stop')
@@ -28,7 +28,7 @@ describe('the error catalogue', () => {
   })
 
   it('tells every meaning in one sentence', () => {
-    for (const [code, { meaning }] of Object.entries(errorCatalogue)) expect(meaning, code).toMatch(/^[A-Z][^\n|]*\.$/)
+    for (const [code, { meaning }] of Object.entries(errorKinds)) expect(meaning, code).toMatch(/^[A-Z][^\n|]*\.$/)
   })
 })
 

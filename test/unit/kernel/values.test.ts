@@ -6,7 +6,7 @@ import { isLoopbackHost } from '../../../src/kernel/loopback-host.js'
 import { addSummaries, hasError, type Notice, noNotices, summarizeNotices } from '../../../src/kernel/notice.js'
 import { reportHtmlProblem } from '../../../src/kernel/report-html.js'
 import { firstThemeName, themeDefault } from '../../../src/kernel/theme-sectors.js'
-import { inTurns } from '../../../src/kernel/turns.js'
+import { createYielder } from '../../../src/kernel/yielder.js'
 import { parseOperatorTokens } from '../../../src/platform/config/operator-token.js'
 import { isFinished } from '../../../src/work/run.js'
 import { nextDue } from '../../../src/work/schedule.js'
@@ -181,17 +181,17 @@ it('a schedule that cannot be read is wrong configuration', () => {
 })
 
 it('long work lets other work run once a turn has lasted 10 ms', async () => {
-  const turn = inTurns()
-  expect(turn()).toBeUndefined()
+  const yieldIfDue = createYielder()
+  expect(yieldIfDue()).toBeUndefined()
   const until = performance.now() + 11
   while (performance.now() < until);
   let other = false
   setImmediate(() => {
     other = true
   })
-  const wait = turn()
+  const wait = yieldIfDue()
   expect(wait).toBeInstanceOf(Promise)
   await wait
   expect(other).toBe(true)
-  expect(turn()).toBeUndefined()
+  expect(yieldIfDue()).toBeUndefined()
 })

@@ -90,8 +90,8 @@ describe('the registry', () => {
     ['something is missing', record({ datasets: [missing] }), 'w', 0, true],
     ['it failed a moment ago', record(failure('registry-unavailable')), 'w', 0.9, false],
     ['it failed an hour ago', record(failure('registry-unavailable')), 'w', 1, true],
-    ['a person did not mend it for an hour', record(failure('registry-refused')), 'w', 23, false],
-    ['a person did not mend it for a day', record(failure('registry-refused')), 'w', 24, true],
+    ['a person did not fix it for an hour', record(failure('registry-refused')), 'w', 23, false],
+    ['a person did not fix it for a day', record(failure('registry-refused')), 'w', 24, true],
     ['the failure was about other files', record(failure('registry-refused')), 'x', 0, true],
     ['an operator has unregistered', record({ isUnregistered: true, datasets: [missing] }), 'x', 99, false],
   ])('is asked or left alone when %s', (_case, known, name, hours, due) => {

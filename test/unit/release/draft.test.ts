@@ -215,8 +215,8 @@ describe('a joined file', () => {
     await draft.seal('releases')
     const before = draft.id
     draft = await Draft.begin(folder(), '20261121T030000Z-2')
-    expect(await draft.carryPart('/1.xml', sha256(parts['/2.xml']), before)).toBe(false)
-    expect(await draft.carryPart('/1.xml', sha256(parts['/1.xml']), before)).toBe(true)
+    expect(await draft.linkPartFrom('/1.xml', sha256(parts['/2.xml']), before)).toBe(false)
+    expect(await draft.linkPartFrom('/1.xml', sha256(parts['/1.xml']), before)).toBe(true)
     await draft.carry('/all.xml', before)
     await draft.seal('releases')
     await rm(path.join(folder().releases, before), { recursive: true })

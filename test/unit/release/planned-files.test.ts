@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { noNotices } from '../../../src/kernel/notice.js'
 import { activityIndex } from '../../../src/release/plan/activity-index.js'
 import { bulkActivities } from '../../../src/release/plan/bulk-activities.js'
-import type { Dataset } from '../../../src/release/plan/dataset.js'
 import { descriptions } from '../../../src/release/plan/descriptions.js'
+import type { PlannedFile } from '../../../src/release/plan/planned-file.js'
 import { mappingConfig } from '../../support/builders.js'
 
 const generated = '2026-11-21T08:00:00Z' as Parameters<typeof bulkActivities>[1]
-const segment = (nth: number, changes: Partial<Dataset> = {}): Dataset => ({
+const segment = (nth: number, changes: Partial<PlannedFile> = {}): PlannedFile => ({
   ...{ path: `/iati/activities-${nth}.xml`, mediaType: 'application/xml', records: nth, fingerprint: `f${nth}` },
   ...{ notices: { ...noNotices, warnings: nth }, content: { kind: 'texts', texts: async function* () {} }, ...changes },
 })
@@ -60,7 +60,8 @@ describe('the index of all activities', () => {
 })
 
 describe('the descriptions of a release', () => {
-  const summary = (found: readonly Dataset[]) => found.map(({ path, mediaType, records }) => [path, mediaType, records])
+  const summary = (found: readonly PlannedFile[]) =>
+    found.map(({ path, mediaType, records }) => [path, mediaType, records])
   const written = [
     ['/data/datapackage.json', 'application/json; charset=utf-8', 1],
     ['/data/catalog.jsonld', 'application/ld+json', 1],

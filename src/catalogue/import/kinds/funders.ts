@@ -4,7 +4,7 @@ import { countryNameOf } from '../country-names.js'
 import * as type from '../field-types.js'
 import type { KindFields } from '../fields.js'
 import { defineKind, type RecordOutcome } from '../kind.js'
-import { partyFields } from './organizations.js'
+import { partyFields } from './organisations.js'
 
 export const funderKindFields = {
   id: {

@@ -25,7 +25,7 @@ const mostMended = 1_000
  * The hits as they are now, made of the hits as they were by looking at the projects that changed since; undefined when
  * those are too many.
  */
-export async function mendProjectHits(
+export async function updateProjectHits(
   db: Db,
   search: ProjectSearch,
   hits: ProjectHits,

@@ -1,6 +1,6 @@
 import { Tokenizer, TokenizerError, TokenParser, TokenParserError, TokenType } from '@streamparser/json'
 import { type FieldProblem, ServiceError } from '../../../kernel/errors.js'
-import { inTurns } from '../../../kernel/turns.js'
+import { createYielder } from '../../../kernel/yielder.js'
 import { type ListNames, projectList } from '../names.js'
 import { type ParsedValue, storableText, type ValueLimits, valueLimits } from './parsed-value.js'
 
@@ -39,13 +39,13 @@ export function parseJson(body: Uint8Array, limits: ValueLimits, kind: Kind = 'r
 }
 
 /** The same of a document of any size; other work of the process gets turns. */
-export async function parseJsonInTurns(body: Uint8Array, limits: ValueLimits): Promise<JsonItem> {
-  const turn = inTurns()
+export async function parseLargeJson(body: Uint8Array, limits: ValueLimits): Promise<JsonItem> {
+  const yieldIfDue = createYielder()
   const steps = parseSteps(body, limits, 'record')
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
-    await turn()
+    await yieldIfDue()
   }
 }
 

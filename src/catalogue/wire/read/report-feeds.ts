@@ -2,9 +2,9 @@ import { parseWireDateTime } from '../../../kernel/dates.js'
 import type { FieldProblem } from '../../../kernel/errors.js'
 import type { ReportRecord } from '../../../kernel/record.js'
 import { reportHtmlProblem, sanitizeReportHtml } from '../../../kernel/report-html.js'
-import { inTurns } from '../../../kernel/turns.js'
 import type { Element } from '../../../kernel/xml/element.js'
 import { escapeText, writeElement } from '../../../kernel/xml/writer.js'
+import { createYielder } from '../../../kernel/yielder.js'
 import { isObject, objectsOf, type ParsedValue, storableText } from './parsed-value.js'
 import { firstCharacter, parseXml, readDocument, unusable } from './upstream-documents.js'
 
@@ -28,7 +28,7 @@ export type FeedEntry = {
  */
 export async function readReportFeed(body: Buffer): Promise<ReportReading> {
   const { base, entries } = await (firstCharacter(body) === '<' ? fromAtom(body) : fromJson(body))
-  const turn = inTurns()
+  const yieldIfDue = createYielder()
   const problems: FieldProblem[] = []
   const reports: ReportRecord[] = []
   let charactersLeft = mostHtmlCharacters
@@ -38,7 +38,7 @@ export async function readReportFeed(body: Buffer): Promise<ReportReading> {
       reports.push(reading)
       charactersLeft -= entry.html.length
     } else problems.push({ ...reading, field: `entry ${index + 1}/${reading.field}` })
-    await turn()
+    await yieldIfDue()
   }
   return { reports, problems }
 }

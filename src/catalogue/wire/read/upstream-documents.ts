@@ -2,7 +2,7 @@ import { ServiceError } from '../../../kernel/errors.js'
 import type { Attributes, Element } from '../../../kernel/xml/element.js'
 import { type StreamOptions, streamElements, type XmlLimits } from '../../../kernel/xml/reader.js'
 import type { ListNames } from '../names.js'
-import { parseJsonInTurns } from './json-reader.js'
+import { parseLargeJson } from './json-reader.js'
 import {
   fromContent,
   fromElement,
@@ -31,7 +31,7 @@ export async function readDocument(body: Buffer): Promise<ParsedObject> {
   if (first !== '{') {
     throw unusable(first === undefined ? 'nothing' : `text that begins with ${JSON.stringify(first)}`)
   }
-  const item = await asUpstream(() => parseJsonInTurns(body, jsonLimits))
+  const item = await asUpstream(() => parseLargeJson(body, jsonLimits))
   if ('value' in item && isObject(item.value)) return item.value
   throw unusable(`JSON that is not accepted: ${'problem' in item ? item.problem.expected : 'not an object'}`)
 }

@@ -4,7 +4,7 @@ import { projectNames, summaryNames } from '../names.js'
 import { countryRecord } from './country.js'
 import { fieldTexts, joinFields, type WireField, wireFields } from './fields.js'
 import { mainImage } from './image.js'
-import { organizationRecord } from './organization.js'
+import { organisationRecord } from './organisation.js'
 import { themeRecord } from './theme.js'
 import {
   dateTime,
@@ -28,7 +28,7 @@ export const projectRecordVersion = 2
 
 /** Fields whose value is not the project's own field of that name. */
 const derived: Readonly<Record<string, WireField<ProjectGraph>['valueIn']>> = {
-  organization: ({ organisation }) => organisation && organizationRecord(organisation),
+  organization: ({ organisation }) => organisation && organisationRecord(organisation),
   // Importers look the name up in the list of themes, so its spelling there wins.
   themeName: ({ project, themes }) => string(themes[0]?.name ?? project.themeName ?? ''),
   country: ({ project, countries }) => string(project.countryName ?? countries[0]?.name ?? ''),

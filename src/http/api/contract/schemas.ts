@@ -1,5 +1,5 @@
-import { organizationNames, projectNames, summaryNames, wireNameOf } from '../../../catalogue/wire/names.js'
-import { errorCatalogue } from '../../../kernel/errors.js'
+import { organisationNames, projectNames, summaryNames, wireNameOf } from '../../../catalogue/wire/names.js'
+import { errorKinds } from '../../../kernel/errors.js'
 import type { AnyFieldTable } from '../../../kernel/field-table.js'
 import { organisationFields, projectFields, renditions } from '../../../kernel/project.js'
 import { arrayOf, type OpenApiSchema, objectOf, ref, values, wrapperOf } from './openapi-schema.js'
@@ -27,7 +27,7 @@ const projectValues: Readonly<Record<string, OpenApiSchema>> = {
   ...{ themes, countries },
 }
 
-const organizationValues: Readonly<Record<string, OpenApiSchema>> = {
+const organisationValues: Readonly<Record<string, OpenApiSchema>> = {
   ...{ totalProjects: integer, activeProjects: integer, iso3166CountryCode: countryCode, themes, countries },
 }
 
@@ -93,7 +93,7 @@ export const schemas: Readonly<Record<string, OpenApiSchema>> = {
   Project: objectOf(project, { xml: { name: 'project' } }),
   ProjectSummary: objectOf(summary, { xml: { name: 'project' } }),
   ProjectId: objectOf({ id: integer }),
-  Organization: objectOf(recordOf(organizationNames, organisationFields, organizationValues), {
+  Organization: objectOf(recordOf(organisationNames, organisationFields, organisationValues), {
     xml: { name: 'organization' },
   }),
   Theme: objectOf({ id: text, name: text }),
@@ -157,7 +157,7 @@ export const schemas: Readonly<Record<string, OpenApiSchema>> = {
       error_code: {
         type: 'integer',
         description: 'The HTTP status.',
-        enum: [...new Set([...Object.values(errorCatalogue).map((entry) => entry.status), 416])].sort(),
+        enum: [...new Set([...Object.values(errorKinds).map((entry) => entry.status), 416])].sort(),
       },
       errors: objectOf({
         error: { ...arrayOf(objectOf({ error_message: text, 'error_number?': errorNumber })), minItems: 1 },

@@ -68,7 +68,7 @@ async function hashNew(
   { id, email }: { readonly id: number; readonly email: string },
   { newPassword, address }: NewPassword,
 ): Promise<string> {
-  return await passwords.inTurn(askersOf(address, `account ${id}`), () =>
+  return await passwords.limitedFor(askersOf(address, `account ${id}`), () =>
     toPasswordHash(passwords, { email, password: newPassword }, 'new_password'),
   )
 }

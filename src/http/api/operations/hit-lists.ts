@@ -1,18 +1,18 @@
 import type { ProjectHits } from '../../../catalogue/sql/ready-texts/project-hits.js'
 import {
   findProjectHits,
-  mendProjectHits,
   type ProjectSearch,
+  updateProjectHits,
 } from '../../../catalogue/sql/ready-texts/project-search.js'
 import type { Clock } from '../../../kernel/dates.js'
 import type { Store } from '../../../platform/database/store.js'
-import { createFairTurns } from './fair-turns.js'
+import { createFairQueue } from './fair-queue.js'
 
 /** Where and when hits are found: `searches` has separate connections, so that slow searches delay no other read. */
 export type HitListDeps = { readonly store: Store; readonly searches: Store; readonly clock: Clock }
 
 /**
- * The hits of a search, found where they are not remembered, and mended where they are `outdated`. Whoever reads them
+ * The hits of a search, found where they are not remembered, and updated where they are `outdated`. Whoever reads them
  * checks that they still hold. The work ends when every `signal` that waits for it is aborted.
  */
 export type FindHits = (
@@ -43,7 +43,7 @@ export function createHitLists({ store, searches, clock }: HitListDeps, mostByte
   // Those used last are last.
   const lists = new Map<string, HitList>()
   const most = searches.connections
-  const inTurn = createFairTurns({ most, each: Math.max(1, most - 1), waiting: 64, waitMs: 5_000 })
+  const fairly = createFairQueue({ most, each: Math.max(1, most - 1), waiting: 64, waitMs: 5_000 })
   let bytes = 0
   const remove = (key: string, list: HitList) => {
     if (lists.get(key) !== list) return
@@ -61,8 +61,8 @@ export function createHitLists({ store, searches, clock }: HitListDeps, mostByte
   }
   const start = (key: string, account: number, search: ProjectSearch, outdated: ProjectHits | undefined) => {
     const work = async (signal: AbortSignal) =>
-      (outdated && (await mendProjectHits(store.db, search, outdated))) ??
-      (await inTurn(account, () => searches.abortable(signal, (db) => findProjectHits(db, search))))
+      (outdated && (await updateProjectHits(store.db, search, outdated))) ??
+      (await fairly(account, () => searches.abortable(signal, (db) => findProjectHits(db, search))))
     const forget = () => remove(key, list)
     const { result, share } = shareWork(work, forget)
     const list: HitList = { hits: share, until: clock().getTime() + rememberedMs }

@@ -37,7 +37,7 @@ export async function registerAccount(
   await countRequest(store, 'new-account', placeOf(address), clock())
   const invited = config.registration === 'invite' ? await findInvitation(deps, email, invitation) : undefined
   const user: NewApiUser = { email, password, tokenTimeoutSeconds: config.tokenTimeoutSeconds }
-  const account = await passwords.inTurn(askersOf(address), () => toNewAccount(passwords, user))
+  const account = await passwords.limitedFor(askersOf(address), () => toNewAccount(passwords, user))
   if (!config.sendsMail) {
     const accountId = await store.transaction((db) =>
       create(deps, db, { ...account, invitationId: invited?.id, address }),
@@ -66,7 +66,7 @@ export async function verifyAccount(
   await countRequest(store, 'code', placeOf(address), clock())
   const found = await findCode(store.db, { purpose: 'verification', code, at: clock() })
   const isTheirs = found?.email?.toLowerCase() === email.trim().toLowerCase()
-  const matches = await passwords.inTurn(askersOf(address), () =>
+  const matches = await passwords.limitedFor(askersOf(address), () =>
     passwords.verify(isTheirs ? found?.passwordHash : undefined, password),
   )
   const { email: stored, passwordHash } = found ?? {}

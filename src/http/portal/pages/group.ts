@@ -1,7 +1,7 @@
-import type { Group, GroupKind } from '../catalogue.js'
 import { barList } from '../charts/bars.js'
 import { worldMap } from '../charts/world-map.js'
 import { type Html, html } from '../html.js'
+import type { Group, GroupKind } from '../project-index.js'
 import {
   countryName,
   countText,
@@ -30,8 +30,8 @@ const shownBars = 12
 
 /** `/countries/{code}` and its like: totals and projects of a group; undefined when nothing is in it. */
 export function groupPage(view: View, kind: GroupPageKind, key: string): PageBody | undefined {
-  const { words, catalogue } = view
-  const group = catalogue.groups[kind].get(key)
+  const { words, projectIndex } = view
+  const group = projectIndex.groups[kind].get(key)
   if (!group) return undefined
   const name = nameOf(view, kind, group)
   const label = {
@@ -62,9 +62,9 @@ function nameOf(view: View, kind: GroupPageKind, { key, name }: Group): string {
 }
 
 function breakdowns(view: View, kind: GroupPageKind, group: Group): Html {
-  const { words, catalogue } = view
+  const { words, projectIndex } = view
   const bars = (of: GroupKind, title: string, name: (group: Group) => string, href: (key: string) => string) => {
-    const all = catalogue
+    const all = projectIndex
       .sharedWith(group, of)
       .sort((a, b) => b.count - a.count || (a.group.key < b.group.key ? -1 : 1))
       .slice(0, shownBars)
@@ -78,7 +78,7 @@ function breakdowns(view: View, kind: GroupPageKind, group: Group): Html {
     )
     return html`<section><h2>${title}</h2>${list}</section>`
   }
-  const map = catalogue.sharedWith(group, 'countries').map(({ group: { key }, count }) => ({
+  const map = projectIndex.sharedWith(group, 'countries').map(({ group: { key }, count }) => ({
     code: key,
     name: countryName(view, key),
     count,

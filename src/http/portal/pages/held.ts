@@ -41,13 +41,13 @@ ${rows.length === 0 ? html`<p>${none}</p>` : table(held.title, [held.project, he
 ${count > projects.length ? html`<p>${changes.shown(countText(view, projects.length))}</p>` : undefined}`
 }
 
-/** The content of `/held/{id}`: why a project is not published as it is, and how to mend it. For operators too. */
+/** The content of `/held/{id}`: why a project is not published as it is, and how to fix it. For operators too. */
 export function heldReasons(view: Reader, project: HeldProject): Html {
   const { held } = view.words
   const reasons = project.notices.map(
     ({ code, rule, path, detail, fields }) => html`<section class="panel"><h2 lang="en">${rule}</h2>
 <dl class="facts"><dt>${held.place}</dt><dd><code>${path}</code></dd><dt>${held.value}</dt><dd lang="en">${detail}</dd>
-<dt>${held.mend}</dt><dd>${fields.length === 0 ? held.mendElse : held.mendFields(fields.join(', '))}</dd><dt>${held.code}</dt><dd><code>${code}</code></dd></dl></section>
+<dt>${held.fix}</dt><dd>${fields.length === 0 ? held.fixElse : held.fixFields(fields.join(', '))}</dd><dt>${held.code}</dt><dd><code>${code}</code></dd></dl></section>
 `,
   )
   return html`<p class="lead">${stateOf(view, project)} ${held.since}: ${sinceOf(view, project)}</p>

@@ -1,9 +1,9 @@
 import { feedListPath, isReportArchive, reportsFeedPath } from '../../../iati/addresses.js'
-import { currenciesOf, type Group } from '../catalogue.js'
 import { barList, monthBars } from '../charts/bars.js'
 import { worldMap } from '../charts/world-map.js'
 import { type Html, html } from '../html.js'
 import { datasetOf } from '../linked-data.js'
+import { currenciesOf, type Group } from '../project-index.js'
 import { readReports, type ShownReport } from '../read-reports.js'
 import {
   countryName,
@@ -31,8 +31,8 @@ const shownReports = 5
 
 /** `/`: what this publisher does. */
 export async function homePage(view: View): Promise<PageBody> {
-  const { words, catalogue, publisherName, release } = view
-  const { countries, organisations } = catalogue.groups
+  const { words, projectIndex, publisherName, release } = view
+  const { countries, organisations } = projectIndex.groups
   const reports = await readReports(release, reportsFeedPath)
   const title = `${publisherName}: ${words.openData}`
   const description = words.home.intro(publisherName)
@@ -47,16 +47,16 @@ ${await datasetOf(release, { baseUrl: view.baseUrl, name: title, description })}
     main: html`<div class="hero"><div><h1 dir="auto">${publisherName}</h1>
 <p class="lead">${words.home.intro(publisherName)}</p>
 <p class="kind">${words.home.published} ${shortDay(view, release.manifest.generated)}</p></div>${mosaic(view)}</div>
-<dl class="tiles">${tile(words.nav.projects, countText(view, catalogue.all.places.length))}
+<dl class="tiles">${tile(words.nav.projects, countText(view, projectIndex.all.places.length))}
 ${tile(words.home.countries, countText(view, countries.size))}
 ${tile(words.home.partners, countText(view, organisations.size))}
-${sumTiles(view, catalogue.all)}</dl>
+${sumTiles(view, projectIndex.all)}</dl>
 ${whereSection(view)}
 ${monthSection(view)}
 <div class="halves">${groupSection(view, 'sectors', 'sectors', (group) => sectorName(view, group.key))}
 ${groupSection(view, 'themes', 'themes', (group) => group.name)}</div>
 <h2>${words.home.newest}</h2>
-${projectCards(view, catalogue.all.places.slice(0, shownProjects))}
+${projectCards(view, projectIndex.all.places.slice(0, shownProjects))}
 <p><a href="${to(view, 'projects')}">${words.home.all}</a></p>
 ${reportSection(view, reports)}
 ${fileSection(view)}
@@ -67,17 +67,17 @@ ${fileSection(view)}
 
 /** Pictures of the newest projects that this service has; decoration, as their projects are listed below. */
 function mosaic(view: View): Html | undefined {
-  const pictures = view.catalogue.all.places
+  const pictures = view.projectIndex.all.places
     .slice(0, searchedForPictures)
-    .flatMap((place) => localAddress(view, view.catalogue.entry(place).picture) ?? [])
+    .flatMap((place) => localAddress(view, view.projectIndex.entry(place).picture) ?? [])
     .slice(0, 3)
   if (pictures.length < 3) return undefined
   return html`<div class="mosaic">${pictures.map((picture) => html`<img src="${picture}" alt="" width="480" height="320">`)}</div>`
 }
 
 function whereSection(view: View): Html {
-  const { words, catalogue } = view
-  const groups = [...catalogue.groups.countries.values()].sort((a, b) => b.places.length - a.places.length)
+  const { words, projectIndex } = view
+  const groups = [...projectIndex.groups.countries.values()].sort((a, b) => b.places.length - a.places.length)
   const countries = groups.map(({ key, places }) => ({
     code: key,
     name: countryName(view, key),
@@ -94,8 +94,8 @@ ${figures(view, table(words.home.where, [words.home.country, words.nav.projects]
 }
 
 function monthSection(view: View): Html {
-  const { words, index, catalogue } = view
-  const [currency] = currenciesOf(catalogue.all.sums)
+  const { words, index, projectIndex } = view
+  const [currency] = currenciesOf(projectIndex.all.sums)
   if (currency === undefined) return html``
   const points = monthPoints(index.months, currency, shownMonths)
   return html`<h2>${words.home.byMonth}</h2>
@@ -105,7 +105,7 @@ ${figures(view, monthTable(view, index.months, words.home.byMonth, shownMonths))
 
 // The anchor `themes` must stay: it is the vocabulary-uri of sectors in published files.
 function groupSection(view: View, kind: 'sectors' | 'themes', address: string, name: (group: Group) => string): Html {
-  const groups = [...view.catalogue.groups[kind].values()].sort((a, b) => b.places.length - a.places.length)
+  const groups = [...view.projectIndex.groups[kind].values()].sort((a, b) => b.places.length - a.places.length)
   const bars = groups.map((group) => ({
     name: name(group),
     href: to(view, address, group.key),

@@ -26,7 +26,7 @@ export function projectCard(view: View, entry: ActivityEntry, level: 'h2' | 'h3'
 
 export function projectCards(view: View, places: readonly number[], level: 'h2' | 'h3' = 'h3'): Html {
   return html`<ul class="cards">
-${places.map((place) => projectCard(view, view.catalogue.entry(place), level))}</ul>`
+${places.map((place) => projectCard(view, view.projectIndex.entry(place), level))}</ul>`
 }
 
 /** The path of an address of this service; undefined for other hosts, from which pages load nothing. */

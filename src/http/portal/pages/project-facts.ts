@@ -1,5 +1,5 @@
-import { organisationId } from '../catalogue.js'
 import { type Html, html } from '../html.js'
+import { organisationId } from '../project-index.js'
 import type { ShownProject } from '../read-project.js'
 import { child, children, narrativeText } from '../record.js'
 import { codeHtml, countryName, dayText, statusName, to } from '../view.js'

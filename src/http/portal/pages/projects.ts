@@ -1,5 +1,5 @@
-import type { Catalogue, Filter, Group } from '../catalogue.js'
 import { type Html, html } from '../html.js'
+import type { Filter, Group, ProjectIndex } from '../project-index.js'
 import { countryName, countText, type Language, type PageBody, sectorName, statusName, to, type View } from '../view.js'
 import { projectCards } from './parts.js'
 
@@ -11,7 +11,7 @@ export type ListQuery = { readonly [Name in (typeof listParameters)[number]]?: s
 
 /** `/projects`: all projects, or those that fit. */
 export function projectsPage(view: View, query: ListQuery): PageBody {
-  const { words, catalogue } = view
+  const { words, projectIndex } = view
   const filter: Filter = {
     ...(query.q && { words: query.q }),
     ...(query.country && { countries: query.country }),
@@ -20,7 +20,7 @@ export function projectsPage(view: View, query: ListQuery): PageBody {
     ...(query.status && { statuses: query.status }),
     ...(query.organisation && { organisations: query.organisation }),
   }
-  const found = catalogue.find(filter)
+  const found = projectIndex.find(filter)
   const pages = Math.max(1, Math.ceil(found.length / pageSize))
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page) || 1)))
   const shown = found.slice((page - 1) * pageSize, page * pageSize)
@@ -38,7 +38,7 @@ ${pages > 1 ? pager(view, query, page, pages) : undefined}`,
 }
 
 function form(view: View, query: ListQuery): Html {
-  const { words, catalogue } = view
+  const { words, projectIndex } = view
   const choices = choicesOf(view)
   const kept = (['sector', 'organisation'] as const).flatMap((name) =>
     query[name] ? html`<input type="hidden" name="${name}" value="${query[name]}">` : [],
@@ -49,20 +49,20 @@ ${choice(view, 'country', words.list.country, query.country, choices.countries)}
 ${choice(view, 'theme', words.list.theme, query.theme, choices.themes)}
 ${choice(view, 'status', words.list.status, query.status, choices.statuses)}
 ${kept}<div><button>${words.list.show}</button></div></form>
-${[query.sector && sectorName(view, query.sector), query.organisation && catalogue.groups.organisations.get(query.organisation)?.name].filter((name) => name).map((name) => html`<p><span class="badge" dir="auto">${name}</span></p>`)}`
+${[query.sector && sectorName(view, query.sector), query.organisation && projectIndex.groups.organisations.get(query.organisation)?.name].filter((name) => name).map((name) => html`<p><span class="badge" dir="auto">${name}</span></p>`)}`
 }
 
 type Option = { readonly key: string; readonly name: string }
 type Choices = { readonly countries: Option[]; readonly themes: Option[]; readonly statuses: Option[] }
 
 // Sorting names by the rules of a language takes longer than the rest of a page.
-const knownChoices = new WeakMap<Catalogue, Partial<Record<Language, Choices>>>()
+const knownChoices = new WeakMap<ProjectIndex, Partial<Record<Language, Choices>>>()
 
 function choicesOf(view: View): Choices {
-  const { catalogue, language } = view
-  const known = knownChoices.get(catalogue) ?? {}
-  knownChoices.set(catalogue, known)
-  const { countries, themes, statuses } = catalogue.groups
+  const { projectIndex, language } = view
+  const known = knownChoices.get(projectIndex) ?? {}
+  knownChoices.set(projectIndex, known)
+  const { countries, themes, statuses } = projectIndex.groups
   known[language] ??= {
     countries: sorted(language, countries, ({ key }) => countryName(view, key)),
     themes: sorted(language, themes, ({ name }) => name),

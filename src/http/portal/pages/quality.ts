@@ -181,11 +181,11 @@ function timeliness(view: View, { changedIn, activities }: Quality): Html {
 }
 
 function codeLists(view: View): Html {
-  const { words, catalogue } = view
+  const { words, projectIndex } = view
   const lists = [
-    ['Country', catalogue.groups.countries],
-    ['Sector', catalogue.groups.sectors],
-    ['ActivityStatus', catalogue.groups.statuses],
+    ['Country', projectIndex.groups.countries],
+    ['Sector', projectIndex.groups.sectors],
+    ['ActivityStatus', projectIndex.groups.statuses],
   ] as const
   const rows = lists.map(([list, groups]) => {
     const on = [...groups.keys()].filter((code) => isActiveCode(list, code)).length

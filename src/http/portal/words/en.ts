@@ -273,9 +273,9 @@ export const en = {
     reasons: 'Reasons',
     place: 'Place in the record',
     value: 'What was expected, and what came',
-    mend: 'How to mend it',
-    mendFields: (fields: string) => `Correct ${fields}, as giving import names these fields, then run giving publish.`,
-    mendElse:
+    fix: 'How to fix it',
+    fixFields: (fields: string) => `Correct ${fields}, as giving import names these fields, then run giving publish.`,
+    fixElse:
       'No imported field is written there: look at the configuration with giving doctor, then run giving publish.',
     code: 'Code',
   },

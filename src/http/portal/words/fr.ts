@@ -277,9 +277,9 @@ export const fr: Words = {
     reasons: 'Raisons',
     place: 'Endroit dans l’enregistrement',
     value: 'Ce qui était attendu, et ce qui est venu',
-    mend: 'Comment le corriger',
-    mendFields: (fields) => `Corriger ${fields}, champs tels que giving import les nomme, puis lancer giving publish.`,
-    mendElse:
+    fix: 'Comment le corriger',
+    fixFields: (fields) => `Corriger ${fields}, champs tels que giving import les nomme, puis lancer giving publish.`,
+    fixElse:
       'Aucun champ importé n’est écrit là : voir la configuration avec giving doctor, puis lancer giving publish.',
     code: 'Code',
   },

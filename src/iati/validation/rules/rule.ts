@@ -1,12 +1,12 @@
 import type { Element } from '../../../kernel/xml/element.js'
-import type { CatalogueEntry } from '../notice-kind.js'
+import type { DocumentedNotice } from '../notice-kind.js'
 import type { RecordView } from '../view.js'
 
 /** Reports a violation at an element or one of its attributes; `detail` says what was expected and what came. */
 export type Report = (element: Element, detail: string, attribute?: string) => void
 
-/** One rule beyond the schema: its entry in the catalogue and the function that looks for violations. */
-export type Rule = CatalogueEntry & {
+/** One rule beyond the schema: its notice and the function that looks for violations. */
+export type Rule = DocumentedNotice & {
   /** Stable; `docs/notices.md` lists it. */
   readonly code: string
   readonly check: (record: RecordView, report: Report) => void

@@ -1,6 +1,6 @@
 import type braintree from 'braintree'
 import { type Decimal, parseDecimal } from '../../../kernel/money.js'
-import type { ChargeProgress, ChargeState, Dispute, DisputeStatus, GivenBack } from '../gateway.js'
+import type { ChargeProgress, ChargeState, Dispute, DisputeStatus, ProcessorRefund } from '../gateway.js'
 import { UnclearAnswer } from '../processor-calls.js'
 
 /** What is read of a transaction; the types of the library lack some of it. */
@@ -38,7 +38,7 @@ export async function readBraintreeCharge(
 ): Promise<ChargeState | undefined> {
   const sale = await find(chargeId)
   if (sale?.type !== 'sale') return undefined
-  const refunds: GivenBack[] = []
+  const refunds: ProcessorRefund[] = []
   for (const id of sale.refundIds ?? []) {
     const refund = await find(id)
     if (!refund || returned.has(refund.status) || declined.has(refund.status)) continue

@@ -2,11 +2,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { csvRows, readCsvHeader } from '../../../../src/catalogue/import/csv-rows.js'
 import { schemaOf, templateOf } from '../../../../src/catalogue/import/describe-kind.js'
-import { kindDoor } from '../../../../src/catalogue/import/door.js'
 import type { FileRecord } from '../../../../src/catalogue/import/file-record.js'
 import { jsonLines } from '../../../../src/catalogue/import/json-lines.js'
 import type { ImportSaving, Kind } from '../../../../src/catalogue/import/kind.js'
 import { findKind, kinds } from '../../../../src/catalogue/import/kinds.js'
+import { importerOfKind } from '../../../../src/catalogue/import/record-importer.js'
 import { day, usd } from '../../../support/builders.js'
 import { importDocument } from '../../../support/import-document.js'
 import { readProjectFile } from '../../../support/markdown-table.js'
@@ -42,7 +42,7 @@ describe.each(kinds.map((kind: Kind) => [kind.name, kind] as const))('%s', (_nam
     const records = await readCsv(kind, templateOf(kind))
     expect(records).toHaveLength(2)
     for (const record of records) {
-      const reading = kindDoor(kind).read(recordOf(record) ?? null, saving)
+      const reading = importerOfKind(kind).read(recordOf(record) ?? null, saving)
       expect('problems' in reading ? reading.problems : []).toEqual([])
     }
   })

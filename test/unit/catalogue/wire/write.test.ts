@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { organizationList, projectList } from '../../../../src/catalogue/wire/names.js'
+import { organisationList, projectList } from '../../../../src/catalogue/wire/names.js'
 import { fieldTexts, joinFields, wireFields } from '../../../../src/catalogue/wire/write/fields.js'
 import { imageLinks } from '../../../../src/catalogue/wire/write/image.js'
 import { joinRecords, listDocument, recordDocument } from '../../../../src/catalogue/wire/write/list.js'
-import { organizationTexts } from '../../../../src/catalogue/wire/write/organization.js'
+import { organisationTexts } from '../../../../src/catalogue/wire/write/organisation.js'
 import { projectIdRecord, projectTexts } from '../../../../src/catalogue/wire/write/project.js'
 import {
   boolean,
@@ -49,7 +49,7 @@ describe('a list', () => {
   })
 
   it('has names of its own for other records', () => {
-    expect(text(listDocument('json', organizationList, { records: '1', next: 2 }))).toBe(
+    expect(text(listDocument('json', organisationList, { records: '1', next: 2 }))).toBe(
       '{"organizations":{"hasNext":true,"nextOrgId":2,"organization":[1]}}',
     )
   })
@@ -236,7 +236,7 @@ describe('an organisation', () => {
       ...{ id: 7, name: 'Trust', totalProjects: 3, activeProjects: 2 },
       ...{ themes: [{ id: 't', name: 'Water' }], countries: [{ code: 'KE', name: 'Kenya' }] },
     }
-    const { xml, json, ...others } = organizationTexts({ organisation: organisation as never, version: 4 })
+    const { xml, json, ...others } = organisationTexts({ organisation: organisation as never, version: 4 })
     expect(others).toEqual({ id: 7, version: 4 })
     expect(xml).toMatch(/^<organization><activeProjects>2<\/activeProjects>.*<totalProjects>3<\/totalProjects>/)
     expect(JSON.parse(json)).toMatchObject({

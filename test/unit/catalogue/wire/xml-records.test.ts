@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { organizationList } from '../../../../src/catalogue/wire/names.js'
+import { organisationList } from '../../../../src/catalogue/wire/names.js'
 import { fromElement } from '../../../../src/catalogue/wire/read/parsed-value.js'
 import { xmlRecords } from '../../../../src/catalogue/wire/read/xml-records.js'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
 
-async function read(chunks: readonly string[], ...names: (typeof organizationList)[]) {
+async function read(chunks: readonly string[], ...names: (typeof organisationList)[]) {
   async function* source() {
     for (const chunk of chunks) yield Buffer.from(chunk)
   }
@@ -27,7 +27,7 @@ describe('the records of an XML document', () => {
       { line: 2, value: { id: '1', title: 'a' } },
     ])
     expect(await read(['<project>', '<id>1</id>', '</project>'])).toEqual([{ line: 1, value: { id: '1' } }])
-    expect(await read(['<organization><id>1</id></organization>'], organizationList)).toEqual([
+    expect(await read(['<organization><id>1</id></organization>'], organisationList)).toEqual([
       { line: 1, value: { id: '1' } },
     ])
   })

@@ -26,7 +26,7 @@ it('lists what is held, since when and for which reasons', () => {
   expect(page).toContain('Les 1 premiers')
 })
 
-it('says of each reason the rule, the place, the value and how to mend it', () => {
+it('says of each reason the rule, the place, the value and how to fix it', () => {
   const page = heldReasons(view('en'), project).html
   expect(page).toMatch(/<h2 lang="en">A text is missing\.<\/h2>.*<code>\/iati-activity\/title<\/code>/s)
   expect(page).toContain('expected a narrative, got &lt;script&gt;')

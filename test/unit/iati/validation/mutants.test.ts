@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { newIdentifier, toActivity } from '../../../../src/iati/mapping/activity.js'
-import { validateActivity, validateOrganisation, validationCatalogue } from '../../../../src/iati/validation/index.js'
+import { validateActivity, validateOrganisation, validationNotices } from '../../../../src/iati/validation/index.js'
 import type { IsoDate, IsoInstant } from '../../../../src/kernel/dates.js'
 import type { Element } from '../../../../src/kernel/xml/element.js'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
@@ -101,7 +101,7 @@ describe.skipIf(!official)('the official ruleset, run over every record and muta
         if (!made) continue
         for (const one of [made.sound, made.broken]) {
           const theirs = judge(one)
-          const ours = new Set(findings(one).flatMap((code) => validationCatalogue[code]?.official ?? []))
+          const ours = new Set(findings(one).flatMap((code) => validationNotices[code]?.official ?? []))
           for (const id of theirs) {
             seen.add(id)
             if (!ours.has(id)) missed.push(`${breaks} ${what}: ${id}`)
@@ -121,6 +121,6 @@ it('every mutant is tried', () => {
 })
 
 it('every mutant of an official rule gives a code that names the rule', () => {
-  const strangers = ruleMutants.filter(({ breaks, code }) => !validationCatalogue[code]?.official.includes(breaks))
+  const strangers = ruleMutants.filter(({ breaks, code }) => !validationNotices[code]?.official.includes(breaks))
   expect(strangers.map(({ breaks, code }) => `${breaks} ${code}`)).toEqual([])
 })

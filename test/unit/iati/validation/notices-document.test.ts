@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { mappingNotices } from '../../../../src/iati/mapping/notices.js'
-import { validationCatalogue } from '../../../../src/iati/validation/index.js'
+import { validationNotices } from '../../../../src/iati/validation/index.js'
 import { readFirstTable, readProjectFile } from '../../../support/markdown-table.js'
 
 const rows = [
@@ -12,7 +12,7 @@ const rows = [
     'mapping',
     '',
   ]),
-  ...Object.entries(validationCatalogue).map(
+  ...Object.entries(validationNotices).map(
     ([code, { severity, severityElsewhere = '', elsewhereOnlyOn, sentence, official }]) => [
       code,
       severity,

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { codeList } from '../../../../src/iati/standard/index.js'
-import { validationCatalogue } from '../../../../src/iati/validation/index.js'
+import { validationNotices } from '../../../../src/iati/validation/index.js'
 import { officialStandard } from '../../../support/borrowed-files.js'
 import { codeRows } from '../../../support/mutants/codes.js'
 import { ruleMutants } from '../../../support/mutants/index.js'
 import { officialFileRuleIds, officialRuleIds, readOfficialRuleset, rulesOf } from '../../../support/official-rules.js'
 
-const ours = Object.entries(validationCatalogue)
+const ours = Object.entries(validationNotices)
 const checked = new Set(ours.flatMap(([, { official }]) => official))
 
 describe('every rule of the official validator', () => {

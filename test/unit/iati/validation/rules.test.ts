@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { validateActivity, validateOrganisation, validationCatalogue } from '../../../../src/iati/validation/index.js'
+import { validateActivity, validateOrganisation, validationNotices } from '../../../../src/iati/validation/index.js'
 import { rules } from '../../../../src/iati/validation/rules/index.js'
 import type { IsoDate } from '../../../../src/kernel/dates.js'
 import { type Element, element, textElement } from '../../../../src/kernel/xml/element.js'
@@ -572,7 +572,7 @@ describe('the catalogue', () => {
   it('has each code once and one sentence for it', () => {
     const codes = rules.map(({ code }) => code)
     expect(new Set(codes).size).toBe(codes.length)
-    for (const [code, { sentence }] of Object.entries(validationCatalogue)) {
+    for (const [code, { sentence }] of Object.entries(validationNotices)) {
       expect(sentence, code).toMatch(/^[A-Z][^\n|]*\.$/)
       expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/)
     }

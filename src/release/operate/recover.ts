@@ -19,7 +19,7 @@ export type LiveState = {
  * database: an interrupted rollback is finished, and an older release that a writer switched to after it was cut off
  * gives way to the newer one. The caller holds the publishing lock.
  */
-export async function reconcile(deps: FolderDeps): Promise<LiveState> {
+export async function recoverLiveRelease(deps: FolderDeps): Promise<LiveState> {
   const { store, feedsDir, clock } = deps
   const folder = releaseFolder(feedsDir)
   const rollback = await findStandingRollback(store.db)

@@ -8,21 +8,21 @@ import type { Texts } from '../bytes/texts.js'
 /** One unchanging view of the store, and its connection for COPY. */
 export type Snapshot = { readonly db: Db; readonly client: Connection }
 
-/** A planned file of a release. `content` is not read when the live release has the same fingerprint. */
-export type Dataset = {
+/** A file that a release will have. `content` is not read when the live release has the same fingerprint. */
+export type PlannedFile = {
   readonly path: string
   readonly mediaType: string
   readonly records: number
   readonly fingerprint: string
   readonly notices: NoticeSummary
-  readonly content: DatasetContent
+  readonly content: PlannedContent
 }
 
 /**
- * The content of a file: texts from the run's snapshot of the store, the bytes of an earlier dataset of this release, the
- * records of earlier datasets one after the other, the index of their activities, or a table, joined from sections.
+ * The content of a file: texts from the run's snapshot of the store, the bytes of an earlier file of this release, the
+ * records of earlier files one after the other, the index of their activities, or a table, joined from sections.
  */
-export type DatasetContent =
+export type PlannedContent =
   | { readonly kind: 'texts'; readonly envelope?: FileEnvelope; readonly texts: (client: Connection) => Texts }
   | { readonly kind: 'same'; readonly as: string }
   | {
@@ -31,7 +31,7 @@ export type DatasetContent =
       readonly envelope: FileEnvelope
       readonly envelopeOfParts?: FileEnvelope
     }
-  | { readonly kind: 'index'; readonly files: readonly Dataset[] }
+  | { readonly kind: 'index'; readonly files: readonly PlannedFile[] }
   | TableContent
 
 export type TableContent = {

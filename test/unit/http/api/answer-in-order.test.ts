@@ -3,12 +3,12 @@ import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
-import { answerInTurn } from '../../../../src/http/api/answer-in-turn.js'
+import { answerInOrder } from '../../../../src/http/api/answer-in-order.js'
 
 /** A server that answers when the test says so. */
 async function serving(most: number) {
   const asked: { url: string; response: ServerResponse }[] = []
-  const handler = answerInTurn((request, response) => void asked.push({ url: request.url ?? '', response }), most)
+  const handler = answerInOrder((request, response) => void asked.push({ url: request.url ?? '', response }), most)
   const server = createServer(handler).listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => void server.close())

@@ -14,7 +14,7 @@ import { inPages } from './wiring/pages.js'
 import type { Runtime } from './wiring/runtime.js'
 
 /** `giving organizations`. */
-export function registerOrganizations(program: Command, { storeAction }: CommandLine): void {
+export function registerOrganisations(program: Command, { storeAction }: CommandLine): void {
   const organizations = program.command('organizations').description('the organisations of the store')
   organizations
     .command('list')

@@ -1,6 +1,6 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { createFairTurns } from '../../../../src/http/api/operations/fair-turns.js'
+import { createFairQueue } from '../../../../src/http/api/operations/fair-queue.js'
 
 /** Works that run until they are ended, in the order in which they started. */
 function works() {
@@ -20,9 +20,9 @@ function works() {
 
 describe('fair turns', () => {
   it('leave room for others, and let accounts take turns', async () => {
-    const inTurn = createFairTurns({ most: 3, each: 2, waiting: 10, waitMs: 60_000 })
+    const fairly = createFairQueue({ most: 3, each: 2, waiting: 10, waitMs: 60_000 })
     const { started, work, end } = works()
-    for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']) void inTurn(name.charCodeAt(0), work(name))
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']) void fairly(name.charCodeAt(0), work(name))
     await turn()
     expect(started).toEqual(['a1', 'a2', 'b1'])
     await end('a1')
@@ -34,38 +34,38 @@ describe('fair turns', () => {
   })
 
   it('continue after a failure, with all places', async () => {
-    const inTurn = createFairTurns({ most: 1, each: 1, waiting: 10, waitMs: 60_000 })
+    const fairly = createFairQueue({ most: 1, each: 1, waiting: 10, waitMs: 60_000 })
     const { started, work, end } = works()
-    const failed = inTurn(1, work('a1'))
-    const next = inTurn(1, work('a2'))
+    const failed = fairly(1, work('a1'))
+    const next = fairly(1, work('a2'))
     await turn()
     await Promise.all([expect(failed).rejects.toThrow('lost'), end('a1', new Error('lost'))])
     expect(started).toEqual(['a1', 'a2'])
     await end('a2')
     expect(await next).toBe('a2')
-    void inTurn(2, work('b1'))
+    void fairly(2, work('b1'))
     await turn()
     expect(started).toEqual(['a1', 'a2', 'b1'])
   })
 
   it('refuse an account more than it may wait with, and no other', async () => {
-    const inTurn = createFairTurns({ most: 2, each: 1, waiting: 1, waitMs: 60_000 })
+    const fairly = createFairQueue({ most: 2, each: 1, waiting: 1, waitMs: 60_000 })
     const { started, work } = works()
-    void inTurn(1, work('a1'))
-    void inTurn(1, work('a2'))
-    await expect(inTurn(1, work('a3'))).rejects.toMatchObject({ code: 'server-busy' })
-    void inTurn(2, work('b1'))
+    void fairly(1, work('a1'))
+    void fairly(1, work('a2'))
+    await expect(fairly(1, work('a3'))).rejects.toMatchObject({ code: 'server-busy' })
+    void fairly(2, work('b1'))
     await turn()
     expect(started).toEqual(['a1', 'b1'])
   })
 
   it('refuse what has waited too long when its turn comes, and continue', async () => {
-    const inTurn = createFairTurns({ most: 1, each: 1, waiting: 10, waitMs: 500 })
+    const fairly = createFairQueue({ most: 1, each: 1, waiting: 10, waitMs: 500 })
     const { started, work, end } = works()
-    void inTurn(1, work('a1'))
-    const late = inTurn(1, work('a2'))
+    void fairly(1, work('a1'))
+    const late = fairly(1, work('a2'))
     await sleep(600)
-    const soon = inTurn(2, work('b1'))
+    const soon = fairly(2, work('b1'))
     await Promise.all([expect(late).rejects.toMatchObject({ code: 'server-busy' }), end('a1')])
     await end('b1')
     expect(await soon).toBe('b1')

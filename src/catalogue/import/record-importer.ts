@@ -7,14 +7,14 @@ import { clearFields } from './clear-fields.js'
 import { type ClearedRow, readRow, shown } from './fields.js'
 import { newestInstant, toHashedRecord } from './hashed-record.js'
 import type { ImportSaving, Kind, RecordOutcome } from './kind.js'
-import { saveOrganizations } from './kinds/organizations.js'
+import { importOrganisations } from './kinds/organisations.js'
 import { toOutcomes } from './kinds/projects.js'
 
 /** A record that may be saved: rows of equal key are the same record. */
 export type ReadRecord = { readonly row: unknown; readonly key: string }
 
 /** How records of one form and kind are read and saved; every kind of input ends here. */
-export type Door = {
+export type RecordImporter = {
   readonly repeated: Kind['repeated']
   read(
     value: ParsedValue,
@@ -26,7 +26,7 @@ export type Door = {
 }
 
 /** Rows of a kind, from CSV or NDJSON. */
-export function kindDoor(kind: Kind): Door {
+export function importerOfKind(kind: Kind): RecordImporter {
   const keyOf = (row: Readonly<Record<string, unknown>>) => kind.key.map((name) => String(row[name] ?? '')).join(' ')
   return {
     repeated: kind.repeated,
@@ -46,7 +46,7 @@ export function kindDoor(kind: Kind): Door {
 }
 
 /** Project records of the wire format. */
-export const wireProjects: Door = {
+export const wireProjects: RecordImporter = {
   repeated: 'last',
   read: (value) => {
     const reading = parseProjectRecord(value)
@@ -66,15 +66,15 @@ export const wireProjects: Door = {
 }
 
 /** Organisation records of the wire format. */
-export const wireOrganisations: Door = {
+export const wireOrganisations: RecordImporter = {
   repeated: 'last',
   read: (value) => {
     const reading = parseOrganisationRecord(value)
     return 'problems' in reading ? reading : { row: reading.record, key: String(reading.record.id) }
   },
   save: async (db, rows, saving) => {
-    const records = rows as Parameters<typeof saveOrganizations>[1]
-    const outcomes = await saveOrganizations(db, records, saving)
+    const records = rows as Parameters<typeof importOrganisations>[1]
+    const outcomes = await importOrganisations(db, records, saving)
     return records.map(({ id }) => outcomes.get(id) ?? 'unchanged')
   },
 }

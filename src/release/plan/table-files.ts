@@ -3,7 +3,7 @@ import { type TableFormat, tableFormats, tablePath } from '../../iati/addresses.
 import { tables, tablesVersion } from '../../iati/tables/tables.js'
 import { noNotices } from '../../kernel/notice.js'
 import type { Segment } from '../sql/segments.js'
-import type { Dataset, TableSection } from './dataset.js'
+import type { PlannedFile, TableSection } from './planned-file.js'
 
 const mediaTypes = {
   csv: 'text/csv; charset=utf-8; header=present',
@@ -19,10 +19,10 @@ const segmentsOfSection = 4
  * The tables of what the activities say, in files of as many segments each, so that a file whose activities say the same in it
  * is carried over. A file is joined from sections, which are carried over as well.
  */
-export function tableDatasets(segments: readonly Segment[]): Dataset[] {
+export function tableFiles(segments: readonly Segment[]): PlannedFile[] {
   return groupsOf(segments, segmentsOfFile).flatMap(({ number, segments: ofFile }) =>
     tableFormats.flatMap((format) =>
-      tables.map((table, index): Dataset => {
+      tables.map((table, index): PlannedFile => {
         const path = tablePath(table.name, number, format)
         const sections = groupsOf(ofFile, segmentsOfSection).flatMap((section): TableSection[] => {
           if (countOf(section.segments, index) === 0) return []

@@ -1,8 +1,8 @@
-import { organizationList } from '../../../catalogue/wire/names.js'
+import { organisationList } from '../../../catalogue/wire/names.js'
 import { listDocument, recordDocument } from '../../../catalogue/wire/write/list.js'
 import { ref } from '../contract/openapi-schema.js'
 import type { ApiDeps } from '../deps.js'
-import { getOrganization, listOrganizations } from '../operations/organizations.js'
+import { getOrganization, listOrganizations } from '../operations/organisations.js'
 import { limitOf, modifiedSinceOf, parseCountryCode, pathDigits, pathId, queryValue, wholeNumberOf } from '../query.js'
 import type { Read } from './read-route.js'
 
@@ -25,7 +25,7 @@ const lists = [
 ] as const
 
 /** Public organisation reads (wire.md 7). */
-export function organizationReads({ store }: ApiDeps): Read[] {
+export function organisationReads({ store }: ApiDeps): Read[] {
   const tag = 'Organisations'
   const pages = lists.map(
     ({ which, id, suffix, summary }): Read => ({
@@ -47,7 +47,7 @@ export function organizationReads({ store }: ApiDeps): Read[] {
           limit: limitOf(request),
           modifiedSince: modifiedSinceOf(request),
         })
-        return { document: listDocument(format, organizationList, page), modifiedUntil }
+        return { document: listDocument(format, organisationList, page), modifiedUntil }
       },
     }),
   )

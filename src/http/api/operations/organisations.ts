@@ -5,14 +5,14 @@ import {
 } from '../../../catalogue/sql/ready-texts/organisation-pages.js'
 import type { WireFormat } from '../../../catalogue/sql/ready-texts/ready-texts.js'
 import { joinRecords } from '../../../catalogue/wire/write/list.js'
-import { organizationRecordVersion } from '../../../catalogue/wire/write/organization.js'
+import { organisationRecordVersion } from '../../../catalogue/wire/write/organisation.js'
 import { ServiceError } from '../../../kernel/errors.js'
 import type { Store } from '../../../platform/database/store.js'
 import type { ListedPage } from './list-projects.js'
 import { organisationTextsOf } from './ready-texts.js'
 
 /** Which page of which list; `nextOrgId` is an inclusive lower bound. */
-export type OrganizationListInput = OrganisationSelection & {
+export type OrganisationListInput = OrganisationSelection & {
   readonly nextOrgId: number
   readonly limit: number
   readonly format: WireFormat
@@ -21,9 +21,9 @@ export type OrganizationListInput = OrganisationSelection & {
 /** Lists organisations in id order. Throws `not-found` for an unknown theme, as lists of projects do. */
 export async function listOrganizations(
   store: Store,
-  { nextOrgId, format, ...selection }: OrganizationListInput,
+  { nextOrgId, format, ...selection }: OrganisationListInput,
 ): Promise<ListedPage> {
-  const wanted = { format, recordVersion: organizationRecordVersion }
+  const wanted = { format, recordVersion: organisationRecordVersion }
   const page = await selectOrganisationPage(store.db, { ...selection, ...wanted, from: nextOrgId })
   if (!page.themeKnown) throw new ServiceError('not-found', `there is no theme ${selection.themeId?.slice(0, 64)}`)
   const records = joinRecords(format, await organisationTextsOf(store, format, page.rows))
@@ -41,7 +41,7 @@ export async function getOrganization(
   const named = 'id' in by ? `organisation ${by.id}` : `organisation with the bridge id ${by.bridgeId.slice(0, 64)}`
   const notFound = () => new ServiceError('not-found', `there is no ${named}`)
   if ('bridgeId' in by && BigInt(by.bridgeId) > largestBridgeId) throw notFound()
-  const row = await findOrganisationRow(store.db, by, { format, recordVersion: organizationRecordVersion })
+  const row = await findOrganisationRow(store.db, by, { format, recordVersion: organisationRecordVersion })
   if (!row) throw notFound()
   const [text] = await organisationTextsOf(store, format, [row])
   if (text === undefined) throw notFound()

@@ -1,15 +1,15 @@
 import { ServiceError } from '../../../kernel/errors.js'
 
 /** Does the work of an account when it is that account's turn. */
-export type FairTurns = <T>(account: number, work: () => Promise<T>) => Promise<T>
+export type FairQueue = <T>(account: number, work: () => Promise<T>) => Promise<T>
 
-type FairTurnLimits = Readonly<Record<'most' | 'each' | 'waiting' | 'waitMs', number>>
+type FairQueueLimits = Readonly<Record<'most' | 'each' | 'waiting' | 'waitMs', number>>
 
 /**
  * Lets `most` works run at a time, of one account `each`. Accounts take turns: who waits with one work waits for no other
  * account's queue. Of one account `waiting` more may wait, each for `waitMs`; the rest is refused with `server-busy`.
  */
-export function createFairTurns({ most, each, waiting, waitMs }: FairTurnLimits): FairTurns {
+export function createFairQueue({ most, each, waiting, waitMs }: FairQueueLimits): FairQueue {
   const running = new Map<number, number>()
   // In the order of turns.
   const queues = new Map<number, (() => void)[]>()

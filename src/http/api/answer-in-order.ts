@@ -12,7 +12,7 @@ type Connection = Socket & { [waiting]?: (() => void)[] | undefined }
  * 9.3.2): what an answer needs (an open file, a statement, memory) is needed once for each connection. A connection with
  * more than `most` waiting requests is cut.
  */
-export function answerInTurn(answer: RequestListener, most: number): RequestListener {
+export function answerInOrder(answer: RequestListener, most: number): RequestListener {
   const start = (connection: Connection, request: IncomingMessage, response: ServerResponse) => {
     response.once('close', () => startNext(connection))
     answer(request, response as Parameters<RequestListener>[1])

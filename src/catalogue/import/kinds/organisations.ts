@@ -28,7 +28,7 @@ export const partyFields = {
   },
 } as const satisfies KindFields
 
-export const organizationKindFields = {
+export const organisationKindFields = {
   id: {
     type: type.identifier,
     required: true,
@@ -108,12 +108,12 @@ function plain<const Api extends string>(means: string, api: Api, example = '') 
   return { type: type.text, means, examples: [example, ''], api } as const
 }
 
-type OrganizationRow = RowOf<typeof organizationKindFields>
+type OrganisationRow = RowOf<typeof organisationKindFields>
 
 export const organizations = defineKind({
   name: 'organizations',
   means: 'Organizations that carry projects out.',
-  fields: organizationKindFields,
+  fields: organisationKindFields,
   key: ['id'],
   repeated: 'last',
   save: async (db, rows, saving) => {
@@ -131,13 +131,13 @@ export const organizations = defineKind({
       return []
     })
     const details = new Map(rows.map((row) => [row.id, row]))
-    const outcomes = await saveOrganizations(db, records, saving, details)
+    const outcomes = await importOrganisations(db, records, saving, details)
     return rows.map(({ id }) => unknown.get(id) ?? outcomes.get(id) ?? 'unchanged')
   },
 })
 
 /** Writes organisations and what only the operator says of them; returns the outcome of each by id. */
-export async function saveOrganizations(
+export async function importOrganisations(
   db: Db,
   records: readonly OrganisationRecord[],
   { source }: ImportSaving,
@@ -169,7 +169,7 @@ export async function saveOrganizations(
   return outcomes
 }
 
-function toRecord(row: OrganizationRow, themeIds: ReadonlyMap<string, string>): OrganisationRecord {
+function toRecord(row: OrganisationRow, themeIds: ReadonlyMap<string, string>): OrganisationRecord {
   const { orgRef, orgType, vetted: _vetted, country, themes = [], countries = [], ...fields } = row
   const ids = [...new Set(themes.map((theme) => themeIds.get(theme) ?? theme))]
   return {

@@ -15,7 +15,7 @@ export type Group = {
   readonly key: string
   /** As published; empty where the portal names codes itself. */
   readonly name: string
-  /** Places in the order of the catalogue, which is newest first. */
+  /** Places in the order of the index, which is newest first. */
   readonly places: number[]
   readonly sums: Map<string, Sums>
 }
@@ -35,7 +35,7 @@ const keptPlaces = 1_000_000
  * The projects of a release as lists show them: newest first, by group, with sums. It holds numbers and words of titles, and
  * reads an entry when it is shown.
  */
-export class Catalogue {
+export class ProjectIndex {
   readonly all: Group = emptyGroup('', '')
   readonly groups: Readonly<Record<GroupKind, Map<string, Group>>>
   /** The project of each of the platform's own pages about projects that this service shows. */
@@ -61,22 +61,22 @@ export class Catalogue {
     }
   }
 
-  static async of(index: ActivityIndex): Promise<Catalogue> {
-    const catalogue = new Catalogue(index)
+  static async of(index: ActivityIndex): Promise<ProjectIndex> {
+    const projectIndex = new ProjectIndex(index)
     const starts: string[] = []
     for (let row = 0; row < index.count; row++) {
       starts.push(index.entry(row).start ?? '')
       if (row % entriesTogether === 0) await nextTurn()
     }
-    catalogue.#rows = starts.map((_, row) => row).sort((a, b) => compare(starts[b], starts[a]) || b - a)
-    catalogue.#projects = new Float64Array(index.count)
-    for (const [place, row] of catalogue.#rows.entries()) {
+    projectIndex.#rows = starts.map((_, row) => row).sort((a, b) => compare(starts[b], starts[a]) || b - a)
+    projectIndex.#projects = new Float64Array(index.count)
+    for (const [place, row] of projectIndex.#rows.entries()) {
       const entry = index.entry(row)
-      catalogue.#add(entry, place)
-      catalogue.#words.add(searchable(`${entry.title} ${entry.partner?.name ?? ''}`))
+      projectIndex.#add(entry, place)
+      projectIndex.#words.add(searchable(`${entry.title} ${entry.partner?.name ?? ''}`))
       if (place % entriesTogether === 0) await nextTurn()
     }
-    return catalogue
+    return projectIndex
   }
 
   entry(place: number): ActivityEntry {

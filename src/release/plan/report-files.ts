@@ -18,7 +18,7 @@ import type { Texts } from '../bytes/texts.js'
 import { inOneBatch } from '../bytes/texts.js'
 import { copyFeedHeadsSql } from '../sql/renderings.js'
 import { archivedReports, currentReports, listReportArchives } from '../sql/report-archives.js'
-import type { Dataset } from './dataset.js'
+import type { PlannedFile } from './planned-file.js'
 
 const mediaType = 'application/atom+xml; charset=utf-8'
 
@@ -26,7 +26,7 @@ const mediaType = 'application/atom+xml; charset=utf-8'
  * The feed of all reports and its archives (RFC 5005). The fingerprint of an archive comes from the digests of its reports,
  * so that its text is generated only when it changed.
  */
-export async function reportDatasets(config: MappingConfig, db: Db): Promise<Dataset[]> {
+export async function reportFiles(config: MappingConfig, db: Db): Promise<PlannedFile[]> {
   const feedConfig = toFeedConfig(config)
   const archives = await listReportArchives(db)
   const reports = await sanitizeReports(await currentReports(db))
@@ -42,7 +42,7 @@ export async function reportDatasets(config: MappingConfig, db: Db): Promise<Dat
       notices: noNotices,
       content: { kind: 'texts', texts: () => inOneBatch(feed.text) },
     },
-    ...archives.map(({ archive, reports, digest }, index): Dataset => {
+    ...archives.map(({ archive, reports, digest }, index): PlannedFile => {
       const previous = archives[index - 1]?.archive
       return {
         path: reportsArchivePath(archive),
@@ -61,7 +61,7 @@ export function feedList(
   config: MappingConfig,
   feeds: { readonly count: number; readonly fingerprint: string },
   hasReports: boolean,
-): Dataset[] {
+): PlannedFile[] {
   if (!hasReports) return []
   const feedConfig = toFeedConfig(config)
   const head = feedListHead(feedConfig)
