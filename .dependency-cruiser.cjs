@@ -122,6 +122,7 @@ module.exports = {
     folder('platform/observability', ['config'], 'Logs and metrics are handed values.'),
     folder('platform/embedded-postgres', [], 'Our own PostgreSQL knows processes and files, no tables.'),
     folder('platform/database', [], 'Connections, transactions and migrations; statements of a room are in its sql/.'),
+    folder('platform/outgoing', [], 'Others are called with one client; what is said to them comes from the rooms.'),
     folder('platform/mail', [], 'Mail is written and sent; what it says comes from the rooms.'),
     folder('accounts/sql', [], 'SQL of accounts, keys, tokens and the audit trail.'),
     folder('work/sql', ['run', 'schedule'], 'SQL of the ledger: it knows runs and schedules as values.'),
@@ -184,9 +185,10 @@ module.exports = {
     {
       name: 'release-verify-imports',
       severity: 'error',
-      comment: 'Verification trusts nothing of ours: it reads over HTTP what a consumer would read.',
+      comment:
+        'Verification trusts nothing of ours: it reads over HTTP what a consumer would read, with the one client.',
       from: { path: '^src/release/verify/' },
-      to: { path: '^src/', pathNot: '^src/(release/verify|kernel)/' },
+      to: { path: '^src/', pathNot: '^src/(release/verify|kernel|platform/outgoing)/' },
     },
     {
       name: 'portal-reads-releases-only',
@@ -250,6 +252,11 @@ module.exports = {
     onlyIn('sanitize-html', '^src/kernel/', 'HTML from outside is made safe in one function, when it is stored.'),
     onlyIn('pino', '^src/platform/', 'Loggers are made in one place and handed out.'),
     onlyIn('nodemailer', '^src/platform/', 'Mail is sent in one place.'),
+    onlyIn(
+      'undici',
+      '^src/platform/outgoing/',
+      'Others are called with one client; it is handed in where limits differ.',
+    ),
     onlyIn('prom-client', '^src/platform/', 'Metrics are made in one place and handed out.'),
     {
       name: 'processors-are-loaded-when-chosen',

@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { ServiceError } from '../src/kernel/errors.js'
 import { type AlarmChange, raiseAlarms } from '../src/outbound/alarms.js'
 import { SmtpSender } from '../src/platform/mail/smtp.js'
+import { askStatus } from '../src/platform/outgoing/http-client.js'
 import type { Work } from './work-row.js'
 
 const answerMs = 10_000
@@ -22,7 +23,10 @@ export const alarms: Work<'alerts' | 'mail'> = {
     const { webhookUrl, mailTo } = alerts
     const ways: ((changes: readonly AlarmChange[], signal: AbortSignal) => Promise<void>)[] = []
     if (webhookUrl !== undefined && alertWebhookSecret !== undefined) {
-      ways.push((changes) => post(webhookUrl, alertWebhookSecret, { sentAt: clock().toISOString(), alarms: changes }))
+      ways.push((changes, signal) => {
+        const message = { sentAt: clock().toISOString(), alarms: changes }
+        return post(webhookUrl, alertWebhookSecret, message, signal)
+      })
     }
     if (mailTo !== undefined && mail && smtpUrl !== undefined) {
       const sender = new SmtpSender(smtpUrl, mail.from)
@@ -45,18 +49,12 @@ export const alarms: Work<'alerts' | 'mail'> = {
 }
 
 /** The receiver computes the same signature from the bytes of the body. */
-async function post(url: string, secret: string, message: object): Promise<void> {
+async function post(url: string, secret: string, message: object, signal: AbortSignal): Promise<void> {
   const body = JSON.stringify(message)
   const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
-  const answer = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-giving-signature': signature },
-    body,
-    redirect: 'error',
-    signal: AbortSignal.timeout(answerMs),
-  })
-  await answer.body?.cancel()
-  if (!answer.ok) throw new ServiceError('internal', `ALERT_WEBHOOK_URL answered with status ${answer.status}`)
+  const headers = { 'content-type': 'application/json', 'x-giving-signature': signature }
+  const status = await askStatus(url, { method: 'POST', headers, body, totalMs: answerMs, signal })
+  if (status > 299) throw new ServiceError('internal', `ALERT_WEBHOOK_URL answered with status ${status}`)
 }
 
 async function sendMail(

@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { access, constants, mkdir, readFile, stat, statfs } from 'node:fs/promises'
 import path from 'node:path'
-import { request } from 'undici'
 import { openQueue, queueSettings } from '../../jobs/queue.js'
 import { readPulledStandard } from '../iati/standard/pulled.js'
 import { ServiceError, toServiceError } from '../kernel/errors.js'
@@ -13,6 +12,7 @@ import { variables } from '../platform/config/variables.js'
 import { pendingMigrations } from '../platform/database/migrate.js'
 import { readServerFacts } from '../platform/database/server-facts.js'
 import { SmtpSender } from '../platform/mail/smtp.js'
+import { askStatus, reasonOf } from '../platform/outgoing/http-client.js'
 import { publicationSchedule } from '../release/run.js'
 import { isWrong, measureSkew } from '../work/clock-check.js'
 import { nextDue } from '../work/schedule.js'
@@ -203,20 +203,20 @@ async function inspectCertificate({ environment }: CommandLine): Promise<readonl
   return [days < soonDays ? fix(message, 'renew TLS_CERT_FILE and restart') : good(message)]
 }
 
-async function inspectPublicAddress({ environment }: CommandLine): Promise<readonly Finding[]> {
+async function inspectPublicAddress({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
   const { config } = readConfig(environment, ['baseUrl', 'host', 'port', 'tls'])
   const url = config.baseUrl ?? listeningUrl(config, config.port)
-  const status = await statusOf(`${url}/healthz`)
+  const status = await statusOf(`${url}/healthz`, signal)
   if (status === 200) return [good(`${url} answers`)]
   const message = `${url}/healthz: ${status}`
   if (config.baseUrl === undefined) return [note(message, 'giving start, or giving api')]
   return [fix(message, 'start the API, or correct BASE_URL and the proxy')]
 }
 
-async function inspectUpstream({ environment }: CommandLine): Promise<readonly Finding[]> {
+async function inspectUpstream({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
   const { upstreamUrl } = readConfig(environment, ['upstreamUrl']).config
   if (upstreamUrl === undefined) return [good('none is mirrored')]
-  const status = await statusOf(`${upstreamUrl}/api/public/projectservice/themes`)
+  const status = await statusOf(`${upstreamUrl}/api/public/projectservice/themes`, signal)
   // Without a key the answer is 401; what counts is that there is one.
   if (typeof status === 'number' && status < 500) return [good(`${upstreamUrl} answers`)]
   return [fix(`${upstreamUrl}: ${status}`, 'giving sync status')]
@@ -281,12 +281,6 @@ async function inspectBucket({ environment, signal }: CommandLine): Promise<read
 }
 
 /** The status of the answer, or why there is none. */
-async function statusOf(url: string): Promise<number | string> {
-  try {
-    const { statusCode, body } = await request(url, { signal: AbortSignal.timeout(answerMs) })
-    await body.dump()
-    return statusCode
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
+async function statusOf(url: string, signal: AbortSignal): Promise<number | string> {
+  return await askStatus(url, { totalMs: answerMs, signal }).catch(reasonOf)
 }

@@ -1,8 +1,8 @@
 import { Argument, type Command } from 'commander'
-import { Agent, request } from 'undici'
 import { openQueue, queueSettings } from '../../jobs/queue.js'
 import { toServiceError } from '../kernel/errors.js'
 import { readConfig } from '../platform/config/config.js'
+import { askStatus, reasonOf } from '../platform/outgoing/http-client.js'
 import type { CommandLine } from './command-line.js'
 import type { Output } from './output.js'
 import { listeningUrl } from './wiring/base-url.js'
@@ -29,21 +29,17 @@ export function registerHealth(program: Command, commandLine: CommandLine): void
 
 const answerMs = 5_000
 
-async function askApi({ environment }: CommandLine, output: Output): Promise<number> {
+async function askApi({ environment, signal }: CommandLine, output: Output): Promise<number> {
   const { config } = readConfig(environment, ['host', 'port', 'tls'])
   const url = `${listeningUrl(config, config.port)}/healthz`
-  // The certificate is for the public name.
-  const dispatcher = new Agent({ connect: { rejectUnauthorized: false } })
   try {
-    const { statusCode, body } = await request(url, { dispatcher, signal: AbortSignal.timeout(answerMs) })
-    await body.dump()
-    output.line(`${url}: ${statusCode}`)
-    return statusCode === 200 ? 0 : 1
+    // The certificate is for the public name.
+    const status = await askStatus(url, { totalMs: answerMs, signal, rejectUnauthorized: false })
+    output.line(`${url}: ${status}`)
+    return status === 200 ? 0 : 1
   } catch (error) {
-    output.line(`${url}: ${error instanceof Error ? error.message : error}`)
+    output.line(`${url}: ${reasonOf(error)}`)
     return 1
-  } finally {
-    await dispatcher.close()
   }
 }
 

@@ -12,6 +12,7 @@ import { type Environment, readConfig } from '../platform/config/config.js'
 import { type CommandLine, jsonOption } from './command-line.js'
 import type { Output } from './output.js'
 import { officialDirectory, pulledDirectory, schemaFields } from './wiring/official-schema.js'
+import { StandardDownloads } from './wiring/standard-downloads.js'
 
 /** `giving standard`. */
 export function registerStandard(program: Command, { environment, signal, action }: CommandLine): void {
@@ -42,11 +43,13 @@ export async function pullStandardCommand(
   const { config } = readConfig(environment, schemaFields)
   const directory = pulledDirectory(config)
   const progress = output.progress()
+  await using downloads = new StandardDownloads()
   try {
     const { pulled, absent } = await pullStandard({
       directory,
       now: new Date(),
       signal,
+      download: downloads.get,
       verify: verifySchemas,
       onProgress: (done, total) => progress.update('official files', done, total),
       ...(from !== undefined && { from }),

@@ -1,5 +1,6 @@
 import { isReportArchive } from '../iati/addresses.js'
 import { findFact, recordFact } from '../platform/database/facts.js'
+import { askStatus } from '../platform/outgoing/http-client.js'
 import type { FolderDeps } from '../release/publication.js'
 import { feedDifferences, feedIndexLines } from '../release/read/feed-differences.js'
 import { createReleaseReader, type ReadableRelease } from '../release/read/release-reader.js'
@@ -26,12 +27,9 @@ export async function tellHub({ store, feedsDir, clock, hub, baseUrl }: HubDeps,
   const tell = async (topics: readonly string[]) => {
     const body = new URLSearchParams({ 'hub.mode': 'publish' })
     for (const topic of topics) body.append('hub.url', baseUrl + topic)
-    const answer = await fetch(hub, {
-      ...{ method: 'POST', body, redirect: 'error' },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
-    })
-    await answer.body?.cancel()
-    if (!answer.ok) throw new Error(`it answered with status ${answer.status}`)
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const status = await askStatus(hub, { method: 'POST', headers, body: String(body), totalMs: answerMs, signal })
+    if (status > 299) throw new Error(`it answered with status ${status}`)
   }
   let topics: string[] = []
   let count = 0

@@ -1,39 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import pLimit, { type LimitFunction } from 'p-limit'
 
 /** Limits requests at a time and a second, evenly spaced; no request starts during a pause that the upstream asked for. */
 export class Pace {
-  readonly #concurrency: number
+  readonly #limit: LimitFunction
   readonly #intervalMs: number
-  #active = 0
-  readonly #waiting: (() => void)[] = []
   #next = 0
   #pausedUntil = 0
 
   constructor({ concurrency, perSecond }: { readonly concurrency: number; readonly perSecond: number }) {
-    this.#concurrency = concurrency
+    this.#limit = pLimit(concurrency)
     this.#intervalMs = 1000 / perSecond
   }
 
   /** Runs `work` when its slot comes; throws the signal's reason when that is aborted first. */
   async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    await this.#enter()
-    try {
+    return await this.#limit(async () => {
       await this.#waitForSlot(signal)
       return await work()
-    } finally {
-      this.#active--
-      this.#waiting.shift()?.()
-    }
+    })
   }
 
   /** Delays every request that has not started yet. */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms)
-  }
-
-  async #enter(): Promise<void> {
-    while (this.#active >= this.#concurrency) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    this.#active++
   }
 
   async #waitForSlot(signal: AbortSignal): Promise<void> {

@@ -1,9 +1,15 @@
-import type { Readable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { createGunzip } from 'node:zlib'
-import { Agent, type Dispatcher, request } from 'undici'
 import { ServiceError } from '../../kernel/errors.js'
-import { checkAddress, guardedLookup } from './address-guard.js'
+import {
+  backoff,
+  chunksOf,
+  type HttpAnswer,
+  HttpClient,
+  joined,
+  RetryableError,
+  reasonOf,
+  refuseUnavailable,
+  repeated,
+} from '../../platform/outgoing/http-client.js'
 import { Pace } from './pace.js'
 
 /** Options of the client; every limit has a default in {@link clientDefaults}. */
@@ -64,29 +70,16 @@ export class UpstreamClient implements AsyncDisposable {
   /** The first `X-Modified-Until` of an answer. */
   modifiedUntil: Date | undefined
   readonly #options: ClientOptions & typeof clientDefaults
-  readonly #origin: string
   readonly #pace: Pace
-  readonly #own: Agent
-  readonly #foreign: Agent
+  readonly #client: HttpClient
 
   constructor(options: ClientOptions) {
     this.#options = { ...clientDefaults, ...options }
-    this.#origin = new URL(options.url).origin
-    this.#pace = new Pace({ concurrency: options.concurrency, perSecond: options.requestsPerSecond })
-    const { connectMs, idleMs } = this.#options
-    const shared = {
-      connections: options.concurrency,
-      pipelining: 1,
-      keepAliveTimeout: 30_000,
-      headersTimeout: idleMs,
-      bodyTimeout: idleMs,
-      maxHeaderSize: 32_768,
-    }
-    this.#own = new Agent({ ...shared, connect: { timeout: connectMs } })
-    this.#foreign = new Agent({
-      ...shared,
-      connect: { timeout: connectMs, ...(!options.allowPrivateNetworks && { lookup: guardedLookup }) },
-    })
+    const { url, concurrency, requestsPerSecond, allowPrivateNetworks } = options
+    this.#pace = new Pace({ concurrency, perSecond: requestsPerSecond })
+    // The operator chose the configured origin; every other address came from data.
+    const guard = { trustedOrigin: new URL(url).origin, allowPrivateNetworks }
+    this.#client = new HttpClient({ ...this.#options, connections: concurrency, guard })
   }
 
   /**
@@ -98,22 +91,21 @@ export class UpstreamClient implements AsyncDisposable {
     for (const [name, value] of Object.entries({ ...query, api_key: this.#options.apiKey })) {
       if (value !== undefined) url.searchParams.set(name, String(value))
     }
+    const { backoffMs, maxBackoffMs, maxPauseMs } = this.#options
     const most = options.tries ?? this.#options.tries
-    for (let sent = 1; ; sent++) {
-      try {
-        return await read(await this.#pace.run(() => this.#fetch(url, options), options.signal))
-      } catch (error) {
-        options.signal.throwIfAborted()
-        const failure = toUpstreamError(error, url)
-        const damaged = failure.code === 'upstream-unusable' && !(error instanceof TooLarge)
-        const tries = damaged ? Math.min(2, most) : failure.code === 'upstream-unavailable' ? most : 1
-        if (sent >= tries) throw failure
-        const asked = error instanceof Unavailable ? error.retryAfterMs : undefined
-        if (asked !== undefined && asked > this.#options.maxPauseMs) throw failure
-        if (asked !== undefined) this.#pace.pause(asked)
-        else await sleep(this.#backoff(sent), undefined, { signal: options.signal })
-      }
+    const pauseAfter = (error: unknown, sent: number) => {
+      options.signal.throwIfAborted()
+      const failure = toUpstreamError(error, url)
+      const damaged = failure.code === 'upstream-unusable' && !(error instanceof TooLarge)
+      const tries = damaged ? Math.min(2, most) : failure.code === 'upstream-unavailable' ? most : 1
+      const asked = error instanceof RetryableError ? error.retryAfterMs : undefined
+      if (sent >= tries || (asked ?? 0) > maxPauseMs) throw failure
+      if (asked === undefined) return backoff(sent, backoffMs, maxBackoffMs)
+      this.#pace.pause(asked)
+      return 0
     }
+    const send = () => this.#pace.run(() => this.#fetch(url, options), options.signal)
+    return await repeated(async () => await read(await send()), pauseAfter, options.signal)
   }
 
   /**
@@ -129,13 +121,13 @@ export class UpstreamClient implements AsyncDisposable {
     const { bulkBytes, bulkTotalMs } = this.#options
     const total = AbortSignal.any([signal, AbortSignal.timeout(bulkTotalMs)])
     try {
-      const response = await this.#pace.run(() => this.#follow(url, 'application/xml', total), total)
-      if (response.statusCode !== 200) {
-        response.body.destroy()
-        throw new ServiceError('upstream-unavailable', `${url.pathname} answered ${response.statusCode}`)
+      const answer = await this.#pace.run(() => this.#send(url, { accept: 'application/xml', signal: total }), total)
+      if (answer.status !== 200) {
+        answer.body.destroy()
+        throw new ServiceError('upstream-unavailable', `${url.pathname} answered ${answer.status}`)
       }
-      const modified = toDate(header(response, 'last-modified'))
-      return { chunks: translated(decoded(response, bulkBytes, url), url, signal), modified }
+      const chunks = translated(decoded(answer, bulkBytes, url), url, signal)
+      return { chunks, modified: toDate(answer.headers['last-modified']) }
     } catch (error) {
       signal.throwIfAborted()
       throw toUpstreamError(error, url)
@@ -143,92 +135,58 @@ export class UpstreamClient implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.#own.destroy(), this.#foreign.destroy()])
+    await this.#client[Symbol.asyncDispose]()
   }
 
   async #fetch(url: URL, { accept, signal, expected = [] }: GetOptions): Promise<Answer> {
-    const total = AbortSignal.any([signal, AbortSignal.timeout(this.#options.totalMs)])
-    const response = await this.#follow(url, accept, total)
-    const status = response.statusCode
+    const { pageBytes, totalMs } = this.#options
+    const answer = await this.#send(url, { accept, signal, totalMs })
+    const { status, headers } = answer
     if (status !== 200 && !expected.includes(status)) {
-      response.body.destroy()
-      throw toStatusError(status, header(response, 'retry-after'), url)
+      answer.body.destroy()
+      refuseUnavailable(answer, url.pathname)
+      const hint = status === 401 || status === 403 ? ': check UPSTREAM_API_KEY' : ''
+      throw new ServiceError('upstream-refused', `${url.pathname} answered ${status}${hint}`)
     }
-    const parts: Buffer[] = []
-    for await (const chunk of decoded(response, this.#options.pageBytes, url)) parts.push(chunk)
-    this.firstDate ??= toDate(header(response, 'date'))
-    this.modifiedUntil ??= toDate(header(response, 'x-modified-until'))
-    return { status, body: Buffer.concat(parts) }
+    const body = await joined(decoded(answer, pageBytes, url))
+    this.firstDate ??= toDate(headers.date)
+    this.modifiedUntil ??= toDate(headers['x-modified-until'])
+    return { status, body }
   }
 
-  /** Sends the request and follows its redirects, each one guarded. */
-  async #follow(url: URL, accept: string, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    let current = url
-    for (let hop = 0; ; hop++) {
-      // The operator chose the configured origin; every other address came from data.
-      const own = current.origin === this.#origin
-      if (!own) checkAddress(current, this.#options.allowPrivateNetworks)
-      this.requests++
-      const response = await request(current, {
-        dispatcher: own ? this.#own : this.#foreign,
-        headers: { accept, 'accept-encoding': 'gzip', 'user-agent': this.#options.userAgent },
-        signal,
-      })
-      // A body that is destroyed unread emits an error, which has no reader.
-      response.body.on('error', () => undefined)
-      const location = header(response, 'location')
-      if (response.statusCode < 300 || response.statusCode > 399 || location === undefined) return response
-      response.body.destroy()
-      if (hop >= this.#options.redirects || !URL.canParse(location, current.href)) {
-        throw new ServiceError('upstream-unusable', `${url.pathname} redirects without end or to nowhere`)
-      }
-      current = new URL(location, current)
-    }
-  }
-
-  #backoff(sent: number): number {
-    const { backoffMs, maxBackoffMs } = this.#options
-    const ms = Math.min(maxBackoffMs, backoffMs * 2 ** (sent - 1))
-    return ms / 2 + Math.random() * (ms / 2)
+  async #send(
+    url: URL,
+    { accept, ...call }: { readonly accept: string; readonly signal: AbortSignal; readonly totalMs?: number },
+  ): Promise<HttpAnswer> {
+    const { redirects, userAgent } = this.#options
+    const answer = await this.#client.send(url, {
+      ...{ ...call, redirects, onAddress: () => void this.requests++ },
+      headers: { accept, 'accept-encoding': 'gzip', 'user-agent': userAgent },
+    })
+    if (answer.location !== undefined) throw refused(answer, url, 'redirects without end or to nowhere')
+    return answer
   }
 }
 
-class Unavailable extends ServiceError {
-  readonly retryAfterMs: number | undefined
-
-  constructor(message: string, retryAfterMs: number | undefined) {
-    super('upstream-unavailable', message)
-    this.retryAfterMs = retryAfterMs
+/** The decoded body; decoding stops as soon as it exceeds `limit` bytes. */
+function decoded(answer: HttpAnswer, limit: number, url: URL): AsyncGenerator<Buffer> {
+  const encoding = answer.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
+  if (encoding !== 'identity' && encoding !== 'gzip') {
+    throw refused(answer, url, `is encoded as ${encoding}, which was not asked for`)
   }
+  return chunksOf(
+    answer,
+    limit,
+    () => new TooLarge('upstream-unusable', `${url.pathname} is larger than ${limit} bytes`),
+  )
+}
+
+function refused({ body }: HttpAnswer, { pathname }: URL, why: string): ServiceError {
+  body.destroy()
+  return new ServiceError('upstream-unusable', `${pathname} ${why}`)
 }
 
 class TooLarge extends ServiceError {}
-
-/** The decoded body; decoding stops as soon as it exceeds `limit` bytes. */
-async function* decoded(response: Dispatcher.ResponseData, limit: number, url: URL): AsyncGenerator<Buffer> {
-  const encoding = header(response, 'content-encoding')?.trim().toLowerCase() ?? 'identity'
-  const stated = Number(header(response, 'content-length') ?? 0)
-  try {
-    if (encoding !== 'identity' && encoding !== 'gzip') {
-      throw new ServiceError('upstream-unusable', `${url.pathname} is encoded as ${encoding}, which was not asked for`)
-    }
-    if (stated > limit) throw new TooLarge('upstream-unusable', `${url.pathname} is larger than ${limit} bytes`)
-    let source: AsyncIterable<Buffer> = response.body
-    if (encoding === 'gzip') {
-      const gunzip = createGunzip({ chunkSize: 65_536 })
-      response.body.on('error', (error) => gunzip.destroy(error))
-      source = response.body.pipe(gunzip) as Readable
-    }
-    let bytes = 0
-    for await (const chunk of source) {
-      bytes += chunk.length
-      if (bytes > limit) throw new TooLarge('upstream-unusable', `${url.pathname} is larger than ${limit} bytes`)
-      yield chunk
-    }
-  } finally {
-    response.body.destroy()
-  }
-}
 
 async function* translated(chunks: AsyncIterable<Buffer>, url: URL, signal: AbortSignal): AsyncGenerator<Buffer> {
   try {
@@ -239,30 +197,9 @@ async function* translated(chunks: AsyncIterable<Buffer>, url: URL, signal: Abor
   }
 }
 
-function toStatusError(status: number, retryAfter: string | undefined, url: URL): ServiceError {
-  const message = `${url.pathname} answered ${status}`
-  if (status === 429 || status >= 500) return new Unavailable(message, toRetryAfterMs(retryAfter))
-  if (status === 401 || status === 403)
-    return new ServiceError('upstream-refused', `${message}: check UPSTREAM_API_KEY`)
-  return new ServiceError('upstream-refused', message)
-}
-
-/** Seconds or an HTTP date; undefined when it is neither. */
-function toRetryAfterMs(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  if (/^\d{1,9}$/.test(text.trim())) return Number(text) * 1000
-  const at = Date.parse(text)
-  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now())
-}
-
 function toDate(text: string | undefined): Date | undefined {
   const time = text === undefined ? Number.NaN : Date.parse(text)
   return Number.isNaN(time) ? undefined : new Date(time)
-}
-
-function header(response: Dispatcher.ResponseData, name: string): string | undefined {
-  const value = response.headers[name]
-  return Array.isArray(value) ? value[0] : value
 }
 
 /** The error of a request; broken connections and time-outs are `upstream-unavailable`, which is repeated. */
@@ -270,12 +207,12 @@ function toUpstreamError(error: unknown, url: URL): ServiceError {
   if (error instanceof ServiceError) return error
   const cause = error instanceof Error && error.cause instanceof ServiceError ? error.cause : undefined
   if (cause) return cause
+  if (error instanceof RetryableError) return new ServiceError('upstream-unavailable', error.message)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const reason = error instanceof Error ? error.message : String(error)
-  const inflating = code.startsWith('Z_')
+  const isDamaged = code.startsWith('Z_') && code !== 'Z_BUF_ERROR'
   return new ServiceError(
-    inflating && code !== 'Z_BUF_ERROR' ? 'upstream-unusable' : 'upstream-unavailable',
-    `${url.pathname} could not be read: ${reason || code}`,
+    isDamaged ? 'upstream-unusable' : 'upstream-unavailable',
+    `${url.pathname} could not be read: ${reasonOf(error)}`,
     { cause: error },
   )
 }

@@ -28,7 +28,7 @@ export function guardAccess(app: FastifyInstance, operators: readonly OperatorTo
   app.addHook('onRequest', async (request, reply) => {
     if (open.has(request.routeOptions.url ?? '')) return
     if (operators.length === 0) {
-      if (isLoopbackHost(request.hostname.replace(/^\[|\]$/g, ''))) return
+      if (isLoopbackHost(request.hostname)) return
       return refuse(
         reply,
         403,

@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import { lstat, mkdir, open, readdir, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ServiceError } from '../../kernel/errors.js'
-import { createDownloader, type DownloadLimits, downloadDefaults, standardUnavailable } from './download.js'
 import { activeCodesOf, type PulledStandard, pulledRecordName, schemaNames, schemaVersion } from './pulled.js'
 import { codeListNames } from './standard.js'
 import { standardVersion } from './version.js'
@@ -20,10 +19,11 @@ export type PullOptions = {
   readonly from?: string
   readonly now: Date
   readonly signal: AbortSignal
+  /** The bytes at an address; undefined when the server says that there is no such file. */
+  readonly download: (address: string, signal: AbortSignal) => Promise<Buffer | undefined>
   /** Throws when the schemas in a folder cannot be used. */
   readonly verify: (directory: string) => Promise<void>
   readonly onProgress?: (done: number, total: number) => void
-  readonly limits?: Partial<DownloadLimits>
 }
 
 /** What was pulled; `absent` are code lists that the server does not have. */
@@ -41,10 +41,9 @@ export async function pullStandard(options: PullOptions): Promise<PullResult> {
   await refuseForeignFolder(directory)
   const stamp = now.toISOString().replace(/[-:]|\.\d+/g, '')
   const folder = `${directory}-${stamp}-${randomBytes(4).toString('hex')}`
-  const downloader = createDownloader({ ...downloadDefaults, ...options.limits })
   try {
     for (const part of ['schemas', 'codelists']) await stored(() => mkdir(join(folder, part), { recursive: true }))
-    const { files, absent } = await downloadAll(wantedFiles(from), folder, downloader.get, options)
+    const { files, absent } = await downloadAll(wantedFiles(from), folder, options)
     const pulled: PulledStandard = {
       version: standardVersion,
       pulledAt: `${now.toISOString().slice(0, 19)}Z`,
@@ -59,9 +58,12 @@ export async function pullStandard(options: PullOptions): Promise<PullResult> {
   } catch (error) {
     await rm(folder, { recursive: true, force: true })
     throw signal.aborted ? new ServiceError('aborted', 'the download was interrupted', { cause: error }) : error
-  } finally {
-    await downloader.close()
   }
+}
+
+/** A failure to download the official files. */
+export function standardUnavailable(message: string, cause?: unknown): ServiceError {
+  return new ServiceError('standard-unavailable', message, { cause })
 }
 
 function wantedFiles(from: string | undefined): Wanted[] {
@@ -110,8 +112,7 @@ const concurrentDownloads = 4
 async function downloadAll(
   wanted: readonly Wanted[],
   folder: string,
-  get: (address: string, signal: AbortSignal) => Promise<Buffer | undefined>,
-  { signal, onProgress }: PullOptions,
+  { download, signal, onProgress }: PullOptions,
 ): Promise<{ files: PulledStandard['files']; absent: string[] }> {
   const files = new Map<string, PulledStandard['files'][number]>()
   const absent: string[] = []
@@ -122,7 +123,7 @@ async function downloadAll(
   let done = 0
   const work = async (): Promise<void> => {
     for (let one = wanted[next++]; one; one = wanted[next++]) {
-      const bytes = await get(one.address, ended)
+      const bytes = await download(one.address, ended)
       if (bytes) files.set(one.name, await checkAndStore(one, bytes, folder))
       else if (one.name.startsWith('codelists/')) absent.push(one.name)
       else

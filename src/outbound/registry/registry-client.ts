@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ServiceError } from '../../kernel/errors.js'
 import type { AccessToken } from './access-token.js'
-import type { HttpCall, RegistryHttp } from './registry-http.js'
+import type { RegistryHttp, RegistryRequest } from './registry-http.js'
 
 const publisherShape = z.object({
   id: z.string(),
@@ -39,7 +39,7 @@ const failureShape = z.object({ error: z.object({ error_msg: z.string() }) })
 
 /** One call of the API, as `--dry-run` shows it. */
 export type RegistryCall = {
-  readonly method: HttpCall['method']
+  readonly method: RegistryRequest['method']
   readonly path: string
   readonly body?: object
   /** False: only shown, since nothing is to be changed. */

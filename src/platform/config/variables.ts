@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { parseDonorKeys } from '../../kernel/donor.js'
 import { licenceIds } from '../../kernel/licence.js'
+import { isLoopbackHost } from '../../kernel/loopback-host.js'
 import { type CurrencyCode, type Decimal, parseCurrencyCode, parseDecimal } from '../../kernel/money.js'
 import { parseSigningKey } from '../../kernel/release-chain.js'
 import { cronSyntaxProblem } from './cron.js'
@@ -50,7 +51,7 @@ const baseUrl = (raw: string) => {
 const encryptedUrl = (raw: string) => {
   const read = baseUrl(raw)
   const { protocol, hostname } = 'value' in read ? new URL(raw) : { protocol: '', hostname: '' }
-  if (protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) return read
+  if (protocol === 'https:' || isLoopbackHost(hostname)) return read
   return { expected: 'an https address without query or fragment, or http on this machine' }
 }
 

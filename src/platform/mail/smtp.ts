@@ -1,7 +1,7 @@
-import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
 import MailComposer from 'nodemailer/lib/mail-composer'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
+import { isLoopbackHost } from '../../kernel/loopback-host.js'
 import type { MailText } from './mail-template.js'
 
 /** How one message ended; `code` is the server's reply. Nothing else of a reply is kept, since it may name the recipient. */
@@ -117,13 +117,12 @@ function called(call: (done: (error?: Error | null) => void) => void): Promise<v
 
 function connectionOptions(url: URL) {
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  const isLoopback = host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
   return {
     host,
     ...(url.port !== '' && { port: Number(url.port) }),
     secure: url.protocol === 'smtps:',
     // Mail has names and codes: other machines get it encrypted only.
-    requireTLS: !isLoopback && url.searchParams.get('requireTLS') !== 'false',
+    requireTLS: !isLoopbackHost(host) && url.searchParams.get('requireTLS') !== 'false',
     connectionTimeout: 10_000,
     greetingTimeout: 10_000,
     socketTimeout: 30_000,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import { type Dispatcher, request } from 'undici'
 import { ServiceError } from '../../kernel/errors.js'
+import { type HttpClient, reasonOf } from '../../platform/outgoing/http-client.js'
 
 /** What an address answered: enough to compare it without keeping the body. */
 export type AddressAnswer = {
@@ -31,8 +31,6 @@ export type ReadOptions = {
   readonly signal: AbortSignal
 }
 
-const timeoutMs = 30_000
-
 /** Bytes on the wire of a body of `bytes`: gzip makes none much longer, but can have empty blocks without end. */
 const mostOnWire = (bytes: number) => bytes * 1.01 + 65_536
 
@@ -40,7 +38,7 @@ const mostOnWire = (bytes: number) => bytes * 1.01 + 65_536
  * Reads an address to its end, hashing on the way. Follows no redirect: published addresses are permanent. Throws
  * `input-unusable` without an answer in time.
  */
-export async function readAddress(url: URL, options: ReadOptions): Promise<AddressAnswer> {
+export async function readAddress(client: HttpClient, url: URL, options: ReadOptions): Promise<AddressAnswer> {
   const { method = 'GET', encoding = 'identity', maxBytes, marker, keep = false, signal } = options
   const hash = createHash('sha256')
   const seen = new Counter(marker)
@@ -56,16 +54,11 @@ export async function readAddress(url: URL, options: ReadOptions): Promise<Addre
     if (bytes > maxBytes) throw new TooLarge()
   }
   try {
-    const answer = await request(url, {
-      method,
-      headers: { 'accept-encoding': encoding },
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-      signal,
+    const { status, headers, body } = await client.send(url, {
+      ...{ method, headers: { 'accept-encoding': encoding }, signal },
     })
-    const headers = toHeaders(answer.headers)
     async function* counted() {
-      for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+      for await (const chunk of body as AsyncIterable<Buffer>) {
         wireBytes += chunk.length
         if (wireBytes > mostOnWire(maxBytes)) throw new TooLarge()
         yield chunk
@@ -75,7 +68,7 @@ export async function readAddress(url: URL, options: ReadOptions): Promise<Addre
       for await (const chunk of chunks) take(chunk)
     }
     try {
-      if (method === 'HEAD') await answer.body.dump()
+      if (method === 'HEAD') await body.dump()
       else if (headers['content-encoding'] === 'gzip') await pipeline(counted, createGunzip(), takeAll)
       else await takeAll(counted())
     } catch (error) {
@@ -83,14 +76,13 @@ export async function readAddress(url: URL, options: ReadOptions): Promise<Addre
       if (!isCut && !isBrokenGzip(error)) throw error
     }
     return {
-      ...{ status: answer.statusCode, headers, wireBytes, bytes, sha256: hash.digest('hex') },
+      ...{ status, headers, wireBytes, bytes, sha256: hash.digest('hex') },
       ...{ isCut, occurrences: seen.count },
       ...(keep && { text: Buffer.concat(kept).toString('utf8') }),
     }
   } catch (error) {
     if (signal.aborted) throw new ServiceError('aborted', 'the verification was interrupted', { cause: error })
-    const reason = error instanceof Error ? error.message || error.name : String(error)
-    throw new ServiceError('input-unusable', `${url} cannot be read: ${reason}`, { cause: error })
+    throw new ServiceError('input-unusable', `${url} cannot be read: ${reasonOf(error)}`, { cause: error })
   }
 }
 
@@ -99,12 +91,6 @@ class TooLarge extends Error {}
 // A body that does not decompress has another hash than the manifest says, which is the finding.
 function isBrokenGzip(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^Z_/.test(String(error.code))
-}
-
-function toHeaders(headers: Dispatcher.ResponseData['headers']): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
-  )
 }
 
 /** Counts a text in a stream of chunks, also across their borders. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ServiceError } from '../../kernel/errors.js'
+import { HttpClient, jsonOf } from '../../platform/outgoing/http-client.js'
 import { type AddressAnswer, readAddress } from './read-address.js'
 import { type ChainFinding, type ChainVerdict, verifyChain } from './verify-chain.js'
 
@@ -64,6 +65,9 @@ const maxFindings = 1_000
 const maxFindingText = 200
 // A set that changes while it is read is read again.
 const maxReads = 3
+const connectionLimits = { connectMs: 10_000, idleMs: 30_000 }
+
+type Verifying = VerifyOptions & { readonly client: HttpClient }
 
 /**
  * Reads a whole published set as a consumer would, manifest first, and reports everything that disagrees with the
@@ -72,8 +76,9 @@ const maxReads = 3
 export async function verifyPublished(options: VerifyOptions): Promise<Verification> {
   const { baseUrl, maxSeconds, signal } = options
   const timeOut = AbortSignal.timeout(maxSeconds * 1000)
+  await using client = new HttpClient(connectionLimits)
   try {
-    return await verifyWithin({ ...options, signal: AbortSignal.any([signal, timeOut]) })
+    return await verifyWithin({ ...options, client, signal: AbortSignal.any([signal, timeOut]) })
   } catch (error) {
     if (!timeOut.aborted || signal.aborted) throw error
     const message = `${baseUrl} cannot be verified within ${maxSeconds} seconds; give it more with --max-time`
@@ -81,7 +86,7 @@ export async function verifyPublished(options: VerifyOptions): Promise<Verificat
   }
 }
 
-async function verifyWithin(options: VerifyOptions): Promise<Verification> {
+async function verifyWithin(options: Verifying): Promise<Verification> {
   for (let read = 1; ; read++) {
     const { manifest, sha256 } = await readManifest(options)
     const findings: VerifyFinding[] = []
@@ -152,14 +157,18 @@ const manifestShape = z.object({
 type SetManifest = z.infer<typeof manifestShape>
 type SetFile = SetManifest['files'][number]
 
-async function readManifest({ baseUrl, signal }: VerifyOptions): Promise<{ manifest: SetManifest; sha256: string }> {
+async function readManifest({
+  baseUrl,
+  client,
+  signal,
+}: Verifying): Promise<{ manifest: SetManifest; sha256: string }> {
   const url = new URL(baseUrl + manifestAddress)
-  const read = await readAddress(url, { maxBytes: maxManifestBytes, keep: true, signal })
+  const read = await readAddress(client, url, { maxBytes: maxManifestBytes, keep: true, signal })
   if (read.status !== 200) throw new ServiceError('input-unusable', `${url} answers ${read.status}, expected 200`)
   if (read.isCut) {
     throw new ServiceError('input-unusable', `${url} is larger than ${maxManifestBytes} bytes, which no manifest needs`)
   }
-  const parsed = manifestShape.safeParse(toJson(read.text ?? ''))
+  const parsed = manifestShape.safeParse(jsonOf(read.text ?? ''))
   if (!parsed.success) {
     const [issue] = parsed.error.issues
     throw new ServiceError('input-unusable', `${url} is not a manifest: ${issue?.path.join('.')}: ${issue?.message}`)
@@ -173,14 +182,6 @@ async function readManifest({ baseUrl, signal }: VerifyOptions): Promise<{ manif
   return { manifest: parsed.data, sha256: read.sha256 }
 }
 
-function toJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 const chainAddress = '/feeds/releases.json'
 const checkedAddress = '/feeds/checked.json'
 // A thousand years of days.
@@ -188,12 +189,12 @@ const maxChainBytes = 300_000_000
 
 /** What the key says of the set; undefined without a key. */
 async function chainVerdict(
-  { baseUrl, publicKey, last, signal }: VerifyOptions,
+  { baseUrl, publicKey, last, client, signal }: Verifying,
   manifestSha256: string,
 ): Promise<ChainVerdict | undefined> {
   if (publicKey === undefined) return undefined
   const textAt = async (address: string, maxBytes: number) => {
-    const read = await readAddress(new URL(baseUrl + address), { maxBytes, keep: true, signal })
+    const read = await readAddress(client, new URL(baseUrl + address), { maxBytes, keep: true, signal })
     return read.status === 200 && !read.isCut ? read.text : undefined
   }
   const texts = { releases: await textAt(chainAddress, maxChainBytes), checked: await textAt(checkedAddress, 10_000) }
@@ -211,11 +212,12 @@ const statusShape = z.object({
 })
 
 /** Hours since the release was made, or since a later run found nothing changed. */
-async function age(options: VerifyOptions, manifest: SetManifest): Promise<number> {
-  const { baseUrl, signal } = options
+async function age(options: Verifying, manifest: SetManifest): Promise<number> {
+  const { baseUrl, client, signal } = options
   const instants = [manifest.generated]
-  const read = await readAddress(new URL(`${baseUrl}/feeds/status.json`), { maxBytes: 1_000_000, keep: true, signal })
-  const status = statusShape.safeParse(read.status === 200 ? toJson(read.text ?? '') : undefined)
+  const url = new URL(`${baseUrl}/feeds/status.json`)
+  const read = await readAddress(client, url, { maxBytes: 1_000_000, keep: true, signal })
+  const status = statusShape.safeParse(read.status === 200 ? jsonOf(read.text ?? '') : undefined)
   for (const { state, finishedAt } of status.success ? status.data.runs : []) {
     if ((state === 'published' || state === 'unchanged') && finishedAt) instants.push(finishedAt)
   }
@@ -230,28 +232,31 @@ function checkHistory(last: SeenRelease | undefined, manifest: SetManifest, sha2
   }
 }
 
-async function checkFile(options: VerifyOptions, manifest: SetManifest, file: SetFile, tell: Tell): Promise<void> {
+async function checkFile(options: Verifying, manifest: SetManifest, file: SetFile, tell: Tell): Promise<void> {
   if (file.immutablePath !== `/feeds/releases/${manifest.release}${file.path}`) {
     tell('mixed', file.path, `an address of release ${manifest.release}`, file.immutablePath)
   }
   const marker = markerOf(file)
   const at = (address: string) => new URL(options.baseUrl + address)
   const read = { maxBytes: file.bytes + 1, signal: options.signal }
-  const immutable = await readAddress(at(file.immutablePath), { ...read, ...(marker !== undefined && { marker }) })
+  const immutable = await readAddress(options.client, at(file.immutablePath), {
+    ...read,
+    ...(marker !== undefined && { marker }),
+  })
   if (!checkAnswer(file.immutablePath, file, manifest, immutable, tell)) return
   if (marker !== undefined && immutable.occurrences !== file.records) {
     tell('tampered', file.immutablePath, `${file.records} records`, immutable.occurrences)
   }
-  const gzip = await readAddress(at(file.immutablePath), { ...read, encoding: 'gzip' })
+  const gzip = await readAddress(options.client, at(file.immutablePath), { ...read, encoding: 'gzip' })
   const twin = `${file.immutablePath} (gzip)`
   if (gzip.status !== 200) tell('missing', twin, 'status 200', gzip.status)
   else if (gzip.sha256 !== file.sha256) tell('tampered', twin, `sha256 ${file.sha256}`, gzip.sha256)
   else if (gzip.headers['content-encoding'] === 'gzip' && file.gzipBytes > 0 && gzip.wireBytes !== file.gzipBytes) {
     tell('tampered', twin, `${file.gzipBytes} bytes`, gzip.wireBytes)
   }
-  const live = await readAddress(at(file.path), read)
+  const live = await readAddress(options.client, at(file.path), read)
   checkAnswer(file.path, file, manifest, live, tell)
-  const head = await readAddress(at(file.path), { ...read, method: 'HEAD' })
+  const head = await readAddress(options.client, at(file.path), { ...read, method: 'HEAD' })
   for (const name of ['etag', 'last-modified', 'content-length', 'content-type', 'x-release']) {
     if (head.headers[name] !== live.headers[name]) {
       tell('headers', file.path, `${name} ${live.headers[name]} of GET`, `${head.headers[name]} of HEAD`)

@@ -8,6 +8,7 @@ import type { Output } from '../../../src/cli/output.js'
 import { pullStandardCommand, showStandardCommand } from '../../../src/cli/standard.js'
 import { validateCommand } from '../../../src/cli/validate.js'
 import { openOfficialSchema } from '../../../src/cli/wiring/official-schema.js'
+import { StandardDownloads } from '../../../src/cli/wiring/standard-downloads.js'
 import { codeListNames } from '../../../src/iati/standard/index.js'
 import { type PullOptions, pullStandard } from '../../../src/iati/standard/pull.js'
 import { recordOutput } from '../../support/command-line.js'
@@ -30,14 +31,15 @@ afterEach(async () => {
 const activitiesSchema = '/schemas/iati-activities-schema.xsd'
 const quick = { connectMs: 2000, idleMs: 500, totalMs: 5000, backoffMs: 1 }
 
-function pull(options: Partial<PullOptions> = {}) {
-  return pullStandard({
+async function pull({ maxBytes, ...options }: Partial<PullOptions> & { maxBytes?: number } = {}) {
+  await using downloads = new StandardDownloads({ ...quick, ...(maxBytes && { maxBytes }) })
+  return await pullStandard({
     directory,
     from: server.url,
     now: new Date(),
     signal: new AbortController().signal,
     verify: async () => undefined,
-    limits: quick,
+    download: downloads.get,
     ...options,
   })
 }
@@ -216,7 +218,7 @@ describe('a pull that fails', () => {
     await pull()
     const before = await readlink(directory)
     break_()
-    await expect(pull({ limits: { ...quick, maxBytes: 1_000_000 } })).rejects.toMatchObject({
+    await expect(pull({ maxBytes: 1_000_000 })).rejects.toMatchObject({
       code: 'standard-unavailable',
       message: expect.stringMatching(message),
     })

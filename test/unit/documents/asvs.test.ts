@@ -156,9 +156,8 @@ it('the sources make random values that nobody may guess by the generator for cr
   // Pauses between tries.
   expect(found(/\bMath\.random\b/g).sort()).toEqual([
     'jobs/queue.ts: Math.random',
-    'src/catalogue/sync/upstream-client.ts: Math.random',
-    'src/outbound/registry/registry-http.ts: Math.random',
     'src/platform/embedded-postgres/lock.ts: Math.random',
+    'src/platform/outgoing/http-client.ts: Math.random',
   ])
 })
 
@@ -167,9 +166,10 @@ it('the sources keep nothing in browsers, and open no WebSocket', () => {
 })
 
 it('pages, API and console send no request to anybody', () => {
-  const answering = /^src\/(?:api|console|portal)\//
-  const sent = found(/from 'undici'|(?<![.#\w])fetch\(|\b(?:request|get)\b[^\n]* from 'node:https?'/g)
-  expect(sent.filter((one) => answering.test(one))).toEqual([])
+  const sending =
+    /\/outgoing\/http-client\.js'|from 'undici'|(?<![.#\w])fetch\(|\b(?:request|get)\b[^\n]* from 'node:https?'/g
+  const sent = found(sending)
+  expect(sent.filter((one) => one.startsWith('src/http/'))).toEqual([])
   expect(sent.length).toBeGreaterThan(5)
 })
 

@@ -52,6 +52,8 @@ it.each([
   ['127.255.0.9', true],
   ['::1', true],
   ['::ffff:127.0.0.1', true],
+  ['[::1]', true],
+  ['[::2]', false],
   ['128.0.0.1', false],
   ['::2', false],
   ['localhost.example', false],

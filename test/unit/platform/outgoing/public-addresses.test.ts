@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkAddress, guardedLookup, isPublicAddress } from '../../../../src/catalogue/sync/address-guard.js'
+import { checkAddress, isPublicAddress, publicLookup } from '../../../../src/platform/outgoing/public-addresses.js'
 
 describe('an IP address', () => {
   test.each([
@@ -49,7 +49,7 @@ describe('an address from data', () => {
   })
 
   test.each([true, false])('fails at the look-up of a name that leads inside (all: %s)', async (all) => {
-    const error = await new Promise((resolve) => guardedLookup('localhost', { all }, resolve))
+    const error = await new Promise((resolve) => publicLookup('localhost', { all }, resolve))
     expect(error).toMatchObject({ code: 'address-refused' })
   })
 })

@@ -1,36 +1,19 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
-import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net'
 import { ServiceError } from '../../kernel/errors.js'
 
 // IANA special-purpose registries: everything that is not a public unicast address.
 const special = new BlockList()
-for (const [network, bits] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 4],
-  ['240.0.0.0', 4],
-] as const) {
-  special.addSubnet(network, bits, 'ipv4')
-}
+const ipv4 = [
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
+  ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
+  ...['224.0.0.0/4', '240.0.0.0/4'],
+]
 // Within 2000::/3: Teredo, benchmarking and the like, documentation, 6to4 (which wraps any IPv4 address).
-for (const [network, bits] of [
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['3fff::', 20],
-] as const) {
-  special.addSubnet(network, bits, 'ipv6')
+const ipv6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
+for (const network of [...ipv4, ...ipv6]) {
+  const [address = '', bits] = network.split('/')
+  special.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4')
 }
 const publicIpv6 = new BlockList()
 publicIpv6.addSubnet('2000::', 3, 'ipv6')
@@ -45,7 +28,7 @@ export function isPublicAddress(address: string): boolean {
 
 /**
  * Checks an address that came from data before it is fetched: http or https, no credentials, no literal private
- * address. What a name resolves to is checked by {@link guardedLookup} at the moment of connecting. Throws
+ * address. What a name resolves to is checked by {@link publicLookup} at the moment of connecting. Throws
  * `address-refused`.
  */
 export function checkAddress(url: URL, allowPrivate: boolean): void {
@@ -61,7 +44,7 @@ export function checkAddress(url: URL, allowPrivate: boolean): void {
 }
 
 /** A name look-up for connections that fails when any of the name's addresses is not public. */
-export const guardedLookup: LookupFunction = (hostname, options: LookupOptions, callback) => {
+export const publicLookup: LookupFunction = (hostname, options: LookupOptions, callback) => {
   lookup(hostname, { ...options, all: true }, (error, found: LookupAddress[]) => {
     if (error) return callback(error, '', 0)
     const bad = found.find(({ address }) => !isPublicAddress(address))
