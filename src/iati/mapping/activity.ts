@@ -5,7 +5,7 @@ import { type Element, element, textElement } from '../../kernel/xml/element.js'
 import { prewritten } from '../../kernel/xml/writer.js'
 import { absoluteUrl } from '../absolute-url.js'
 import { plainText } from '../plain-text.js'
-import { budgets } from './budgets.js'
+import { budgets, hasGoal } from './budgets.js'
 import { documentLinks } from './document-links.js'
 import { activityScope, location, recipients, usableCountries } from './geography.js'
 import { humanitarianScope, isHumanitarian } from './humanitarian.js'
@@ -34,7 +34,7 @@ export type MappedActivity = {
  * Raise it with every change of what the feeds write for the same input: stored texts of another version are stale and
  * rendered again.
  */
-export const mappingVersion = 3
+export const mappingVersion = 4
 
 // Private development finance, as standard grants, for project-type interventions, untied.
 const defaults = [
@@ -74,7 +74,7 @@ export function toActivity(
       humanitarian: humanitarian ? '1' : '0',
       hierarchy: '1',
       // BudgetNotProvided 3: rapid onset emergency, which is answered before anyone has set a goal.
-      ...(humanitarian && budget.length === 0 && { 'budget-not-provided': '3' }),
+      ...(humanitarian && !hasGoal(graph, config.currency) && { 'budget-not-provided': '3' }),
     },
     [
       textElement('iati-identifier', identifier),
@@ -128,14 +128,9 @@ function descriptions({ project }: ProjectGraph): (Element | undefined)[] {
 /** `contact-info` of the partner: its name and the project's page, never a person (iati.md 3.4). */
 function contactInfo({ project }: ProjectGraph, implementing: Party | undefined): Element | undefined {
   if (!implementing) return undefined
-  const { projectLink } = project
-  const website = projectLink && hrefOf(projectLink)
+  const website = project.projectLink && absoluteUrl(project.projectLink)
   return element('contact-info', { type: '1' }, [
     narrated('organisation', implementing.name),
     website ? textElement('website', website) : undefined,
   ])
-}
-
-function hrefOf(url: string): string | undefined {
-  return absoluteUrl(url) ?? (URL.canParse(url) ? new URL(url).href : undefined)
 }

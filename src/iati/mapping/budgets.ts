@@ -2,7 +2,7 @@ import { addDays, addMonths, earlier, type IsoDate, isoDateOf, later } from '../
 import { type CurrencyCode, minorUnitExponent, splitByLargestRemainder, toMinorUnits } from '../../kernel/money.js'
 import type { ProjectGraph } from '../../kernel/project.js'
 import { type Element, element } from '../../kernel/xml/element.js'
-import { endOf, type LifeCycle } from './life-cycle.js'
+import type { LifeCycle } from './life-cycle.js'
 import type { MappingContext } from './mapping-context.js'
 import { periodElements, valueElement } from './values.js'
 
@@ -10,11 +10,8 @@ type Period = { readonly start: IsoDate; readonly end: IsoDate }
 
 /** `budget` [0..*]: the funding goal, original (1) and revised (2), in periods (iati.md 8.1, rule 7.5.3). */
 export function budgets(graph: ProjectGraph, cycle: LifeCycle, context: MappingContext): Element[] {
-  const { goal, originalGoal = goal } = graph.project
   const { currency } = context.config
-  const places = minorUnitExponent(currency)
-  const original = originalGoal === undefined ? 0n : toMinorUnits(originalGoal, places)
-  const current = goal === undefined ? original : toMinorUnits(goal, places)
+  const { original, current } = goalsOf(graph, currency)
   if (original <= 0n && current <= 0n) return []
   const periods = budgetPeriods(graph, cycle, context)
   const lengths = periods.map(lengthInDays)
@@ -27,26 +24,58 @@ export function budgets(graph: ProjectGraph, cycle: LifeCycle, context: MappingC
   })
 }
 
-function budgetPeriods(graph: ProjectGraph, cycle: LifeCycle, context: MappingContext): Period[] {
-  const start = cycle.plannedStart
-  const end = endOf(cycle)
-  if (end) return yearsBetween(start, later(end, start))
-  // Open-ended: a running project has its goal in the current 12 months, another one in those of its last activity.
-  const running = cycle.status === '1' || cycle.status === '2'
-  const period = yearOf(start, running ? later(context.day, start) : later(lastActivity(graph, context.day), start))
-  if (running) context.changesOn(addDays(period.end, 1))
-  return [period]
+/** Whether the project has ever had a funding goal. */
+export function hasGoal(graph: ProjectGraph, currency: CurrencyCode): boolean {
+  const { original, current } = goalsOf(graph, currency)
+  return original > 0n || current > 0n
 }
 
-function lastActivity({ project, months, reports, disbursements }: ProjectGraph, day: IsoDate): IsoDate {
+/** The goals in minor units; none is 0. */
+function goalsOf({ project }: ProjectGraph, currency: CurrencyCode): { original: bigint; current: bigint } {
+  const { goal, originalGoal = goal } = project
+  const places = minorUnitExponent(currency)
+  const original = originalGoal === undefined ? 0n : toMinorUnits(originalGoal, places)
+  return { original, current: goal === undefined ? original : toMinorUnits(goal, places) }
+}
+
+/** The periods that the goal is for; none where a period would be a guess (iati.md 8.3). */
+function budgetPeriods(graph: ProjectGraph, cycle: LifeCycle, context: MappingContext): Period[] {
+  const { plannedStart: start, plannedEnd } = cycle
+  if (plannedEnd) return yearsBetween(start, plannedEnd)
+  if (cycle.status === '1' || cycle.status === '2') {
+    // Open-ended: the goal is that of the current 12 months.
+    const period = yearOf(start, later(context.day, start))
+    context.changesOn(addDays(period.end, 1))
+    return [period]
+  }
+  if (cycle.startDerivedFrom === 'record' || (cycle.status === '4' && !hasRun(graph))) {
+    const missing = cycle.startDerivedFrom === 'record' ? 'no start' : 'no money and no report'
+    context.notice('budget-unknown', 'goal', `expected a deadline, got none, and ${missing}; no budget is reported`)
+    return []
+  }
+  const firstYear = addDays(addMonths(start, 12), -1)
+  const end = later(start, earlier(firstYear, newestDayOf(graph) ?? firstYear))
+  context.notice('budget-period-derived', 'deadline', `expected a day, got none; ${start} to ${end} is reported`)
+  return [{ start, end }]
+}
+
+/** Whether anything is known to have been given, paid or done. */
+function hasRun({ project, months, disbursements, reports }: ProjectGraph): boolean {
+  return (
+    months.length > 0 || disbursements.length > 0 || reports.length > 0 || project.dateOfMostRecentReport !== undefined
+  )
+}
+
+/** The newest day that the record names for itself. */
+function newestDayOf({ project, months, reports, disbursements }: ProjectGraph): IsoDate | undefined {
   const known = [
     project.modifiedDate && isoDateOf(project.modifiedDate),
-    months.at(-1)?.lastOn,
+    project.dateOfMostRecentReport && isoDateOf(project.dateOfMostRecentReport),
+    months.findLast(({ kind }) => kind !== 'opening')?.lastOn,
     disbursements.at(-1)?.disbursedOn,
     reports[0] && isoDateOf(reports[0].publishedAt),
-    project.firstSeenOn,
   ].filter((one) => one !== undefined)
-  return earlier(known.reduce(later), day)
+  return known.length === 0 ? undefined : known.reduce(later)
 }
 
 /** Periods of 12 months from `start`, the last one cut at `end`. */

@@ -1,4 +1,4 @@
-import { earlier, type IsoDate, isoDateOf, later } from '../../kernel/dates.js'
+import { addDays, addMonths, earlier, type IsoDate, isoDateOf, later } from '../../kernel/dates.js'
 import type { ProjectGraph } from '../../kernel/project.js'
 import { type Element, element } from '../../kernel/xml/element.js'
 import type { MappingContext } from './mapping-context.js'
@@ -7,38 +7,48 @@ import { coded, narrative } from './narrative.js'
 /** Codes of ActivityStatus that a project can have here. */
 export type ActivityStatus = '1' | '2' | '3' | '4' | '6'
 
-/** Status and dates that agree with each other (iati.md 4). */
+/** Status and dates that agree with each other (iati.md 4). No record states an actual end, so there is none (4.2). */
 export type LifeCycle = {
   readonly status: ActivityStatus
   /** activity-date type 1. */
   readonly plannedStart: IsoDate
-  /** Type 2; absent while no money has been paid out of an open project. */
+  /** What the planned start was taken from when the record states none. */
+  readonly startDerivedFrom?: StartSource
+  /** Type 2; absent where neither a payout nor the first gift is known. */
   readonly actualStart?: IsoDate
   /** Type 3; absent for open-ended projects. */
   readonly plannedEnd?: IsoDate
-  /** Type 4, only for closed projects; derived, since the wire record has none. */
-  readonly actualEnd?: IsoDate
 }
 
-/** Derives dates that are missing, with a notice, so that none holds the activity (iati.md 4.3). */
+/** What a derived start is the day of: something that happened to the project, or only to its record. */
+type StartSource = 'event' | 'record'
+
+// A later deadline is a placeholder for "no end", such as 9999-12-31.
+const longestProjectYears = 60
+
+/** Derives a start that is missing, with a notice, so that it does not hold the activity (iati.md 4.3). */
 export function lifeCycle(graph: ProjectGraph, context: MappingContext): LifeCycle {
-  const { project } = graph
   const status = activityStatus(graph, context)
-  const plannedStart = plannedStartOf(graph, context)
+  const { day: plannedStart, source } = plannedStartOf(graph, context)
   const actualStart = actualStartOf(graph, status, plannedStart, context.day)
-  const actualEnd = status === '4' ? actualEndOf(graph, actualStart ?? plannedStart, context) : undefined
-  let plannedEnd = project.deadline
-  if (plannedEnd && plannedEnd < plannedStart) {
-    context.notice('deadline-unusable', 'deadline', `expected a day from ${plannedStart}, got ${plannedEnd}`)
-    plannedEnd = undefined
-  }
+  const plannedEnd = plannedEndOf(graph, plannedStart, context)
   return {
     status,
     plannedStart,
+    ...(source && { startDerivedFrom: source }),
     ...(actualStart && { actualStart }),
     ...(plannedEnd && { plannedEnd }),
-    ...(actualEnd && { actualEnd }),
   }
+}
+
+function plannedEndOf({ project }: ProjectGraph, start: IsoDate, context: MappingContext): IsoDate | undefined {
+  const { deadline } = project
+  if (deadline === undefined) return undefined
+  const last = addDays(addMonths(start, 12 * longestProjectYears), -1)
+  if (deadline >= start && deadline <= last) return deadline
+  const expected = deadline < start ? `a day from ${start}` : `a day until ${last}`
+  context.notice('deadline-unusable', 'deadline', `expected ${expected}, got ${deadline}`)
+  return undefined
 }
 
 /** ActivityStatus from (paused, active, status). */
@@ -62,23 +72,24 @@ export function activityStatus({ project, months }: ProjectGraph, context: Mappi
   }
 }
 
-function plannedStartOf(graph: ProjectGraph, context: MappingContext): IsoDate {
+function plannedStartOf(graph: ProjectGraph, context: MappingContext): { day: IsoDate; source?: StartSource } {
   const { project } = graph
-  if (project.approvedDate) return isoDateOf(project.approvedDate)
-  const known = [
-    project.modifiedDate && isoDateOf(project.modifiedDate),
-    graph.months[0]?.month,
+  if (project.approvedDate) return { day: isoDateOf(project.approvedDate) }
+  const events = [
+    // The day of an opening total says when it was read.
+    graph.months.find(({ kind }) => kind !== 'opening')?.month,
     graph.disbursements[0]?.disbursedOn,
     project.dateOfMostRecentReport && isoDateOf(project.dateOfMostRecentReport),
     ...graph.reports.map((report) => isoDateOf(report.publishedAt)),
-    project.firstSeenOn,
   ].filter((day) => day !== undefined)
-  const earliest = known.reduce(earlier)
-  context.notice('start-date-derived', 'approvedDate', `expected a date, got none; ${earliest} is reported`)
-  return earliest
+  const source = events.length > 0 ? 'event' : 'record'
+  const changed = project.modifiedDate && isoDateOf(project.modifiedDate)
+  const day = source === 'event' ? events.reduce(earlier) : (changed ?? project.firstSeenOn)
+  context.notice('start-date-derived', 'approvedDate', `expected a date, got none; ${day} is reported`)
+  return { day, source }
 }
 
-/** First payout, else (once funding is over) the first month of gifts, else the planned start. Never in the future. */
+/** The first payout, else (once funding is over) the first month of gifts where that is known. Never in the future. */
 function actualStartOf(
   graph: ProjectGraph,
   status: ActivityStatus,
@@ -88,19 +99,11 @@ function actualStartOf(
   const payout = graph.disbursements.find((one) => one.disbursedOn <= day)?.disbursedOn
   if (payout) return payout
   if (status !== '3' && status !== '4') return undefined
+  // An opening total has the gifts before the first month, and does not say of which days they are.
+  if (graph.months.some(({ kind }) => kind === 'opening')) return undefined
   const firstGift = graph.months.find((month) => month.kind === 'gift' && month.lastOn <= day)
-  const start = firstGift ? later(firstGift.month, plannedStart) : plannedStart
-  return start <= day ? start : undefined
-}
-
-function actualEndOf(graph: ProjectGraph, start: IsoDate, context: MappingContext): IsoDate {
-  const { project } = graph
-  const lastReport = graph.reports[0]?.publishedAt ?? project.dateOfMostRecentReport
-  const source = lastReport ? 'its last report' : project.modifiedDate ? 'its last change' : 'its start'
-  const derived = lastReport ?? project.modifiedDate
-  const end = later(derived ? isoDateOf(derived) : start, start)
-  context.notice('end-date-derived', 'status', `expected an end date, got none; the day of ${source} is reported`)
-  return earlier(end, context.day)
+  const start = firstGift && later(firstGift.month, plannedStart)
+  return start && start <= day ? start : undefined
 }
 
 /** `activity-status` [1]. */
@@ -113,14 +116,13 @@ export function activityDates(cycle: LifeCycle): Element[] {
   const date = (type: string, day: IsoDate | undefined, note?: string) =>
     day && element('activity-date', { type, 'iso-date': day }, [narrative(note)])
   return [
-    date('1', cycle.plannedStart),
+    date('1', cycle.plannedStart, cycle.startDerivedFrom && startNotes[cycle.startDerivedFrom]),
     date('2', cycle.actualStart),
     date('3', cycle.plannedEnd),
-    date('4', cycle.actualEnd, 'Derived from the last progress report or the last change of the record.'),
   ].filter((one) => one !== undefined)
 }
 
-/** The last day that the project is about, where it has one. */
-export function endOf(cycle: LifeCycle): IsoDate | undefined {
-  return cycle.actualEnd ?? cycle.plannedEnd
+const startNotes: Readonly<Record<StartSource, string>> = {
+  event: 'Derived: the earliest day on which money or a report of the project is known. The source states no start.',
+  record: 'Derived: the day from which the record of the project is known. The source states no start.',
 }

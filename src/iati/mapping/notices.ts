@@ -32,13 +32,17 @@ export const mappingNotices = {
     severity: 'info',
     sentence: 'The project has no approval date; the earliest date known of it is reported as its planned start.',
   },
-  'end-date-derived': {
-    severity: 'info',
-    sentence: 'The project is closed and has no end date; that of its last report or last change is reported.',
-  },
   'deadline-unusable': {
     severity: 'warning',
-    sentence: 'The deadline lies before the start and was left out.',
+    sentence: 'The deadline lies before the start, or so far after it that it means no end, and was left out.',
+  },
+  'budget-period-derived': {
+    severity: 'info',
+    sentence: 'The project is over and has no deadline; its goal is reported for its first 12 months.',
+  },
+  'budget-unknown': {
+    severity: 'info',
+    sentence: 'The project is over and nothing says which time its goal was for; no budget is reported.',
   },
   'location-unusable': {
     severity: 'info',

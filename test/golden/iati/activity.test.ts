@@ -96,9 +96,9 @@ describe('an activity', () => {
       }),
     )
     await expect(pretty(writeElement(activity.element))).toMatchFileSnapshot('full-activity.xml')
-    expect(activity.notices.map((notice) => notice.code)).toEqual(['end-date-derived'])
+    expect(activity.notices).toEqual([])
     expect(activity.validUntil).toBe('2026-12-15')
-    expect(validateActivity(activity.element, checks).map((finding) => finding.code)).toEqual([])
+    expect(validateActivity(activity.element, checks).map((finding) => finding.code)).toEqual(['end-date-missing'])
   })
 
   it('of a project that has only a title', async () => {
@@ -152,18 +152,6 @@ describe('status and dates', () => {
     expect(statusOf({ project: { status: 'retired', active: false } })).toEqual(['<activity-status code="4"/>'])
     expect(statusOf({ project: { paused: true } })).toEqual(['<activity-status code="6"/>'])
     expect(statusOf({ project: { status: 'active', active: false } })).toEqual(['<activity-status code="6"/>'])
-  })
-
-  it('put the end of a closed project at its last report and say that it is derived', () => {
-    const graph = aGraph({ project: { status: 'retired', active: false }, reports: [aReport(1, '2026-03-04')] })
-    expect(lines(graph, 'activity-date').at(-1)).toContain('<activity-date type="4" iso-date="2026-03-04"><narrative>')
-  })
-
-  it('never put an end before the start', () => {
-    const graph = aGraph({
-      project: { status: 'retired', active: false, modifiedDate: new Date('2024-01-01T00:00:00Z') },
-    })
-    expect(lines(graph, 'activity-date').at(-1)).toContain('iso-date="2025-02-11"')
   })
 
   it('leave out a deadline before the start', () => {

@@ -15,6 +15,19 @@ describe('a planned start that is derived', () => {
     ['the day of the record', { project: first }, '2025-06-06'],
     ['its last change', { project: { ...first, modifiedDate: new Date('2025-05-05T23:00:00Z') } }, '2025-05-05'],
     [
+      'its last change, and not the day of an opening total',
+      {
+        project: { ...first, modifiedDate: new Date('2025-05-05T23:00:00Z') },
+        months: [aMonth('2025-01', '5.00', { kind: 'opening' })],
+      },
+      '2025-05-05',
+    ],
+    [
+      'a report, even where the record says an earlier change',
+      { project: { modifiedDate: new Date('2025-05-05T23:00:00Z') }, reports: [aReport(1, '2025-07-07')] },
+      '2025-07-07',
+    ],
+    [
       'its newest report',
       { project: { ...first, dateOfMostRecentReport: new Date('2025-04-04T00:00:00Z') } },
       '2025-04-04',
@@ -71,22 +84,28 @@ describe('an actual start', () => {
     [
       'needs a gift until today',
       { project: { status: 'retired' }, months: [aMonth('2026-11', '5.00', { lastOn: day('2026-11-22') })] },
-      '2025-02-11',
+      undefined,
     ],
     [
       'counts a gift of today',
       { project: { status: 'retired' }, months: [aMonth('2026-11', '5.00', { lastOn: today })] },
       '2026-11-01',
     ],
-    ['is the planned start without gifts', { project: { status: 'retired' } }, '2025-02-11'],
+    ['is none without gifts', { project: { status: 'retired' } }, undefined],
     [
-      'is the planned start of today',
-      { project: { status: 'funded', approvedDate: new Date('2026-11-21T23:00:00Z') } },
-      '2026-11-21',
+      'is none where an opening total has the gifts before the first month',
+      {
+        project: { status: 'funded' },
+        months: [aMonth('2025-03', '1.00', { kind: 'opening' }), aMonth('2025-04', '5.00')],
+      },
+      undefined,
     ],
     [
       'is not in the future',
-      { project: { status: 'funded', approvedDate: new Date('2026-11-22T00:00:00Z') } },
+      {
+        project: { status: 'funded', approvedDate: new Date('2026-11-22T00:00:00Z') },
+        months: [aMonth('2026-10', '5.00')],
+      },
       undefined,
     ],
   ])('%s', (_what, changes, expected) => {
@@ -95,51 +114,12 @@ describe('an actual start', () => {
 })
 
 describe('an actual end', () => {
-  const retired = { status: 'retired', modifiedDate: new Date('2026-05-05T00:00:00Z') } as const
-
-  it.each<[string, Changes, string, string]>([
-    [
-      'its last report',
-      { project: retired, reports: [aReport(2, '2026-04-04'), aReport(1, '2026-03-03')] },
-      '2026-04-04',
-      'its last report',
-    ],
-    [
-      'the newest report it states',
-      { project: { ...retired, dateOfMostRecentReport: new Date('2026-02-02T00:00:00Z') } },
-      '2026-02-02',
-      'its last report',
-    ],
-    ['its last change', { project: retired }, '2026-05-05', 'its last change'],
-    [
-      'not before its first payout',
-      { project: retired, disbursements: [payout('P', '2026-06-01')] },
-      '2026-06-01',
-      'its last change',
-    ],
-    ['its start', { project: { status: 'retired' } }, '2025-02-11', 'its start'],
-    [
-      'not before its start',
-      { project: { ...retired, modifiedDate: new Date('2024-01-01T00:00:00Z') } },
-      '2025-02-11',
-      'its last change',
-    ],
-    [
-      'not after today',
-      { project: { ...retired, modifiedDate: new Date('2026-12-01T00:00:00Z') } },
-      '2026-11-21',
-      'its last change',
-    ],
-  ])('is %s', (_what, changes, expected, source) => {
-    expect(activityDatesOf(changes)['4']).toBe(expected)
-    expect(mapped(changes).notices('end-date-derived')).toEqual([
-      `status: expected an end date, got none; the day of ${source} is reported`,
-    ])
-  })
-
-  it('is there for closed projects only', () => {
-    for (const status of ['active', 'funded'] as const)
-      expect(activityDatesOf({ project: { status } })['4']).toBeUndefined()
+  it('is never reported, since no record states one', () => {
+    const modifiedDate = new Date('2026-05-05T00:00:00Z')
+    for (const status of ['active', 'funded', 'retired'] as const) {
+      const changes = { project: { status, modifiedDate }, reports: [aReport(1, '2026-03-03')] }
+      expect(Object.keys(activityDatesOf(changes))).toEqual(['1'])
+    }
   })
 })
 

@@ -55,30 +55,82 @@ describe('budgets', () => {
     ])
   })
 
+  const approved = {
+    goal,
+    approvedDate: new Date('2003-05-16T16:57:20Z'),
+    modifiedDate: new Date('2022-03-29T00:00:00Z'),
+  }
+  const firstYear = '1 2003-05-16 2004-05-15 100.00'
+
   it.each<[string, Changes, string]>([
-    ['its last change', { project: { modifiedDate: new Date('2026-03-03T00:00:00Z') } }, '2026-02-11'],
+    ['funded', { project: { status: 'funded' } }, firstYear],
+    ['paused', { project: { paused: true } }, firstYear],
+    ['funded, and first seen today', { project: { status: 'funded', firstSeenOn: today } }, firstYear],
+    ['retired after a gift', { project: { status: 'retired' }, months: [aMonth('2004-06', '1.00')] }, firstYear],
     [
-      'its last month of money',
-      { months: [aMonth('2025-03', '1.00'), aMonth('2025-04', '1.00'), aMonth('2026-03', '1.00')] },
-      '2026-02-11',
+      'funded with an opening total',
+      { project: { status: 'funded' }, months: [aMonth('2003-12', '1.00', { kind: 'opening' })] },
+      firstYear,
     ],
     [
-      'its last payout',
-      { disbursements: [payout('A', '2025-03-01'), payout('B', '2025-04-01'), payout('C', '2026-03-01')] },
-      '2026-02-11',
+      'retired after a payout',
+      { project: { status: 'retired' }, disbursements: [payout('A', '2005-03-01')] },
+      firstYear,
     ],
-    ['its last report', { reports: [aReport(2, '2026-03-01'), aReport(1, '2025-03-01')] }, '2026-02-11'],
-    ['the day of the record', {}, '2025-02-11'],
-    ['its start, before it was seen', { project: { firstSeenOn: day('2024-01-01') } }, '2025-02-11'],
-  ])('of a funded project without a deadline are in the year of %s', (_what, changes, start) => {
-    const project: Partial<Project> = { goal, status: 'funded', ...changes.project }
-    expect(periods({ ...changes, project })[0]?.slice(2, 12)).toBe(start)
-    expect(mapped({ ...changes, project }).validUntil).toBeUndefined()
+    [
+      'retired after a stated report of later years',
+      { project: { status: 'retired', dateOfMostRecentReport: new Date('2009-10-30T00:00:00Z') } },
+      firstYear,
+    ],
+    [
+      'funded, with its last report in its first year',
+      {
+        project: { status: 'funded', modifiedDate: undefined } as Partial<Project>,
+        reports: [aReport(2, '2003-09-01'), aReport(1, '2003-08-01')],
+      },
+      '1 2003-05-16 2003-09-01 100.00',
+    ],
+    [
+      'funded, and last changed in its first year',
+      { project: { status: 'funded', modifiedDate: new Date('2003-11-11T00:00:00Z') } },
+      '1 2003-05-16 2003-11-11 100.00',
+    ],
+  ])('of a project that is over are those of its own first 12 months: %s', (_what, changes, expected) => {
+    const activity = { ...changes, project: { ...approved, ...changes.project } }
+    expect(periods(activity)).toEqual([expected])
+    const [start, end] = expected.split(' ').slice(1)
+    expect(mapped(activity).notices('budget-period-derived')).toEqual([
+      `deadline: expected a day, got none; ${start} to ${end} is reported`,
+    ])
+    expect(mapped(activity).validUntil).toBeUndefined()
+    expect(mapped(activity, day('2031-01-01')).all('budget')).toEqual(mapped(activity).all('budget'))
   })
 
-  it('of a funded project never lie after today', () => {
-    const project: Partial<Project> = { goal, status: 'funded', modifiedDate: new Date('2028-03-03T00:00:00Z') }
-    expect(periods({ project })).toEqual(['1 2026-02-11 2027-02-10 100.00'])
+  it.each<[string, Changes, string]>([
+    ['of a retired project that nothing was given to', { project: { ...approved, status: 'retired' } }, 'no money'],
+    [
+      'of a past project without a known start',
+      { project: { ...approved, status: 'funded', approvedDate: undefined } as Partial<Project> },
+      'no start',
+    ],
+  ])('are left out where their time would be a guess: %s', (_what, changes, missing) => {
+    expect(periods(changes)).toEqual([])
+    expect(mapped(changes).notices('budget-unknown').join()).toContain(
+      `goal: expected a deadline, got none, and ${missing}`,
+    )
+  })
+
+  it('are at most 60 years: a later deadline is none, with a notice', () => {
+    const last = { project: { goal, deadline: day('2085-02-10') } }
+    expect(periods(last)).toHaveLength(60)
+    for (const deadline of ['2085-02-11', '2999-01-01', '9999-12-31']) {
+      const activity = { project: { goal, deadline: day(deadline) } }
+      expect(periods(activity)).toEqual(['1 2026-02-11 2027-02-10 100.00'])
+      expect(mapped(activity).all('activity-date')).toEqual(['<activity-date type="1" iso-date="2025-02-11"/>'])
+      expect(mapped(activity).notices('deadline-unusable')).toEqual([
+        `deadline: expected a day until 2085-02-10, got ${deadline}`,
+      ])
+    }
   })
 
   it('up to a deadline are in years of 12 months, the last one cut', () => {
