@@ -53,7 +53,7 @@ const records: Record<string, readonly Element[]> = {
 }
 
 const worseElsewhere = new Set(
-  Object.entries(validationCatalogue).flatMap(([code, { severity, severityElsewhere }]) =>
+  Object.entries(validationNotices).flatMap(([code, { severity, severityElsewhere }]) =>
     severity === 'info' && severityElsewhere !== undefined ? [code] : [],
   ),
 )
