@@ -89,10 +89,10 @@ async function assemble(store: Store, feedsDir: string, twin: boolean): Promise<
     const plan = await planRelease(mappingConfig, run, { db, client }, undefined)
     if (plan.verdict !== 'build') throw new Error(`the plan is ${plan.verdict}`)
     return await secondsOf(async () => {
-      for (const { path: address, content } of plan.files.filter(isActivityFile)) {
+      for (const { path, content } of plan.files.filter(isActivityFile)) {
         if (content.kind !== 'texts') continue
         const { envelope } = content
-        await draft.write(address, content.texts(client), signal, { twin, ...(envelope && { envelope }) })
+        await draft.write(path, content.texts(client), signal, { twin, ...(envelope && { envelope }) })
       }
       await draft.synced()
     })
@@ -100,8 +100,8 @@ async function assemble(store: Store, feedsDir: string, twin: boolean): Promise<
 }
 
 /** Whether it is a segment; the file with all activities is copied from the segments, not from the store. */
-function isActivityFile({ path: address }: PlannedFile): boolean {
-  return /^\/iati\/activities(-\d+)?\.xml$/.test(address)
+function isActivityFile({ path }: PlannedFile): boolean {
+  return /^\/iati\/activities(-\d+)?\.xml$/.test(path)
 }
 
 async function copyToFile(store: Store, file: string, gzip: boolean): Promise<number> {

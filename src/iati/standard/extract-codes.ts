@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CodeFact, CodeListFact, ConditionFact, MappingFact, StructureFacts } from './facts.js'
+import type { CodeFact, CodeListFact, CodeListMapping, ConditionFact, StructureFacts } from './facts.js'
 
 const codeListsFile = z.record(
   z.string(),
@@ -17,7 +17,7 @@ const mappingFile = z.array(
 const furtherLists = ['OrganisationRegistrationAgency']
 
 /** The rows of the official mapping of code lists, their XPath parsed. */
-export function extractMapping(text: string, structure: StructureFacts): MappingFact[] {
+export function extractCodeListMapping(text: string, structure: StructureFacts): CodeListMapping[] {
   return mappingFile.parse(JSON.parse(text)).map(({ path, codelist, condition }) => {
     const [, elementPath = '', attribute] = /^\/\/(.*?)\/?(?:@([\w:-]+)|text\(\))$/.exec(path) ?? fail('path', path)
     return {
@@ -50,7 +50,7 @@ function parseCondition(condition: string): ConditionFact {
 }
 
 /** The code lists that the mapping names, and the registration agencies. */
-export function extractCodeLists(text: string, mapping: readonly MappingFact[]): Record<string, CodeListFact> {
+export function extractCodeLists(text: string, mapping: readonly CodeListMapping[]): Record<string, CodeListFact> {
   const all = codeListsFile.parse(JSON.parse(text))
   const names = [...new Set([...mapping.map((row) => row.codelist), ...furtherLists])].sort()
   return Object.fromEntries(

@@ -3,7 +3,7 @@ import { readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
-import { extractCodeLists, extractMapping } from './extract-codes.js'
+import { extractCodeListMapping, extractCodeLists } from './extract-codes.js'
 import { extractStructure } from './extract-structure.js'
 import type { OriginFacts } from './facts.js'
 import { sources } from './sources.js'
@@ -32,7 +32,7 @@ export function extractStandard(directory: string): Record<string, string> {
     organisations: read(files.organisations),
     common: read(files.common),
   })
-  const mapping = extractMapping(read(files.mapping), structure)
+  const mapping = extractCodeListMapping(read(files.mapping), structure)
   const codeLists = extractCodeLists(read(files.codelists), mapping)
   const origin: OriginFacts = { version: structure.version, sources, files: hashes }
   return {

@@ -47,7 +47,7 @@ export type StructureFacts = {
 export type ConditionFact = { readonly attribute: string; readonly equals: string; readonly orAbsent: boolean }
 
 /** One row of the official mapping: which code list governs the attribute (`null`: the text) of an element. */
-export type MappingFact = {
+export type CodeListMapping = {
   /** Path from the root element, `/iati-activities/iati-activity/sector`; `*` stands for every element. */
   readonly path: string
   readonly attribute: string | null

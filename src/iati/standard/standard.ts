@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type {
   CodeListFact,
+  CodeListMapping,
   ConditionFact,
   ContentFact,
-  MappingFact,
   OriginFacts,
   SimpleType,
   StructureFacts,
@@ -55,7 +55,7 @@ function load<T>(name: string): T {
 }
 
 const structure = load<StructureFacts>('structure.json')
-const mapping = load<MappingFact[]>('mapping.json')
+const mapping = load<CodeListMapping[]>('mapping.json')
 const codeLists = new Map(
   Object.entries(load<Record<string, CodeListFact>>('codelists.json')).map(([name, { complete, codes }]) => [
     name,

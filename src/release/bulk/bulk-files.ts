@@ -26,7 +26,7 @@ import type { FolderDeps, RenderDeps, WorkOptions } from '../publication.js'
 import { renderOrganisationTexts, renderProjectTexts } from '../render/ready-texts.js'
 import { forgetContent, isContentRemembered, rememberContent } from '../sql/content-changes.js'
 import { underPublishingLock } from '../sql/publishing-lock.js'
-import { type BulkFile, type BulkSet, bulkAddress, bulkFolder, currentBulkSet } from './bulk-reader.js'
+import { type BulkFile, type BulkSet, bulkFolder, currentBulkSet, pathInSet } from './bulk-reader.js'
 
 /** What building the files needs; without a configuration of the mapping every publisher counts as the same. */
 type BulkDeps = FolderDeps & Partial<Pick<RenderDeps, 'mappingConfig'>>
@@ -129,7 +129,7 @@ async function writeFamily(build: Build, family: BulkFamily): Promise<BulkFile[]
   const { db, draft, before, isSame } = build
   const kept = before?.files.filter(({ name }) => bulkFilesOf(family).includes(name)) ?? []
   const carry = async (file: BulkFile): Promise<BulkFile> => {
-    await draft.carry(bulkAddress(file.name), before?.id ?? '')
+    await draft.carry(pathInSet(file.name), before?.id ?? '')
     return file
   }
   const files: BulkFile[] = []
@@ -158,13 +158,13 @@ async function writeParts(build: Build, family: BulkFamily, contents: readonly B
   const { recordVersion } = families[family]
   const numbers = new Set(contents.flatMap(({ parts }) => parts.map(({ part }) => part)))
   for (const number of numbers) {
-    const missing: { name: BulkFileName; address: string; fingerprint: string }[] = []
+    const missing: { name: BulkFileName; path: string; fingerprint: string }[] = []
     for (const { name, parts } of contents) {
       const part = parts.find((one) => one.part === number)
       if (!part) continue
-      const [address, { fingerprint }] = [partAddress(name, number), part]
-      if (!before || !(await draft.linkPartFrom(address, fingerprint, before.id))) {
-        missing.push({ name, address, fingerprint })
+      const [path, { fingerprint }] = [partPath(name, number), part]
+      if (!before || !(await draft.linkPartFrom(path, fingerprint, before.id))) {
+        missing.push({ name, path, fingerprint })
       }
     }
     if (missing.length === 0) continue
@@ -175,12 +175,12 @@ async function writeParts(build: Build, family: BulkFamily, contents: readonly B
 
 async function joinParts({ draft, run, signal }: Build, content: BulkContent): Promise<BulkFile> {
   const { name, records, fingerprint, parts } = content
-  const addresses = parts.map(({ part }) => partAddress(name, part))
-  const { written } = await draft.join(bulkAddress(name), addresses, signal, { envelope: envelopeOf(name, records) })
+  const paths = parts.map(({ part }) => partPath(name, part))
+  const { written } = await draft.join(pathInSet(name), paths, signal, { envelope: envelopeOf(name, records) })
   return { name, records, fingerprint, ...(await written), lastModified: isoInstantOf(run.startedAt) }
 }
 
-function partAddress(name: BulkFileName, part: number): string {
+function partPath(name: BulkFileName, part: number): string {
   return `/${name}/${part}.xml`
 }
 

@@ -1,5 +1,5 @@
 import { readFile, rm } from 'node:fs/promises'
-import path from 'node:path'
+import { join } from 'node:path'
 import type { BulkFileName } from '../../catalogue/sql/ready-texts/bulk-texts.js'
 import type { WrittenFile } from '../bytes/file-writer.js'
 import { readParts } from '../folder/joined-file.js'
@@ -29,23 +29,23 @@ export type BulkFile = WrittenFile & {
 export type BulkReader = {
   /** The newest set; undefined before the first. */
   current(): Promise<BulkSet | undefined>
-  /** A file of a kept set by its address; undefined when there is none. */
+  /** A file of a kept set by its path; undefined when there is none. */
   find(token: string, fileName: string): Promise<{ readonly set: string; readonly file: ServedFile } | undefined>
 }
 
 /** Folder of the bulk files: sets of files, laid out as releases are. */
 export function bulkFolder(feedsDir: string): ReleaseFolder {
-  return releaseFolder(path.join(feedsDir, 'bulk'))
+  return releaseFolder(join(feedsDir, 'bulk'))
 }
 
 /** Inside a set's directory. */
-export function bulkAddress(name: BulkFileName): string {
+export function pathInSet(name: BulkFileName): string {
   return `/${name}.xml`
 }
 
 /** Public path of a file of a set. */
 export function bulkPath(set: BulkSet, name: BulkFileName): string {
-  return `/feeds/bulk/${set.token}${bulkAddress(name)}`
+  return `/feeds/bulk/${set.token}${pathInSet(name)}`
 }
 
 export function createBulkReader(feedsDir: string): BulkReader {
@@ -59,17 +59,17 @@ export function createBulkReader(feedsDir: string): BulkReader {
         const file = set.files.find(({ name }) => `${name}.xml` === fileName)
         if (!file) return undefined
         const served = { ...file, mediaType: 'application/xml' }
-        const directory = path.join(folder.releases, id)
-        const address = bulkAddress(file.name)
+        const directory = join(folder.releases, id)
+        const path = pathInSet(file.name)
         const { joined } = await readParts(directory)
-        return { set: id, file: toServedFile(directory, address, served, joined[address]) }
+        return { set: id, file: toServedFile(directory, path, served, joined[path]) }
       }
       return undefined
     },
   }
 }
 
-/** Offers no set any more until the next publication builds one; addresses that were given out keep working. */
+/** Offers no set until the next publication builds one; addresses that were given out keep working. */
 export async function withdrawBulkSet(feedsDir: string): Promise<void> {
   await rm(bulkFolder(feedsDir).current, { force: true })
 }
@@ -82,7 +82,7 @@ export async function currentBulkSet(folder: ReleaseFolder): Promise<BulkSet | u
 
 async function readSet(folder: ReleaseFolder, id: string): Promise<BulkSet | undefined> {
   try {
-    return JSON.parse(await readFile(path.join(folder.releases, id, 'manifest.json'), 'utf8')) as BulkSet
+    return JSON.parse(await readFile(join(folder.releases, id, 'manifest.json'), 'utf8')) as BulkSet
   } catch (error) {
     // Removed since it was listed.
     if (isErrno(error, 'ENOENT')) return undefined

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFile, link, open, rename, rm } from 'node:fs/promises'
-import path from 'node:path'
+import { dirname, join } from 'node:path'
 import { refuseAborted } from '../../kernel/refuse-aborted.js'
 import { type FileEnvelope, FileWriter, type WrittenFile } from '../bytes/file-writer.js'
 import { findRecords } from '../bytes/find-records.js'
@@ -9,7 +9,7 @@ import { PiecePool } from '../bytes/pieces.js'
 import { inOneBatch, type Texts } from '../bytes/texts.js'
 import { Body } from './body.js'
 import { joinFiles, type RecordsOfFile } from './join-files.js'
-import { type FolderParts, filesOfJoined, type JoinedFile, partsAddress, readParts } from './joined-file.js'
+import { type FolderParts, filesOfJoined, type JoinedFile, partsPath, readParts } from './joined-file.js'
 import { makeDirectory, type ReleaseFolder, syncDirectory } from './release-folder.js'
 import { isErrno, toStorageError } from './storage-errors.js'
 
@@ -22,7 +22,7 @@ export type WriteOptions = { readonly twin?: boolean; readonly envelope?: FileEn
 /** The envelope of a joined file, and that of each of its parts, where they have one. */
 export type JoinOptions = { readonly envelope: FileEnvelope; readonly envelopeOfParts?: FileEnvelope }
 
-type NewFile = WriteOptions & { readonly address: string }
+type NewFile = WriteOptions & { readonly path: string }
 
 type WritingOfEach<Files> = { readonly [Index in keyof Files]: Writing }
 
@@ -41,7 +41,7 @@ const noEnvelope: FileEnvelope = { head: '', tail: '' }
 export class Draft implements AsyncDisposable {
   readonly id: string
   readonly #folder: ReleaseFolder
-  readonly #path: string
+  readonly #root: string
   readonly #directories = new Set<string>()
   readonly #pool = new PiecePool()
   readonly #written = new Map<string, Promise<WrittenFile>>()
@@ -57,19 +57,19 @@ export class Draft implements AsyncDisposable {
     this.id = id
     this.#folder = folder
     // A unique name: a writer that was cut off but lives cannot write into its successor's draft.
-    this.#path = path.join(folder.drafts, `${id}.${process.pid}.${randomBytes(4).toString('hex')}`)
+    this.#root = join(folder.drafts, `${id}.${process.pid}.${randomBytes(4).toString('hex')}`)
   }
 
   /** Begins an empty draft. */
   static async begin(folder: ReleaseFolder, id: string): Promise<Draft> {
     const draft = new Draft(folder, id)
-    await draft.#directory(draft.#path)
+    await draft.#directory(draft.#root)
     return draft
   }
 
   /** Writes a file and its gzip twin (docs/adr/0011), hashing on the way. `synced` waits until both are on disk. */
-  async write(address: string, texts: Texts, signal: AbortSignal, options: WriteOptions = {}): Promise<Writing> {
-    const [writing] = await this.writeTogether([{ address, ...options }], ofOneFile(texts), signal)
+  async write(path: string, texts: Texts, signal: AbortSignal, options: WriteOptions = {}): Promise<Writing> {
+    const [writing] = await this.writeTogether([{ path, ...options }], ofOneFile(texts), signal)
     return writing
   }
 
@@ -92,7 +92,7 @@ export class Draft implements AsyncDisposable {
    * written a second time, and its twin has the compressed records of their twins.
    */
   async join(
-    address: string,
+    path: string,
     parts: readonly (string | RecordsOfFile)[],
     signal: AbortSignal,
     { envelope, envelopeOfParts = noEnvelope }: JoinOptions,
@@ -101,21 +101,21 @@ export class Draft implements AsyncDisposable {
     for (const [index, part] of parts.entries()) {
       refuseAborted(signal, writingFiles)
       if (typeof part !== 'string') records.push(part)
-      else records.push(await this.#recordsOf(part, envelopeOfParts, `${address}.part-${index + 1}`, signal))
+      else records.push(await this.#recordsOf(part, envelopeOfParts, `${path}.part-${index + 1}`, signal))
     }
-    const written = joinFiles(this.#path, records, envelope, signal).then((made) => {
-      this.#joined.set(address, made.joined)
+    const written = joinFiles(this.#root, records, envelope, signal).then((made) => {
+      this.#joined.set(path, made.joined)
       return made.written
     })
-    this.#follow(address, this.locate(address), written, written)
+    this.#follow(path, this.locate(path), written, written)
     return { written }
   }
 
-  async #recordsOf(address: string, envelope: FileEnvelope, copy: string, signal: AbortSignal): Promise<RecordsOfFile> {
-    await this.#written.get(address)
-    const file = this.locate(address)
+  async #recordsOf(path: string, envelope: FileEnvelope, copy: string, signal: AbortSignal): Promise<RecordsOfFile> {
+    await this.#written.get(path)
+    const file = this.locate(path)
     const { identity, deflated } = await findRecords(file, envelope)
-    if (deflated) return { address, identity, deflated }
+    if (deflated) return { path, identity, deflated }
     // The twin of an earlier version cannot be cut: the records are copied into a file of their own, compressed anew.
     const [start, end] = identity
     const { written } = await this.write(copy, ofChunks(file, start, end), signal)
@@ -129,12 +129,12 @@ export class Draft implements AsyncDisposable {
     addTexts: (writers: readonly FileWriter[]) => Promise<void>,
   ): Promise<WritingOfEach<Files>> {
     const writers: FileWriter[] = []
-    let target = this.#path
+    let target = this.#root
     try {
-      for (const { address, twin = true, envelope = noEnvelope, fingerprint } of files) {
-        if (fingerprint !== undefined) this.#fingerprints.set(address, fingerprint)
+      for (const { path, twin = true, envelope = noEnvelope, fingerprint } of files) {
+        if (fingerprint !== undefined) this.#fingerprints.set(path, fingerprint)
         if (this.#unsynced.length >= maxUnsynced) await this.#syncOldest()
-        target = await this.#prepare(address)
+        target = await this.#prepare(path)
         writers.push(await FileWriter.create(target, { twin, envelope, pool: this.#pool, together: files.length }))
       }
       await unlessAborted(signal, addTexts(writers))
@@ -142,16 +142,16 @@ export class Draft implements AsyncDisposable {
       for (const writer of writers) await writer.close()
       throw toStorageError(error, target)
     }
-    return writers.map((writer, index) => this.#finish(files[index]?.address ?? '', writer)) as WritingOfEach<Files>
+    return writers.map((writer, index) => this.#finish(files[index]?.path ?? '', writer)) as WritingOfEach<Files>
   }
 
-  #finish(address: string, writer: FileWriter): Writing {
+  #finish(path: string, writer: FileWriter): Writing {
     const written = writer.end().catch(async (error: unknown) => {
       await writer.close()
       throw toStorageError(error, writer.target)
     })
     this.#follow(
-      address,
+      path,
       writer.target,
       written,
       written.then(() => writer.sync()),
@@ -159,18 +159,18 @@ export class Draft implements AsyncDisposable {
     return { written }
   }
 
-  #follow(address: string, target: string, written: Promise<WrittenFile>, synced: Promise<unknown>): void {
+  #follow(path: string, target: string, written: Promise<WrittenFile>, synced: Promise<unknown>): void {
     const failure = synced.then(
       () => undefined,
       (error: unknown) => toStorageError(error, target),
     )
-    this.#written.set(address, written)
+    this.#written.set(path, written)
     this.#unsynced.push(failure)
   }
 
   /** Waits until all bytes of these files can be read. */
-  async written(addresses: readonly string[]): Promise<void> {
-    await Promise.all(addresses.map((address) => this.#written.get(address)))
+  async written(paths: readonly string[]): Promise<void> {
+    await Promise.all(paths.map((path) => this.#written.get(path)))
   }
 
   /** Waits until every file is on disk. */
@@ -184,43 +184,43 @@ export class Draft implements AsyncDisposable {
   }
 
   /** Takes a file and its twin over from a release unchanged, by hard link where the file system has them. */
-  async carry(address: string, from: string): Promise<void> {
+  async carry(path: string, from: string): Promise<void> {
     const { joined, fingerprints } = await this.#partsOf(from)
-    const same = joined[address]
-    const files = same ? filesOfJoined(same) : [address]
+    const same = joined[path]
+    const files = same ? filesOfJoined(same) : [path]
     for (const file of files) {
       const fingerprint = fingerprints[file]
       if (fingerprint !== undefined) this.#fingerprints.set(file, fingerprint)
       // A part may have been taken over already, as a file of its own or as a part of another one.
-      if (!this.#carried.has(file)) await this.#link(path.join(this.#folder.releases, from, file), file)
+      if (!this.#carried.has(file)) await this.#link(join(this.#folder.releases, from, file), file)
       this.#carried.add(file)
     }
-    if (same) this.#joined.set(address, same)
+    if (same) this.#joined.set(path, same)
   }
 
   /** As `carry`, of a part of joined files; false when the release has no such part with this fingerprint. */
-  async linkPartFrom(address: string, fingerprint: string, from: string): Promise<boolean> {
+  async linkPartFrom(path: string, fingerprint: string, from: string): Promise<boolean> {
     const { fingerprints } = await this.#partsOf(from)
-    if (fingerprints[address] !== fingerprint) return false
-    await this.carry(address, from)
+    if (fingerprints[path] !== fingerprint) return false
+    await this.carry(path, from)
     return true
   }
 
   async #partsOf(release: string): Promise<FolderParts> {
-    const parts = this.#partsOfReleases.get(release) ?? readParts(path.join(this.#folder.releases, release))
+    const parts = this.#partsOfReleases.get(release) ?? readParts(join(this.#folder.releases, release))
     this.#partsOfReleases.set(release, parts)
     return await parts
   }
 
-  /** Gives a file of this draft, and its twin, a second address. */
-  async alias(address: string, second: string): Promise<void> {
+  /** Gives a file of this draft, and its twin, a second path. */
+  async alias(path: string, second: string): Promise<void> {
     // Without hard links the file is copied, so all of it must be written.
-    await this.#written.get(address)
-    await this.#link(this.locate(address), second)
+    await this.#written.get(path)
+    await this.#link(this.locate(path), second)
   }
 
-  async #link(original: string, address: string): Promise<void> {
-    const target = await this.#prepare(address)
+  async #link(original: string, path: string): Promise<void> {
+    const target = await this.#prepare(path)
     for (const suffix of ['', '.gz']) {
       const source = original + suffix
       try {
@@ -242,14 +242,14 @@ export class Draft implements AsyncDisposable {
     await this.#describeParts()
     try {
       for (const directory of this.#directories) await syncDirectory(directory)
-      const target = path.join(this.#folder[place], this.id)
+      const target = join(this.#folder[place], this.id)
       // A crash after an earlier seal of the same run left a complete directory: replace it.
       await rm(target, { recursive: true, force: true })
-      await rename(this.#path, target)
+      await rename(this.#root, target)
       await syncDirectory(this.#folder[place])
       this.#sealed = true
     } catch (error) {
-      throw toStorageError(error, this.#path)
+      throw toStorageError(error, this.#root)
     }
   }
 
@@ -260,24 +260,24 @@ export class Draft implements AsyncDisposable {
       fingerprints: Object.fromEntries(this.#fingerprints),
     }
     const { signal } = new AbortController()
-    await this.write(partsAddress, inOneBatch(JSON.stringify(parts)), signal, { twin: false })
+    await this.write(partsPath, inOneBatch(JSON.stringify(parts)), signal, { twin: false })
     await this.synced()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#unsynced)
     this.#pool.close()
-    if (!this.#sealed) await rm(this.#path, { recursive: true, force: true })
+    if (!this.#sealed) await rm(this.#root, { recursive: true, force: true })
   }
 
-  /** Where the file at an address of the draft is. */
-  locate(address: string): string {
-    return path.join(this.#path, address)
+  /** Where the file at a path of the draft is. */
+  locate(path: string): string {
+    return join(this.#root, path)
   }
 
-  async #prepare(address: string): Promise<string> {
-    const target = this.locate(address)
-    await this.#directory(path.dirname(target))
+  async #prepare(path: string): Promise<string> {
+    const target = this.locate(path)
+    await this.#directory(dirname(target))
     return target
   }
 
@@ -289,7 +289,7 @@ export class Draft implements AsyncDisposable {
       throw toStorageError(error, directory)
     }
     // mkdir may have made parents inside the draft, whose entries must be synced too.
-    for (let one = directory; one.startsWith(this.#path); one = path.dirname(one)) this.#directories.add(one)
+    for (let one = directory; one.startsWith(this.#root); one = dirname(one)) this.#directories.add(one)
   }
 }
 

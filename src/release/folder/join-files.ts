@@ -1,4 +1,4 @@
-import path from 'node:path'
+import { join } from 'node:path'
 import type { FileEnvelope, WrittenFile } from '../bytes/file-writer.js'
 import type { Span } from '../bytes/find-records.js'
 import { endOfTwin, startOfTwin } from '../bytes/gzip.js'
@@ -7,7 +7,7 @@ import { hashSpans } from './hash-spans.js'
 import type { JoinedFile, JoinedPart } from './joined-file.js'
 
 /** The records of a file of a folder, and in its twin if it has one. */
-export type RecordsOfFile = { readonly address: string; readonly identity: Span; readonly deflated?: Span }
+export type RecordsOfFile = { readonly path: string; readonly identity: Span; readonly deflated?: Span }
 
 /** Describes a file with these records in an envelope, and reads them for its hashes. It has a twin when all of them have. */
 export async function joinFiles(
@@ -18,9 +18,9 @@ export async function joinFiles(
 ): Promise<{ readonly joined: JoinedFile; readonly written: WrittenFile }> {
   const sizeOf = (spans: readonly Span[]) => spans.reduce((sum, [start, end]) => sum + end - start, 0)
   const bytes = Buffer.byteLength(head) + sizeOf(records.map(({ identity }) => identity)) + Buffer.byteLength(tail)
-  const twins = records.flatMap(({ address, deflated }) => (deflated ? [{ address: `${address}.gz`, deflated }] : []))
+  const twins = records.flatMap(({ path, deflated }) => (deflated ? [{ path: `${path}.gz`, deflated }] : []))
   const hasTwin = twins.length === records.length
-  const spans = records.map(({ address, identity }) => ({ file: path.join(directory, address), span: identity }))
+  const spans = records.map(({ path, identity }) => ({ file: join(directory, path), span: identity }))
   // Each reads the bytes for itself, one of them in a thread; a second thread would take as much memory again.
   const [whole, content] = await Promise.all([
     hashBeside({ head, spans, tail, withCrc: hasTwin }, signal),
@@ -31,13 +31,9 @@ export async function joinFiles(
   const [start, end] = [startOfTwin(head), endOfTwin(tail, whole.crc, bytes)]
   return {
     joined: {
-      identity: [
-        base64(head),
-        ...records.map(({ address, identity }): JoinedPart => [address, ...identity]),
-        base64(tail),
-      ],
+      identity: [base64(head), ...records.map(({ path, identity }): JoinedPart => [path, ...identity]), base64(tail)],
       gzip: hasTwin
-        ? [base64(start), ...twins.map(({ address, deflated }): JoinedPart => [address, ...deflated]), base64(end)]
+        ? [base64(start), ...twins.map(({ path, deflated }): JoinedPart => [path, ...deflated]), base64(end)]
         : [],
     },
     written: {

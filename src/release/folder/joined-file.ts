@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import path from 'node:path'
+import { join } from 'node:path'
 import { Body } from './body.js'
 import { isErrno } from './storage-errors.js'
 
@@ -7,10 +7,10 @@ import { isErrno } from './storage-errors.js'
 export type JoinedFile = { readonly identity: readonly JoinedPart[]; readonly gzip: readonly JoinedPart[] }
 
 /** Bytes of its own (base64), or those of a file of the folder from `start` to before `end`. */
-export type JoinedPart = string | readonly [address: string, start: number, end: number]
+export type JoinedPart = string | readonly [path: string, start: number, end: number]
 
 /**
- * What is joined in a release folder: its joined files by address, and the fingerprints of the files that are there only to be
+ * What is joined in a release folder: its joined files by path, and the fingerprints of the files that are there only to be
  * parts of them.
  */
 export type FolderParts = {
@@ -19,12 +19,12 @@ export type FolderParts = {
 }
 
 /** Inside a release folder; a folder without joined files has none. */
-export const partsAddress = '/parts.json'
+export const partsPath = '/parts.json'
 
 /** Reads what is joined in a release folder; nothing in one of an earlier version. */
 export async function readParts(directory: string): Promise<FolderParts> {
   try {
-    return JSON.parse(await readFile(path.join(directory, partsAddress), 'utf8')) as FolderParts
+    return JSON.parse(await readFile(join(directory, partsPath), 'utf8')) as FolderParts
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return { joined: {}, fingerprints: {} }
     throw error
@@ -36,13 +36,13 @@ export function joinedBody(directory: string, parts: readonly JoinedPart[]): Bod
   return new Body(
     parts.map((part) => {
       if (typeof part === 'string') return Buffer.from(part, 'base64')
-      const [address, start, end] = part
-      return { path: path.join(directory, address), offset: start, length: end - start }
+      const [path, start, end] = part
+      return { path: join(directory, path), offset: start, length: end - start }
     }),
   )
 }
 
-/** The addresses of the files that a joined file is in. */
+/** The paths of the files that a joined file is in. */
 export function filesOfJoined({ identity }: JoinedFile): string[] {
   return [...new Set(identity.flatMap((part) => (typeof part === 'string' ? [] : [part[0]])))]
 }

@@ -1,4 +1,4 @@
-import path from 'node:path'
+import { join } from 'node:path'
 import type { WrittenFile } from '../bytes/file-writer.js'
 import { Body } from './body.js'
 import { type JoinedFile, joinedBody } from './joined-file.js'
@@ -14,14 +14,14 @@ export type ServedFile = {
   readonly gzip?: Body
 }
 
-/** The file at an address of a release folder, with its gzip twin; `joined` where its bytes lie in other files. */
+/** The file at a path of a release folder, with its gzip twin; `joined` where its bytes lie in other files. */
 export function toServedFile(
   directory: string,
-  address: string,
+  path: string,
   { mediaType, lastModified, sha256, bytes, gzipBytes }: WrittenFile & { mediaType: string; lastModified: string },
   joined: JoinedFile | undefined,
 ): ServedFile {
-  const place = path.join(directory, address)
+  const place = join(directory, path)
   const gzip = joined
     ? joinedBody(directory, joined.gzip)
     : new Body([{ path: `${place}.gz`, offset: 0, length: gzipBytes }])
@@ -33,7 +33,7 @@ export function toServedFile(
 }
 
 /**
- * How long a copy may be used unasked: `live` addresses are asked for again each time (a 304 costs nothing), `immutable`
+ * How long a copy may be used unasked: `live` paths are asked for again each time (a 304 costs nothing), `immutable`
  * ones never change.
  */
 export const cacheControl = { live: 'public, no-cache', immutable: 'public, max-age=31536000, immutable' } as const

@@ -6,7 +6,7 @@ import type { PlannedFile } from './planned-file.js'
 import { stampedEnvelope } from './stamped-envelope.js'
 
 /**
- * All activities in one file (iati.md 1.4). One activity file is published a second time under this address; of several,
+ * All activities in one file (iati.md 1.4). One activity file is published a second time under this path; of several,
  * the records are served from their files.
  */
 export function bulkActivities(segments: readonly PlannedFile[], generated: IsoInstant): PlannedFile {

@@ -41,10 +41,10 @@ export type TableContent = {
   readonly sections: readonly TableSection[]
 }
 
-/** The rows of a table in the segments `first` to `last`, a file at an address of its own. */
+/** The rows of a table in the segments `first` to `last`, a file at a path of its own. */
 export type TableSection = {
   readonly first: number
   readonly last: number
-  readonly address: string
+  readonly path: string
   readonly fingerprint: string
 }

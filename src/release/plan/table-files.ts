@@ -29,7 +29,7 @@ export function tableFiles(segments: readonly Segment[]): PlannedFile[] {
           const first = (section.number - 1) * segmentsOfSection + 1
           return [
             {
-              ...{ first, last: first + segmentsOfSection - 1, address: `${path}.part-${section.number}` },
+              ...{ first, last: first + segmentsOfSection - 1, path: `${path}.part-${section.number}` },
               fingerprint: fingerprintOf(section.segments, index),
             },
           ]

@@ -49,8 +49,8 @@ export async function diffReleases(
   const ended = named(most)
   const [left, right] = [await readIndex(from), await readIndex(to)]
   let same = 0
-  for (const address of new Set([...activityFiles(from), ...activityFiles(to)])) {
-    for await (const [before, after] of inStep(listed(from, left, address), listed(to, right, address))) {
+  for (const path of new Set([...activityFiles(from), ...activityFiles(to)])) {
+    for await (const [before, after] of inStep(listed(from, left, path), listed(to, right, path))) {
       if (!before) added.add(after?.identifier ?? '')
       else if (!after) removed.add(before.identifier)
       else if (before.hash === after.hash) same++
@@ -103,10 +103,10 @@ const entriesTogether = 500
 async function* listed(
   release: ReadableRelease,
   index: ActivityIndex | undefined,
-  address: string,
+  path: string,
 ): AsyncGenerator<Listed> {
-  if (!index) return yield* activitiesOf(release, address)
-  const { from, to } = index.rowsOf(address)
+  if (!index) return yield* activitiesOf(release, path)
+  const { from, to } = index.rowsOf(path)
   for (let row = from; row < to; row++) {
     const { identifier, project, hash, status } = index.entry(row)
     yield { identifier, projectId: project, hash, status }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
-import path from 'node:path'
+import { join } from 'node:path'
 import { projectFeedPath } from '../../iati/addresses.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 
@@ -12,8 +12,8 @@ import { isoInstantOf } from '../../kernel/dates.js'
 const entryBytes = 64
 
 /** Inside a release directory. */
-export const packAddress = '/feeds/projects/reports.pack'
-export const packIndexAddress = '/feeds/projects/reports.idx'
+export const packPath = '/feeds/projects/reports.pack'
+export const packIndexPath = '/feeds/projects/reports.idx'
 
 /** One feed as it goes into the pack. */
 export type PackedFeed = {
@@ -98,7 +98,7 @@ function readEntry(entry: Buffer): PackEntry & { projectId: number; entries: num
 
 /** Finds a project's feed in the pack of a release directory, by binary search; undefined when it has none. */
 export async function findPackedFeed(releaseDir: string, projectId: number): Promise<PackEntry | undefined> {
-  const handle = await open(path.join(releaseDir, packIndexAddress), 'r')
+  const handle = await open(join(releaseDir, packIndexPath), 'r')
   try {
     const { size } = await handle.stat()
     const entry = Buffer.alloc(entryBytes)

@@ -3,9 +3,9 @@ import type { NoticeSummary, Severity } from '../../kernel/notice.js'
 
 /** One published file of a release. */
 export type ManifestFile = {
-  /** Its permanent address, such as `/iati/activities.xml`; always serves the live release. */
+  /** Its permanent path, such as `/iati/activities.xml`; always serves the live release. */
   readonly path: string
-  /** Its immutable address, `/feeds/releases/{release}{path}`. */
+  /** Its immutable path, `/feeds/releases/{release}{path}`. */
   readonly immutablePath: string
   readonly mediaType: string
   /** What it holds: activities, organisations, feed entries or rows. */

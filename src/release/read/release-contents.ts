@@ -19,15 +19,15 @@ const closeTag = Buffer.from('</iati-activity>')
 // A registered file is smaller than this (iati.md 15.1), so every activity is.
 const maxActivityBytes = 64_000_000
 
-/** Addresses of the files of activities in a release. */
+/** Paths of the files of activities in a release. */
 export function activityFiles(release: ReadableRelease): string[] {
   return release.manifest.files.map(({ path }) => path).filter((path) => /^\/iati\/activities(-\d+)?\.xml$/.test(path))
 }
 
 /** The activities of a file of a release, none when it has no such file; as `activitiesIn`. */
-export async function* activitiesOf(release: ReadableRelease, address: string): AsyncGenerator<PublishedActivity> {
-  const file = await release.find(address)
-  if (file) yield* activitiesIn(file.identity.chunks(), address)
+export async function* activitiesOf(release: ReadableRelease, path: string): AsyncGenerator<PublishedActivity> {
+  const file = await release.find(path)
+  if (file) yield* activitiesIn(file.identity.chunks(), path)
 }
 
 /**
@@ -71,9 +71,9 @@ function corrupt(file: string, reason: string): ServiceError {
 /** All identifiers of a release with their segment, in batches. */
 export async function* identifiersOf(release: ReadableRelease): AsyncGenerator<CarriedIdentifier[]> {
   let batch: CarriedIdentifier[] = []
-  for (const address of activityFiles(release)) {
-    const segment = Number(/-(\d+)\.xml$/.exec(address)?.[1] ?? 1)
-    for await (const { identifier, projectId } of activitiesOf(release, address)) {
+  for (const path of activityFiles(release)) {
+    const segment = Number(/-(\d+)\.xml$/.exec(path)?.[1] ?? 1)
+    for await (const { identifier, projectId } of activitiesOf(release, path)) {
       if (batch.push({ identifier, projectId, segment }) < 1000) continue
       yield batch
       batch = []

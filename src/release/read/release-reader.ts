@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
-import path from 'node:path'
+import { join } from 'node:path'
 import { manifestPath, releaseChainPath } from '../../iati/addresses.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { Body } from '../folder/body.js'
@@ -8,7 +8,7 @@ import { readParts } from '../folder/joined-file.js'
 import { isReleaseId, liveReleaseId, releaseFolder } from '../folder/release-folder.js'
 import { type ServedFile, toServedFile } from '../folder/served-file.js'
 import { isErrno } from '../folder/storage-errors.js'
-import { findPackedFeed, packAddress } from './feed-pack.js'
+import { findPackedFeed, packPath } from './feed-pack.js'
 import type { Manifest } from './manifest.js'
 
 /** An immutable release on disk. */
@@ -41,7 +41,7 @@ export function createReleaseReader(feedsDir: string): ReleaseReader {
 
   const byId = async (id: string): Promise<ReadableRelease | undefined> => {
     if (!isReleaseId(id)) return undefined
-    const directory = path.join(folder.releases, id)
+    const directory = join(folder.releases, id)
     try {
       const known = cache.get(id)
       // It may have been removed since.
@@ -79,7 +79,7 @@ export function createReleaseReader(feedsDir: string): ReleaseReader {
 /** Whether the directory has a release: its manifest is there. */
 export async function isReleaseThere(directory: string): Promise<boolean> {
   try {
-    await stat(path.join(directory, 'manifest.json'))
+    await stat(join(directory, 'manifest.json'))
     return true
   } catch (error) {
     if (isErrno(error, 'ENOENT', 'ENOTDIR')) return false
@@ -89,12 +89,12 @@ export async function isReleaseThere(directory: string): Promise<boolean> {
 
 /** The held release with this id; undefined when there is none. */
 export async function findHeldRelease(feedsDir: string, id: string): Promise<ReadableRelease | undefined> {
-  const directory = path.join(releaseFolder(feedsDir).held, id)
+  const directory = join(releaseFolder(feedsDir).held, id)
   return isReleaseId(id) && (await isReleaseThere(directory)) ? await openRelease(directory, id) : undefined
 }
 
 async function openRelease(directory: string, id: string): Promise<ReadableRelease> {
-  const file = path.join(directory, 'manifest.json')
+  const file = join(directory, 'manifest.json')
   const text = await readFile(file)
   const manifest = JSON.parse(text.toString('utf8')) as Manifest
   const files = new Map(manifest.files.map((file) => [file.path, file]))
@@ -105,16 +105,16 @@ async function openRelease(directory: string, id: string): Promise<ReadableRelea
     identity: new Body([{ path: file, offset: 0, length: text.length }]),
   }
   const { joined } = await readParts(directory)
-  const chainFile = await jsonFile(path.join(directory, releaseChainPath), manifestFile.lastModified)
+  const chainFile = await jsonFile(join(directory, releaseChainPath), manifestFile.lastModified)
   return {
     id,
     manifest,
-    find: async (address) => {
-      if (address === manifestPath) return manifestFile
-      if (address === releaseChainPath) return chainFile
-      const file = files.get(address)
-      if (file) return toServedFile(directory, address, file, joined[address])
-      const projectId = projectFeedPattern.exec(address)?.[1]
+    find: async (path) => {
+      if (path === manifestPath) return manifestFile
+      if (path === releaseChainPath) return chainFile
+      const file = files.get(path)
+      if (file) return toServedFile(directory, path, file, joined[path])
+      const projectId = projectFeedPattern.exec(path)?.[1]
       if (projectId === undefined || manifest.projectFeeds.count === 0) return undefined
       const entry = await findPackedFeed(directory, Number(projectId))
       return (
@@ -122,7 +122,7 @@ async function openRelease(directory: string, id: string): Promise<ReadableRelea
           mediaType: atomMediaType,
           sha256: entry.sha256,
           lastModified: entry.lastModified,
-          identity: new Body([{ path: path.join(directory, packAddress), offset: entry.offset, length: entry.length }]),
+          identity: new Body([{ path: join(directory, packPath), offset: entry.offset, length: entry.length }]),
         }
       )
     },

@@ -13,7 +13,7 @@ import type { Draft, Writing } from '../folder/draft.js'
 import type { ReleasePlan } from '../plan/plan-release.js'
 import type { PlannedContent, PlannedFile, Snapshot } from '../plan/planned-file.js'
 import type { Progress } from '../publication.js'
-import { listPackedFeeds, packAddress, packFeeds, packIndexAddress } from '../read/feed-pack.js'
+import { listPackedFeeds, packFeeds, packIndexPath, packPath } from '../read/feed-pack.js'
 import type { Manifest, ManifestFile } from '../read/manifest.js'
 import { releaseChainText } from '../read/release-chain-file.js'
 import type { ReadableRelease } from '../read/release-reader.js'
@@ -176,14 +176,14 @@ async function writeProjectFeeds(
   const { draft, live, signal } = build
   const immutablePath = `/feeds/releases/${draft.id}${projectFeedIndexPath}`
   if (live && before?.fingerprint === plan.feeds.fingerprint) {
-    for (const address of [packAddress, packIndexAddress, projectFeedIndexPath]) await draft.carry(address, live.id)
+    for (const path of [packPath, packIndexPath, projectFeedIndexPath]) await draft.carry(path, live.id)
     return { ...before, immutablePath }
   }
   // The index is written with the pack, and the listing from the index, so that neither is in memory as a whole.
-  const packed = [packAddress, packIndexAddress].map((address) => ({ address, twin: false }))
+  const packed = [packPath, packIndexPath].map((path) => ({ path, twin: false }))
   const packs = await draft.writeTogether(packed, packFeeds(packedFeeds(build.snapshot.client)), signal)
   await Promise.all(packs.map(({ written }) => written))
-  const listing = await draft.write(projectFeedIndexPath, listPackedFeeds(draft.locate(packIndexAddress)), signal)
+  const listing = await draft.write(projectFeedIndexPath, listPackedFeeds(draft.locate(packIndexPath)), signal)
   return {
     path: projectFeedIndexPath,
     immutablePath,

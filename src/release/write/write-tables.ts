@@ -27,7 +27,7 @@ export async function* writeTables(
   const passes = new Map<string, [MissingSection, ...MissingSection[]]>()
   for (const { content } of tables) {
     for (const section of content.sections) {
-      if (live && (await draft.linkPartFrom(section.address, section.fingerprint, live.id))) continue
+      if (live && (await draft.linkPartFrom(section.path, section.fingerprint, live.id))) continue
       const missing = { ...section, table: content.table, format: content.format }
       const pass = passes.get(`${missing.format} ${missing.first}`)
       if (pass) pass.push(missing)
@@ -36,7 +36,7 @@ export async function* writeTables(
   }
   for (const pass of passes.values()) {
     const [{ first, last, format }] = pass
-    const files = pass.map(({ address, fingerprint }) => ({ address, fingerprint, twin: format === 'csv' }))
+    const files = pass.map(({ path, fingerprint }) => ({ path, fingerprint, twin: format === 'csv' }))
     const texts = tableTexts(client, { first, last, format, tables: pass.map(({ table }) => table) })
     await draft.writeTogether(files, texts, signal)
   }
@@ -45,19 +45,19 @@ export async function* writeTables(
 
 async function join(draft: Draft, { path, content }: PlannedTable, signal: AbortSignal): Promise<Writing> {
   const { table, format } = content
-  const sections = content.sections.map(({ address }) => address)
+  const sections = content.sections.map(({ path }) => path)
   if (format === 'csv')
     return await draft.join(path, sections, signal, { envelope: { head: tableHeader(table), tail: '' } })
   await draft.written(sections)
   const { start, spans, end } = await joinParquet(
     table,
-    sections.map((address) => draft.locate(address)),
+    sections.map((path) => draft.locate(path)),
   )
   const last = `${path}.end`
   await (await draft.write(last, inOneBatch(end), signal, { twin: false })).written
   const parts = [
-    ...spans.map((identity, index) => ({ address: sections[index] ?? '', identity })),
-    { address: last, identity: [0, end.length] as const },
+    ...spans.map((identity, index) => ({ path: sections[index] ?? '', identity })),
+    { path: last, identity: [0, end.length] as const },
   ]
   return await draft.join(path, parts, signal, { envelope: { head: start, tail: '' } })
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { MappingFact } from '../../../src/iati/standard/facts.js'
+import type { CodeListMapping } from '../../../src/iati/standard/facts.js'
 import {
   type CodeList,
   type CodeRule,
@@ -14,10 +14,10 @@ import { withAttributes } from '../iati-records.js'
 /** The rows of the official mapping, as the program has them. */
 export const codeRows = JSON.parse(
   readFileSync(new URL('../../../src/iati/standard/data/mapping.json', import.meta.url), 'utf8'),
-) as readonly MappingFact[]
+) as readonly CodeListMapping[]
 
 /** How a row is written in a failure: `recipient-region/@code (Region where vocabulary is 1 or absent)`. */
-export function rowName({ path, attribute, codelist, condition }: MappingFact): string {
+export function rowName({ path, attribute, codelist, condition }: CodeListMapping): string {
   const where = condition
     ? ` where ${condition.attribute} is ${condition.equals}${condition.orAbsent ? ' or absent' : ''}`
     : ''
@@ -57,7 +57,7 @@ function applies({ condition }: CodeRule, attributes: Readonly<Record<string, st
 }
 
 /** The least element that the rule allows, with every attribute that a code list governs. */
-function least(name: string, rule: ElementRule, row: MappingFact, path: readonly string[]): Element {
+function least(name: string, rule: ElementRule, row: CodeListMapping, path: readonly string[]): Element {
   const attributes: Record<string, string> = {}
   const here = path.length === 0
   if (here && row.condition) attributes[row.condition.attribute] = row.condition.equals
@@ -93,7 +93,7 @@ function least(name: string, rule: ElementRule, row: MappingFact, path: readonly
  * A sound record with the place that the row governs: the record itself when it has one, else with the least that makes
  * the place. Undefined when the row is about another kind of record.
  */
-export function withPlace(record: Element, row: MappingFact): { record: Element; place: Element } | undefined {
+export function withPlace(record: Element, row: CodeListMapping): { record: Element; place: Element } | undefined {
   const root = rootPathOf(record)
   if (row.path !== root && !row.path.startsWith(`${root}/`)) return undefined
   const path = row.path === root ? '' : row.path.slice(root.length + 1)
@@ -113,7 +113,7 @@ export function withPlace(record: Element, row: MappingFact): { record: Element;
   return undefined
 }
 
-function fits(place: Element, { attribute, condition }: MappingFact): boolean {
+function fits(place: Element, { attribute, condition }: CodeListMapping): boolean {
   if (attribute !== null && place.attributes[attribute] === undefined) return false
   if (!condition) return true
   const decisive = place.attributes[condition.attribute]
@@ -121,7 +121,7 @@ function fits(place: Element, { attribute, condition }: MappingFact): boolean {
 }
 
 /** The record with another code at the place. */
-export function withCode(record: Element, place: Element, { attribute }: MappingFact, code: string): Element {
+export function withCode(record: Element, place: Element, { attribute }: CodeListMapping, code: string): Element {
   return exchanged(
     record,
     place,
@@ -130,7 +130,7 @@ export function withCode(record: Element, place: Element, { attribute }: Mapping
 }
 
 /** Codes that may not stand at the place, with the notice that each gives. */
-export function badCodes({ codelist }: MappingFact): { readonly code: string; readonly notice: string }[] {
+export function badCodes({ codelist }: CodeListMapping): { readonly code: string; readonly notice: string }[] {
   const withdrawn = withdrawnCode(codeList(codelist))
   return [
     { code: 'no-such-code', notice: 'code-unknown' },

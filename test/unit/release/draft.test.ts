@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { chmod, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync, gzipSync, inflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
@@ -22,7 +22,7 @@ let root: string
 let draft: Draft
 
 beforeEach(async () => {
-  root = await mkdtemp(path.join(tmpdir(), 'giving-draft-'))
+  root = await mkdtemp(join(tmpdir(), 'giving-draft-'))
   await prepareFolder(releaseFolder(root))
   draft = await Draft.begin(releaseFolder(root), '20261121T020000Z-1')
 })
@@ -66,9 +66,9 @@ function onlyStream(twin: Buffer): Buffer {
   return inflated.buffer
 }
 
-const filesOf = async (address: string) => ({
-  identity: await readFile(draft.locate(address)),
-  twin: await readFile(draft.locate(`${address}.gz`)),
+const filesOf = async (path: string) => ({
+  identity: await readFile(draft.locate(path)),
+  twin: await readFile(draft.locate(`${path}.gz`)),
 })
 
 describe('a written file', () => {
@@ -95,12 +95,12 @@ describe('a written file', () => {
 
   it('has the same bytes, and its twin too, however its texts come', async () => {
     const records = lines(60_000, 'record')
-    for (const [address, size] of [
+    for (const [path, size] of [
       ['/a.xml', 100],
       ['/b.xml', 65_536],
       ['/c.xml', records.length],
     ] as const) {
-      await draft.write(address, cut(records, size), signal)
+      await draft.write(path, cut(records, size), signal)
     }
     await draft.synced()
     const { twin } = await filesOf('/a.xml')
@@ -113,7 +113,7 @@ describe('a written file', () => {
       for (let index = 0; index < 1000; index++)
         yield [[Buffer.from(`${index}\n`)], index % 2 ? [] : [Buffer.from('even\n')]]
     }
-    await draft.writeTogether([{ address: '/all', twin: false }, { address: '/even' }], batches(), signal)
+    await draft.writeTogether([{ path: '/all', twin: false }, { path: '/even' }], batches(), signal)
     await draft.synced()
     expect((await readFile(draft.locate('/all'), 'utf8')).split('\n').length).toBe(1001)
     expect(gunzipSync((await filesOf('/even')).twin).toString()).toBe('even\n'.repeat(500))
@@ -144,24 +144,24 @@ describe('a joined file', () => {
   const folder = () => releaseFolder(root)
 
   /** The file as a sealed draft has it. */
-  const joinedOf = async (id: string, address = '/all.xml') => {
-    const directory = path.join(folder().releases, id)
+  const joinedOf = async (id: string, path = '/all.xml') => {
+    const directory = join(folder().releases, id)
     const { joined } = await readParts(directory)
-    const entry = joined[address] ?? expect.fail(`${address} is not joined`)
+    const entry = joined[path] ?? expect.fail(`${path} is not joined`)
     return { directory, identity: joinedBody(directory, entry.identity), twin: joinedBody(directory, entry.gzip) }
   }
-  const join = (envelopeOfParts: FileEnvelope = envelope) =>
+  const joinAll = (envelopeOfParts: FileEnvelope = envelope) =>
     draft.join('/all.xml', Object.keys(parts), signal, { envelope, envelopeOfParts })
 
   const writeParts = async (of: FileEnvelope = envelope) => {
-    for (const [address, records] of Object.entries(parts)) {
-      await draft.write(address, cut(records, 9999), signal, { envelope: of, fingerprint: sha256(records) })
+    for (const [path, records] of Object.entries(parts)) {
+      await draft.write(path, cut(records, 9999), signal, { envelope: of, fingerprint: sha256(records) })
     }
   }
 
   it('is read from its parts, its twin from theirs, and takes no space of its own', async () => {
     await writeParts()
-    const written = await (await join()).written
+    const written = await (await joinAll()).written
     await draft.seal('releases')
     const { directory, identity, twin } = await joinedOf(draft.id)
     const bytes = await twin.bytes()
@@ -174,13 +174,13 @@ describe('a joined file', () => {
       contentSha256: sha256(Buffer.concat([Buffer.from('<all>\n'), all.subarray(envelope.head.length)])),
     })
     expect([identity.length, twin.length]).toEqual([all.length, bytes.length])
-    const files = Object.keys(parts).flatMap((address) => [address.slice(1), `${address.slice(1)}.gz`])
+    const files = Object.keys(parts).flatMap((path) => [path.slice(1), `${path.slice(1)}.gz`])
     expect((await readdir(directory)).sort()).toEqual([...files, 'parts.json'])
   })
 
   it('has parts without an envelope, too', async () => {
     await writeParts({ head: '', tail: '' })
-    await join({ head: '', tail: '' })
+    await joinAll({ head: '', tail: '' })
     await draft.seal('releases')
     const { identity, twin } = await joinedOf(draft.id)
     expect((await identity.bytes()).equals(all)).toBe(true)
@@ -189,7 +189,7 @@ describe('a joined file', () => {
 
   it('is cut anywhere, also across the borders of its parts', async () => {
     await writeParts()
-    await join()
+    await joinAll()
     await draft.seal('releases')
     const { identity } = await joinedOf(draft.id)
     const head = envelope.head.length
@@ -211,7 +211,7 @@ describe('a joined file', () => {
 
   it('is carried over with its parts, which outlive the release before', async () => {
     await writeParts()
-    await join()
+    await joinAll()
     await draft.seal('releases')
     const before = draft.id
     draft = await Draft.begin(folder(), '20261121T030000Z-2')
@@ -219,7 +219,7 @@ describe('a joined file', () => {
     expect(await draft.linkPartFrom('/1.xml', sha256(parts['/1.xml']), before)).toBe(true)
     await draft.carry('/all.xml', before)
     await draft.seal('releases')
-    await rm(path.join(folder().releases, before), { recursive: true })
+    await rm(join(folder().releases, before), { recursive: true })
     const { directory, identity, twin } = await joinedOf(draft.id)
     expect((await identity.bytes()).equals(all)).toBe(true)
     expect(gunzipSync(await twin.bytes()).equals(all)).toBe(true)
@@ -233,7 +233,7 @@ describe('a joined file', () => {
     await draft.synced()
     const old = draft.locate('/1.xml.gz')
     await writeFile(old, gzipSync(await readFile(draft.locate('/1.xml')), { level: 1 }))
-    await join()
+    await joinAll()
     await draft.seal('releases')
     const { identity, twin } = await joinedOf(draft.id)
     expect((await identity.bytes()).equals(all)).toBe(true)
@@ -243,10 +243,10 @@ describe('a joined file', () => {
 
   it('says which of its files is too short, instead of ending early', async () => {
     await writeParts()
-    await join()
+    await joinAll()
     await draft.seal('releases')
     const { directory, identity } = await joinedOf(draft.id)
-    await truncate(path.join(directory, '1.xml'), 1000)
+    await truncate(join(directory, '1.xml'), 1000)
     const error = expect.objectContaining({
       code: 'release-corrupt',
       message: expect.stringContaining('1.xml has 1000'),
@@ -258,7 +258,7 @@ describe('a joined file', () => {
   it('is given up when a part cannot be read to its end', async () => {
     await writeParts()
     await draft.synced()
-    await join()
+    await joinAll()
     await truncate(draft.locate('/1.xml'), 1000)
     await expect(draft.seal('releases')).rejects.toMatchObject({ code: 'release-corrupt' })
   })
