@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { boundHeap, workerGrowthPercent } from '../../src/cli/wiring/bounded-heap.js'
+import { boundHeap, workerGrowthPercent } from '../../src/cli/wiring/process.js'
 import { openStore } from '../../src/platform/database/store.js'
 import type { IdRange, Run } from '../../src/work/run.js'
 import { peakMemoryMiB } from './memory.js'

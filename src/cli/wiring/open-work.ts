@@ -9,14 +9,13 @@ import { createReleaseReader } from '../../release/read/release-reader.js'
 import { publicationSchedule } from '../../release/run.js'
 import { onceReachable } from '../../work/outage.js'
 import { nextDue } from '../../work/schedule.js'
-import { openDelivery } from './bucket.js'
 import type { CleanupStack } from './cleanup-stack.js'
-import { openHub } from './hub.js'
-import { findNeeds } from './needs.js'
+import { openDelivery, openHub } from './deliveries.js'
 import { openPayments, paymentFields } from './payments.js'
 import { openPublication, publicationFields } from './publication.js'
 import { findRegistryStatus, usingRegistry } from './registry.js'
 import type { Runtime } from './runtime.js'
+import { findNeeds } from './service-status.js'
 
 /** The fields of the configuration that a worker's work uses. */
 export const workFields = [...workerFields, ...publicationFields, ...paymentFields] as const

@@ -1,22 +1,29 @@
 import type { JobQueue, QueueCounts } from '../../../jobs/queue.js'
 import { queueNames, work } from '../../../jobs/work.js'
+import { listSyncRuns } from '../../catalogue/sql/sync-runs.js'
+import { isoInstantOf } from '../../kernel/dates.js'
 import { toServiceError } from '../../kernel/errors.js'
-import { paymentWarnings } from '../../money/payment-needs.js'
+import { donorNeeds } from '../../money/donors/donor-needs.js'
+import { paymentNeeds, paymentWarnings } from '../../money/payment-needs.js'
 import type { Payments } from '../../money/payments.js'
 import { receiptWarnings } from '../../money/receipts/receipt-warnings.js'
+import { reconciliationNeeds } from '../../money/reconcile.js'
 import type { Cause } from '../../outbound/alarms.js'
 import { type RegistryStatus, registryProblems } from '../../outbound/registry/registry-record.js'
 import { pendingMigrations } from '../../platform/database/migrate.js'
+import type { Store } from '../../platform/database/store.js'
+import type { Need } from '../../release/health.js'
 import { publicationHealth } from '../../release/health.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { publicationSchedule } from '../../release/run.js'
 import type { ReleaseEvent } from '../../release/sql/releases.js'
+import { isFinished } from '../../work/run.js'
 import { nextDue } from '../../work/schedule.js'
 import type { RunSummary } from '../../work/sql/runs.js'
-import { findSchedule } from '../../work/sql/schedules.js'
-import { findNeeds } from './needs.js'
+import { findSchedule, listSchedules } from '../../work/sql/schedules.js'
 import { paymentFields } from './payments.js'
 import { findRegistryStatus } from './registry.js'
+import { describeSync } from './runs.js'
 import type { Runtime } from './runtime.js'
 
 /** The fields of the configuration that the state of the service follows from. */
@@ -130,4 +137,36 @@ export async function queueStatus(engine: string, answer: ReturnType<typeof read
   } catch (error) {
     return { engine, reachable: false, error: toServiceError(error).message }
   }
+}
+
+/** Everything but the queue that needs a person, beginning with what the publication needs. */
+export async function findNeeds(
+  { db }: Store,
+  { publication, registry }: { readonly publication: readonly Need[]; readonly registry: readonly string[] },
+  payments: Payments,
+  mirrors: boolean,
+): Promise<Cause[]> {
+  const of = (cause: string, messages: readonly string[]) => messages.map((message) => ({ cause, message }))
+  return [
+    ...publication.map(({ code, message }) => ({ cause: code, message })),
+    ...of('schedule-paused', await scheduleNeeds(db)),
+    ...of('registry', registry),
+    ...of('sync', mirrors ? await syncNeeds(db) : []),
+    ...of('donors', await donorNeeds(db, payments.donors)),
+    ...of('payments', await paymentNeeds(db)),
+    ...of('books', await reconciliationNeeds(payments)),
+  ]
+}
+
+/** A paused schedule waits for the person who paused it. */
+async function scheduleNeeds(db: Store['db']): Promise<string[]> {
+  return (await listSchedules(db)).flatMap(({ name, pausedAt }) =>
+    pausedAt ? [`schedule ${name} is paused since ${isoInstantOf(pausedAt)}: giving schedules resume ${name}`] : [],
+  )
+}
+
+/** A mirror whose last sync was held or has failed needs a person. */
+async function syncNeeds(db: Store['db']): Promise<string[]> {
+  const last = (await listSyncRuns(db, 20)).find(isFinished)
+  return last?.state === 'held' || last?.state === 'failed' ? [describeSync(last)] : []
 }

@@ -6,7 +6,7 @@ import type { Environment } from '../../platform/config/config.js'
 import { environmentOfProcess } from '../../platform/config/environment.js'
 import type { Log } from '../../platform/observability/log.js'
 import { addMeasured, type Measured, type Metrics, totalsOf } from '../../platform/observability/metrics.js'
-import { aborted } from './until-stopped.js'
+import { aborted } from './process.js'
 
 /** The processes of one worker, each an ordinary worker: one that ends is started again. */
 export type WorkerProcesses = {

@@ -123,7 +123,7 @@ it('the sources call no shell and evaluate no text', () => {
     ),
   ).toEqual([
     // It evaluates a constant.
-    "src/cli/wiring/bounded-heap.ts: import { runInNewContext } from 'node:vm'",
+    "src/cli/wiring/process.ts: import { runInNewContext } from 'node:vm'",
   ])
 })
 
@@ -176,7 +176,7 @@ it('pages, API and console send no request to anybody', () => {
 it('the sources verify the certificates of others', () => {
   expect(found(/rejectUnauthorized: \w+|checkServerIdentity|NODE_TLS_REJECT_UNAUTHORIZED|ALLOW_INVALID/g)).toEqual([
     // It asks its own process whether it is alive.
-    'src/cli/health.ts: rejectUnauthorized: false',
+    'src/cli/service/health.ts: rejectUnauthorized: false',
   ])
 })
 

@@ -1,0 +1,54 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { type AuditEvent, listAudit } from '../../accounts/sql/audit-events.js'
+import { isoInstantOf, parseWireDateTime } from '../../kernel/dates.js'
+import { type CommandLine, durationSeconds, jsonOption } from '../command-line.js'
+import type { Output } from '../output.js'
+import type { Runtime } from '../wiring/runtime.js'
+
+/** `giving audit`. */
+export function registerAudit(program: Command, { storeAction }: CommandLine): void {
+  program
+    .command('audit')
+    .description('who did what, from where: sign-ins, keys, grants, refunds, approvals')
+    .option('--since <when>', 'an instant, or a duration back from now such as 12h; 30d when absent', parseSince)
+    .option(...jsonOption)
+    .action(storeAction([], list))
+}
+
+const lastMonth = { seconds: 30 * 86_400 }
+
+type Since = { readonly at: Date } | { readonly seconds: number }
+
+function parseSince(raw: string): Since {
+  const at = parseWireDateTime(raw)
+  if (at) return { at }
+  try {
+    return { seconds: durationSeconds(raw) }
+  } catch {
+    throw new InvalidArgumentError('expected an instant such as 2026-11-21T09:00:00Z, or a duration such as 12h or 7d')
+  }
+}
+
+const mostEvents = 10_000
+
+/** The events since then, oldest first; at most the newest 10,000. */
+async function list(
+  { store, clock }: Runtime,
+  output: Output,
+  { since = lastMonth }: { since?: Since },
+): Promise<number> {
+  const from = 'at' in since ? since.at : new Date(clock().getTime() - since.seconds * 1000)
+  const events = await listAudit(store.db, { since: from, limit: mostEvents })
+  output.result({ events: events.map((event) => ({ ...event, at: isoInstantOf(event.at) })) }, () =>
+    events.map(describe),
+  )
+  if (!output.json && events.length === 0) output.note(`nothing has happened since ${isoInstantOf(from)}`)
+  if (events.length === mostEvents) output.note(`only the newest ${mostEvents} events are shown`)
+  return 0
+}
+
+function describe({ at, action, refused, actor, origin, subject, details = {} }: AuditEvent): string {
+  const extra = Object.entries(details).map(([name, value]) => `, ${name} ${value}`)
+  const what = `${action}${refused ? ' refused' : ''}`
+  return `${isoInstantOf(at)} ${what.padEnd(22)} ${actor} from ${origin}${subject ? `: ${subject}` : ''}${extra.join('')}`
+}

@@ -1,0 +1,147 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { getAccountId } from '../../accounts/sql/account-administration.js'
+import { issueKey, noLimits, secretHash } from '../../accounts/sql/accounts.js'
+import { type KeyChoice, listKeys, revokeKey } from '../../accounts/sql/api-keys.js'
+import { toKeyLimits } from '../../http/api/operations/key-limits.js'
+import { isoInstantOf } from '../../kernel/dates.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { createSigningKey, parseSigningKey, type SigningKey } from '../../kernel/release-chain.js'
+import { type CommandLine, durationSeconds, jsonOption, wholeNumber } from '../command-line.js'
+import type { Output } from '../output.js'
+import { auditOperator } from '../wiring/audit.js'
+import type { Runtime } from '../wiring/runtime.js'
+import { describeEmail } from './e-mail.js'
+
+/** `giving keys`. */
+export function registerKeys(program: Command, { action, storeAction, readSecret }: CommandLine): void {
+  const keys = program.command('keys').description('API keys')
+  const add = (name: string, description: string) =>
+    keys
+      .command(name)
+      .description(description)
+      .option(...jsonOption)
+  add('issue', 'issue one more key, which is shown once')
+    .requiredOption('--email <email>', 'e-mail address')
+    .option('--scope <scope>', 'read or donate: what it may be used for; both unless given')
+    .option('--origin <origin...>', 'web origins such as https://www.example.org whose pages alone may read with it')
+    .option('--expires <duration>', 'how long it is valid, such as 90d', durationSeconds)
+    .action(storeAction([], issue))
+  add('list', 'the keys by number').option('--email <email>', 'e-mail address').action(storeAction([], list))
+  keys
+    .command('signing')
+    .description('the key that releases are signed with')
+    .command('create')
+    .description('make a key for SIGNING_KEY_FILE; prints the public key that giving verify --key asks for')
+    .requiredOption('--file <file>', 'where the private key is written; refused when it is there')
+    .option('--replace <file>', 'the key so far, which vouches for the new one')
+    .option(...jsonOption)
+    .action(
+      action((output, { file, replace }: { file: string; replace?: string }) => createSigning(file, replace, output)),
+    )
+  add('revoke', 'end a key and its tokens; exit code 1 when there is no such key')
+    .option('--id <number>', 'its number in the list', wholeNumber)
+    .option('--key-stdin', 'read the key itself from standard input', false)
+    .hook('preAction', (command) => {
+      const { id, keyStdin } = command.opts<{ id?: number; keyStdin: boolean }>()
+      if (keyStdin === (id !== undefined)) keys.error('error: give either --id or --key-stdin')
+    })
+    .action(
+      storeAction([], async (runtime, output, { id }: { id?: number }) =>
+        revoke(runtime, output, id === undefined ? { hash: secretHash(await readSecret()) } : { id }),
+      ),
+    )
+}
+
+type NewKey = {
+  readonly email: string
+  readonly scope?: string
+  readonly origin?: readonly string[]
+  readonly expires?: number
+}
+
+/** `giving keys signing create`. */
+async function createSigning(file: string, replace: string | undefined, output: Output): Promise<number> {
+  const replaced = replace === undefined ? undefined : await readSigningKey(replace)
+  const text = createSigningKey(replaced)
+  try {
+    await writeFile(file, text, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    throw new ServiceError('input-unusable', `the key file ${file} cannot be written, or is there already`, {
+      cause: error,
+    })
+  }
+  const { id, publicKey } = signingKeyOf(text, file)
+  output.result({ id, publicKey, file }, () => [`key ${id} is in ${file}; its public key:`, publicKey.trimEnd()])
+  return 0
+}
+
+async function readSigningKey(file: string): Promise<SigningKey> {
+  try {
+    return signingKeyOf(await readFile(file, 'utf8'), file)
+  } catch (error) {
+    if (error instanceof ServiceError) throw error
+    throw new ServiceError('input-unusable', `the key file ${file} cannot be read`, { cause: error })
+  }
+}
+
+function signingKeyOf(text: string, file: string): SigningKey {
+  const read = parseSigningKey(text)
+  if ('value' in read) return read.value
+  throw new ServiceError('input-unusable', `expected ${read.expected} in ${file}, got something else`)
+}
+
+async function issue(runtime: Runtime, output: Output, { email, scope, origin, expires }: NewKey): Promise<number> {
+  const now = runtime.clock()
+  const limits = {
+    ...toKeyLimits({ scope, origins: origin?.join(' ') }, now),
+    expiresAt: expires === undefined ? undefined : new Date(now.getTime() + expires * 1000),
+  }
+  const { text: apiKey } = await runtime.store.transaction(async (db) => {
+    const account = await getAccountId(db, email)
+    const key = await issueKey(db, account, now, limits)
+    await auditOperator(runtime, db, { action: 'key-issued', subject: `key ${key.id}`, details: { account } })
+    return key
+  })
+  output.result({ apiKey }, () => `API key (shown only now): ${apiKey}`)
+  return 0
+}
+
+/** The keys of all accounts or of one, by number; their texts are not stored. */
+async function list({ store }: Runtime, output: Output, { email }: { email?: string }): Promise<number> {
+  const keys = (await listKeys(store.db, email)).map(
+    ({ createdAt, revokedAt, expiresAt, lastUsedAt, origins, ...key }) => ({
+      ...key,
+      ...(origins !== undefined && { origins }),
+      createdAt: isoInstantOf(createdAt),
+      ...(expiresAt && { expiresAt: isoInstantOf(expiresAt) }),
+      ...(lastUsedAt && { lastUsedAt: isoInstantOf(lastUsedAt) }),
+      ...(revokedAt && { revokedAt: isoInstantOf(revokedAt) }),
+    }),
+  )
+  output.result({ keys }, () =>
+    keys.map(({ id, email, scope, origins, createdAt, expiresAt, lastUsedAt, revokedAt }) => {
+      const facts = [
+        `since ${createdAt}`,
+        lastUsedAt === undefined ? 'never used' : `used ${lastUsedAt}`,
+        ...(scope === noLimits.scope ? [] : [`for ${scope} only`]),
+        ...(origins === undefined ? [] : [`for pages of ${origins}`]),
+        ...(expiresAt === undefined ? [] : [`ends ${expiresAt}`]),
+        ...(revokedAt === undefined ? [] : [`revoked ${revokedAt}`]),
+      ]
+      return `${String(id).padStart(6)} ${describeEmail(email).padEnd(40)} ${facts.join('; ')}`
+    }),
+  )
+  if (!output.json && keys.length === 0) output.note('there is no key')
+  return 0
+}
+
+async function revoke(runtime: Runtime, output: Output, key: KeyChoice): Promise<number> {
+  const revoked = await runtime.store.transaction(async (db) => {
+    const id = await revokeKey(db, key, runtime.clock())
+    if (id !== undefined) await auditOperator(runtime, db, { action: 'key-revoked', subject: `key ${id}` })
+    return id !== undefined
+  })
+  output.result({ revoked }, () => (revoked ? 'revoked; refused everywhere within 5 s' : 'there is no such key'))
+  return revoked ? 0 : 1
+}

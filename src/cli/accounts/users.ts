@@ -1,0 +1,220 @@
+import { Argument, type Command } from 'commander'
+import { createPasswordHashing } from '../../accounts/passwords.js'
+import {
+  changePasswordHash,
+  changeTokenTimeout,
+  disableAccount,
+  enableAccount,
+  type Grant,
+  getAccountId,
+  grants,
+  listAccounts,
+  recordGrant,
+  withdrawGrant,
+} from '../../accounts/sql/account-administration.js'
+import { newCode, storeCode } from '../../accounts/sql/account-codes.js'
+import type { AuditAction } from '../../accounts/sql/audit-events.js'
+import { createApiUser, toPasswordHash } from '../../http/api/operations/create-api-user.js'
+import { isoInstantOf } from '../../kernel/dates.js'
+import type { Db } from '../../platform/database/connection.js'
+import { type CommandLine, durationSeconds, jsonOption } from '../command-line.js'
+import type { Output } from '../output.js'
+import { auditOperator } from '../wiring/audit.js'
+import type { Runtime } from '../wiring/runtime.js'
+import { describeEmail, nonAsciiOf } from './e-mail.js'
+
+/** `giving users`. */
+export function registerUsers(program: Command, { storeAction, readSecret }: CommandLine): void {
+  const users = program.command('users').description('API users: accounts and what they may do')
+  const add = (name: string, description: string) =>
+    users
+      .command(name)
+      .description(description)
+      .option(...jsonOption)
+  add('create', 'create an API user with a first API key, which is shown once')
+    .requiredOption('--email <email>', 'e-mail address')
+    .requiredOption('--password-stdin', 'read the password from standard input')
+    .option('--token-timeout <duration>', 'lifetime of access tokens, such as 10h', durationSeconds)
+    .action(
+      storeAction(['tokenTimeoutHours'], async (runtime, output, options: ByEmail & { tokenTimeout?: number }) =>
+        create(runtime, output, { ...options, password: await readSecret() }),
+      ),
+    )
+  add('list', 'every API user and what it may do').action(storeAction([], list))
+
+  const addChange = (name: UserChange['change'], description: string) =>
+    add(name, description).requiredOption('--email <email>', 'e-mail address')
+  addChange('timeout', 'change how long the access tokens of a user live')
+    .requiredOption('--token-timeout <duration>', 'lifetime, such as 10h', durationSeconds)
+    .action(
+      storeAction([], (runtime, output, { email, tokenTimeout }: ByEmail & { tokenTimeout: number }) =>
+        change(runtime, output, { email, change: 'timeout', seconds: tokenTimeout }),
+      ),
+    )
+  addChange('password', 'give a user a new password')
+    .requiredOption('--password-stdin', 'read the password from standard input')
+    .option('--revoke-keys', 'end its keys too', false)
+    .action(
+      storeAction([], async (runtime, output, { email, revokeKeys }: ByEmail & { revokeKeys: boolean }) =>
+        change(runtime, output, { email, change: 'password', password: await readSecret(), revokeKeys }),
+      ),
+    )
+  add('reset-password', 'make a code with which a user sets a new password; it is shown once')
+    .requiredOption('--email <email>', 'e-mail address')
+    .option('--expires <duration>', 'how long the code is valid', durationSeconds, 86_400)
+    .action(storeAction([], resetPassword))
+  add('invite', 'make a code with which somebody makes an account; it is shown once')
+    .option('--email <email>', 'the e-mail that the account must have')
+    .option('--expires <duration>', 'how long the code is valid', durationSeconds, 7 * 86_400)
+    .action(storeAction([], invite))
+  for (const [name, description] of [
+    ['grant', 'let a user do more than read; look first whose e-mail it really is'],
+    ['revoke-grant', 'take a grant back, at once'],
+  ] as const) {
+    addChange(name, description)
+      .addArgument(new Argument('<operation>', 'what is granted').choices(grants))
+      .action(
+        storeAction([], (runtime, output, grant: Grant, { email }: ByEmail) =>
+          change(runtime, output, { email, change: name, grant }),
+        ),
+      )
+  }
+  for (const [name, description] of [
+    ['disable', 'refuse everything of a user'],
+    ['enable', 'make a disabled user what it was'],
+  ] as const) {
+    addChange(name, description).action(
+      storeAction([], (runtime, output, { email }: ByEmail) => change(runtime, output, { email, change: name })),
+    )
+  }
+}
+
+type ByEmail = { readonly email: string }
+
+/** Creates an account with its first API key, which is shown once. */
+async function create(
+  runtime: Runtime<'tokenTimeoutHours'>,
+  output: Output,
+  { email, password, tokenTimeout }: ByEmail & { readonly password: string; readonly tokenTimeout?: number },
+): Promise<number> {
+  const { store, clock, config } = runtime
+  const { apiKey, accountId, keyId } = await createApiUser(
+    { store, clock, passwords: createPasswordHashing() },
+    { email, password, tokenTimeoutSeconds: tokenTimeout ?? config.tokenTimeoutHours * 3600 },
+  )
+  const subject = `account ${accountId}`
+  await auditOperator(runtime, store.db, { action: 'account-created', subject, details: { key: keyId } })
+  output.result({ apiKey }, () => `API key (shown only now): ${apiKey}`)
+  return 0
+}
+
+async function list({ store }: Runtime, output: Output): Promise<number> {
+  const users = (await listAccounts(store.db)).map(({ createdAt, ...account }) => {
+    const nonAscii = nonAsciiOf(account.email)
+    return { ...account, ...(nonAscii.length > 0 && { nonAscii }), createdAt: isoInstantOf(createdAt) }
+  })
+  output.result({ users }, () =>
+    users.map(({ email, disabled, keys, tokenTimeoutSeconds, grants, createdAt }) => {
+      const may = disabled ? 'disabled' : grants.length > 0 ? `may read, ${grants.join(', ')}` : 'may read'
+      return `${describeEmail(email).padEnd(40)} ${may}; ${keys} keys; tokens live ${tokenTimeoutSeconds} s; since ${createdAt}`
+    }),
+  )
+  if (!output.json && users.length === 0) output.note('there is no API user yet: giving users create')
+  return 0
+}
+
+async function resetPassword(
+  { store, clock }: Runtime,
+  output: Output,
+  { email, expires }: ByEmail & { readonly expires: number },
+): Promise<number> {
+  const [at, code] = [clock(), newCode()]
+  const expiresAt = new Date(at.getTime() + expires * 1000)
+  await store.transaction(async (db) => {
+    const accountId = await getAccountId(db, email)
+    await storeCode(db, { purpose: 'reset', code, email, expiresAt })
+    await auditOperator({ clock }, db, { action: 'reset-code-issued', subject: `account ${accountId}` })
+  })
+  output.result({ resetCode: code, expiresAt: isoInstantOf(expiresAt) }, () => [
+    `reset_code (shown only now, valid once until ${isoInstantOf(expiresAt)}): ${code}`,
+    'for POST /api/userservice/passwords/reset; until then the old password is valid',
+  ])
+  return 0
+}
+
+async function invite(
+  { store, clock }: Runtime,
+  output: Output,
+  { email, expires }: { readonly email?: string; readonly expires: number },
+): Promise<number> {
+  const [at, code] = [clock(), newCode()]
+  const expiresAt = new Date(at.getTime() + expires * 1000)
+  await store.transaction(async (db) => {
+    await storeCode(db, { purpose: 'invitation', code, email, expiresAt })
+    await auditOperator({ clock }, db, { action: 'invitation-issued' })
+  })
+  output.result({ invitation: code, expiresAt: isoInstantOf(expiresAt) }, () => [
+    `invitation (shown only now, valid once until ${isoInstantOf(expiresAt)}): ${code}`,
+    'for POST /api/userservice/accounts',
+  ])
+  return 0
+}
+
+/** A change of one account. */
+type UserChange =
+  | { readonly change: 'timeout'; readonly seconds: number }
+  | { readonly change: 'password'; readonly password: string; readonly revokeKeys: boolean }
+  | { readonly change: 'grant' | 'revoke-grant'; readonly grant: Grant }
+  | { readonly change: 'disable' | 'enable' }
+
+async function change(runtime: Runtime, output: Output, change: UserChange & ByEmail): Promise<number> {
+  const outcome = await runtime.store.transaction(async (db) => {
+    const accountId = await getAccountId(db, change.email)
+    await auditOperator(runtime, db, {
+      action: auditActionOf[change.change],
+      subject: `account ${accountId}`,
+      details: {
+        ...('grant' in change && { grant: change.grant }),
+        ...('seconds' in change && { seconds: change.seconds }),
+      },
+    })
+    return await applyChange(db, runtime.clock(), accountId, change)
+  })
+  output.result({ email: change.email, change: change.change }, () => `${change.email}: ${outcome}`)
+  return 0
+}
+
+const auditActionOf = {
+  timeout: 'token-timeout-changed',
+  password: 'password-changed',
+  grant: 'grant-given',
+  'revoke-grant': 'grant-withdrawn',
+  disable: 'account-disabled',
+  enable: 'account-enabled',
+} as const satisfies Record<UserChange['change'], AuditAction>
+
+async function applyChange(db: Db, at: Date, accountId: number, change: UserChange & ByEmail): Promise<string> {
+  switch (change.change) {
+    case 'timeout':
+      await changeTokenTimeout(db, accountId, change.seconds)
+      return `tokens issued from now on live ${change.seconds} s`
+    case 'password': {
+      const { revokeKeys } = change
+      const passwordHash = await toPasswordHash(createPasswordHashing(), change)
+      await changePasswordHash(db, { accountId, passwordHash, revokeKeys, at })
+      return `the password is changed; keys ${revokeKeys ? 'and tokens have ended' : 'stay valid, tokens have ended'}`
+    }
+    case 'grant':
+      await recordGrant(db, accountId, change.grant, at)
+      return `${change.grant} granted`
+    case 'revoke-grant':
+      await withdrawGrant(db, accountId, change.grant)
+      return `${change.grant} not granted any more`
+    case 'disable':
+      await disableAccount(db, accountId, at)
+      return 'disabled; its tokens have ended, its keys are refused within 5 s'
+    case 'enable':
+      await enableAccount(db, accountId)
+      return 'enabled'
+  }
+}

@@ -1,0 +1,107 @@
+import { type Command, Option } from 'commander'
+import { type DataPackage, type ExportFormat, exportFormats } from '../../catalogue/export/data-package.js'
+import { donorNotesCsv, donorNotesHeader } from '../../catalogue/export/donor-notes-csv.js'
+import { exportStore } from '../../catalogue/export/export-store.js'
+import { exportKinds, type ResourceName } from '../../catalogue/sql/export/resources.js'
+import { findProjectState } from '../../catalogue/sql/project-states.js'
+import type { IsoDate } from '../../kernel/dates.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { missingKeys } from '../../money/donors/donor-needs.js'
+import { type DonorNote, readDonorNotes } from '../../money/donors/donor-notes.js'
+import { listSettledDonations } from '../../money/sql/donor-notes.js'
+import { countTestDonations } from '../../money/sql/test-donations.js'
+import { type CommandLine, isoDay, jsonOption, wholeNumber } from '../command-line.js'
+import type { Output } from '../output.js'
+import { auditOperator } from '../wiring/audit.js'
+import { donorFields, openDonorVault } from '../wiring/donor-vault.js'
+import { inPages } from '../wiring/in-pages.js'
+import type { Runtime } from '../wiring/runtime.js'
+
+/** `giving export`. */
+export function registerExport(program: Command, { storeAction }: CommandLine): void {
+  const command = program
+    .command('export')
+    .description('write the store as files that giving import puts into another one')
+    .argument('<dir>', 'an empty or new folder')
+    .addOption(new Option('--kind <kind>', 'only these records').choices(exportKinds))
+    .addOption(
+      new Option('--format <format>', 'csv has the columns of giving import, ndjson everything')
+        .choices(exportFormats)
+        .default('ndjson'),
+    )
+    .option('--with-donors', 'single donations and who gave: personal data', false)
+    .option('--with-accounts', 'API users with the hashes of their passwords and keys', false)
+    .option(...jsonOption)
+    .action(storeAction([], exportFiles))
+  command
+    .command('donations')
+    .description('what donors of a project let its organisation know, as CSV: notes, and names of those who signed up')
+    .requiredOption('--project <id>', 'the project', wholeNumber)
+    .requiredOption('--since <day>', 'only donations from this day on, such as 2026-11-01', isoDay)
+    .option(...jsonOption)
+    .action(storeAction(donorFields, exportDonations))
+}
+
+type ExportFlags = {
+  readonly kind?: ResourceName
+  readonly format: ExportFormat
+  readonly withDonors: boolean
+  readonly withAccounts: boolean
+}
+
+async function exportFiles(
+  runtime: Runtime,
+  output: Output,
+  directory: string,
+  { kind, format, withDonors, withAccounts }: ExportFlags,
+): Promise<number> {
+  const { store, clock, signal } = runtime
+  const details = { donors: withDonors, accounts: withAccounts, ...(kind && { kind }) }
+  const progress = output.progress()
+  let written: DataPackage
+  try {
+    await auditOperator(runtime, store.db, { action: 'store-exported', details })
+    written = await exportStore(store, directory, {
+      ...{ kind, format, donors: withDonors, accounts: withAccounts, clock, signal },
+      onProgress: (resource, rows) => progress.update(resource, rows, undefined),
+    })
+  } finally {
+    progress.stop()
+  }
+  const tests = withDonors ? 0 : await countTestDonations(store.db)
+  if (tests > 0) {
+    output.note(
+      `${tests} donations of a sandbox are in the sums: only --with-donors lets the other store take them out`,
+    )
+  }
+  const { resources } = written
+  output.result({ directory, resources: resources.map(({ schema: _, ...resource }) => resource) }, () =>
+    resources.map(({ path, rowCount, bytes }) => `${path}: ${rowCount} records, ${bytes} bytes`),
+  )
+  return 0
+}
+
+async function exportDonations(
+  runtime: Runtime<(typeof donorFields)[number]>,
+  output: Output,
+  { project, since }: { readonly project: number; readonly since: IsoDate },
+): Promise<number> {
+  const { db } = runtime.store
+  if (!(await findProjectState(db, project))) throw new ServiceError('not-found', `there is no project ${project}`)
+  const vault = await openDonorVault(runtime, { makesKey: false })
+  await auditOperator(runtime, db, { action: 'donations-exported', subject: `project ${project}`, details: { since } })
+  async function* pages(): AsyncGenerator<readonly DonorNote[]> {
+    for await (const page of inPages({}, (range) => listSettledDonations(db, { projectId: project, since }, range))) {
+      yield await readDonorNotes(db, vault, page)
+    }
+  }
+  if (output.json) await output.list('donations', pages(), () => '')
+  else await output.content(csvTexts(pages()))
+  for (const sentence of await missingKeys(db, vault)) output.note(sentence)
+  return 0
+}
+
+async function* csvTexts(pages: AsyncIterable<readonly DonorNote[]>): AsyncGenerator<string> {
+  yield donorNotesHeader
+  for await (const page of pages) yield donorNotesCsv(page)
+}

@@ -1,0 +1,149 @@
+import { stat } from 'node:fs/promises'
+import { type Command, Option } from 'commander'
+import { importExport } from '../../catalogue/export/import-export.js'
+import { schemaOf, templateOf } from '../../catalogue/import/describe-kind.js'
+import { importFiles } from '../../catalogue/import/import.js'
+import { type ImportSummary, importExitCode } from '../../catalogue/import/import-summary.js'
+import { findKind, kinds } from '../../catalogue/import/kinds.js'
+import { type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
+import type { Output } from '../output.js'
+import { auditOperator } from '../wiring/audit.js'
+import { boundHeap } from '../wiring/process.js'
+import type { Runtime } from '../wiring/runtime.js'
+
+/** `giving import`. */
+export function registerImport(program: Command, { action, storeAction }: CommandLine): void {
+  const names = kinds.map(({ name }) => name)
+  const importing = storeAction(['currency'], importRecords)
+  const importingFolder = storeAction([], importFolder)
+  const describing = action(describeKind)
+  program
+    .command('import')
+    .description(
+      'import projects, organizations, gifts and more from CSV, NDJSON or the wire format; exit code 1 when some records were refused',
+    )
+    .argument('[file...]', 'files, - for standard input, or the folder of an export for an empty store')
+    .addOption(new Option('--kind <kind>', 'what the files hold, where names and contents do not tell').choices(names))
+    .option('--project <id>', 'the project of reports that do not name one', wholeNumber)
+    .option('--dry-run', 'tell what would be created, changed and refused, and change nothing', false)
+    .option('--force', 'take records that are older than what is stored', false)
+    .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
+    .addOption(new Option('--template <kind>', 'print a CSV file with two example rows').choices(names))
+    .addOption(new Option('--schema <kind>', 'print the JSON Schema of a line of NDJSON').choices(names))
+    .option(...jsonOption)
+    .action(async (files: readonly string[], options: ImportingOptions, command: Command) => {
+      if (options.template ?? options.schema) await describing(files, options, command)
+      else if (files.length === 0) command.error("error: missing required argument 'file'")
+      else if (await isExportFolder(files)) await importingFolder(files, options, command)
+      else await importing(files, options, command)
+    })
+}
+
+type ImportingOptions = {
+  readonly kind?: string
+  readonly project?: number
+  readonly dryRun: boolean
+  readonly force: boolean
+  readonly photoConsent: boolean
+  readonly template?: string
+  readonly schema?: string
+}
+
+/** Prints what files of a kind look like; needs no database. */
+async function describeKind(
+  output: Output,
+  _files: readonly string[],
+  { template, schema }: ImportingOptions,
+): Promise<number> {
+  const kind = findKind(template ?? schema ?? '')
+  if (!kind) throw new TypeError('a choice of the option is a kind')
+  const text = template ? templateOf(kind) : JSON.stringify(schemaOf(kind), undefined, 2)
+  for (const line of text.trimEnd().split('\n')) output.line(line)
+  return 0
+}
+
+/** Exit code 0 all records kept, 1 some refused, 2 nothing usable. */
+async function importRecords(
+  { config, clock, signal, store }: Runtime<'currency'>,
+  output: Output,
+  files: readonly string[],
+  { kind, project, dryRun, force, photoConsent }: ImportingOptions,
+): Promise<number> {
+  // A file of any size takes the memory of its largest records, not of what V8 lets grow.
+  boundHeap()
+  const progress = output.progress()
+  let summary: ImportSummary
+  try {
+    summary = await importFiles(store, files, {
+      source: 'import',
+      clock,
+      currency: config.currency,
+      kind,
+      project,
+      dryRun,
+      force,
+      photoConsent,
+      signal,
+      onProgress: ({ file, records, bytesRead, bytesTotal }) =>
+        progress.update(`${file} (${records} records), bytes`, bytesRead, bytesTotal),
+    })
+  } finally {
+    progress.stop()
+  }
+  if (!output.json) noteProblems(summary, output)
+  output.result(dryRun ? { ...summary, dryRun } : summary, () => (dryRun ? 'dry run, ' : '') + describe(summary))
+  return importExitCode(summary)
+}
+
+function noteProblems(summary: ImportSummary, output: Output): void {
+  for (const { file, line, recordId, field, expected, got } of summary.problems) {
+    const place = [file, line && `line ${line}`, recordId && `record ${recordId}`, field].filter(Boolean).join(', ')
+    output.note(`${place}: expected ${expected}${got === undefined ? '' : `, got ${JSON.stringify(got)}`}`)
+  }
+  if (summary.refused + summary.kept > summary.problems.length) {
+    output.note(`(the first ${summary.problems.length} problems are shown)`)
+  }
+}
+
+function describe({
+  records,
+  created,
+  changed,
+  unchanged,
+  refused,
+  kept,
+  repeated,
+  brokenFiles,
+  files,
+}: ImportSummary) {
+  return (
+    `${records} records: ${created} created, ${changed} changed, ${unchanged} unchanged, ${refused} refused` +
+    (kept > 0 ? `, ${kept} kept in part, since an operator has decided otherwise or what is stored is newer` : '') +
+    (repeated > 0 ? `, ${repeated} repeated` : '') +
+    (brokenFiles > 0 ? `; ${brokenFiles} of ${files} files could not be read to the end` : '')
+  )
+}
+
+/** Whether the only file that was named is a folder. */
+async function isExportFolder([first, ...others]: readonly string[]): Promise<boolean> {
+  if (first === undefined || others.length > 0) return false
+  return (await stat(first).catch(() => undefined))?.isDirectory() ?? false
+}
+
+/** Puts an export into the empty store. Exit code 0; all of it or nothing. */
+async function importFolder(runtime: Runtime, output: Output, [folder = '']: readonly string[]): Promise<number> {
+  boundHeap()
+  const { store, clock, signal } = runtime
+  const progress = output.progress()
+  try {
+    const records = await importExport(store, folder, {
+      ...{ clock, signal, onProgress: (resource, rows, of) => progress.update(resource, rows, of) },
+      afterwards: (db) => auditOperator(runtime, db, { action: 'store-imported' }),
+    })
+    progress.stop()
+    output.result({ folder, records }, () => Object.entries(records).map(([name, rows]) => `${name}: ${rows} records`))
+    return 0
+  } finally {
+    progress.stop()
+  }
+}

@@ -1,0 +1,99 @@
+import { type Command, Option } from 'commander'
+import {
+  findVetting,
+  listVetting,
+  recordVetting,
+  type VettingDetails,
+  type VettingRow,
+} from '../../catalogue/sql/vetting.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
+import type { Output } from '../output.js'
+import { auditOperator } from '../wiring/audit.js'
+import { inPages } from '../wiring/in-pages.js'
+import type { Runtime } from '../wiring/runtime.js'
+
+/** `giving organizations`. */
+export function registerOrganisations(program: Command, { storeAction }: CommandLine): void {
+  const organizations = program.command('organizations').description('the organisations of the store')
+  organizations
+    .command('list')
+    .description('every organisation, by id')
+    .addOption(new Option('--vetted <answer>', 'only those that are vetted, or that are not').choices(answers))
+    .option('--after <id>', 'only those with a higher id', wholeNumber)
+    .option('--limit <number>', 'how many at most; all when absent', wholeNumber)
+    .option(...jsonOption)
+    .action(storeAction([], list))
+  organizations
+    .command('show')
+    .description('one organisation')
+    .argument('<id>', 'its number', wholeNumber)
+    .option(...jsonOption)
+    .action(storeAction([], show))
+  organizations
+    .command('set')
+    .description('vouch for an organisation, or no longer; the API lists vetted ones')
+    .argument('<id>', 'its number', wholeNumber)
+    .addOption(new Option('--vetted <answer>').choices(answers).makeOptionMandatory())
+    .option(...jsonOption)
+    .action(storeAction([], set))
+}
+
+const answers = ['yes', 'no'] as const
+type Answer = (typeof answers)[number]
+
+type Filters = { readonly vetted?: Answer; readonly after?: number; readonly limit?: number }
+
+async function list({ store }: Runtime, output: Output, { vetted, ...range }: Filters): Promise<number> {
+  const filter = vetted === undefined ? {} : { vetted: vetted === 'yes' }
+  const count = await output.list(
+    'organizations',
+    inPages(range, (page) => listVetting(store.db, filter, page)),
+    describe,
+  )
+  if (!output.json && count === 0) output.note('no organisations')
+  return 0
+}
+
+async function show({ store }: Runtime, output: Output, id: number): Promise<number> {
+  const organisation = await findVetting(store.db, id)
+  if (!organisation) throw unknown(id)
+  printDetails(output, organisation)
+  return 0
+}
+
+async function set(runtime: Runtime, output: Output, id: number, { vetted }: { vetted: Answer }): Promise<number> {
+  const organisation = await runtime.store.transaction(async (db) => {
+    if (await recordVetting(db, id, vetted === 'yes')) {
+      const details = { vetted: vetted === 'yes' }
+      await auditOperator(runtime, db, { action: 'vetting-changed', subject: `organization ${id}`, details })
+    }
+    return await findVetting(db, id)
+  })
+  if (!organisation) throw unknown(id)
+  printDetails(output, organisation)
+  return 0
+}
+
+function unknown(id: number): ServiceError {
+  return new ServiceError('not-found', `there is no organisation ${id}`)
+}
+
+function describe({ id, name, vetted, source, projects, activeProjects }: VettingRow): string {
+  const counts = `${activeProjects} of ${projects} projects active`
+  return `${id}  ${(vetted ? 'vetted' : 'not vetted').padEnd(10)}  ${source.padEnd(8)}  ${name} (${counts})`
+}
+
+function printDetails(output: Output, organisation: VettingDetails): void {
+  const { orgRef, orgType, ein, url } = organisation
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ['IATI identifier', orgRef],
+    ['IATI type', orgType],
+    ['EIN', ein],
+    ['website', url],
+  ]
+  output.result(organisation, () => [
+    describe(organisation),
+    ...rows.flatMap(([name, value]) => (value === undefined ? [] : `${`${name}:`.padEnd(17)}${value}`)),
+  ])
+}

@@ -1,0 +1,118 @@
+import { type Command, Option } from 'commander'
+import {
+  decideProjectState,
+  findProjectState,
+  listProjectStates,
+  type ProjectState,
+  type ProjectStateDetails,
+  type ProjectStateRow,
+  projectStates,
+  undecideProjectState,
+} from '../../catalogue/sql/project-states.js'
+import { isoInstantOf } from '../../kernel/dates.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
+import type { Output } from '../output.js'
+import { auditOperator } from '../wiring/audit.js'
+import { inPages } from '../wiring/in-pages.js'
+import type { Runtime } from '../wiring/runtime.js'
+
+/** `giving projects`. */
+export function registerProjects(program: Command, { storeAction }: CommandLine): void {
+  const projects = program.command('projects').description('the projects of the store and the state each is in')
+  projects
+    .command('list')
+    .description('every project with its state, by id')
+    .addOption(new Option('--state <state>', 'only in this state').choices(projectStates))
+    .option('--organization <id>', 'only of this organisation', wholeNumber)
+    .option('--after <id>', 'only those with a higher id', wholeNumber)
+    .option('--limit <number>', 'how many at most; all when absent', wholeNumber)
+    .option(...jsonOption)
+    .action(storeAction([], list))
+  projects
+    .command('show')
+    .description('one project: its state, who decided on it, its identifier')
+    .argument('<id>', 'its number', wholeNumber)
+    .option(...jsonOption)
+    .action(storeAction([], show))
+  projects
+    .command('set')
+    .description('decide on the state of a project; records of imports and syncs do not change it from then on')
+    .argument('<id>', 'its number', wholeNumber)
+    .addOption(
+      new Option('--state <state>', 'stated: its records decide again')
+        .choices([...projectStates, 'stated'])
+        .makeOptionMandatory(),
+    )
+    .option(...jsonOption)
+    .action(storeAction([], set))
+}
+
+type Filters = {
+  readonly state?: ProjectState
+  readonly organization?: number
+  readonly after?: number
+  readonly limit?: number
+}
+
+async function list({ store }: Runtime, output: Output, { state, organization, ...range }: Filters): Promise<number> {
+  const filter = { ...(state && { state }), ...(organization !== undefined && { organizationId: organization }) }
+  const pages = inPages(range, (page) => listProjectStates(store.db, filter, page))
+  const count = await output.list('projects', pages, describe)
+  if (!output.json && count === 0) output.note('no projects')
+  return 0
+}
+
+async function show({ store }: Runtime, output: Output, id: number): Promise<number> {
+  const project = await findProjectState(store.db, id)
+  if (!project) throw unknown(id)
+  printDetails(output, project)
+  return 0
+}
+
+async function set(
+  runtime: Runtime,
+  output: Output,
+  id: number,
+  { state }: { state: ProjectState | 'stated' },
+): Promise<number> {
+  const project = await runtime.store.transaction(async (db) => {
+    const before = await findProjectState(db, id)
+    if (!before) throw unknown(id)
+    const changed = state === 'stated' ? await undecideProjectState(db, id) : await decideProjectState(db, id, state)
+    if (changed) {
+      await auditOperator(runtime, db, {
+        action: 'project-state-changed',
+        subject: `project ${id}`,
+        details: { before: before.decided ? `${before.state} (decided)` : before.state, state },
+      })
+    }
+    return await findProjectState(db, id)
+  })
+  if (project) printDetails(output, project)
+  return 0
+}
+
+function unknown(id: number): ServiceError {
+  return new ServiceError('not-found', `there is no project ${id}`)
+}
+
+function describe({ id, title, state, decided, source }: ProjectStateRow): string {
+  return `${id}  ${`${state}${decided ? ' (decided)' : ''}`.padEnd(18)}  ${source.padEnd(8)}  ${title}`
+}
+
+function printDetails(output: Output, { lastUpdatedAt, ...project }: ProjectStateDetails): void {
+  const updated = lastUpdatedAt && isoInstantOf(lastUpdatedAt)
+  output.result({ ...project, ...(updated && { lastUpdatedAt: updated }) }, () => [
+    describe(project),
+    `record:       active ${project.active}, status ${project.status}${project.paused ? ', paused' : ''}`,
+    `decided by:   ${project.decided ? 'an operator (giving audit)' : project.source === 'local' ? 'its row' : 'its records'}`,
+    ...(project.organizationId === undefined
+      ? []
+      : [`organisation: ${project.organizationId} ${project.organizationName ?? ''}`]),
+    `first seen:   ${project.firstSeenOn}`,
+    `identifier:   ${project.identifier ?? 'not published yet'}`,
+    ...(updated ? [`last updated: ${updated}`] : []),
+    ...(project.stale ? ['the next publication renders it again'] : []),
+  ])
+}

@@ -1,0 +1,108 @@
+import type { Command } from 'commander'
+import { dispatchNext } from '../../../jobs/dispatch.js'
+import { openQueue, queueSettings } from '../../../jobs/queue.js'
+import { createSyncRun, getSyncRun, listSyncProblems, type SyncSummary } from '../../catalogue/sql/sync-runs.js'
+import { type SyncRunDeps, syncFields, syncInline, syncSettings } from '../../catalogue/sync/run.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { createOwner } from '../../work/attempt.js'
+import { refuseWrongClock } from '../../work/clock-check.js'
+import { isFinished } from '../../work/run.js'
+import { waitForEnd } from '../../work/wait.js'
+import { type CommandLine, jsonOption } from '../command-line.js'
+import type { Output } from '../output.js'
+import { describeSync, lookAtMirror } from '../wiring/runs.js'
+import type { Runtime } from '../wiring/runtime.js'
+
+/** `giving sync` and `giving sync status`. */
+export function registerSync(program: Command, { storeAction }: CommandLine): void {
+  program
+    .command('sync')
+    .description('mirror UPSTREAM_URL now; exit code 1 when the sync is held, 2 when it failed')
+    .option('--full', 'compare the whole catalogue', false)
+    .option('--accept-loss', 'take it as it is that the upstream offers much less than before', false)
+    .option('--wait', 'stay until the sync has ended', false)
+    .option(...jsonOption)
+    .action(storeAction(mirrorFields, mirror))
+    .command('status')
+    .description('the last syncs and how far the mirror is behind; exit code 1 when the last one needs a person')
+    .option(...jsonOption)
+    .action(storeAction(['upstreamUrl'], showStatus))
+}
+
+const mirrorFields = ['queue', ...syncFields] as const
+
+type MirrorRuntime = Runtime<(typeof mirrorFields)[number]>
+
+type SyncOptions = { readonly full: boolean; readonly acceptLoss: boolean; readonly wait: boolean }
+
+/**
+ * Enters a sync and gives it to the queue; with `wait` stays until it has ended. Exit code 0 done (or queued), 1 held, 2
+ * failed.
+ */
+async function mirror(runtime: MirrorRuntime, output: Output, options: SyncOptions): Promise<number> {
+  const { signal } = runtime
+  const deps = syncDepsOf(runtime)
+  await using queue = await openQueue(queueSettings(runtime.config, runtime.secrets, runtime.databaseUrl), runtime.log)
+  const { id: runId } = await createSyncRun(runtime.store.db, {
+    kind: options.full ? 'full' : 'incremental',
+    trigger: 'manual',
+    upstream: deps.upstream.url,
+    at: runtime.clock(),
+    acceptLoss: options.acceptLoss,
+  })
+  await dispatchNext({ store: runtime.store, queue }, 'sync')
+  if (!options.wait) {
+    output.result({ sync: runId, state: 'queued' }, () => `sync ${runId} is queued`)
+    return 0
+  }
+  const progress = output.progress()
+  const show = (at: { readonly phase?: string; readonly records: number; readonly found?: number }) =>
+    progress.update(at.phase ?? 'sync', at.records, at.found)
+  try {
+    if ((await queue.liveWorkers('sync')) > 0) {
+      const look = () => getSyncRun(runtime.store.db, runId)
+      return report(runtime, await waitForEnd(look, { signal, onProgress: show }), output)
+    }
+    output.note('no worker is running: this process syncs itself')
+    await refuseWrongClock(runtime.store, runtime.clock)
+    return report(runtime, await syncInline(deps, runId, { signal, onProgress: show }), output)
+  } finally {
+    progress.stop()
+  }
+}
+
+/** The last syncs, and how far the mirror is behind. Exit code 1 when the last one needs a person. */
+async function showStatus(runtime: Runtime<'upstreamUrl'>, output: Output): Promise<number> {
+  const mirror = await lookAtMirror(runtime.store.db, runtime.config.upstreamUrl, runtime.clock())
+  const { upstream, lagSeconds, runs } = mirror
+  const ended = runs.find(isFinished)
+  const needsPerson = ended?.state === 'held' || ended?.state === 'failed'
+  const problems = ended ? await listSyncProblems(runtime.store.db, ended.id, 10) : []
+  output.result(mirror, () => [
+    `upstream: ${upstream ?? 'none (UPSTREAM_URL is not set)'}`,
+    `lag:      ${lagSeconds === undefined ? 'never synced to the end' : `${lagSeconds} s`}`,
+    ...runs.map(describeSync),
+    ...problems.map(
+      ({ subject, field, expected, got }) => `  ${subject}, ${field}: expected ${expected}, got ${got ?? 'nothing'}`,
+    ),
+  ])
+  return needsPerson ? 1 : 0
+}
+
+function report(runtime: Runtime, run: SyncSummary, output: Output): number {
+  output.result(run, () => describeSync(run))
+  if (run.state === 'held') output.note('no project was made inactive; see giving sync status')
+  runtime.log.debug({ runId: run.id, state: run.state }, 'sync ended')
+  return run.state === 'done' ? 0 : run.state === 'held' ? 1 : 2
+}
+
+function syncDepsOf(runtime: MirrorRuntime): SyncRunDeps {
+  const { config, secrets, store, log, clock } = runtime
+  const settings = syncSettings(config, secrets)
+  if (!settings) {
+    throw new ServiceError('configuration-invalid', 'UPSTREAM_URL is not set: expected the platform to mirror', {
+      problems: [{ field: 'UPSTREAM_URL', expected: 'the address of the platform to mirror' }],
+    })
+  }
+  return { store, log, clock, owner: createOwner(), lockSeconds: config.queue.lockSeconds, ...settings }
+}

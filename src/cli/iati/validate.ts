@@ -1,0 +1,153 @@
+import { stat } from 'node:fs/promises'
+import type { Command } from 'commander'
+import {
+  type FileReport,
+  readRegisteredOrganisations,
+  type SchemaCheck,
+  validateFile,
+} from '../../iati/validation/index.js'
+import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
+import { ServiceError } from '../../kernel/errors.js'
+import type { Notice } from '../../kernel/notice.js'
+import { type ConfigOf, type Environment, readConfig } from '../../platform/config/config.js'
+import { type CommandLine, jsonOption } from '../command-line.js'
+import type { Output } from '../output.js'
+import { openOfficialSchema, openThreadedSchema, schemaFields } from '../wiring/official-schema.js'
+import { boundHeap } from '../wiring/process.js'
+
+/** `giving validate`. */
+export function registerValidate(program: Command, { environment, signal, action }: CommandLine): void {
+  program
+    .command('validate')
+    .description("check anyone's IATI 2.03 files; exit code 1 when there are errors, 2 when a file is unusable")
+    .argument('<file...>', 'activity or organisation files, or - for standard input')
+    .option('--strict', 'judge the files as our own output: some warnings become errors')
+    .option(...jsonOption)
+    .action(
+      action((output, files: string[], { strict = false }: { strict?: boolean }) =>
+        validateCommand(environment, files, { strict, signal, releaseMemory: boundHeap() }, output),
+      ),
+    )
+}
+
+type ValidateOptions = {
+  readonly strict: boolean
+  readonly signal: AbortSignal
+  readonly releaseMemory?: () => void
+}
+
+type Settings = ValidateOptions & {
+  readonly xsd: SchemaCheck | undefined
+  readonly registered: ReadonlySet<string> | undefined
+}
+
+type Checked = { readonly file: string } & ({ readonly report: FileReport } | { readonly unusable: string })
+
+/**
+ * `giving validate FILE...`: exit code 0 no errors, 1 errors found, 2 a file is unusable. Needs no database; the
+ * official schema is asked as well when IATI_STANDARD_DIR or a pull has it. `-` is standard input. Uses at most 256 MB
+ * whatever the file is (docs/operations.md).
+ */
+export async function validateCommand(
+  environment: Environment,
+  files: readonly string[],
+  options: ValidateOptions,
+  output: Output,
+): Promise<number> {
+  const { config } = readConfig(environment, schemaFields)
+  const xsd = await openSchemaFor(config, files)
+  const registered = await readRegisteredOrganisations(config.standardDir)
+  try {
+    const checked: Checked[] = []
+    for (const file of files) {
+      const result = await check(file, { xsd, registered, ...options }, output)
+      checked.push(result)
+      if (!output.json) print(result, output)
+    }
+    if (output.json) output.result(checked.map(toJson), () => [])
+    return Math.max(...checked.map(exitCode))
+  } finally {
+    await xsd?.dispose()
+  }
+}
+
+// Smaller files are checked before a thread has started.
+const largeBytes = 4_000_000
+
+/** The official schema where it is configured: for a large file in a thread of its own. */
+async function openSchemaFor(
+  config: ConfigOf<(typeof schemaFields)[number]>,
+  files: readonly string[],
+): Promise<SchemaCheck | undefined> {
+  const sizes = await Promise.all(files.map(sizeOf))
+  const large = sizes.some((size) => size !== undefined && size > largeBytes)
+  return await (large ? openThreadedSchema(config) : openOfficialSchema(config))
+}
+
+async function sizeOf(file: string): Promise<number | undefined> {
+  return file === '-' ? undefined : (await stat(file).catch(() => undefined))?.size
+}
+
+async function check(
+  file: string,
+  { xsd, registered, strict, releaseMemory, signal }: Settings,
+  output: Output,
+): Promise<Checked> {
+  const progress = output.progress()
+  try {
+    const size = await sizeOf(file)
+    const now = new Date()
+    const report = await validateFile(file, {
+      context: {
+        today: isoDateOf(now),
+        now: isoInstantOf(now),
+        strict,
+        ...(registered && { registeredOrganisations: registered }),
+      },
+      ...(file === '-' && { input: process.stdin }),
+      onProgress: (bytes) => progress.update(`${file}, bytes`, bytes, size),
+      ...(releaseMemory && { releaseMemory }),
+      signal,
+      ...(xsd && { xsd }),
+    })
+    return { file, report }
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'input-unusable') return { file, unusable: error.message }
+    throw error
+  } finally {
+    progress.stop()
+  }
+}
+
+function exitCode(checked: Checked): number {
+  if ('unusable' in checked) return 2
+  return checked.report.summary.errors > 0 || !checked.report.complete ? 1 : 0
+}
+
+function toJson(checked: Checked): object {
+  if ('unusable' in checked) return { file: checked.file, valid: false, unusable: checked.unusable }
+  return { file: checked.file, valid: exitCode(checked) === 0, ...checked.report }
+}
+
+function print(checked: Checked, output: Output): void {
+  if ('unusable' in checked) {
+    output.note(checked.unusable)
+    return
+  }
+  const { file, report } = checked
+  const { kind, records, version, summary, samples, complete } = report
+  for (const notice of samples) output.line(describe(file, notice))
+  for (const [code, count] of Object.entries(summary.byCode)) {
+    const shown = samples.filter((notice) => notice.code === code).length
+    if (count > shown) output.line(`${file}: ${code}: ${count - shown} more`)
+  }
+  const noun = kind === 'activity' ? 'activities' : 'organisations'
+  output.line(
+    `${file}: ${records} ${noun}, version ${version ?? 'unknown'}: ${summary.errors} errors, ` +
+      `${summary.warnings} warnings, ${summary.infos} infos${complete ? '' : '; the file could not be read to its end'}`,
+  )
+}
+
+function describe(file: string, { severity, code, subject, path, detail, line }: Notice): string {
+  return `${file}:${line ?? '-'}: ${severity} ${code} ${subject} ${path}: ${detail}`
+}

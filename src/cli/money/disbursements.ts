@@ -1,0 +1,47 @@
+import type { Command } from 'commander'
+import { importFiles } from '../../catalogue/import/import.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { type CommandLine, jsonOption } from '../command-line.js'
+import type { Output } from '../output.js'
+import type { Runtime } from '../wiring/runtime.js'
+
+/** `giving disbursements`. */
+export function registerDisbursements(program: Command, { storeAction }: CommandLine): void {
+  program
+    .command('disbursements')
+    .description('payouts to partners')
+    .command('import')
+    .description(
+      'import payouts from CSV (project, date, amount, currency, reference); exit code 1 when lines were refused',
+    )
+    .argument('<file>', 'a CSV file with a header')
+    .option(...jsonOption)
+    .action(storeAction(['currency'], importPayouts))
+}
+
+/** The same as `giving import --kind disbursements`, with the summary that this command has always printed. */
+async function importPayouts(
+  { config, clock, signal, store }: Runtime<'currency'>,
+  output: Output,
+  file: string,
+): Promise<number> {
+  const summary = await importFiles(store, [file], {
+    source: 'import',
+    kind: 'disbursements',
+    clock,
+    currency: config.currency,
+    signal,
+  })
+  const { records: lines, created, unchanged: known, refused, brokenFiles } = summary
+  const broken = summary.problems.find(({ field }) => field === 'file')
+  if (brokenFiles > 0) throw new ServiceError('input-unusable', `${file} cannot be read: ${broken?.got ?? ''}`)
+  const problems = summary.problems.map(({ line, field, expected, got }) => ({ line, field, expected, got }))
+  if (!output.json) {
+    for (const { line, field, expected, got } of problems) {
+      output.note(`${file}, line ${line}, ${field}: expected ${expected}, got ${JSON.stringify(got ?? '')}`)
+    }
+  }
+  const result = { lines, created, known, refused, problems }
+  output.result(result, () => `${lines} lines: ${created} new, ${known} already known, ${refused} refused`)
+  return refused > 0 ? 1 : 0
+}

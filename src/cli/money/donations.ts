@@ -1,0 +1,163 @@
+import { type Command, Option } from 'commander'
+import type { Donation, DonationStatus } from '../../kernel/donation.js'
+import { ServiceError } from '../../kernel/errors.js'
+import {
+  type CurrencyCode,
+  type Decimal,
+  minorUnitExponent,
+  parseDecimal,
+  roundToCurrency,
+  signOf,
+  toMinorUnits,
+} from '../../kernel/money.js'
+import { refundDonation } from '../../money/refund-donation.js'
+import { type DonationHistory, findDonationHistory, listDonations } from '../../money/sql/donations.js'
+import { requeueReceiptMail } from '../../money/sql/receipt-mails.js'
+import { type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
+import type { Output } from '../output.js'
+import { auditOperator } from '../wiring/audit.js'
+import { openPayments, paymentFields } from '../wiring/payments.js'
+import type { Runtime } from '../wiring/runtime.js'
+
+const donationStatuses = ['received', 'settled', 'declined', 'failed', 'refunded'] satisfies DonationStatus[]
+
+/** `giving donations`. */
+export function registerDonations(program: Command, { storeAction }: CommandLine): void {
+  const donations = program.command('donations').description('donations that were made here')
+  donations
+    .command('list')
+    .description('the newest donations')
+    .option('--project <id>', 'only of this project', wholeNumber)
+    .addOption(new Option('--status <status>', 'only in this state').choices(donationStatuses))
+    .option('--transaction <id>', 'only with this transactionId')
+    .option('--limit <number>', 'how many at most', wholeNumber, 50)
+    .option(...jsonOption)
+    .action(storeAction([], list))
+  donations
+    .command('show')
+    .description('one donation and all that happened to it')
+    .argument('<id>', 'its number', wholeNumber)
+    .option(...jsonOption)
+    .action(storeAction([], show))
+  donations
+    .command('refund')
+    .description('give a donation back, all that is left of it or a part')
+    .argument('<id>', 'its number', wholeNumber)
+    .option('--amount <amount>', 'a part of it')
+    .option('--chargeback', 'the processor has taken the money already: only book it', false)
+    .option(...jsonOption)
+    .action(storeAction(paymentFields, refund))
+  donations
+    .command('receipt')
+    .description('mail the receipt of a donation to its donor, again if it was mailed before')
+    .argument('<id>', 'its number', wholeNumber)
+    .option(...jsonOption)
+    .action(storeAction(['mail'], mailReceipt))
+}
+
+type Filters = {
+  readonly project?: number
+  readonly status?: DonationStatus
+  readonly transaction?: string
+  readonly limit: number
+}
+
+/** The newest first, without names of donors. */
+async function list(
+  { store }: Runtime,
+  output: Output,
+  { project, status, transaction, limit }: Filters,
+): Promise<number> {
+  const filter = { projectId: project, status, transactionId: transaction, limit }
+  const donations = await listDonations(store.db, filter)
+  output.result(donations, () => (donations.length > 0 ? donations.map(describe) : 'no donations'))
+  return 0
+}
+
+async function show({ store }: Runtime, output: Output, id: number): Promise<number> {
+  const history = await findDonationHistory(store.db, id)
+  if (!history) throw new ServiceError('not-found', `there is no donation ${id}`)
+  output.result(history, () => describeHistory(history))
+  return 0
+}
+
+function describeHistory({ donation, events, donorKnown }: DonationHistory): string[] {
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ['donation', describe(donation)],
+    ['reference', donation.reference],
+    ['transactionId', donation.transactionId],
+    ['receipt', donation.receiptNumber],
+    ['tip', signOf(donation.addon) > 0 ? money(donation, donation.addon) : undefined],
+    ['fee', signOf(donation.fee) > 0 ? money(donation, donation.fee) : undefined],
+    ['declined', donation.decline && `${donation.decline.code} ${donation.decline.text}`],
+    ['donor', donorKnown ? 'known' : 'not known, or erased'],
+  ]
+  return [
+    ...rows.flatMap(([what, value]) => (value === undefined ? [] : `${`${what}:`.padEnd(15)} ${value}`)),
+    ...events.map(
+      ({ at, kind, details }) =>
+        `${at.toISOString()} ${kind.padEnd(9)} ${Object.keys(details).length > 0 ? JSON.stringify(details) : ''}`,
+    ),
+  ]
+}
+
+type RefundOptions = { readonly amount?: string; readonly chargeback: boolean }
+
+/** Refunds what is left, or a part; a chargeback is only entered in the books. */
+async function refund(
+  runtime: Runtime<(typeof paymentFields)[number]>,
+  output: Output,
+  id: number,
+  options: RefundOptions,
+): Promise<number> {
+  const { kind, amount, reference, donation } = await refundDonation(await openPayments(runtime), {
+    donationId: id,
+    kind: options.chargeback ? 'chargeback' : 'refund',
+    amount: options.amount === undefined ? undefined : readAmount(options.amount, runtime.config.currency),
+  })
+  await auditOperator(runtime, runtime.store.db, {
+    action: kind === 'refund' ? 'donation-refunded' : 'donation-charged-back',
+    subject: `donation ${id}`,
+    details: { amount, currency: donation.currency, reference },
+  })
+  output.result(
+    { donation: id, kind, amount, reference },
+    () => `${kind} of ${money(donation, amount)} booked for donation ${id}`,
+  )
+  return 0
+}
+
+/** Makes a receipt due, which the next minute's job mails. */
+async function mailReceipt(runtime: Runtime<'mail'>, output: Output, id: number): Promise<number> {
+  const { config, store, clock } = runtime
+  if (!config.mail) throw new ServiceError('request-invalid', 'receipts are not mailed: SMTP_URL is not set')
+  await store.transaction(async (db) => {
+    if (!(await requeueReceiptMail(db, id, clock()))) {
+      throw new ServiceError('not-found', `donation ${id} has no receipt, or its receipt is being mailed right now`)
+    }
+    await auditOperator(runtime, db, { action: 'receipt-requeued', subject: `donation ${id}` })
+  })
+  output.result({ donation: id }, () => `the receipt of donation ${id} will be mailed within a minute`)
+  return 0
+}
+
+function readAmount(text: string, currency: CurrencyCode): Decimal {
+  const amount = parseDecimal(text)
+  const places = minorUnitExponent(currency)
+  if (amount === undefined || signOf(amount) <= 0 || toMinorUnits(amount, 9) % 10n ** BigInt(9 - places) !== 0n) {
+    throw new ServiceError('request-invalid', `expected an amount above 0 with at most ${places} decimals, got ${text}`)
+  }
+  return amount
+}
+
+function describe(donation: Donation): string {
+  const { id, projectId, status, receivedAt, amount, refunded, receiptNumber } = donation
+  const parts = [`${id}`, receivedAt?.toISOString() ?? '', `project ${projectId}`, money(donation, amount), status]
+  if (signOf(refunded) > 0) parts.push(`(${money(donation, refunded)} given back)`)
+  if (receiptNumber !== undefined) parts.push(receiptNumber)
+  return parts.join('  ')
+}
+
+function money({ currency }: Donation, amount: Decimal): string {
+  return `${roundToCurrency(amount, currency)} ${currency}`
+}

@@ -1,0 +1,124 @@
+import { type Command, Option } from 'commander'
+import { roundToCurrency } from '../../kernel/money.js'
+import { missingKeys } from '../../money/donors/donor-needs.js'
+import type { DonorVault } from '../../money/donors/donor-vault.js'
+import { type DonorRecord, findDonor } from '../../money/donors/find-donor.js'
+import { rekeyDonors } from '../../money/donors/rekey-donors.js'
+import { eraseDonor } from '../../money/sql/donors.js'
+import { type CommandLine, jsonOption } from '../command-line.js'
+import type { Output } from '../output.js'
+import { auditOperator } from '../wiring/audit.js'
+import { donorFields, openDonorVault } from '../wiring/donor-vault.js'
+import type { Runtime } from '../wiring/runtime.js'
+
+/** `giving donors`. */
+export function registerDonors(program: Command, { storeAction }: CommandLine): void {
+  const donors = program.command('donors').description('people who gave')
+  const email = ['--email <email>', 'e-mail address'] as const
+  donors
+    .command('show')
+    .description('what is known of a person; exit code 1 when nobody has this e-mail')
+    .requiredOption(...email)
+    .option(...jsonOption)
+    .action(storeAction(donorFields, show))
+  donors
+    .command('export')
+    .description('what is known of a person as JSON, to hand it out; exit code 1 when nobody has this e-mail')
+    .requiredOption(...email)
+    .addOption(new Option('--json').default(true).hideHelp())
+    .action(storeAction(donorFields, show))
+  donors
+    .command('erase')
+    .description('erase what is known of a person; no total changes; exit code 1 when nobody has this e-mail')
+    .requiredOption(...email)
+    .option(...jsonOption)
+    .action(storeAction(donorFields, erase))
+  donors
+    .command('rekey')
+    .description('encrypt every donor with the first of DONOR_KEYS; exit code 1 when some cannot be read')
+    .option(...jsonOption)
+    .action(storeAction(donorFields, rekey))
+}
+
+type DonorRuntime = Runtime<(typeof donorFields)[number]>
+type Person = { readonly email: string }
+
+async function show(runtime: DonorRuntime, output: Output, { email }: Person): Promise<number> {
+  const records = await disclose(runtime, output, email)
+  output.result({ donations: records }, () => (records.length > 0 ? records.flatMap(describe) : nobody))
+  return records.length > 0 ? 0 : 1
+}
+
+const nobody = 'nobody with this e-mail is known'
+
+/** Looks a person up, and enters into the audit trail that it was done. */
+async function disclose(runtime: DonorRuntime, output: Output, email: string): Promise<DonorRecord[]> {
+  const vault = await openDonorVault(runtime, { makesKey: false })
+  const { db } = runtime.store
+  const records = await findDonor(db, vault, email)
+  if (records.length > 0) {
+    await auditOperator(runtime, db, { action: 'donor-disclosed', details: { donations: records.length } })
+  }
+  await noteMissingKeys(runtime, output, vault)
+  return records
+}
+
+async function erase(runtime: DonorRuntime, output: Output, { email }: Person): Promise<number> {
+  const vault = await openDonorVault(runtime, { makesKey: false })
+  const donations = await runtime.store.transaction(async (db) => {
+    const erased = await eraseDonor(db, { hashes: vault.lookupHashes(email), email })
+    if (erased > 0) await auditOperator(runtime, db, { action: 'donor-erased', details: { donations: erased } })
+    return erased
+  })
+  await noteMissingKeys(runtime, output, vault)
+  output.result({ donations }, () =>
+    donations > 0 ? `erased what was known of this person from ${donations} donations; no total has changed` : nobody,
+  )
+  return donations > 0 ? 0 : 1
+}
+
+/** A person may also be among those that cannot be read. */
+async function noteMissingKeys({ store }: DonorRuntime, output: Output, vault: DonorVault): Promise<void> {
+  for (const sentence of await missingKeys(store.db, vault)) output.note(sentence)
+}
+
+async function rekey(runtime: DonorRuntime, output: Output): Promise<number> {
+  const { store, signal } = runtime
+  const vault = await openDonorVault(runtime)
+  const progress = output.progress()
+  try {
+    const rekeyed = await rekeyDonors(store, vault, {
+      signal,
+      onProgress: (done, total) => progress.update('donors', done, total),
+    })
+    const { changed } = rekeyed
+    await auditOperator(runtime, store.db, {
+      action: 'donors-rekeyed',
+      details: { key: vault.currentId, donors: rekeyed.rekeyed + rekeyed.encrypted },
+    })
+    progress.stop()
+    await noteMissingKeys(runtime, output, vault)
+    for (const id of changed)
+      output.note(`the donor of donation ${id} is not what was encrypted, and was left as it is`)
+    output.result({ key: vault.currentId, ...rekeyed }, () => [
+      `every donor that can be read is encrypted with the key "${vault.currentId}"`,
+      `from other keys: ${rekeyed.rekeyed}, from clear text: ${rekeyed.encrypted}`,
+    ])
+    return changed.length > 0 || Object.keys(rekeyed.unreadable).length > 0 ? 1 : 0
+  } finally {
+    progress.stop()
+  }
+}
+
+function describe({ donation, email, details }: DonorRecord): string[] {
+  const { id, projectId, status, receivedAt, amount, currency, receiptNumber } = donation
+  const facts = [
+    ['donation', `${id}, ${receivedAt?.toISOString() ?? ''}, ${status}`],
+    ['project', `${projectId}`],
+    ['amount', `${roundToCurrency(amount, currency)} ${currency}`],
+    ['receipt', receiptNumber],
+    ['e-mail', email],
+    ...Object.entries(details),
+  ] as const
+  return facts.flatMap(([what, value]) => (value === undefined ? [] : [`${`${what}:`.padEnd(20)} ${value}`]))
+}

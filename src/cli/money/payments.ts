@@ -1,0 +1,107 @@
+import { type Command, Option } from 'commander'
+import { ServiceError } from '../../kernel/errors.js'
+import { checkGateway, type GatewayStep } from '../../money/check-gateway.js'
+import { followAndClose } from '../../money/handle-webhooks.js'
+import { acceptDifference, findChargeOf } from '../../money/sql/charge-states.js'
+import { listWebhooks, type WebhookState } from '../../money/sql/webhook-events.js'
+import { type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
+import type { Output } from '../output.js'
+import { auditOperator } from '../wiring/audit.js'
+import { openPayments, paymentFields } from '../wiring/payments.js'
+import type { Runtime } from '../wiring/runtime.js'
+
+type PaymentRuntime = Runtime<(typeof paymentFields)[number]>
+
+const webhookStates = ['due', 'done', 'ignored', 'failed'] satisfies WebhookState[]
+
+/** `giving payments`. */
+export function registerPayments(program: Command, { storeAction }: CommandLine): void {
+  const payments = program.command('payments').description('the payment gateway')
+  payments
+    .command('check')
+    .description('try the gateway: account, client token, a sale, its search and refund; exit code 1 when one fails')
+    .option('--nonce <nonce>', 'pay with this nonce, also where real money moves; default: one that a sandbox approves')
+    .option(...jsonOption)
+    .action(storeAction(paymentFields, check))
+  payments
+    .command('follow')
+    .description('bring the books in line with a charge at the processor; exit code 1 when they differ')
+    .argument('[donation]', 'number of its donation', wholeNumber)
+    .option('--charge <id>', "the processor's id of the charge, in place of the donation")
+    .option('--accept', 'take the difference that is left as dealt with', false)
+    .option(...jsonOption)
+    .action(storeAction(paymentFields, follow))
+  payments
+    .command('webhooks')
+    .description('the newest events that the processor has sent')
+    .addOption(new Option('--state <state>', 'only in this state').choices(webhookStates))
+    .option('--limit <number>', 'how many at most', wholeNumber, 50)
+    .option(...jsonOption)
+    .action(storeAction([], webhooks))
+}
+
+async function check(runtime: PaymentRuntime, output: Output, { nonce }: { readonly nonce?: string }): Promise<number> {
+  const payments = await openPayments(runtime, { makesDonorKey: false })
+  const gateway = payments.gateway.name
+  if (!output.json) output.line(`gateway: ${gateway}`)
+  const steps: GatewayStep[] = []
+  for await (const step of checkGateway(payments, nonce)) {
+    steps.push(step)
+    if (!output.json) output.line(`${step.step}: ${step.ok ? 'ok' : 'failed'}, ${step.detail}`)
+  }
+  if (output.json) output.result({ gateway, steps }, () => [])
+  return steps.every(({ ok }) => ok) ? 0 : 1
+}
+
+type FollowOptions = { readonly charge?: string; readonly accept: boolean }
+
+async function follow(
+  runtime: PaymentRuntime,
+  output: Output,
+  donation: number | undefined,
+  { charge, accept }: FollowOptions,
+): Promise<number> {
+  const { store } = runtime
+  if ((donation === undefined) === (charge === undefined) || (accept && donation === undefined)) {
+    throw new ServiceError('request-invalid', 'expected the number of a donation, or --charge without --accept')
+  }
+  const payments = await openPayments(runtime, { makesDonorKey: false })
+  const chargeId = charge ?? (await chargeOf(runtime, payments.gateway.name, donation ?? 0))
+  const found = await followAndClose(payments, chargeId)
+  const accepted =
+    accept && donation !== undefined && found === 'differs'
+      ? await store.transaction(async (db) => {
+          const difference = await acceptDifference(db, donation)
+          const details = { difference: difference ?? '' }
+          await auditOperator(runtime, db, { action: 'difference-accepted', subject: `donation ${donation}`, details })
+          return difference
+        })
+      : undefined
+  output.result({ donation, charge: chargeId, found, accepted }, () =>
+    accepted === undefined ? `charge ${chargeId}: ${found}` : `charge ${chargeId}: ${found}; accepted: ${accepted}`,
+  )
+  return found === 'agrees' || found === 'corrected' || accepted !== undefined ? 0 : 1
+}
+
+async function chargeOf({ store }: Runtime, gateway: string, donationId: number): Promise<string> {
+  const known = await findChargeOf(store.db, donationId)
+  if (!known) throw new ServiceError('not-found', `there is no donation ${donationId}`)
+  if (known.chargeId === undefined || known.gateway !== gateway) {
+    throw new ServiceError('request-invalid', `donation ${donationId} has no charge at the gateway ${gateway}`)
+  }
+  return known.chargeId
+}
+
+type WebhookFilter = { readonly state?: WebhookState; readonly limit: number }
+
+async function webhooks({ store }: Runtime, output: Output, { state, limit }: WebhookFilter): Promise<number> {
+  const events = await listWebhooks(store.db, { state, limit })
+  output.result(events, () =>
+    events.length === 0
+      ? 'no webhooks'
+      : events.map(({ at, kind, chargeId, state: now, outcome }) =>
+          [at.toISOString(), kind, chargeId, now, outcome].filter((part) => part !== undefined).join('  '),
+        ),
+  )
+  return 0
+}

@@ -1,0 +1,54 @@
+import type { Command } from 'commander'
+import type { HeldProject } from '../../http/portal/pages/held.js'
+import { en } from '../../http/portal/words/en.js'
+import { isoInstantOf } from '../../kernel/dates.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
+import type { Output } from '../output.js'
+import { findHeldProject, listHeldProjects } from '../wiring/held-projects.js'
+import type { Runtime } from '../wiring/runtime.js'
+
+const shownByDefault = 100
+
+/** `giving held`. */
+export function registerHeld(program: Command, { storeAction }: CommandLine): void {
+  program
+    .command('held')
+    .description(
+      'why projects are not published as they are: the rule, the place, what was expected, how to fix it, since when; exit code 1 when there are some',
+    )
+    .argument('[id]', 'only this project', wholeNumber)
+    .option('--limit <number>', `how many at most; ${shownByDefault} when absent`, wholeNumber)
+    .option(...jsonOption)
+    .action(storeAction([], held))
+}
+
+async function held(
+  { store }: Runtime,
+  output: Output,
+  id: number | undefined,
+  { limit = shownByDefault }: { limit?: number },
+): Promise<number> {
+  const one = id === undefined ? undefined : await findHeldProject(store.db, id)
+  if (id !== undefined && !one) throw new ServiceError('not-found', `project ${id} is not held`)
+  const { count, projects } = one ? { count: 1, projects: [one] } : await listHeldProjects(store.db, limit)
+  output.result({ count, projects }, () => [
+    ...projects.flatMap(describe),
+    ...(count > projects.length ? [`${count - projects.length} more: see --limit`] : []),
+    ...(count === 0 ? ['no project is held'] : []),
+  ])
+  return count === 0 ? 0 : 1
+}
+
+function describe({ projectId, identifier, stillPublished, since, notices }: HeldProject): string[] {
+  const state = stillPublished ? 'its last valid text stays published' : 'it was never published'
+  const held = since === undefined ? '' : `, held since ${isoInstantOf(since)}`
+  return [
+    `${projectId}  ${identifier}: ${state}${held}`,
+    ...notices.flatMap(({ code, rule, path, detail, fields }) => [
+      `  ${code}  ${rule}`,
+      `    ${path}: ${detail}`,
+      `    ${fields.length === 0 ? en.held.fixElse : en.held.fixFields(fields.join(', '))}`,
+    ]),
+  ]
+}

@@ -1,0 +1,118 @@
+import type { Command } from 'commander'
+import { dispatchNext } from '../../../jobs/dispatch.js'
+import { openQueue, queueSettings } from '../../../jobs/queue.js'
+import { toServiceError } from '../../kernel/errors.js'
+import { publishInline } from '../../release/run.js'
+import { createOwner } from '../../work/attempt.js'
+import { refuseWrongClock } from '../../work/clock-check.js'
+import type { RunProgress } from '../../work/run.js'
+import { getRun, type RunSummary } from '../../work/sql/runs.js'
+import { waitForEnd } from '../../work/wait.js'
+import { type CommandLine, jsonOption } from '../command-line.js'
+import type { Output } from '../output.js'
+import { CleanupStack } from '../wiring/cleanup-stack.js'
+import { openDelivery } from '../wiring/deliveries.js'
+import { requestPublication } from '../wiring/operator-actions.js'
+import { openPublication, publicationFields } from '../wiring/publication.js'
+import { describeRun } from '../wiring/runs.js'
+import type { Runtime } from '../wiring/runtime.js'
+
+/** `giving publish`. */
+export function registerPublish(program: Command, { storeAction }: CommandLine): void {
+  program
+    .command('publish')
+    .description('publish now; exit code 1 when the release is held, 2 when the run failed')
+    .option('--force', 'map every project again, changed or not', false)
+    .option('--wait', 'stay until the run has ended', false)
+    .option('--inline', 'do the work in this process, without the queue', false)
+    .option(...jsonOption)
+    .action(storeAction(publishFields, publish))
+}
+
+const publishFields = ['queue', 'bucket', ...publicationFields] as const
+
+type PublishRuntime = Runtime<(typeof publishFields)[number]>
+
+type PublishOptions = { readonly force: boolean; readonly wait: boolean; readonly inline: boolean }
+
+/**
+ * Enters a run and gives it to the queue; with `wait` (or `inline`) stays until it has ended. Exit code 0 published or
+ * unchanged (or queued), 1 held, 2 failed.
+ */
+async function publish(runtime: PublishRuntime, output: Output, options: PublishOptions): Promise<number> {
+  const { force } = options
+  if (options.inline) {
+    const reserved = await requestPublication(runtime, { force, reserveSeconds: runtime.config.queue.lockSeconds })
+    return report(await publishHere(runtime, options, output, reserved), output)
+  }
+  await using queue = await openQueue(queueSettings(runtime.config, runtime.secrets, runtime.databaseUrl), runtime.log)
+  const runId = await requestPublication(runtime, { force })
+  await dispatchNext({ store: runtime.store, queue }, 'publication')
+  if (!options.wait) {
+    output.result({ run: runId, state: 'queued' }, () => `run ${runId} is queued`)
+    return 0
+  }
+  const workers = await queue.liveWorkers('publish')
+  if (workers === 0) {
+    output.note('no worker is running: this process publishes itself')
+    return report(await publishHere(runtime, options, output, runId), output)
+  }
+  const progress = output.progress()
+  const show = ({ stage, done, total }: RunProgress) => progress.update(stage, done, total)
+  try {
+    const onProgress = (run: RunSummary) => run.progress && show(run.progress)
+    const look = () => getRun(runtime.store.db, runId)
+    return report(await waitForEnd(look, { signal: runtime.signal, onProgress }), output)
+  } finally {
+    progress.stop()
+  }
+}
+
+async function publishHere(
+  runtime: PublishRuntime,
+  options: PublishOptions,
+  output: Output,
+  runId: number,
+): Promise<RunSummary> {
+  await refuseWrongClock(runtime.store, runtime.clock)
+  await using cleanup = new CleanupStack()
+  const publication = await openPublication(runtime, cleanup)
+  const progress = output.progress()
+  try {
+    const run = await publishInline(
+      {
+        store: runtime.store,
+        publication,
+        log: runtime.log,
+        clock: runtime.clock,
+        owner: createOwner(),
+        lockSeconds: runtime.config.queue.lockSeconds,
+      },
+      {
+        trigger: 'manual',
+        force: options.force,
+        signal: runtime.signal,
+        onProgress: ({ stage, done, total }) => progress.update(stage, done, total),
+        runId,
+      },
+    )
+    await deliverHere(runtime, output)
+    return run
+  } finally {
+    progress.stop()
+  }
+}
+
+/** Delivers to the bucket without waiting for a worker; a failure is no failure of the publication. */
+async function deliverHere(runtime: PublishRuntime, output: Output): Promise<void> {
+  try {
+    await (await openDelivery(runtime))?.(runtime.signal)
+  } catch (error) {
+    output.note(`the bucket is behind: ${toServiceError(error).message}; the next publication or worker tries again`)
+  }
+}
+
+function report(run: RunSummary, output: Output): number {
+  output.result(run, () => describeRun(run))
+  return run.state === 'held' ? 1 : run.state === 'failed' ? 2 : 0
+}

@@ -1,0 +1,141 @@
+import type { Command } from 'commander'
+import { ActivityIndex } from '../../release/read/activity-index.js'
+import { changedElements, type IndexedRelease } from '../../release/read/changed-elements.js'
+import { diffReleases, type ReleaseDiff } from '../../release/read/diff-releases.js'
+import { getRelease, type KnownRelease, listReleases, openAnyRelease } from '../../release/read/list-releases.js'
+import type { Sample } from '../../release/read/manifest.js'
+import { type CommandLine, jsonOption } from '../command-line.js'
+import type { Output } from '../output.js'
+import { approveHeld, releaseDeps, rollBackTo } from '../wiring/operator-actions.js'
+import type { Runtime } from '../wiring/runtime.js'
+
+/** `giving releases`. */
+export function registerReleases(program: Command, { storeAction }: CommandLine): void {
+  const releases = program
+    .command('releases')
+    .description('look at releases, approve a held one, go back to an earlier one')
+  const add = (nameAndArguments: string, description: string) =>
+    releases
+      .command(nameAndArguments)
+      .description(description)
+      .option(...jsonOption)
+  add('list', 'all releases on disk, newest first; exit code 1 when the newest is held').action(
+    storeAction(['publish'], list),
+  )
+  add('show <id>', 'one release: files, totals, held activities, history').action(storeAction(['publish'], show))
+  add('diff <from> <to>', 'what is different in the second release; exit code 1 when anything is').action(
+    storeAction([], diff),
+  )
+  add('approve <id>', 'make a held release live exactly as it was built')
+    .option('--accept-loss', 'give up for ever the published identifiers that it lacks', false)
+    .action(storeAction(['publish'], approve))
+  add('rollback <id>', 'put an earlier release back; it stays until the content changes').action(
+    storeAction(['publish'], rollback),
+  )
+}
+
+/** Exit code 1 when a release newer than the live one is held. */
+async function list(runtime: Runtime<'publish'>, output: Output): Promise<number> {
+  const releases = await listReleases(releaseDeps(runtime))
+  output.result(releases, () => (releases.length > 0 ? releases.map(describe) : 'no release yet'))
+  const newest = releases.find(({ state }) => state === 'live' || state === 'held')
+  return newest?.state === 'held' ? 1 : 0
+}
+
+async function show(runtime: Runtime<'publish'>, output: Output, id: string): Promise<number> {
+  const { release, known, events } = await getRelease(releaseDeps(runtime), id)
+  const { files, totals, held } = release.manifest
+  output.result({ ...known, events, manifest: release.manifest }, () => [
+    describe(known),
+    ...files.map(
+      ({ path, records, bytes, sha256 }) => `  ${path}: ${records} records, ${bytes} bytes, sha256 ${sha256}`,
+    ),
+    ...Object.entries(totals.money).map(([currency, amount]) => `  incoming funds: ${currency} ${amount}`),
+    ...held.sample.slice(0, 10).map(({ identifier, notices }) => {
+      const reasons = notices.map(({ code, detail }) => `${code}: ${detail}`)
+      return `  held: ${identifier}: ${reasons.join('; ')}`
+    }),
+    ...events.map(
+      ({ event, otherId, at }) =>
+        `  ${at.toISOString()} ${event}${otherId === undefined ? '' : `, in place of ${otherId}`}`,
+    ),
+  ])
+  return 0
+}
+
+async function diff({ feedsDir }: Runtime, output: Output, from: string, to: string): Promise<number> {
+  const [before, after] = await Promise.all([openIndexed(feedsDir, from), openIndexed(feedsDir, to)])
+  const differences = await diffReleases(before.release, after.release)
+  const elements: Record<string, readonly string[]> = {}
+  for (const identifier of differences.activities.changed.sample) {
+    elements[identifier] = await changedElements(before, after, identifier)
+  }
+  output.result({ ...differences, elements }, () => describeDiff(differences, elements))
+  const { files, held } = differences
+  return files.some(({ change }) => change !== 'same') || held.from !== held.to ? 1 : 0
+}
+
+async function openIndexed(feedsDir: string, id: string): Promise<IndexedRelease> {
+  const release = await openAnyRelease(feedsDir, id)
+  return { release, index: await ActivityIndex.read(release) }
+}
+
+async function approve(
+  runtime: Runtime<'publish'>,
+  output: Output,
+  id: string,
+  options: { acceptLoss: boolean },
+): Promise<number> {
+  const result = await approveHeld(runtime, id, options)
+  const given = result.withdrawn > 0 ? `; ${result.withdrawn} identifiers were given up` : ''
+  output.result(result, () => `release ${result.release} is live${given}`)
+  return 0
+}
+
+async function rollback(runtime: Runtime<'publish'>, output: Output, id: string): Promise<number> {
+  const result = await rollBackTo(runtime, id)
+  output.result(result, () => [
+    `release ${result.release} is live again in place of ${result.from}`,
+    `it stays live until a publication differs from ${result.from}`,
+  ])
+  if (!output.json && result.missing.count > 0) {
+    const { count, sample } = result.missing
+    output.note(`it lacks ${count} identifiers published since: ${sample.join(', ')}`)
+  }
+  return 0
+}
+
+function describe({ id, state, generated, activities, bytes, held, reason }: KnownRelease): string {
+  const heldActivities = held > 0 ? `, ${held} of them held` : ''
+  const why = state === 'held' && reason !== undefined ? `: ${reason}` : ''
+  return `${id} ${state.padEnd(10)} ${generated} ${activities} activities${heldActivities}, ${bytes} bytes${why}`
+}
+
+function describeDiff(
+  { activities, money, files, held }: ReleaseDiff,
+  elements: Readonly<Record<string, readonly string[]>>,
+): string[] {
+  const { added, removed, changed, ended, same } = activities
+  return [
+    ...Object.entries({ added, removed, changed, ended }).map(([change, named]) => `${change}: ${listed(named)}`),
+    ...Object.entries(elements).flatMap(([identifier, names]) =>
+      names.length === 0 ? [] : `  ${identifier}: ${names.join(', ')}`,
+    ),
+    `same: ${same}`,
+    ...Object.entries(money).map(
+      ([currency, { from, to, change }]) => `incoming funds ${currency}: ${from} -> ${to} (${change})`,
+    ),
+    ...files
+      .filter(({ change }) => change !== 'same')
+      .map(
+        ({ path, change, bytes, records }) =>
+          `${path} ${change}: ${bytes.from} -> ${bytes.to} bytes, ${records.from} -> ${records.to} records`,
+      ),
+    ...(held.from === held.to ? [] : [`held activities: ${held.from} -> ${held.to}`]),
+  ]
+}
+
+function listed({ count, sample }: Sample): string {
+  if (count === 0) return '0'
+  return `${count} (${sample.join(', ')}${count > sample.length ? ', ...' : ''})`
+}

@@ -1,0 +1,129 @@
+import { createPublicKey } from 'node:crypto'
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { ServiceError } from '../../kernel/errors.js'
+import { type SeenRelease, type Verification, verifyPublished } from '../../release/verify/verify-published.js'
+import { type CommandLine, durationSeconds, jsonOption } from '../command-line.js'
+import type { Output } from '../output.js'
+
+/** `giving verify`. */
+export function registerVerify(program: Command, { signal, action }: CommandLine): void {
+  program
+    .command('verify')
+    .description('check a published set from outside; exit code 1 when something is wrong, 2 when it cannot be read')
+    .argument('<url>', 'address of the service')
+    .option('--max-age <duration>', 'how old the set may be, such as 36h', durationSeconds, 36 * 3600)
+    .option('--max-time <duration>', 'how long the verification may take, such as 2h', durationSeconds, 3600)
+    .option('--state <file>', 'remember the release, and find one that is older than the last time')
+    .option(
+      '--key <file>',
+      'public key of the publisher: the set must be signed, whole, newest, its history unrewritten',
+    )
+    .option(...jsonOption)
+    .action(
+      action((output, url: string, { maxAge, maxTime, state, key }: VerifyFlags) =>
+        verifyCommand(url, { maxAgeSeconds: maxAge, maxSeconds: maxTime, state, key, now: new Date(), signal }, output),
+      ),
+    )
+}
+
+type VerifyFlags = { maxAge: number; maxTime: number; state?: string; key?: string }
+
+type VerifyCommandOptions = {
+  readonly maxAgeSeconds: number
+  readonly maxSeconds: number
+  /** File that remembers the last verified release. */
+  readonly state: string | undefined
+  /** File with the public key. */
+  readonly key?: string | undefined
+  readonly now: Date
+  readonly signal: AbortSignal
+}
+
+/**
+ * `giving verify URL`: reads a published set from outside and checks it against its manifest, its age, and what was
+ * there the last time. Exit code 0 all is well, 1 something is wrong, 2 the set cannot be read. Only a set without
+ * findings is remembered.
+ */
+export async function verifyCommand(url: string, options: VerifyCommandOptions, output: Output): Promise<number> {
+  const publicKey = options.key === undefined ? undefined : await readPublicKey(options.key)
+  const progress = output.progress()
+  let verification: Verification
+  try {
+    verification = await verifyPublished({
+      baseUrl: toBaseUrl(url),
+      maxAgeHours: options.maxAgeSeconds / 3600,
+      maxSeconds: options.maxSeconds,
+      now: options.now,
+      last: options.state === undefined ? undefined : await readState(options.state),
+      ...(publicKey !== undefined && { publicKey }),
+      signal: options.signal,
+      onProgress: (done, total) => progress.update('files', done, total),
+    })
+  } finally {
+    progress.stop()
+  }
+  const { findings, seen } = verification
+  if (findings.length === 0 && options.state !== undefined) await writeState(options.state, seen)
+  output.result({ ok: findings.length === 0, ...verification }, () => describe(verification))
+  return findings.length === 0 ? 0 : 1
+}
+
+/** The service's address; the manifest's own address is taken as well. */
+function toBaseUrl(url: string): string {
+  const base = URL.canParse(url) ? new URL(url) : undefined
+  if (!base || !/^https?:$/.test(base.protocol)) {
+    throw new ServiceError('input-unusable', `expected an http or https address, got "${url}"`)
+  }
+  return `${base.origin}${base.pathname}`.replace(/\/feeds\/manifest\.json$/, '').replace(/\/+$/, '')
+}
+
+async function readPublicKey(file: string): Promise<string> {
+  try {
+    const text = await readFile(file, 'utf8')
+    if (createPublicKey(text).asymmetricKeyType === 'ed25519') return text
+  } catch (error) {
+    throw new ServiceError('input-unusable', `the key file ${file} cannot be read as a public key in PEM`, {
+      cause: error,
+    })
+  }
+  throw new ServiceError('input-unusable', `expected an Ed25519 key in ${file}, got another one`)
+}
+
+const stateShape = z.object({
+  ...{ release: z.string(), run: z.number().int(), manifestSha256: z.string() },
+  recordSha256: z.string().optional(),
+})
+
+async function readState(file: string): Promise<SeenRelease | undefined> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw new ServiceError('input-unusable', `the state file ${file} cannot be read`, { cause: error })
+  }
+  try {
+    return stateShape.parse(JSON.parse(text))
+  } catch (error) {
+    throw new ServiceError('input-unusable', `${file} is not a state file of giving verify`, { cause: error })
+  }
+}
+
+async function writeState(file: string, seen: SeenRelease): Promise<void> {
+  try {
+    await writeFile(`${file}.tmp`, `${JSON.stringify(seen)}\n`)
+    await rename(`${file}.tmp`, file)
+  } catch (error) {
+    throw new ServiceError('input-unusable', `the state file ${file} cannot be written`, { cause: error })
+  }
+}
+
+function describe({ release, run, ageHours, files, bytes, findings }: Verification): string[] {
+  const verdict = findings.length === 0 ? 'all is well' : `${findings.length} findings`
+  return [
+    ...findings.map(({ code, address, expected, got }) => `${code}: ${address}: expected ${expected}, got ${got}`),
+    `release ${release} of run ${run}, ${ageHours} hours old: ${files} files, ${bytes} bytes: ${verdict}`,
+  ]
+}

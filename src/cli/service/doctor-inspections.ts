@@ -1,0 +1,286 @@
+import { X509Certificate } from 'node:crypto'
+import { access, constants, mkdir, readFile, stat, statfs } from 'node:fs/promises'
+import path from 'node:path'
+import { openQueue, queueSettings } from '../../../jobs/queue.js'
+import { readPulledStandard } from '../../iati/standard/pulled.js'
+import { ServiceError, toServiceError } from '../../kernel/errors.js'
+import { withTimeout } from '../../money/gateways/gateway.js'
+import { openBucket } from '../../outbound/bucket/bucket.js'
+import { lookAtRegistry } from '../../outbound/registry/register.js'
+import { readConfig } from '../../platform/config/config.js'
+import { variables } from '../../platform/config/variables.js'
+import { pendingMigrations } from '../../platform/database/migrate.js'
+import { readServerFacts } from '../../platform/database/server-facts.js'
+import { SmtpSender } from '../../platform/mail/smtp.js'
+import { askStatus, reasonOf } from '../../platform/outgoing/http-client.js'
+import { publicationSchedule } from '../../release/run.js'
+import { isWrong, measureSkew } from '../../work/clock-check.js'
+import { nextDue } from '../../work/schedule.js'
+import type { CommandLine } from '../command-line.js'
+import { bucketSettings } from '../wiring/deliveries.js'
+import { listeningUrl } from '../wiring/listening.js'
+import { officialDirectory, schemaFields } from '../wiring/official-schema.js'
+import { openPayments, paymentFields } from '../wiring/payments.js'
+import { usingRegistry } from '../wiring/registry.js'
+import { openRuntime } from '../wiring/runtime.js'
+
+/** What an inspection says of one thing. */
+export type Finding = {
+  /** `fix`: it does not work, or soon will not; `note`: it works, and an operator should know it. */
+  readonly state: 'good' | 'note' | 'fix'
+  readonly message: string
+  /** What to do next: a command or a page. */
+  readonly next?: string
+}
+export type Diagnosis = Finding & { readonly about: string }
+
+type Inspection = {
+  readonly about: string
+  readonly inspect: (commandLine: CommandLine) => Promise<readonly Finding[]>
+}
+
+const good = (message: string): Finding => ({ state: 'good', message })
+const note = (message: string, next?: string): Finding => ({ state: 'note', message, ...(next && { next }) })
+const fix = (message: string, next: string): Finding => ({ state: 'fix', message, next })
+
+const anyVersionFrom = 150_000
+const answerMs = 5_000
+const lowDiskPercent = 10
+const soonDays = 21
+const dayMs = 86_400_000
+const mebibyte = 2 ** 20
+
+/** Everything that `giving doctor` examines, in the order of its report; no inspection needs another to succeed. */
+export const inspections: readonly Inspection[] = [
+  { about: 'configuration', inspect: inspectConfiguration },
+  { about: 'secrets', inspect: inspectSecrets },
+  { about: 'data directory', inspect: inspectDataDirectory },
+  { about: 'database', inspect: inspectDatabase },
+  { about: 'queue', inspect: inspectQueue },
+  { about: 'schedule', inspect: inspectSchedule },
+  { about: 'standard', inspect: inspectStandard },
+  { about: 'certificate', inspect: inspectCertificate },
+  { about: 'public address', inspect: inspectPublicAddress },
+  { about: 'upstream', inspect: inspectUpstream },
+  { about: 'registry', inspect: inspectRegistry },
+  { about: 'payments', inspect: inspectPayments },
+  { about: 'mail', inspect: inspectMail },
+  { about: 'bucket', inspect: inspectBucket },
+]
+
+async function inspectConfiguration({ environment }: CommandLine): Promise<readonly Finding[]> {
+  try {
+    const { config } = readConfig(environment)
+    if (config.reportingOrg.ref !== undefined) return [good('every variable has a usable value')]
+    return [note('REPORTING_ORG_REF is not set: what is published is only for trials', 'docs/configuration.md')]
+  } catch (error) {
+    const { problems, message } = toServiceError(error)
+    if (!problems) return [fix(message, 'docs/configuration.md')]
+    return problems.map(({ field, expected, got }) =>
+      fix(`${field}: expected ${expected}, got ${JSON.stringify(got)}`, 'docs/configuration.md'),
+    )
+  }
+}
+
+/** Files with secrets must be closed to everybody but their owner and group. */
+async function inspectSecrets({ environment }: CommandLine): Promise<readonly Finding[]> {
+  const secrets = Object.entries(variables).flatMap(([name, variable]) =>
+    'secret' in variable ? [`${name}_FILE`] : [],
+  )
+  const findings: Finding[] = []
+  for (const name of [...secrets, 'TLS_KEY_FILE']) {
+    const file = environment[name]
+    if (!file) continue
+    const { mode } = await stat(file).catch((cause: unknown) => {
+      throw new ServiceError('configuration-invalid', `${name}: ${cause instanceof Error ? cause.message : cause}`)
+    })
+    const isOpen = (mode & 0o007) !== 0
+    findings.push(
+      isOpen
+        ? fix(`every user of this machine can read ${name}`, `chmod o-rwx ${file}`)
+        : good(`${name} is closed to other users`),
+    )
+  }
+  return findings.length > 0 ? findings : [good('none is in a file')]
+}
+
+async function inspectDataDirectory({ environment }: CommandLine): Promise<readonly Finding[]> {
+  const { dataDir } = readConfig(environment, ['dataDir']).config
+  try {
+    await mkdir(dataDir, { recursive: true })
+    await access(dataDir, constants.W_OK)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return [fix(`${dataDir} cannot be written: ${reason}`, `make it writable, or set GIVING_DATA_DIR`)]
+  }
+  const { bavail, blocks, bsize } = await statfs(dataDir)
+  const percent = Math.floor((100 * bavail) / blocks)
+  const room = `${Math.floor((bavail * bsize) / mebibyte)} MB (${percent}%) of its disk are free`
+  if (percent < lowDiskPercent)
+    return [fix(`${dataDir}: only ${room}`, 'a smaller PUBLISH_KEEP_RELEASES, or a larger disk')]
+  return [good(`${dataDir} can be written; ${room}`)]
+}
+
+async function inspectDatabase({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
+  await using runtime = await openRuntime(environment, ['databasePoolSize', 'workerProcesses'], {
+    signal,
+    migrate: false,
+  })
+  const { store, clock, config } = runtime
+  const facts = await readServerFacts(store.db)
+  const findings: Finding[] = []
+  const version = `PostgreSQL ${Math.floor(facts.version / 10_000)}.${facts.version % 10_000}`
+  const server = `${version}, ${config.database.kind === 'embedded' ? 'our own' : 'given by DATABASE_URL'}`
+  if (facts.version < anyVersionFrom) findings.push(fix(`${server}: 15 or newer is needed`, 'upgrade PostgreSQL'))
+  else if (facts.encoding !== 'UTF8') findings.push(fix(`its encoding is ${facts.encoding}`, 'create it with UTF8'))
+  else findings.push(good(server))
+  if (facts.readOnly)
+    findings.push(fix('it is read-only: nothing can be published or donated', 'find the primary server'))
+  if (facts.superuser && config.database.kind === 'given') {
+    findings.push(note('DATABASE_URL is a superuser', 'give the service a role of its own (docs/operations.md)'))
+  }
+  const pending = await pendingMigrations(store.db)
+  if (pending.length > 0) findings.push(fix(`migrations are pending: ${pending.join(', ')}`, 'giving migrate'))
+  if (pending.length > 0 && !facts.mayCreate)
+    findings.push(fix('its role may not make tables', 'grant create on schema'))
+  const { most, open } = facts.connections
+  // An API and a worker with the queue in PostgreSQL; the supervisor of several processes reads for its metrics only.
+  const pool = config.databasePoolSize
+  const processes = config.workerProcesses
+  const wanted = pool + Math.max(2, Math.floor(pool / 3)) + processes * (pool + 8) + (processes > 1 ? 3 : 0)
+  const worker = processes > 1 ? `a worker of ${processes} processes` : 'a worker'
+  const budget = `${open} of ${most} connections are open; an API and ${worker} need up to ${wanted}`
+  findings.push(
+    most < wanted
+      ? fix(budget, 'a smaller DATABASE_POOL_SIZE or WORKER_PROCESSES, or a larger max_connections')
+      : good(budget),
+  )
+  const skew = await measureSkew(store, clock)
+  findings.push(
+    isWrong(skew)
+      ? fix(`the clock of this machine differs by ${skew} s: workers take no runs`, 'set the clock (NTP)')
+      : good('its clock agrees with this machine'),
+  )
+  return findings
+}
+
+async function inspectQueue({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
+  await using runtime = await openRuntime(environment, ['queue'], { signal, migrate: false })
+  const { config, secrets, databaseUrl, log } = runtime
+  await using queue = await openQueue(queueSettings(config, secrets, databaseUrl), log)
+  const workers = await queue.liveWorkers('publish')
+  const what = `${config.queue.engine === 'redis' ? 'Redis' : 'PostgreSQL'} answers`
+  if (workers === 0) return [note(`${what}; no worker is running`, 'giving start, or giving worker')]
+  return [good(`${what}; workers: ${workers}`)]
+}
+
+async function inspectSchedule({ environment }: CommandLine): Promise<readonly Finding[]> {
+  const { config } = readConfig(environment, ['publish'])
+  const { schedule, timezone } = config.publish
+  const next = nextDue(publicationSchedule(config), new Date())
+  return [good(`${schedule} in ${timezone}: next publication ${next.toISOString()}`)]
+}
+
+async function inspectStandard({ environment }: CommandLine): Promise<readonly Finding[]> {
+  const { config } = readConfig(environment, schemaFields)
+  const directory = await officialDirectory(config)
+  if (directory === undefined) {
+    return [note('the official schema is not here, so the checks built in are the only ones', 'giving standard pull')]
+  }
+  const pulled = await readPulledStandard(directory)
+  const when = pulled ? `, pulled ${pulled.pulledAt.slice(0, 10)}` : ''
+  const isOld = pulled && Date.now() - Date.parse(pulled.pulledAt) > 365 * dayMs
+  const message = `everything published is also checked by the schema in ${directory}${when}`
+  return [isOld ? note(message, 'giving standard pull') : good(message)]
+}
+
+async function inspectCertificate({ environment }: CommandLine): Promise<readonly Finding[]> {
+  const { tls } = readConfig(environment, ['tls']).config
+  if (tls === undefined) return [good('none: TLS is left to a proxy')]
+  const { validTo, subject } = new X509Certificate(await readFile(tls.certFile))
+  const days = Math.floor((Date.parse(validTo) - Date.now()) / dayMs)
+  const message = `${subject.replaceAll('\n', ', ')} is valid until ${validTo}`
+  return [days < soonDays ? fix(message, 'renew TLS_CERT_FILE and restart') : good(message)]
+}
+
+async function inspectPublicAddress({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
+  const { config } = readConfig(environment, ['baseUrl', 'host', 'port', 'tls'])
+  const url = config.baseUrl ?? listeningUrl(config, config.port)
+  const status = await statusOf(`${url}/healthz`, signal)
+  if (status === 200) return [good(`${url} answers`)]
+  const message = `${url}/healthz: ${status}`
+  if (config.baseUrl === undefined) return [note(message, 'giving start, or giving api')]
+  return [fix(message, 'start the API, or correct BASE_URL and the proxy')]
+}
+
+async function inspectUpstream({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
+  const { upstreamUrl } = readConfig(environment, ['upstreamUrl']).config
+  if (upstreamUrl === undefined) return [good('none is mirrored')]
+  const status = await statusOf(`${upstreamUrl}/api/public/projectservice/themes`, signal)
+  // Without a key the answer is 401; what counts is that there is one.
+  if (typeof status === 'number' && status < 500) return [good(`${upstreamUrl} answers`)]
+  return [fix(`${upstreamUrl}: ${status}`, 'giving sync status')]
+}
+
+async function inspectRegistry({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
+  const { config, secrets } = readConfig(environment, ['registry', 'dataDir'])
+  if (!config.registry) return [note('REGISTRY_URL is not set: nothing is registered', 'docs/publishing.md')]
+  const runtime = { config, secrets, feedsDir: path.join(config.dataDir, 'feeds') }
+  const { datasets, publisher } = await usingRegistry(runtime, { dryRun: false }, (deps) =>
+    lookAtRegistry(deps, signal),
+  )
+  const inState = (state: string) => datasets.filter((dataset) => dataset.state === state)
+  const names = (state: string) => inState(state).map(({ fields }) => fields.short_name)
+  const findings = [good(`${config.registry.url} answers; datasets: ${names('registered').length}`)]
+  if (publisher.metadata.registry_approved === false)
+    findings.push(note('the registry has not approved the publisher yet', 'ask the IATI support (docs/publishing.md)'))
+  if (names('missing').length > 0)
+    findings.push(fix(`not registered: ${names('missing').join(', ')}`, 'giving registry register'))
+  if (names('different').length > 0)
+    findings.push(fix(`registered otherwise: ${names('different').join(', ')}`, 'giving registry sync'))
+  return findings
+}
+
+async function inspectPayments({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
+  await using runtime = await openRuntime(environment, paymentFields, { signal, migrate: false })
+  const payments = await openPayments(runtime, { makesDonorKey: false })
+  const { gateway, closedBecause, timeoutMs } = payments
+  if (closedBecause !== undefined) return [note(`no donations are taken: ${closedBecause}`, 'docs/payments.md')]
+  try {
+    await withTimeout(timeoutMs, (signal) => gateway.describeAccount(signal))
+  } catch (error) {
+    return [fix(`the payment processor: ${toServiceError(error).message}`, 'giving payments check')]
+  }
+  return [good(`donations are taken through ${gateway.name}`)]
+}
+
+async function inspectMail({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
+  const { config, secrets } = readConfig(environment, ['mail'])
+  if (!config.mail || secrets.smtpUrl === undefined) return [note('SMTP_URL is not set: nothing is mailed')]
+  const { host } = new URL(secrets.smtpUrl)
+  try {
+    await new SmtpSender(secrets.smtpUrl, config.mail.from).check(signal)
+  } catch (error) {
+    return [fix(`${host}: ${error instanceof Error ? error.message : error}`, 'correct SMTP_URL, or start the server')]
+  }
+  return [good(`${host} takes mail`)]
+}
+
+async function inspectBucket({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
+  const { config, secrets } = readConfig(environment, ['bucket'])
+  const settings = bucketSettings({ config, secrets })
+  if (!settings) return [good('none: releases are served by the API only')]
+  const bucket = await openBucket(settings, signal)
+  try {
+    // Listing is what a delivery needs beside writing.
+    for await (const _ of bucket.folders('feeds/releases/')) break
+  } catch (error) {
+    return [fix(toServiceError(error).message, 'docs/data.md, "In a bucket"')]
+  }
+  return [good(`releases are delivered to ${settings.name}, which answers`)]
+}
+
+/** The status of the answer, or why there is none. */
+async function statusOf(url: string, signal: AbortSignal): Promise<number | string> {
+  return await askStatus(url, { totalMs: answerMs, signal }).catch(reasonOf)
+}

@@ -1,0 +1,35 @@
+import type { Command } from 'commander'
+import { toServiceError } from '../../kernel/errors.js'
+import type { CommandLine } from '../command-line.js'
+import { jsonOption } from '../command-line.js'
+import type { Output } from '../output.js'
+import { type Diagnosis, inspections } from './doctor-inspections.js'
+
+/** `giving doctor`. */
+export function registerDoctor(program: Command, commandLine: CommandLine): void {
+  program
+    .command('doctor')
+    .description('examine configuration, database, queue, disk and addresses; exit code 1 when something must be fixed')
+    .option(...jsonOption)
+    .action(commandLine.action((output) => examine(commandLine, output)))
+}
+
+/** Runs every inspection, whatever the others found. Exit code 0 when nothing must be fixed, else 1. */
+async function examine(commandLine: CommandLine, output: Output): Promise<number> {
+  const diagnoses: Diagnosis[] = []
+  for (const { about, inspect } of inspections) {
+    try {
+      diagnoses.push(...(await inspect(commandLine)).map((diagnosis) => ({ about, ...diagnosis })))
+    } catch (error) {
+      diagnoses.push({ about, state: 'fix', message: toServiceError(error).message, next: 'docs/operations.md' })
+    }
+  }
+  output.result({ diagnoses }, () => diagnoses.map(describe))
+  return diagnoses.some(({ state }) => state === 'fix') ? 1 : 0
+}
+
+const marks = { good: 'ok  ', note: 'note', fix: 'FIX ' } as const
+
+function describe({ about, state, message, next }: Diagnosis): string {
+  return `${marks[state]}  ${`${about}:`.padEnd(15)} ${message}${next === undefined ? '' : ` -> ${next}`}`
+}

@@ -1,0 +1,51 @@
+import type { Command } from 'commander'
+import { endMaintenance, findMaintenance, recordMaintenance } from '../../accounts/sql/maintenance.js'
+import { isoInstantOf } from '../../kernel/dates.js'
+import { type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
+import type { Output } from '../output.js'
+import { auditOperator } from '../wiring/audit.js'
+import type { Runtime } from '../wiring/runtime.js'
+
+/** `giving maintenance`. */
+export function registerMaintenance(program: Command, { storeAction }: CommandLine): void {
+  const maintenance = program.command('maintenance').description('close the API for a while')
+  const add = (name: string, description: string) =>
+    maintenance
+      .command(name)
+      .description(description)
+      .option(...jsonOption)
+  add('on', 'answer API requests with 503; published files stay readable')
+    .requiredOption('--minutes <number>', 'when the API opens again by itself', wholeNumber)
+    .action(storeAction([], close))
+  add('off', 'open the API again').action(storeAction([], open))
+  add('status', 'tell whether the API is open').action(storeAction([], report))
+}
+
+async function close(runtime: Runtime, output: Output, { minutes }: { minutes: number }): Promise<number> {
+  const at = runtime.clock()
+  await runtime.store.transaction(async (db) => {
+    await recordMaintenance(db, { until: new Date(at.getTime() + minutes * 60_000), at })
+    await auditOperator(runtime, db, { action: 'maintenance-started', details: { minutes } })
+  })
+  return await report(runtime, output)
+}
+
+async function open(runtime: Runtime, output: Output): Promise<number> {
+  await runtime.store.transaction(async (db) => {
+    await endMaintenance(db)
+    await auditOperator(runtime, db, { action: 'maintenance-ended' })
+  })
+  return await report(runtime, output)
+}
+
+/** Every API process follows within 2 s. */
+async function report({ store, clock }: Runtime, output: Output): Promise<number> {
+  const until = await findMaintenance(store.db)
+  const closedUntil = until !== undefined && until > clock() ? isoInstantOf(until) : undefined
+  output.result({ maintenance: closedUntil !== undefined, until: closedUntil }, () =>
+    closedUntil === undefined
+      ? 'the API is open'
+      : `the API answers 503 until ${closedUntil}; published files stay readable`,
+  )
+  return 0
+}

@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { neverSeeded, seedDemo } from '../../demo/sql/demo.js'
+import { isoDateOf } from '../../kernel/dates.js'
+import { onceReachable } from '../../work/outage.js'
+import { isFinished } from '../../work/run.js'
+import { createRun, getRun } from '../../work/sql/runs.js'
+import type { CommandLine } from '../command-line.js'
+import type { Output } from '../output.js'
+import { CleanupStack } from '../wiring/cleanup-stack.js'
+import { openMetrics } from '../wiring/metrics.js'
+import { nextByConfiguration, openWork, type WorkRuntime, workFields } from '../wiring/open-work.js'
+import { untilStopped } from '../wiring/process.js'
+import { describeRun } from '../wiring/runs.js'
+import type { Runtime } from '../wiring/runtime.js'
+import { apiFields, openApiRuntime, serveApi } from '../wiring/serve-api.js'
+import { consoleFields, serveConsole } from '../wiring/serve-console.js'
+
+/** `giving start` and `giving api`. */
+export function registerServices(program: Command, { storeAction, environment }: CommandLine): void {
+  const serve: Serve = (runtime) => untilStopped(environment, runtime)
+  program
+    .command('start')
+    .description('run everything: database, API, worker; publish at once, then by schedule')
+    .action(
+      storeAction([...serverFields, ...workFields], (runtime, output) => start(runtime, output, serve), {
+        waits: true,
+      }),
+    )
+  program
+    .command('api')
+    .description('run the API process only')
+    .action(storeAction(serverFields, (runtime, output) => serveOnly(runtime, output, serve), { waits: true }))
+}
+
+// All in one has no other process that a proxy could turn to, and somebody may wait for it at a terminal. Three seconds
+// are time for a proxy that asks each second, and leave a slow reader enough of the 10 s until the process is down.
+const drainSeconds = { start: 0, api: 3 } as const
+
+const serverFields = [...apiFields, ...consoleFields] as const
+
+type Serve = (runtime: Runtime) => Promise<void>
+type ServiceRuntime = Runtime<(typeof serverFields)[number]>
+
+/** Database, demo data, API and worker in one process; returns after the signal and an orderly stop. */
+async function start(runtime: WorkRuntime & ServiceRuntime, output: Output, serve: Serve): Promise<number> {
+  await using cleanup = new CleanupStack()
+  const apiRuntime = openApiRuntime(runtime, cleanup)
+  const metrics = openMetrics(apiRuntime)
+  const baseUrl = await serveApi(apiRuntime, metrics, drainSeconds.start, cleanup)
+  const consoleUrl = await serveConsole(runtime, metrics, cleanup)
+  await seedFirstStart(runtime, baseUrl, output)
+  // Before the worker starts, so that its first round finds the run.
+  const { log, signal, store, clock } = runtime
+  const first = await onceReachable(log, signal, () => createRun(store.db, { trigger: 'start', at: clock() }))
+  await openWork(runtime, metrics, cleanup)
+  announce(runtime, baseUrl, consoleUrl, output)
+  await announceFirstRun(runtime, first.id, baseUrl, output)
+  await serve(runtime)
+  output.note('stopping ...')
+  return 0
+}
+
+async function serveOnly(runtime: ServiceRuntime, output: Output, serve: Serve): Promise<number> {
+  await using cleanup = new CleanupStack()
+  const apiRuntime = openApiRuntime(runtime, cleanup)
+  const metrics = openMetrics(apiRuntime)
+  const baseUrl = await serveApi(apiRuntime, metrics, drainSeconds.api, cleanup)
+  output.note(`console on ${await serveConsole(runtime, metrics, cleanup)}`)
+  output.note(`listening on ${baseUrl}`)
+  await serve(runtime)
+  return 0
+}
+
+/** Demo data goes only into a store of our own that was never seeded and mirrors nothing. */
+async function seedFirstStart(runtime: WorkRuntime, baseUrl: string, output: Output): Promise<void> {
+  const { config, store, clock } = runtime
+  if (config.database.kind === 'given' || config.upstream || !(await neverSeeded(store.db))) return
+  const { projects } = await seedDemo(store, { today: isoDateOf(clock()), currency: config.currency, baseUrl })
+  if (projects > 0) output.note(`the store was empty: ${projects} invented demo projects were put in`)
+}
+
+function announce(runtime: Runtime<'publish' | 'queue'>, baseUrl: string, consoleUrl: string, output: Output): void {
+  const { config, embedded } = runtime
+  const database = embedded ? `our own PostgreSQL in ${embedded.clusterDir}` : 'database given by DATABASE_URL'
+  const rows = [
+    ['index page', `${baseUrl}/`],
+    ['console', `${consoleUrl}/`],
+    ['IATI activities', `curl -s ${baseUrl}/iati/activities.xml | head -c 2000`],
+    [
+      'make an API key',
+      "echo 'seven quiet rivers run' | npm run --silent giving -- users create --email you@example.org --password-stdin",
+    ],
+    [
+      'data directory',
+      `${config.dataDir}; ${database}; queue in ${config.queue.engine === 'redis' ? 'Redis' : 'PostgreSQL'}`,
+    ],
+    ['next publication', `${nextByConfiguration(runtime)} (${config.publish.schedule}, ${config.publish.timezone})`],
+  ] as const
+  for (const [what, where] of rows) output.line(`${`${what}:`.padEnd(20)} ${where}`)
+}
+
+const pollMs = 250
+
+async function announceFirstRun(
+  { store, log, signal }: Runtime,
+  runId: number,
+  baseUrl: string,
+  output: Output,
+): Promise<void> {
+  if (signal.aborted) return
+  output.note('publishing ...')
+  while (!signal.aborted) {
+    const run = await getRun(store.db, runId).catch((error: unknown) => {
+      log.warn({ err: error }, 'the state of the first publication cannot be read at the moment')
+      return undefined
+    })
+    if (run && isFinished(run)) {
+      output.note(describeRun(run))
+      if (run.state === 'published' || run.state === 'unchanged') output.note(`ready: ${baseUrl}/`)
+      return
+    }
+    await sleep(pollMs, undefined, { signal }).catch(() => undefined)
+  }
+}

@@ -1,0 +1,105 @@
+import path from 'node:path'
+import type { Command } from 'commander'
+import { openQueue, queueSettings } from '../../../jobs/queue.js'
+import type { ServiceError } from '../../kernel/errors.js'
+import { toServiceError } from '../../kernel/errors.js'
+import type { RegistryStatus } from '../../outbound/registry/registry-record.js'
+import { type Environment, readConfig } from '../../platform/config/config.js'
+import { createReleaseReader } from '../../release/read/release-reader.js'
+import { publicationSchedule } from '../../release/run.js'
+import { nextDue } from '../../work/schedule.js'
+import { type CommandLine, jsonOption } from '../command-line.js'
+import type { Output } from '../output.js'
+import { CleanupStack } from '../wiring/cleanup-stack.js'
+import { openPayments } from '../wiring/payments.js'
+import { describeRun } from '../wiring/runs.js'
+import { openRuntime } from '../wiring/runtime.js'
+import { lookAtService, queueStatus, readQueue, type Status, statusFields } from '../wiring/service-status.js'
+
+/** `giving status`. */
+export function registerStatus(program: Command, commandLine: CommandLine): void {
+  program
+    .command('status')
+    .description('tell how things are; exit code 1 when something needs a person')
+    .option(...jsonOption)
+    .action(commandLine.action((output) => reportStatus(commandLine, output)))
+}
+
+/**
+ * Exit code 0 when all is well, 1 when something needs a person. When the database cannot be reached, this reports that
+ * and what the configuration and the published files show.
+ */
+async function reportStatus({ environment, signal }: CommandLine, output: Output): Promise<number> {
+  try {
+    await using runtime = await openRuntime(environment, statusFields, { signal, migrate: false })
+    await using cleanup = new CleanupStack()
+    const { config, secrets, databaseUrl, log } = runtime
+    const answer = openQueue(queueSettings(config, secrets, databaseUrl), log).then(async (opened) => {
+      cleanup.defer(() => opened.close())
+      return await readQueue(opened)
+    })
+    const queue = await queueStatus(config.queue.engine, answer)
+    const { status } = await lookAtService(runtime, queue, () => openPayments(runtime, { makesDonorKey: false }))
+    output.result(status, () => describe(status))
+    return status.needs.length > 0 ? 1 : 0
+  } catch (error) {
+    const failure = toServiceError(error)
+    if (failure.code !== 'database-unavailable') throw error
+    return await reportWithoutDatabase(environment, failure, output)
+  }
+}
+
+function describe(status: Status): string[] {
+  const { database, migrations, queue, lastGoodRun, live, registry } = status
+  const rows: readonly (readonly [string, string])[] = [
+    ['database', `reachable (${database.kind})`],
+    ['migrations', migrations.pending.length > 0 ? `pending: ${migrations.pending.join(', ')}` : 'up to date'],
+    ['queue', queue.reachable ? `${queue.engine}, ${queue.workers} workers` : `${queue.engine}, unreachable`],
+    ['last good run', lastGoodRun ? `${describeRun(lastGoodRun)} (${lastGoodRun.finishedAt?.toISOString()})` : 'none'],
+    ['live release', live ? `${live.release}, ${live.activities} activities, generated ${live.generated}` : 'none'],
+    ...(registry ? [['registry', describeRegistry(registry)] as const] : []),
+    ['next run', status.nextRun?.toISOString() ?? 'none: the schedule is paused'],
+    ['needs a person', status.needs.length > 0 ? '' : 'nothing'],
+  ]
+  return [
+    ...rows.map(([what, value]) => `${`${what}:`.padEnd(16)}${value}`),
+    ...status.needs.map((need) => `  - ${need}`),
+    ...status.warnings.map((warning) => `note: ${warning}`),
+  ]
+}
+
+function describeRegistry({ askedAt, registered, missing, different }: RegistryStatus): string {
+  if (askedAt === undefined) return 'never asked (giving registry status)'
+  return `${registered.length} registered, ${missing.length} missing, ${different.length} different (${askedAt})`
+}
+
+/**
+ * `giving status` while the database cannot be reached: what the configuration and the published files show, in the shape
+ * of the whole status without the rest. Returns the exit code, which is 1.
+ */
+async function reportWithoutDatabase(environment: Environment, failure: ServiceError, output: Output): Promise<number> {
+  const { config } = readConfig(environment, ['dataDir', 'database', 'publish'])
+  const live = await createReleaseReader(path.join(config.dataDir, 'feeds')).live()
+  const manifest = live?.manifest
+  const next = nextDue(publicationSchedule(config), new Date())
+  const held = manifest?.held
+  const status = {
+    database: { kind: config.database.kind, reachable: false, error: failure.message },
+    nextRun: next,
+    live: manifest && {
+      release: manifest.release,
+      generated: manifest.generated,
+      activities: manifest.totals.activities,
+    },
+    held: { count: held?.count ?? 0, sample: held?.sample.map(({ identifier }) => identifier).slice(0, 10) ?? [] },
+    needs: [failure.message],
+  }
+  output.result(status, () => [
+    `database:       unreachable (${config.database.kind})`,
+    `live release:   ${live ? `${live.id}, ${manifest?.totals.activities} activities` : 'none'}`,
+    `next run:       ${next.toISOString()}`,
+    'needs a person: ',
+    `  - ${failure.message}`,
+  ])
+  return 1
+}

@@ -1,0 +1,99 @@
+import type { Command } from 'commander'
+import type { Environment } from '../../platform/config/config.js'
+import { processNumber } from '../../platform/config/environment.js'
+import type { Metrics } from '../../platform/observability/metrics.js'
+import { serveMetrics } from '../../platform/observability/metrics-server.js'
+import { type CommandLine, wholeNumber } from '../command-line.js'
+import type { Output } from '../output.js'
+import { CleanupStack } from '../wiring/cleanup-stack.js'
+import { toListenError } from '../wiring/listening.js'
+import { openMetrics } from '../wiring/metrics.js'
+import { nextByConfiguration, openWork, type WorkRuntime, workFields } from '../wiring/open-work.js'
+import { aborted, boundHeap, untilStopped, workerGrowthPercent } from '../wiring/process.js'
+import type { Runtime } from '../wiring/runtime.js'
+import { answerSupervisor, startWorkerProcesses } from '../wiring/worker-processes.js'
+
+/** `giving worker`: in one process, or in several under a supervisor. */
+export function registerWorker(program: Command, { storeAction, environment }: CommandLine): void {
+  program
+    .command('worker')
+    .description('run a worker process only')
+    .option('--processes <n>', 'share the work over this many processes (WORKER_PROCESSES)', wholeNumber)
+    .action(
+      storeAction(
+        [...workFields, 'host', 'metricsPort', 'workerProcesses'],
+        async (runtime, output, { processes = runtime.config.workerProcesses }: { processes?: number }) => {
+          const number = processNumber(environment)
+          if (number !== undefined) return await workUnderSupervisor(runtime, number)
+          return processes === 1
+            ? await workAlone(runtime, environment, output)
+            : await supervise(runtime, environment, processes, output)
+        },
+        { waits: true },
+      ),
+    )
+}
+
+type AddressedRuntime = WorkRuntime & Runtime<'host' | 'metricsPort'>
+
+async function workAlone(runtime: AddressedRuntime, environment: Environment, output: Output): Promise<number> {
+  boundHeap(workerGrowthPercent)
+  await using cleanup = new CleanupStack()
+  const metrics = openMetrics(runtime)
+  // First, so that the metrics of a worker that waits for its clock can be read.
+  await serveWorkerMetrics(runtime, metrics, () => true, cleanup, output)
+  await openWork(runtime, metrics, cleanup)
+  output.note(`worker ready; next publication ${nextByConfiguration(runtime)}`)
+  await untilStopped(environment, runtime)
+  return 0
+}
+
+/** An ordinary worker; its supervisor has the metrics port, and tells systemd. */
+async function workUnderSupervisor(runtime: WorkRuntime, number: number): Promise<number> {
+  boundHeap(workerGrowthPercent)
+  await using cleanup = new CleanupStack()
+  const metrics = openMetrics(runtime, String(number))
+  const supervisor = answerSupervisor(metrics)
+  await openWork(runtime, metrics, cleanup)
+  supervisor.tellReady()
+  await aborted(runtime.signal)
+  return 0
+}
+
+async function supervise(
+  runtime: AddressedRuntime,
+  environment: Environment,
+  count: number,
+  output: Output,
+): Promise<number> {
+  await using cleanup = new CleanupStack()
+  const { config, log, signal } = runtime
+  const metrics = openMetrics(runtime, 'supervisor')
+  const workers = startWorkerProcesses({ count, environment, log, signal, shutdownSeconds: config.shutdownSeconds })
+  cleanup.defer(() => workers.stop())
+  metrics.addProcesses(() => workers.measured())
+  await serveWorkerMetrics(runtime, metrics, () => workers.areAlive(), cleanup, output)
+  const failed = await workers.started
+  if (failed !== undefined) return failed
+  output.note(`worker ready; ${count} processes; next publication ${nextByConfiguration(runtime)}`)
+  await untilStopped(environment, runtime)
+  return 0
+}
+
+/** A worker has no other HTTP server; the API process serves its metrics on its own port. */
+async function serveWorkerMetrics(
+  { config }: Runtime<'host' | 'metricsPort'>,
+  metrics: Metrics,
+  isAlive: () => boolean,
+  cleanup: CleanupStack,
+  output: Output,
+): Promise<void> {
+  if (config.metricsPort === undefined) return
+  try {
+    const server = await serveMetrics(metrics, config.host, config.metricsPort, isAlive)
+    cleanup.defer(() => server.close())
+    output.note(`metrics on http://${config.host}:${server.port}/metrics`)
+  } catch (error) {
+    throw toListenError(error, config.host, config.metricsPort, 'METRICS_PORT or HOST')
+  }
+}
