@@ -1,5 +1,5 @@
 /**
- * The arrows between the rooms (docs/architecture.md). Each rule says what to do when it fails.
+ * The arrows between the rooms (docs/explanation/architecture.md). Each rule says what to do when it fails.
  * @type {import('dependency-cruiser').IConfiguration}
  */
 

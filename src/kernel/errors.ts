@@ -2,7 +2,7 @@
 export type Remedy = 'retry' | 'stop'
 
 type ErrorEntry = {
-  /** One sentence for `docs/errors.md`: when this happens. */
+  /** One sentence for `docs/reference/errors.md`: when this happens. */
   readonly meaning: string
   /** HTTP status that the API answers with (wire.md 1.7: only 400, 401, 404, 410, 500 and 503 exist). */
   readonly status: 400 | 401 | 403 | 404 | 410 | 500 | 503
@@ -12,7 +12,7 @@ type ErrorEntry = {
 }
 
 /**
- * The one catalogue of failures. Codes never change; `docs/errors.md` lists the same codes (a test compares). Bad project
+ * The one catalogue of failures. Codes never change; `docs/reference/errors.md` lists the same codes (a test compares). Bad project
  * data is not here: that is a notice.
  */
 export const errorKinds = {

@@ -44,15 +44,14 @@ case $1 in
 esac
 `
 
-test('docs/operations.md takes an empty Debian to a supervised, watched and saved service', async (context) => {
+test('docs/how-to/install.md takes an empty Debian to a supervised, watched and saved service', async (context) => {
   const reason = missing()
   if (reason) {
-    console.log(`docs/operations.md is not run: ${reason}`)
+    console.log(`docs/how-to/install.md is not run: ${reason}`)
     return context.skip(reason)
   }
-  const text = await readFile(path.join(project, 'docs/operations.md'), 'utf8')
-  const section = /^## From an empty machine$(.*?)^## /ms.exec(text)?.[1] ?? ''
-  const [install = '', ...others] = [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands]) => commands ?? '')
+  const text = await readFile(path.join(project, 'docs/how-to/install.md'), 'utf8')
+  const [install = '', ...others] = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands]) => commands ?? '')
   expect(others.length).toBeGreaterThan(3)
 
   const root = await mkdtemp(path.join(tmpdir(), 'giving-debian-'))
@@ -110,7 +109,7 @@ kill -TERM $(pgrep -u giving -f 'giving (api|worker)')
       .join('\n'),
   )
   record({
-    name: 'docs/operations.md, "From an empty machine", in a Debian of its own',
+    name: 'docs/how-to/install.md, in a Debian of its own',
     engine: 'Redis',
     tried: 1,
     outcome:

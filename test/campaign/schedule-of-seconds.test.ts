@@ -13,7 +13,7 @@ import { allEnded, instantsOf, scheduledRuns } from './support/workers.js'
 const everyThreeSeconds = '*/3 * * * * *'
 // Longer than the minute in which a tick looks for the instants before its own.
 const [stalledSeconds, awaySeconds] = [80, 8]
-// What docs/operations.md promises: an instant is entered within a minute; the rest is for a machine that is busy.
+// What docs/explanation/faults.md promises: an instant is entered within a minute; the rest is for a machine that is busy.
 const patienceMs = 120_000
 
 test('no instant of a schedule of seconds is left out while Redis stalls and PostgreSQL restarts', async (context) => {

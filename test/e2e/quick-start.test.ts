@@ -17,11 +17,14 @@ function quickStart(): string[] {
   return block.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
 }
 
-/** The blocks of shell of a document that have commands for curl. */
+/** The blocks of shell of a document. */
 function shellBlocks(document: string): string[] {
-  const blocks = [...readProjectFile(document).matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block)
-  return blocks.filter((block) => block.includes('curl '))
+  return [...readProjectFile(document).matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block)
 }
+
+const tutorial = 'docs/tutorial/call-the-api.md'
+const apiPages = [tutorial, 'docs/how-to/follow-changes.md']
+const isPosting = (block: string) => /^post /m.test(block)
 
 const hasPython = spawnSync('python3', ['--version']).error === undefined
 const hasCurl = spawnSync('curl', ['--version']).error === undefined
@@ -97,11 +100,10 @@ describe('the quick start of the README', () => {
     expect(of('validate')).not.toBe('')
   })
 
-  it('continues in docs/api.md: an account, a key, a token and their end', { timeout: 60_000 }, async (context) => {
+  it(`continues in ${tutorial}: an account, a key, a token and their end`, { timeout: 60_000 }, async (context) => {
     if (!hasCurl) return context.skip('curl is not installed')
-    const [block = '', ...further] = shellBlocks('docs/api.md').filter((text) => text.includes('\npost '))
-    expect(further).toEqual([])
-    const lines = block.trim().split('\n').filter(Boolean)
+    const lines = shellBlocks(tutorial).filter(isPosting).join('').split('\n').filter(Boolean)
+    expect(lines).toHaveLength(8)
     const preamble = lines.filter((line) => !line.startsWith('post '))
     let known = { THE_KEY: 'THE_KEY', THE_TOKEN: 'THE_TOKEN' }
     for (const line of lines.filter((line) => line.startsWith('post '))) {
@@ -116,17 +118,17 @@ describe('the quick start of the README', () => {
     }
   })
 
-  it('answers every other curl example of docs/api.md', { timeout: 60_000 }, async (context) => {
+  it('answers every other curl example of the pages about the API', { timeout: 60_000 }, async (context) => {
     if (!hasCurl) return context.skip('curl is not installed')
     const { key, token } = await donor()
     const answers = [
       /^\{"search":\{"request":\{.*"q":"water",.*"project":\[\{/,
+      /<key_response><api_key>[0-9a-f-]{36}<\/api_key><\/key_response>$/,
+      /^\{"donation":\{"amount":40\.00,.*"receiptNumber":"R0-GC0-TEST"/,
       /^x-modified-until: \d{4}-/i,
       /^304\n$/,
-      /^\{"donation":\{"amount":40\.00,.*"receiptNumber":"R0-GC0-TEST"/,
-      /<key_response><api_key>[0-9a-f-]{36}<\/api_key><\/key_response>$/,
     ]
-    const examples = shellBlocks('docs/api.md').filter((text) => !text.includes('\npost '))
+    const examples = apiPages.flatMap(shellBlocks).filter((block) => !isPosting(block))
     const said: string[] = []
     for (const example of examples) {
       const { code, stdout, stderr } = await type(example.replaceAll('THE_KEY', key).replaceAll('THE_TOKEN', token))

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import path from 'node:path'
 import pino from 'pino'
 import { createPasswordHashing } from '../../src/accounts/passwords.js'
 import { createApi } from '../../src/http/api/create-api.js'
@@ -11,7 +9,7 @@ import { createReleaseReader } from '../../src/release/read/release-reader.js'
 import { testConfig } from './api-config.js'
 import { clientTypes } from './client-types.js'
 import { gatewayWithWebhooks, testPayments } from './donations.js'
-import { projectRoot } from './how-to.js'
+import { readProjectFile } from './markdown-table.js'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -38,7 +36,7 @@ export const descriptionFile = 'openapi.json'
 
 /** The committed description. */
 export function committedDescription(): Description {
-  return JSON.parse(readFileSync(path.join(projectRoot, descriptionFile), 'utf8')) as Description
+  return JSON.parse(readProjectFile(descriptionFile)) as Description
 }
 
 /** What the routes describe now, for any server. Nothing is connected to: the database of this API does not exist. */
@@ -77,10 +75,8 @@ export async function filesOf(description: Description): Promise<Readonly<Record
   return {
     [descriptionFile]: `${JSON.stringify(description, null, 1)}\n`,
     'src/client/api-types.ts': await clientTypes(description),
-    'docs/api.md': withDonationFields(
-      withOperations(readFileSync(path.join(projectRoot, 'docs/api.md'), 'utf8'), description),
-      description,
-    ),
+    'docs/reference/api.md': withOperations(readProjectFile('docs/reference/api.md'), description),
+    'docs/reference/donations.md': withDonationFields(readProjectFile('docs/reference/donations.md'), description),
   }
 }
 
@@ -93,7 +89,7 @@ export function operationsOf(description: Description) {
 
 const isRow = (line: string) => /^\| (?:GET|POST) \|/.test(line)
 
-/** docs/api.md with the table of operations in place of the one that it has. */
+/** docs/reference/api.md with the table of operations in place of the one that it has. */
 function withOperations(document: string, description: Description): string {
   const rows = operationsOf(description).map(
     ({ method, path: address, operation }) => `| ${method} | \`${address}\` | ${operation.summary} |`,
@@ -131,7 +127,7 @@ export function responseOf(description: Description, response: Readonly<Record<s
 
 const isField = (line: string) => line.startsWith('| `donation.')
 
-/** docs/api.md with the table of the fields of donations in place of the one that it has. */
+/** docs/reference/donations.md with the table of the fields in place of the one that it has. */
 function withDonationFields(document: string, description: Description): string {
   const fieldsOf = (operation: string) => {
     const body = description.paths[`/api/secure/givingservice/${operation}`]?.post?.requestBody

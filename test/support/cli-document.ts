@@ -24,29 +24,31 @@ With \`--json\` a command prints its result as JSON.
 
 /** What the help of a command leaves to a page, or has no room for. */
 const notes: Readonly<Record<string, string>> = {
-  start: 'Variables of this and of every other command: [configuration.md](configuration.md).',
+  start: 'Variables of this and of every other command: [configuration](reference/configuration.md).',
   api: 'Any number of these processes may run on one database.',
   worker: 'Any number of these processes may run on one database; one may be several processes under one supervisor.',
-  migrate: 'What plain SQL may write: [store.md](store.md).',
-  status: 'What to do when it needs a person: [operations.md](operations.md).',
+  migrate: 'What plain SQL may write: [plain SQL](reference/store.md).',
+  status: 'What to do when it needs a person: [alerts](how-to/alerts.md).',
   health: 'For containers and supervisors.',
-  import: 'Kinds of records, their forms and fields: [import.md](import.md).',
-  export: 'What is written, and how it comes back: [export.md](export.md).',
+  import: 'Kinds of records, their forms and fields: [import](reference/import.md).',
+  export: 'What is written, and how it comes back: [export](reference/export.md).',
   publish: 'Without `--wait` and `--inline` the run is only entered.',
-  sync: 'What a sync does: [sync.md](sync.md).',
+  sync: 'What a sync does: [sync](explanation/sync.md).',
   validate: `Needs no database, and at most 256 MB of memory whatever the size of a file. The official XSD is checked too where
 \`giving standard pull\` or \`IATI_STANDARD_DIR\` has provided it.`,
-  registry: 'How a publisher comes to the registry: [publishing.md](publishing.md).',
-  verify: 'Manifest, hashes, sizes, age and order, and with `--key` signatures: [data.md](data.md).',
-  held: 'What to do about a notice: [notices.md](notices.md).',
-  projects: 'The states: [operations.md](operations.md).',
-  organizations: 'What vetting does: [operations.md](operations.md).',
-  donations: 'Refunds, receipts and their mails: [payments.md](payments.md).',
-  donors: 'What is kept of donors: [payments.md](payments.md).',
-  books: 'What agrees with what: [payments.md](payments.md). The former name `giving ledger` works too.',
-  payments: 'Each processor and its settings: [payments.md](payments.md).',
-  users: 'What accounts may do in the API: [api.md](api.md).',
-  audit: 'What is entered: [security.md](security.md).',
+  registry: 'How a publisher comes to the registry: [register](how-to/register.md).',
+  verify:
+    'Manifest, hashes, sizes, age and order, and with `--key` signatures: [sign releases](how-to/sign-releases.md).',
+  held: 'What to do about a notice: [notices](reference/notices.md).',
+  projects: 'The states: [project state](how-to/project-state.md).',
+  organizations: 'What vetting does: [project state](how-to/project-state.md).',
+  donations: 'Refunds, receipts and their mails: [refunds](how-to/refund.md).',
+  donors: 'What is kept of donors: [donors](how-to/donors.md).',
+  books:
+    'What agrees with what: [the books differ](how-to/books-differ.md). The former name `giving ledger` works too.',
+  payments: 'Each processor and its settings: [payment gateways](reference/payments.md).',
+  users: 'What accounts may do in the API: [accounts](reference/accounts.md).',
+  audit: 'What is entered: [the audit trail](reference/audit.md).',
 }
 
 /** The text of `docs/cli.md`. */

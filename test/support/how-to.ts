@@ -18,26 +18,23 @@ export type HowTo = {
   readonly appears: string | undefined
 }
 
-// A walk for operators, without a change of the sources; test/e2e/own-platform.test.ts runs its commands.
-const walk = 'own-platform.md'
+// The pages for developers, in the order in which their changes are applied; the others are for operators.
+const developersPages = ['api-operation', 'column', 'iati-element', 'job', 'validation-rule']
 
-/** All pages, in the order in which their changes are applied. */
+/** The pages for developers. */
 export function readHowTos(): HowTo[] {
-  return readdirSync(path.join(projectRoot, 'docs/how-to'))
-    .filter((file) => file.endsWith('.md') && file !== walk)
-    .sort()
-    .map((file) => {
-      const text = readProjectFile(`docs/how-to/${file}`)
-      const diff = /\n```diff\n([\s\S]*?)```/.exec(text)?.[1]?.replaceAll('NNNN', nextMigration())
-      if (diff === undefined) throw new Error(`docs/how-to/${file} has no block of a diff`)
-      return {
-        name: path.basename(file, '.md'),
-        files: readFirstTable(text).map(([name = '']) => name.replace('NNNN', nextMigration())),
-        touched: [...diff.matchAll(/^diff --git a\/\S+ b\/(\S+)$/gm)].map(([, name = '']) => name),
-        diff,
-        appears: /\n```(?:xml|json)\n([\s\S]*?)\n```/.exec(text)?.[1],
-      }
-    })
+  return developersPages.map((name) => {
+    const text = readProjectFile(`docs/how-to/${name}.md`)
+    const diff = /\n```diff\n([\s\S]*?)```/.exec(text)?.[1]?.replaceAll('NNNN', nextMigration())
+    if (diff === undefined) throw new Error(`docs/how-to/${name}.md has no block of a diff`)
+    return {
+      name,
+      files: readFirstTable(text).map(([file = '']) => file.replace('NNNN', nextMigration())),
+      touched: [...diff.matchAll(/^diff --git a\/\S+ b\/(\S+)$/gm)].map(([, file = '']) => file),
+      diff,
+      appears: /\n```(?:xml|json)\n([\s\S]*?)\n```/.exec(text)?.[1],
+    }
+  })
 }
 
 function nextMigration(): string {

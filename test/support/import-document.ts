@@ -4,7 +4,7 @@ import { kinds } from '../../src/catalogue/import/kinds.js'
 const heading = `# Importing files
 
 \`giving import FILE...\` reads what a platform has into the store. All doors end in the same code: these files, plain SQL
-([store.md](store.md)) and the sync ([sync.md](sync.md)). [how-to/own-platform.md](how-to/own-platform.md) is a walk with five files.
+([store.md](store.md)) and the sync ([sync](../explanation/sync.md)). [Own platform](../how-to/own-platform.md) is a walk with five files.
 \`giving import DIR\` puts a whole export back ([export.md](export.md)).
 
 This page is written from the table of kinds (\`src/catalogue/import/kinds.ts\`) by \`npm run docs:import\`; a test compares both.
@@ -33,7 +33,7 @@ the source that brought it: projects and organizations that were mirrored or wri
 - **NDJSON**: one JSON object on each line, with the same names. Lists may be arrays, their entries objects. Numbers and texts are
   both accepted for amounts; texts keep every digit.
 - **Wire format**: pages of project or organization records in XML or JSON, as the API of this service and its upstreams answer
-  them ([contract/wire.md](contract/wire.md) 3.1, 3.3). Their element \`iati\` holds what publishing needs beyond that format:
+  them ([contract/wire.md](../contract/wire.md) 3.1, 3.3). Their element \`iati\` holds what publishing needs beyond that format:
   for a project \`deadline\`, \`glideNumber\`, \`locationPrecision\`, \`locationName\`, \`sdgs\`, \`payouts\`, for an organization
   \`ref\` and \`type\`.
 - **Atom** (RFC 4287): feeds of progress reports. A link of the feed, or its id, is the page of the project or of its reports;
@@ -48,7 +48,7 @@ In the order in which an empty store takes them.
 
 `
 
-/** The text of `docs/import.md`. */
+/** The text of `docs/reference/import.md`. */
 export function importDocument(): string {
   return heading + kinds.map((kind: Kind) => section(kind)).join('\n')
 }

@@ -4,7 +4,7 @@ import { isObject, type ParsedValue } from '../wire/read/parsed-value.js'
 import type { FieldType } from './field-types.js'
 
 /**
- * A field of a kind, declared once: readers, templates, JSON Schemas and docs/import.md follow from it.
+ * A field of a kind, declared once: readers, templates, JSON Schemas and docs/reference/import.md follow from it.
  */
 export type Field = {
   readonly type: FieldType

@@ -30,9 +30,9 @@ export type RecordOutcome = RowChange | { readonly change: RowChange; readonly k
 export type Kind<F extends KindFields = KindFields> = {
   /** As in `--kind`, and as files of the kind are named. */
   readonly name: string
-  /** What the records are, for docs/import.md. */
+  /** What the records are, for docs/reference/import.md. */
   readonly means: string
-  /** What an operator should know, for docs/import.md. */
+  /** What an operator should know, for docs/reference/import.md. */
   readonly notes?: string
   readonly fields: F
   /** KindFields that identify a record. */

@@ -10,7 +10,7 @@ import { syncOrganisations, syncReference } from './sync-reference.js'
 import { accept, type Checkpoint, type SyncDeps, SyncSession } from './sync-session.js'
 
 /**
- * Runs a claimed sync, from its checkpoint if it has one (docs/sync.md). Each page and the next checkpoint are one
+ * Runs a claimed sync, from its checkpoint if it has one (docs/explanation/sync.md). Each page and the next checkpoint are one
  * transaction, fenced by the run's attempt, so the store is never half-written. Throws `upstream-unavailable`,
  * `upstream-refused`, `upstream-unusable`, `run-superseded`, `aborted`, `configuration-invalid` for another currency
  * than before, and the failures of the store.

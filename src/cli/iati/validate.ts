@@ -46,7 +46,7 @@ type Checked = { readonly file: string } & ({ readonly report: FileReport } | { 
 /**
  * `giving validate FILE...`: exit code 0 no errors, 1 errors found, 2 a file is unusable. Needs no database; the
  * official schema is asked as well when IATI_STANDARD_DIR or a pull has it. `-` is standard input. Uses at most 256 MB
- * whatever the file is (docs/operations.md).
+ * whatever the file is (docs/reference/limits.md).
  */
 export async function validateCommand(
   environment: Environment,

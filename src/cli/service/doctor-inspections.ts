@@ -72,12 +72,14 @@ async function inspectConfiguration({ environment }: CommandLine): Promise<reado
   try {
     const { config } = readConfig(environment)
     if (config.reportingOrg.ref !== undefined) return [good('every variable has a usable value')]
-    return [note('REPORTING_ORG_REF is not set: what is published is only for trials', 'docs/configuration.md')]
+    return [
+      note('REPORTING_ORG_REF is not set: what is published is only for trials', 'docs/reference/configuration.md'),
+    ]
   } catch (error) {
     const { problems, message } = toServiceError(error)
-    if (!problems) return [fix(message, 'docs/configuration.md')]
+    if (!problems) return [fix(message, 'docs/reference/configuration.md')]
     return problems.map(({ field, expected, got }) =>
-      fix(`${field}: expected ${expected}, got ${JSON.stringify(got)}`, 'docs/configuration.md'),
+      fix(`${field}: expected ${expected}, got ${JSON.stringify(got)}`, 'docs/reference/configuration.md'),
     )
   }
 }
@@ -137,7 +139,7 @@ async function inspectDatabase({ environment, signal }: CommandLine): Promise<re
   if (facts.readOnly)
     findings.push(fix('it is read-only: nothing can be published or donated', 'find the primary server'))
   if (facts.superuser && config.database.kind === 'given') {
-    findings.push(note('DATABASE_URL is a superuser', 'give the service a role of its own (docs/operations.md)'))
+    findings.push(note('DATABASE_URL is a superuser', 'give the service a role of its own (docs/how-to/install.md)'))
   }
   const pending = await pendingMigrations(store.db)
   if (pending.length > 0) findings.push(fix(`migrations are pending: ${pending.join(', ')}`, 'giving migrate'))
@@ -224,7 +226,7 @@ async function inspectUpstream({ environment, signal }: CommandLine): Promise<re
 
 async function inspectRegistry({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
   const { config, secrets } = readConfig(environment, ['registry', 'dataDir'])
-  if (!config.registry) return [note('REGISTRY_URL is not set: nothing is registered', 'docs/publishing.md')]
+  if (!config.registry) return [note('REGISTRY_URL is not set: nothing is registered', 'docs/how-to/register.md')]
   const runtime = { config, secrets, feedsDir: path.join(config.dataDir, 'feeds') }
   const { datasets, publisher } = await usingRegistry(runtime, { dryRun: false }, (deps) =>
     lookAtRegistry(deps, signal),
@@ -233,7 +235,9 @@ async function inspectRegistry({ environment, signal }: CommandLine): Promise<re
   const names = (state: string) => inState(state).map(({ fields }) => fields.short_name)
   const findings = [good(`${config.registry.url} answers; datasets: ${names('registered').length}`)]
   if (publisher.metadata.registry_approved === false)
-    findings.push(note('the registry has not approved the publisher yet', 'ask the IATI support (docs/publishing.md)'))
+    findings.push(
+      note('the registry has not approved the publisher yet', 'ask the IATI support (docs/how-to/register.md)'),
+    )
   if (names('missing').length > 0)
     findings.push(fix(`not registered: ${names('missing').join(', ')}`, 'giving registry register'))
   if (names('different').length > 0)
@@ -245,7 +249,7 @@ async function inspectPayments({ environment, signal }: CommandLine): Promise<re
   await using runtime = await openRuntime(environment, paymentFields, { signal, migrate: false })
   const payments = await openPayments(runtime, { makesDonorKey: false })
   const { gateway, closedBecause, timeoutMs } = payments
-  if (closedBecause !== undefined) return [note(`no donations are taken: ${closedBecause}`, 'docs/payments.md')]
+  if (closedBecause !== undefined) return [note(`no donations are taken: ${closedBecause}`, 'docs/how-to/processor.md')]
   try {
     await withTimeout(timeoutMs, (signal) => gateway.describeAccount(signal))
   } catch (error) {
@@ -275,7 +279,7 @@ async function inspectBucket({ environment, signal }: CommandLine): Promise<read
     // Listing is what a delivery needs beside writing.
     for await (const _ of bucket.folders('feeds/releases/')) break
   } catch (error) {
-    return [fix(toServiceError(error).message, 'docs/data.md, "In a bucket"')]
+    return [fix(toServiceError(error).message, 'docs/how-to/bucket.md')]
   }
   return [good(`releases are delivered to ${settings.name}, which answers`)]
 }

@@ -21,7 +21,7 @@ async function examine(commandLine: CommandLine, output: Output): Promise<number
     try {
       diagnoses.push(...(await inspect(commandLine)).map((diagnosis) => ({ about, ...diagnosis })))
     } catch (error) {
-      diagnoses.push({ about, state: 'fix', message: toServiceError(error).message, next: 'docs/operations.md' })
+      diagnoses.push({ about, state: 'fix', message: toServiceError(error).message, next: 'docs/how-to/watch.md' })
     }
   }
   output.result({ diagnoses }, () => diagnoses.map(describe))

@@ -15,7 +15,7 @@ export function registerMigrate(program: Command, { storeAction }: CommandLine):
     .option('--check', 'only tell what is pending; exit code 1 if anything is', false)
     .option(
       '--writer-role [name]',
-      `also let a role (${defaultWriterRole}) write the platform's own rows with plain SQL: docs/store.md`,
+      `also let a role (${defaultWriterRole}) write the platform's own rows with plain SQL: docs/reference/store.md`,
     )
     .option(...jsonOption)
     .action(storeAction([], migrateOrCheck, { migrate: false }))
@@ -37,7 +37,7 @@ async function migrateOrCheck({ store, clock }: Runtime, output: Output, options
       `schema ${version}: ${applied.join(', ') || 'nothing to do'}`,
       ...(writerRole === undefined
         ? []
-        : [`${writerRole} may write the tables of docs/store.md; grant it to your role`]),
+        : [`${writerRole} may write the tables of docs/reference/store.md; grant it to your role`]),
     ].join('\n'),
   )
   return 0

@@ -25,7 +25,7 @@ export async function usingRegistry<Outcome>(
   work: (deps: RegistryDeps) => Promise<Outcome>,
 ): Promise<Outcome> {
   if (!registry) {
-    const message = 'REGISTRY_URL is not set: expected the API of the IATI registry (docs/publishing.md)'
+    const message = 'REGISTRY_URL is not set: expected the API of the IATI registry (docs/how-to/register.md)'
     throw new ServiceError('configuration-invalid', message)
   }
   const live = await createReleaseReader(feedsDir).live()

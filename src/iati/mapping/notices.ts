@@ -1,6 +1,6 @@
 import type { Severity } from '../../kernel/notice.js'
 
-/** Notices of the mapping about its source data; `docs/notices.md` lists them with those of validation. */
+/** Notices of the mapping about its source data; `docs/reference/notices.md` lists them with those of validation. */
 export const mappingNotices = {
   'country-unknown': {
     severity: 'warning',

@@ -13,7 +13,7 @@ export const fileNotices = {
   'record-too-large': {
     severity: 'error',
     official: [],
-    sentence: 'A record is larger than a record may be (docs/operations.md) and was not checked.',
+    sentence: 'A record is larger than a record may be (docs/reference/limits.md) and was not checked.',
   },
   'version-other': {
     severity: 'error',

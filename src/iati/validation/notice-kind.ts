@@ -10,9 +10,9 @@ export type NoticeKind = {
   readonly elsewhereOnlyOn?: string
 }
 
-/** A kind of notice as `docs/notices.md` lists it. */
+/** A kind of notice as `docs/reference/notices.md` lists it. */
 export type DocumentedNotice = NoticeKind & {
-  /** One sentence for `docs/notices.md`: what is wrong. */
+  /** One sentence for `docs/reference/notices.md`: what is wrong. */
   readonly sentence: string
   /** Ids of the official rules that find the same; empty where the official validator has no such rule. */
   readonly official: readonly string[]

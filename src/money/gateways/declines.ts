@@ -1,7 +1,7 @@
 import type { Decline } from '../../kernel/donation.js'
 
 /**
- * The processor's published codes of declined payments (Braintree, "Authorization decline codes"); `docs/payments.md`
+ * The processor's published codes of declined payments (Braintree, "Authorization decline codes"); `docs/reference/payments.md`
  * lists the same ones (a test compares). The code is the `error_number` of the answer.
  */
 export const declines: Readonly<Record<number, string>> = {

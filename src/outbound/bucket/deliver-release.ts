@@ -21,7 +21,7 @@ const bucketLock = 7_241_032_605
 const atOnce = 8
 
 /**
- * Makes the bucket hold the live release (docs/data.md, "In a bucket"). What never changes is sent first, then the
+ * Makes the bucket hold the live release (docs/how-to/bucket.md). What never changes is sent first, then the
  * permanent names are moved, the manifest last: whoever follows a manifest reads one set, wherever this is interrupted. Safe to
  * repeat; what is there already is not sent again. A failure is recorded for `giving status`, and thrown:
  * `bucket-unavailable` or `aborted`.

@@ -47,7 +47,7 @@ async function findPublisher(
   throw new ServiceError(
     'registry-refused',
     `expected one reporting organisation ${publisherRef} (REPORTING_ORG_REF) that this account may change, got ${got}: ` +
-      'make it at the registry, or ask its administrator to add this account (docs/publishing.md)',
+      'make it at the registry, or ask its administrator to add this account (docs/how-to/register.md)',
   )
 }
 

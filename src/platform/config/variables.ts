@@ -131,7 +131,7 @@ function variable<T, Fallback extends string | undefined>(
 }
 
 /**
- * Every environment variable of the service. `.env.example` and `docs/configuration.md` list the same names and
+ * Every environment variable of the service. `.env.example` and `docs/reference/configuration.md` list the same names and
  * defaults (a test compares).
  */
 export const variables = {
@@ -227,7 +227,7 @@ export const variables = {
     oneOf(...licenceIds),
   ),
   REGISTRY_URL: variable(
-    'API of the IATI registry, up to and including /api/v1, where the published files are registered (docs/publishing.md); unset: none.',
+    'API of the IATI registry, up to and including /api/v1, where the published files are registered (docs/how-to/register.md); unset: none.',
     undefined,
     encryptedUrl,
   ),
@@ -266,7 +266,7 @@ export const variables = {
     true,
   ),
   FEEDS_S3_BUCKET: variable(
-    'Bucket that each release is delivered to as well (docs/data.md); unset: none.',
+    'Bucket that each release is delivered to as well (docs/how-to/bucket.md); unset: none.',
     undefined,
     text('the name of a bucket', /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/),
   ),
@@ -288,7 +288,7 @@ export const variables = {
     true,
   ),
   WEBSUB_HUB: variable(
-    'Address of a WebSub hub that is told which Atom feeds changed, and that they name (docs/data.md); unset: none.',
+    'Address of a WebSub hub that is told which Atom feeds changed, and that they name (docs/reference/data.md); unset: none.',
     undefined,
     url('http:', 'https:'),
   ),
@@ -347,7 +347,7 @@ export const variables = {
     truth,
   ),
   PAYMENT_GATEWAY: variable(
-    'Who charges donors: sandbox moves no money and keeps books of its own; or a processor (docs/payments.md).',
+    'Who charges donors: sandbox moves no money and keeps books of its own; or a processor (docs/reference/payments.md).',
     'sandbox',
     oneOf('sandbox', 'braintree', 'stripe'),
   ),
@@ -390,7 +390,7 @@ export const variables = {
     text('a key such as pk_live_...', /^pk_(live|test)_\w+$/),
   ),
   STRIPE_WEBHOOK_SECRET: variable(
-    'Secret that the webhooks of Stripe are signed with; unset: none are received (docs/payments.md).',
+    'Secret that the webhooks of Stripe are signed with; unset: none are received (docs/how-to/processor.md).',
     undefined,
     text('a secret such as whsec_...', /^whsec_\S+$/),
     true,
@@ -398,7 +398,7 @@ export const variables = {
   PAYMENT_TIMEOUT_SECONDS: variable('How long the payment gateway may take to answer.', '10', wholeNumber(1, 60)),
   PLATFORM_FEE_PERCENT: variable("The platform's share of each donation, recorded as a fee.", '0', percent),
   DONOR_KEYS: variable(
-    "Keys that donors' data is encrypted with, as ID:SECRET separated by commas; the first encrypts; required to take donations except with demo data (docs/payments.md).",
+    "Keys that donors' data is encrypted with, as ID:SECRET separated by commas; the first encrypts; required to take donations except with demo data (docs/how-to/donors.md).",
     undefined,
     donorKeys,
     true,
@@ -409,7 +409,7 @@ export const variables = {
     wholeNumber(1, 36_500),
   ),
   SMTP_URL: variable(
-    'Mail server for receipts and codes of accounts, such as smtps://user:password@mail.example.org; unset: no mail is sent (docs/payments.md, docs/api.md).',
+    'Mail server for receipts and codes of accounts, such as smtps://user:password@mail.example.org; unset: no mail is sent (docs/how-to/receipts.md, docs/reference/accounts.md).',
     undefined,
     url('smtp:', 'smtps:'),
     true,
@@ -423,7 +423,7 @@ export const variables = {
     ),
   ),
   MAIL_TEMPLATES_DIR: variable(
-    'Folder with templates of mail of your own, receipt.en.txt and so on (docs/payments.md); unset: the built-in ones.',
+    'Folder with templates of mail of your own, receipt.en.txt and so on (docs/how-to/receipts.md); unset: the built-in ones.',
     undefined,
     text('a folder'),
   ),
@@ -438,7 +438,7 @@ export const variables = {
     wholeNumber(0, 65_535),
   ),
   OPS_TOKEN: variable(
-    'Who may use the console, as NAME:TOKEN separated by commas; required where OPS_HOST is not of this machine alone (docs/operations.md).',
+    'Who may use the console, as NAME:TOKEN separated by commas; required where OPS_HOST is not of this machine alone (docs/how-to/console.md).',
     undefined,
     operatorTokens,
     true,
@@ -454,7 +454,7 @@ export const variables = {
     wholeNumber(0, 65_535),
   ),
   ALERT_WEBHOOK_URL: variable(
-    'Address that is told, as signed JSON, what needs a person (docs/operations.md); unset: none.',
+    'Address that is told, as signed JSON, what needs a person (docs/how-to/alerts.md); unset: none.',
     undefined,
     url('http:', 'https:'),
   ),

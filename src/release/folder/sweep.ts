@@ -12,7 +12,7 @@ const maxHeld = 3
 export type SweepOptions = { readonly keep: number; readonly now: Date; readonly needed: readonly string[] }
 
 /**
- * Removes what nobody needs any more (docs/operations.md): drafts, superseded releases, held releases that were
+ * Removes what nobody needs any more (docs/reference/retention.md): drafts, superseded releases, held releases that were
  * overtaken. The caller holds the publishing lock, so the writers of all drafts are dead. Returns the ids of removed
  * held releases.
  */

@@ -24,7 +24,7 @@ export type PruningRules = {
 }
 
 const day = 86_400_000
-// docs/operations.md states these rules.
+// docs/reference/retention.md states these rules.
 const rules = {
   tokens: day,
   auditEvents: 400 * day,

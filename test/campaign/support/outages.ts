@@ -266,7 +266,7 @@ async function sessionsOfOurs(store: Store): Promise<number> {
   return rows[0]?.n ?? 0
 }
 
-/** What docs/operations.md says one API process, its console and two workers need at most. */
+/** What docs/explanation/faults.md says one API process, its console and two workers need at most. */
 function mostSessions(redis: CampaignRedis | undefined): number {
   return 10 + 4 + (redis ? 0 : 10) + 2 * (redis ? 10 : 10 + 18)
 }

@@ -17,7 +17,7 @@ import { startLoad } from './load.js'
 import { type CampaignRow, duration, record, seeded } from './record.js'
 import { scale } from './scale.js'
 
-// What the product promises (docs/operations.md): a bound, not a measurement.
+// What the product promises (docs/explanation/faults.md): a bound, not a measurement.
 const mostMs = 10_000
 
 /** What both ways of running the service have in common: where it lives and how to look at its ledger. */

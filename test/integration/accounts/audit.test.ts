@@ -109,8 +109,8 @@ describe('the audit trail', async () => {
     await expect(runCommandLine(['audit', '--since', 'yesterday'], {})).resolves.toMatchObject({ code: 2 })
   })
 
-  it('knows the actions that docs/security.md lists', async () => {
-    const document = await readFile('docs/security.md', 'utf8')
+  it('knows the actions that docs/reference/audit.md lists', async () => {
+    const document = await readFile('docs/reference/audit.md', 'utf8')
     const listed = [...document.matchAll(/^\| `([a-z-]+)` \| (.+) \|$/gm)].map(([, action, meaning]) => [
       action,
       meaning,

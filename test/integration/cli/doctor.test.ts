@@ -58,7 +58,7 @@ describe('giving doctor', async () => {
     const { code, stdout } = await runCommandLine(['doctor'], { ...healthy(), PUBLISH_SCHEDULE: 'daily' })
     expect(code).toBe(1)
     expect(stdout).toMatch(
-      /^FIX {3}configuration: {2}PUBLISH_SCHEDULE: expected a cron .* -> docs\/configuration\.md$/m,
+      /^FIX {3}configuration: {2}PUBLISH_SCHEDULE: expected a cron .* -> docs\/reference\/configuration\.md$/m,
     )
     expect(stdout).toMatch(/^ok {4}database: +PostgreSQL \d+\.\d+, given by DATABASE_URL$/m)
   })

@@ -56,9 +56,10 @@ describe('the rules for Prometheus', () => {
     expect(wrong.filter(({ exp_alerts }) => exp_alerts?.length !== 1)).toEqual([])
   })
 
-  it('have a paragraph each in docs/operations.md', () => {
-    const [, section = ''] = readProjectFile('docs/operations.md').split('\n## Alerts\n')
-    const described = [...(section.split('\n## ')[0] ?? '').matchAll(/^- \*\*(\w+)\*\*: /gm)].map(([, name]) => name)
+  it('have a paragraph each in docs/how-to/alerts.md', () => {
+    const described = [...readProjectFile('docs/how-to/alerts.md').matchAll(/^- \*\*(\w+)\*\*: /gm)].map(
+      ([, name]) => name,
+    )
     expect(described).toEqual(alerts)
   })
 })

@@ -7,7 +7,7 @@ import { testDatabase } from '../../support/database.js'
 import { readProjectFile } from '../../support/markdown-table.js'
 import { RegistryServer, registryClient } from '../../support/registry-server.js'
 
-const page = 'docs/publishing.md'
+const page = 'docs/how-to/register.md'
 
 /** Files of the reader of the page. */
 const files: Readonly<Record<string, string>> = {

@@ -190,9 +190,9 @@ describe('a platform that writes with plain SQL', () => {
   })
 })
 
-describe('docs/store.md', () => {
+describe('docs/reference/store.md', () => {
   it('is what the catalogs say', async () => {
-    const committed = readFileSync(new URL('../../../docs/store.md', import.meta.url), 'utf8')
+    const committed = readFileSync(new URL('../../../docs/reference/store.md', import.meta.url), 'utf8')
     const described = await describeStore(database.store.db, defaultWriterRole)
     expect(described, 'the tables changed: run `npm run schema:dump` and commit').toBe(committed)
   })

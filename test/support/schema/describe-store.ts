@@ -12,7 +12,7 @@ type ColumnRow = {
 }
 
 /**
- * `docs/store.md`: the tables that the role may write, read from the catalogs: comments, types and privileges. Every
+ * `docs/reference/store.md`: the tables that the role may write, read from the catalogs: comments, types and privileges. Every
  * column that the role may insert stands under the operator's columns, the rest under the service's.
  *
  * @throws Error when a table or a column that may be written has no comment.
@@ -84,7 +84,7 @@ const heading = `# The tables that plain SQL may write
 A platform whose own tables live in this PostgreSQL database writes its projects straight into the service's tables.
 \`giving migrate --writer-role\` makes the role \`giving_writer\` (or the name given), which may read and write exactly
 what stands below; \`grant giving_writer to the_platforms_role\` hands it on. The service's own PostgreSQL has \`giving_writer\`
-already; make the platform's role there as \`giving_admin\` (docs/operations.md, "The data directory"). Every change marks the
+already; make the platform's role there as \`giving_admin\` (docs/reference/files.md). Every change marks the
 projects that it concerns, so the next publication renders those and no others. The service's other tables are its own.
 
 A project that is published cannot be deleted, since its IATI identifier stays for ever: set \`active\` to false or

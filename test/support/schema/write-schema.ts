@@ -8,7 +8,7 @@ import { openEmbeddedPostgres } from '../../../src/platform/embedded-postgres/em
 import { describeStore } from './describe-store.js'
 import { dumpSchema } from './dump-schema.js'
 
-// `npm run schema:dump`: migrates a database of its own, which it removes afterwards, and writes schema.sql and docs/store.md from it.
+// `npm run schema:dump`: migrates a database of its own, which it removes afterwards, and writes schema.sql and docs/reference/store.md from it.
 const target = path.resolve('test/support/schema/schema.sql')
 const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-schema-'))
 try {
@@ -18,7 +18,7 @@ try {
     const { version } = await migrate(store)
     await writeFile(target, await store.snapshot(dumpSchema))
     await grantWriterRole(store.db, defaultWriterRole, new Date())
-    await writeFile(path.resolve('docs/store.md'), await describeStore(store.db, defaultWriterRole))
+    await writeFile(path.resolve('docs/reference/store.md'), await describeStore(store.db, defaultWriterRole))
     console.log(`${target}: schema ${version}`)
   } finally {
     await server.release()

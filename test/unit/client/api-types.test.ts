@@ -57,7 +57,7 @@ function linesWithErrors(sources: Readonly<Record<string, string>>): Record<stri
   return found
 }
 
-it('every JSON example of openapi.json fits its type, and the code in docs/api.md compiles', () => {
+it('every JSON example of openapi.json fits its type, and the code in docs/how-to/clients.md compiles', () => {
   const shown = examples()
   expect(shown.length).toBeGreaterThan(70)
   const theme = "components['schemas']['Theme']"
@@ -73,8 +73,7 @@ it('every JSON example of openapi.json fits its type, and the code in docs/api.m
     ...shown,
     ...wrong,
   ]
-  const [, section = ''] = readProjectFile('docs/api.md').split('\n## A client in TypeScript\n')
-  const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(section) ?? []
+  const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(readProjectFile('docs/how-to/clients.md')) ?? []
   expect(code).toContain("'giving-iati/client'")
   const found = linesWithErrors({
     'examples.ts': lines.join('\n'),

@@ -12,9 +12,8 @@ import { type Variable, variables } from '../../../src/platform/config/variables
 import { projectRoot } from '../../support/how-to.js'
 import { readFirstTable, readProjectFile } from '../../support/markdown-table.js'
 
-const document = readProjectFile('docs/security.md')
-const section = document.split('\n## OWASP ASVS 5.0\n')[1] ?? ''
-const [mapped = '', exceptions = '', inapplicable = ''] = section.split('\n### ')
+const document = readProjectFile('docs/reference/secrets.md')
+const [mapped = '', exceptions = '', inapplicable = ''] = readProjectFile('docs/reference/asvs.md').split('\n## ')
 
 /** The level of each requirement of OWASP ASVS 5.0.0 by section: the third digit of 2.1 is the level of 2.1.3. */
 const levels = {
@@ -61,7 +60,7 @@ function requirementsIn(name: string): readonly Omit<Requirement, 'last'>[] {
   return wanted.slice(index(first), index(last) + 1)
 }
 
-describe('OWASP ASVS 5.0 in docs/security.md', () => {
+describe('docs/reference/asvs.md', () => {
   const [met, open] = [requirementsOf(mapped), requirementsOf(exceptions)]
   const names = [...inapplicable.matchAll(/^\| (\d[^|]*) \|/gm)].flatMap(([, list = '']) => list.split(', '))
   const absent = names.flatMap(requirementsIn)
@@ -127,8 +126,8 @@ it('the sources call no shell and evaluate no text', () => {
   ])
 })
 
-it('the sources use the cryptography that docs/security.md lists, and no other', () => {
-  const [table = ''] = document.split('\n### Cryptography\n').slice(1)
+it('the sources use the cryptography that docs/reference/secrets.md lists, and no other', () => {
+  const [table = ''] = document.split('\n## Cryptography\n').slice(1)
   const listed = [...table.matchAll(/^\| `([\w-]+)`/gm)].map(([, name]) => name)
   const used = sources.flatMap(({ text }) =>
     [
@@ -194,13 +193,13 @@ it('the API asks nothing about a person but e-mail and password', () => {
   ])
 })
 
-it('docs/api.md lists the words of this service that make a password easy to guess', () => {
-  const [, listed = ''] = /words of this service \(([^)]+)\)/.exec(readProjectFile('docs/api.md')) ?? []
+it('docs/reference/accounts.md lists the words of this service that make a password easy to guess', () => {
+  const [, listed = ''] = /words of this service \(([^)]+)\)/.exec(readProjectFile('docs/reference/accounts.md')) ?? []
   expect(listed.split(/,\s+/)).toEqual(serviceWords)
 })
 
-it('docs/api.md has the limits of sign-ins', () => {
-  const [, text = ''] = readProjectFile('docs/api.md').split('\n### Failed sign-ins\n')
+it('docs/reference/accounts.md has the limits of sign-ins', () => {
+  const [, text = ''] = readProjectFile('docs/reference/accounts.md').split('\n## Failed sign-ins\n')
   const row = (whom: string, { free, longestSeconds }: Allowance) => {
     const minutes = longestSeconds / 60
     return [whom, String(free), `${minutes} minute${minutes === 1 ? '' : 's'}`]
@@ -212,14 +211,14 @@ it('docs/api.md has the limits of sign-ins', () => {
   ])
 })
 
-describe('docs/security.md', () => {
+describe('docs/reference/secrets.md', () => {
   it('has each table of the database in one class of data', () => {
     const [, text = ''] = document.split('\n## Classes of data\n')
     const listed = [...(text.split('\n## ')[0] ?? '').matchAll(/`([a-z_]+)`/g)]
     const tables = [...readProjectFile('test/support/schema/schema.sql').matchAll(/^create table (\w+) \(/gm)]
     expect(
       listed.map(([, name]) => name).sort(),
-      'docs/security.md, "Classes of data": name each table in the class that protects it',
+      'docs/reference/secrets.md, "Classes of data": name each table in the class that protects it',
     ).toEqual(tables.map(([, name]) => name).sort())
   })
 

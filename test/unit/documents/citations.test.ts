@@ -5,7 +5,7 @@ import { readProjectFile } from '../../support/markdown-table.js'
 const documents: Readonly<Record<string, string>> = {
   wire: 'docs/contract/wire.md',
   iati: 'docs/contract/iati.md',
-  architecture: 'docs/architecture.md',
+  architecture: 'docs/explanation/architecture.md',
 }
 const citation = /\b(wire|iati|architecture)\.md (\d+(?:\.\d+)?(?:, \d+(?:\.\d+)?)*)/g
 

@@ -52,8 +52,8 @@ function packagesByRule(room: string): string[] {
     .sort()
 }
 
-describe('the table of rooms in docs/architecture.md', () => {
-  const rows = tableOf('docs/architecture.md', '## 4. The rooms').map(
+describe('the table of rooms in docs/explanation/architecture.md', () => {
+  const rows = tableOf('docs/explanation/architecture.md', '## 4. The rooms').map(
     ([room = '', question, folders, imports, packages]) => ({
       room: marked(room)[0] ?? '',
       question,

@@ -17,7 +17,7 @@ const named: Readonly<Record<string, string>> = {
   indicator_title_narrative: '../title/narrative',
 }
 
-it('has columns that are named after elements and attributes, as docs/data.md says', () => {
+it('has columns that are named after elements and attributes, as docs/reference/data.md says', () => {
   for (const { name: table, columns } of tables) {
     for (const { name, path, codeList } of columns) {
       if (named[name] !== undefined) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { errorKinds, ServiceError, toServiceError } from '../../../src/kernel/errors.js'
 import { readFirstTable, readProjectFile } from '../../support/markdown-table.js'
 
-describe('docs/errors.md', () => {
+describe('docs/reference/errors.md', () => {
   it('lists the codes of the error catalogue, in its order, and nothing else', () => {
     const expected = Object.entries(errorKinds).map(([code, entry]) => [
       code,
@@ -12,8 +12,8 @@ describe('docs/errors.md', () => {
       entry.meaning,
     ])
     expect(
-      readFirstTable(readProjectFile('docs/errors.md')),
-      'write docs/errors.md again from src/kernel/errors.ts',
+      readFirstTable(readProjectFile('docs/reference/errors.md')),
+      'write docs/reference/errors.md again from src/kernel/errors.ts',
     ).toEqual(expected)
   })
 })

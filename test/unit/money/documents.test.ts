@@ -5,10 +5,10 @@ import { sandboxNonces, scenarioOf } from '../../../src/money/gateways/sandbox/s
 import { stripeCodes } from '../../../src/money/gateways/stripe/stripe-declines.js'
 import { readFirstTable, readProjectFile } from '../../support/markdown-table.js'
 
-const text = readProjectFile('docs/payments.md')
+const text = readProjectFile('docs/reference/payments.md')
 const tableAfter = (heading: string) => readFirstTable(text.slice(text.indexOf(`\n## ${heading}\n`)))
 
-describe('docs/payments.md', () => {
+describe('docs/reference/payments.md', () => {
   it('lists the nonces of the sandbox, and nothing else', () => {
     const expected = Object.entries(sandboxNonces).map(([nonce, { meaning }]) => [nonce, meaning])
     expect(

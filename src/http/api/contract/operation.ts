@@ -22,7 +22,7 @@ export type DescribedAnswer = {
 
 /**
  * The description of an operation, which stands at its route (`config.operations`): the document served at
- * `/api/openapi.json`, the committed `openapi.json`, the types of the client and the tables of docs/api.md are made of it.
+ * `/api/openapi.json`, the committed `openapi.json`, the types of the client and the tables of docs/reference/api.md are made of it.
  */
 export type Operation = {
   /** Name of the operation in clients that are generated. */

@@ -7,7 +7,7 @@ export type Report = (element: Element, detail: string, attribute?: string) => v
 
 /** One rule beyond the schema: its notice and the function that looks for violations. */
 export type Rule = DocumentedNotice & {
-  /** Stable; `docs/notices.md` lists it. */
+  /** Stable; `docs/reference/notices.md` lists it. */
   readonly code: string
   readonly check: (record: RecordView, report: Report) => void
 }

@@ -1,6 +1,6 @@
 /**
  * Numbers of the API for payments that Braintree's gateway rejected, which have a reason in place of a code;
- * `docs/payments.md` lists the same ones (a test compares).
+ * `docs/reference/payments.md` lists the same ones (a test compares).
  */
 export const rejectionCodes: Readonly<Record<string, number>> = {
   application_incomplete: 2015,
@@ -16,7 +16,7 @@ export const rejectionCodes: Readonly<Record<string, number>> = {
 
 /**
  * Numbers of the API for nonces and saved tokens that Braintree does not take, by its validation code;
- * `docs/payments.md` lists the same ones (a test compares).
+ * `docs/reference/payments.md` lists the same ones (a test compares).
  */
 export const methodCodes: Readonly<Record<string, number>> = {
   91517: 2024,

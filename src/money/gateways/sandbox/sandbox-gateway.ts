@@ -16,7 +16,7 @@ import { type Charge, type ChargeOutcome, type Gateway, GatewayRefusal } from '.
 import { scenarioOf, slowMs } from './sandbox-scenarios.js'
 
 /**
- * A gateway without a network: the nonce and the amount alone decide what happens (docs/payments.md). Its charges are in
+ * A gateway without a network: the nonce and the amount alone decide what happens (docs/reference/payments.md). Its charges are in
  * its own tables, which only this file's functions and `giving books check` read.
  */
 export function createSandboxGateway({ store, clock }: { readonly store: Store; readonly clock: Clock }): Gateway {

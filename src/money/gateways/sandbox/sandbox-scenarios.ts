@@ -14,7 +14,7 @@ type Documented = { readonly scenario: Scenario; readonly meaning: string }
 export const slowMs = 1500
 
 /**
- * The documented nonces (they serve as saved tokens too); `docs/payments.md` lists the same ones (a test compares).
+ * The documented nonces (they serve as saved tokens too); `docs/reference/payments.md` lists the same ones (a test compares).
  * The names are those of the processor's own test nonces where it has one.
  */
 export const sandboxNonces: Readonly<Record<string, Documented>> = {

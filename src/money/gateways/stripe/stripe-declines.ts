@@ -1,6 +1,6 @@
 /**
  * Numbers of the API for payments that Stripe declined, by its decline code, else by its error code; any other is 2038.
- * `docs/payments.md` lists the same ones (a test compares).
+ * `docs/reference/payments.md` lists the same ones (a test compares).
  */
 export const stripeCodes: Readonly<Record<string, number>> = {
   authentication_required: 2099,

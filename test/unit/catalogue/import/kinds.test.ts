@@ -71,8 +71,8 @@ describe.each(kinds.map((kind: Kind) => [kind.name, kind] as const))('%s', (_nam
   })
 })
 
-it('docs/import.md is what the kinds declare', () => {
-  expect(readProjectFile('docs/import.md'), 'the kinds changed: run `npm run docs:import` and commit').toBe(
+it('docs/reference/import.md is what the kinds declare', () => {
+  expect(readProjectFile('docs/reference/import.md'), 'the kinds changed: run `npm run docs:import` and commit').toBe(
     importDocument(),
   )
 })

@@ -24,11 +24,11 @@ const rows = [
   ),
 ]
 
-it('docs/notices.md lists every notice of mapping and validation, in their order, and nothing else', () => {
+it('docs/reference/notices.md lists every notice of mapping and validation, in their order, and nothing else', () => {
   const table = rows.map(([code, ...cells]) => `| \`${code}\` | ${cells.join(' | ')} |`).join('\n')
   expect(
-    readFirstTable(readProjectFile('docs/notices.md')),
-    `docs/notices.md must have these rows:\n${table}\n`,
+    readFirstTable(readProjectFile('docs/reference/notices.md')),
+    `docs/reference/notices.md must have these rows:\n${table}\n`,
   ).toEqual(rows)
 })
 

@@ -22,7 +22,7 @@ describe('.env.example', () => {
   })
 })
 
-describe('docs/configuration.md', () => {
+describe('docs/reference/configuration.md', () => {
   it('lists the variables with their defaults and meanings, and nothing else', () => {
     const expected = definitions.map(([name, { meaning, fallback, secret }]) => [
       name,
@@ -30,8 +30,8 @@ describe('docs/configuration.md', () => {
       secret ? `${meaning} *Secret.*` : meaning,
     ])
     expect(
-      readFirstTable(readProjectFile('docs/configuration.md')),
-      'write docs/configuration.md again from src/platform/config/variables.ts',
+      readFirstTable(readProjectFile('docs/reference/configuration.md')),
+      'write docs/reference/configuration.md again from src/platform/config/variables.ts',
     ).toEqual(expected)
   })
 })
