@@ -25,6 +25,14 @@ it('the README is a first page: short, with the two commands that need nothing e
   expect(readme).toMatch(/^npm ci && npm start .*\nnpm ci && npm test /m)
 })
 
+it('docs/index.md lists every page but the decisions', () => {
+  const listed = [...readProjectFile('docs/index.md').matchAll(/\]\((?!\.\.)([^)]+)\)/g)].map(
+    ([, page = '']) => `docs/${page}`,
+  )
+  const pages = documents.filter((document) => /^docs\/(?!adr\/|index\.md)/.test(document))
+  expect([...new Set(listed)].filter((page) => !page.startsWith('docs/adr/')).sort()).toEqual(pages.sort())
+})
+
 it('decisions have numbers of their own, in their names and titles', () => {
   const decisions = documents.filter((document) => document.startsWith(path.join('docs', 'adr')))
   const numbers = decisions.map((document) => Number(path.basename(document).slice(0, 4))).sort((a, b) => a - b)
