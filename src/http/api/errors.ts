@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, errorKinds, type FieldProblem, problemText, ServiceError } from '../../kernel/errors.js'
 import type { Log } from '../../platform/observability/log.js'
+import { endAfterAnswers } from './answer-in-order.js'
 import { exposedHeaders, setVary } from './cors.js'
 import { addLogFields } from './log-fields.js'
 import { mediaTypes, responseFormat } from './negotiation.js'
@@ -37,13 +38,14 @@ export function sendFrameworkError(error: FastifyError, request: FastifyRequest,
   return sendError(error, request, reply)
 }
 
-/** Answers a request that is not valid HTTP, on the socket, in XML. */
+/** Answers a request that is not valid HTTP, on the socket, in XML; answers to requests before it are finished first. */
 export function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket, log: Log): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
   log.info({ code: error.code }, 'broken HTTP request')
+  if (endAfterAnswers(socket)) return
   const body = errorDocument('xml', { status: 400, errors: [{ message: brokenHttpMessage(error.code) }] })
   const head = [
     'HTTP/1.1 400 Bad Request',

@@ -81,12 +81,37 @@ describe.skipIf(missing)('an API process that may open 256 files', async () => {
     for (const socket of idle) socket.destroy()
   })
 
+  it('leaves most places to others, whatever one network opens', async () => {
+    const idle = Array.from({ length: 200 }, (_, index) => open(`127.0.50.${1 + index}`))
+    await Promise.all(idle.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])))
+    await expect.poll(() => idle.filter((socket) => !socket.destroyed)).toHaveLength(40)
+    expect(await statusFrom('127.0.0.3', '/healthz')).toBe(200)
+    for (const socket of idle) socket.destroy()
+  })
+
   it('closes connections that never sent anything when many addresses have opened all that there may be', async () => {
-    const idle = Array.from({ length: 300 }, (_, index) => open(`127.0.1.${1 + (index % 30)}`))
+    const idle = Array.from({ length: 300 }, (_, index) => open(`127.0.${10 + (index % 30)}.1`))
     await Promise.all(idle.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])))
     await vi.waitFor(async () => expect(await statusFrom('127.0.0.3', '/healthz')).toBe(200), { timeout: 15_000 })
     for (const socket of idle) socket.destroy()
   }, 30_000)
+
+  it('answers others while addresses of many networks send one byte a connection, and connect again', async () => {
+    let attacking = true
+    const attack = (localAddress: string) => {
+      const socket = open(localAddress)
+      socket.once('connect', () => socket.write('G'))
+      socket.once('close', () => attacking && setImmediate(attack, localAddress))
+    }
+    for (let index = 0; index < 320; index++) attack(`127.0.${10 + (index % 16)}.1`)
+    const answers: unknown[] = []
+    for (let count = 0; count < 50; count++) {
+      answers.push(await statusFrom('127.0.0.3', '/healthz').catch((error: Error) => error.message))
+    }
+    attacking = false
+    for (const socket of sockets) socket.destroy()
+    expect(answers.filter((answer) => answer !== 200)).toEqual([])
+  }, 60_000)
 
   it('opens a file once for all who read it, and for those who send requests ahead when their turn has come', async () => {
     const readers = Array.from({ length: 10 }, () => open('127.0.0.4'))

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { recordGrant } from '../../../../src/accounts/sql/account-administration.js'
 import { findDonor } from '../../../../src/money/donors/find-donor.js'
 import { eraseDonor } from '../../../../src/money/sql/donors.js'
-import { type TestApi, testApi, testUser } from '../../../support/api.js'
+import { listen, type TestApi, testApi, testUser } from '../../../support/api.js'
 import { testDatabase } from '../../../support/database.js'
 import {
   donationFields,
@@ -21,6 +23,7 @@ describe('the donation operations', async () => {
   const { store } = await testDatabase()
   let api: TestApi
   let token = ''
+  let base = ''
 
   beforeAll(async () => {
     api = await testApi(store)
@@ -28,6 +31,7 @@ describe('the donation operations', async () => {
     const { rows } = await store.db.query<{ id: number }>('select id from account where email = $1', [testUser.email])
     await recordGrant(store.db, rows[0]?.id ?? 0, 'donations', api.now)
     token = await issueToken()
+    base = await listen(api.app)
   })
 
   const issueToken = async () => {
@@ -46,6 +50,17 @@ describe('the donation operations', async () => {
     })
   const donate = (changes: Record<string, unknown> = {}, payment: Record<string, unknown> = {}) =>
     post(v2, JSON.stringify({ donation: donationFields(changes, payment) }), 'application/json')
+  /** What a client sees that sends these bytes after a donation, on a connection of its own. */
+  const donateRaw = async (changes: Record<string, unknown>, connection: 'close' | 'keep-alive', after: string) => {
+    const { hostname, port } = new URL(base)
+    const payload = JSON.stringify({ donation: donationFields(changes, {}) })
+    const socket = connect(Number(port), hostname)
+    socket.write(
+      `POST ${v2}?api_key=${api.apiKey}&api_token=${token} HTTP/1.1\r\nHost: x\r\nConnection: ${connection}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(payload)}\r\n\r\n${payload}${after}`,
+    )
+    return await text(socket)
+  }
   const donations = async () =>
     (await store.db.query<{ n: number }>('select count(*) as n from donation')).rows[0]?.n ?? 0
 
@@ -371,5 +386,17 @@ describe('the donation operations', async () => {
   it('are POST only', async () => {
     const answer = await api.app.inject(`${v2}?api_key=${api.apiKey}&api_token=${token}`)
     expect(answer.statusCode).toBe(404)
+  })
+
+  it.each([
+    ['a byte after "Connection: close"', 'close', 'x'],
+    ['bytes that are no HTTP on a kept connection', 'keep-alive', 'nonsense\r\n\r\n'],
+    ['headers that are too large', 'keep-alive', `GET / HTTP/1.1\r\nX: ${'y'.repeat(20_000)}`],
+  ] as const)('say what became of the donation when %s follow it', async (_what, connection, after) => {
+    const before = await donations()
+    const answer = await donateRaw({ transactionId: randomUUID() }, connection, after)
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*"receiptNumber":"R[^]*\}$/)
+    expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1)
+    expect(await donations()).toBe(before + 1)
   })
 })

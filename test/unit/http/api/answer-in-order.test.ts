@@ -3,13 +3,16 @@ import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
-import { answerInOrder } from '../../../../src/http/api/answer-in-order.js'
+import { answerInOrder, endAfterAnswers } from '../../../../src/http/api/answer-in-order.js'
 
 /** A server that answers when the test says so. */
 async function serving(most: number) {
   const asked: { url: string; response: ServerResponse }[] = []
   const handler = answerInOrder((request, response) => void asked.push({ url: request.url ?? '', response }), most)
   const server = createServer(handler).listen(0, '127.0.0.1')
+  server.on('clientError', (_error, socket) => {
+    if (!endAfterAnswers(socket as Socket)) socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')
+  })
   await once(server, 'listening')
   onTestFinished(() => void server.close())
   const send = (paths: readonly string[]): Socket => {
@@ -62,4 +65,18 @@ it('hands nothing over of a connection that has closed', async () => {
   await closed
   await new Promise(setImmediate)
   expect(urls()).toEqual(['/1'])
+})
+
+it('answers the requests before what is not HTTP, and ends the connection then', async () => {
+  const { asked, send, urls } = await serving(10)
+  const socket = send(['/1', '/2'])
+  socket.write('POST /3 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nnonsense')
+  for (const count of [1, 2]) {
+    await expect.poll(() => asked).toHaveLength(count)
+    asked[count - 1]?.response.end(`answer ${count}`)
+  }
+  expect((await text(socket)).match(/answer \d|HTTP\/1\.1 \d+/g)).toEqual([
+    ...['HTTP/1.1 200', 'answer 1', 'HTTP/1.1 200', 'answer 2'],
+  ])
+  expect(urls()).toEqual(['/1', '/2'])
 })
