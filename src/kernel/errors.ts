@@ -220,7 +220,7 @@ export const errorKinds = {
     public: false,
   },
   'standard-unavailable': {
-    meaning: 'The official IATI files cannot be downloaded, or what came is not them; those that were there stay.',
+    meaning: 'The official IATI files cannot be downloaded, or the download is invalid; the existing files are kept.',
     status: 503,
     remedy: 'retry',
     public: false,

@@ -6,7 +6,7 @@ export const auditActions = {
   'account-disabled': 'an account was disabled; its tokens ended',
   'account-enabled': 'a disabled account was enabled',
   'password-changed':
-    'an account got a new password; its tokens ended, and so many keys (`revokedKeys`) where that was asked',
+    'an account got a new password; its tokens ended, and its keys if asked for (`revokedKeys`: how many)',
   'reset-code-issued': 'the operator made a code for a new password',
   'invitation-issued': 'the operator invited somebody to make an account',
   'token-timeout-changed': 'new tokens of an account live longer or shorter',

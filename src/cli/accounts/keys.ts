@@ -34,7 +34,7 @@ export function registerKeys(program: Command, { action, storeAction, readSecret
     .command('create')
     .description('make a key for SIGNING_KEY_FILE; prints the public key that giving verify --key asks for')
     .requiredOption('--file <file>', 'where the private key is written; refused when it is there')
-    .option('--replace <file>', 'the key so far, which vouches for the new one')
+    .option('--replace <file>', 'the current private key, which signs the new one')
     .option(...jsonOption)
     .action(
       action((output, { file, replace }: { file: string; replace?: string }) => createSigning(file, replace, output)),

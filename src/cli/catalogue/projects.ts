@@ -37,7 +37,7 @@ export function registerProjects(program: Command, { storeAction }: CommandLine)
     .action(storeAction([], show))
   projects
     .command('set')
-    .description('decide on the state of a project; records of imports and syncs do not change it from then on')
+    .description('override the state of a project; imports and syncs no longer change it')
     .argument('<id>', 'its number', wholeNumber)
     .addOption(
       new Option('--state <state>', 'stated: its records decide again')

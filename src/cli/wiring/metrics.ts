@@ -62,6 +62,6 @@ export function openMetrics(runtime: Runtime, name?: string): Metrics {
     live,
     freeDisk,
     ...(name !== undefined && { process: name }),
-    onError: (err, source) => log.warn({ err, source }, 'some metrics cannot be looked up'),
+    onError: (err, source) => log.warn({ err, source }, 'cannot read some metrics'),
   })
 }

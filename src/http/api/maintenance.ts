@@ -23,7 +23,7 @@ export function closeForMaintenance(app: FastifyInstance, { store, clock, log }:
       until = await findMaintenance(store.db)
       reachable = true
     } catch (err) {
-      if (reachable) log.warn({ err }, 'whether there is maintenance cannot be looked up')
+      if (reachable) log.warn({ err }, 'cannot read the maintenance state')
       reachable = false
     } finally {
       looking = undefined

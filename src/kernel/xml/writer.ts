@@ -55,7 +55,7 @@ const mostNames = 2_000
 const tagsByName = new Map<string, Tags>()
 const attributeStarts = new Map<string, string>()
 
-// Stryker disable all: what a test finds stored was made by another test, and a text is the same stored or made anew.
+// Stryker disable all: cache state leaks between mutants, and a text is the same from the cache or made anew.
 function tagsOf(name: string): Tags {
   const known = tagsByName.get(name)
   if (known) return known

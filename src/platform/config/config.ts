@@ -133,7 +133,7 @@ export type Config = {
   readonly websubHub: string | undefined
   /** How receipts and codes of accounts are mailed; undefined: they are not. */
   readonly mail: { readonly from: string; readonly templatesDir: string | undefined } | undefined
-  /** Who is told what needs a person; undefined: nobody. */
+  /** The alert recipient; undefined: nobody. */
   readonly alerts: { readonly webhookUrl: string | undefined; readonly mailTo: string | undefined } | undefined
   /** Where the console listens; without a port at 8081 or, where that is taken, at a free one. */
   readonly ops: { readonly host: string; readonly port: number | undefined }

@@ -465,7 +465,7 @@ export const variables = {
     true,
   ),
   ALERT_MAIL_TO: variable(
-    'E-mail address that is told what needs a person; needs SMTP_URL; unset: none.',
+    'E-mail address of the alert recipient; needs SMTP_URL; unset: none.',
     undefined,
     text('an e-mail address', /^[^\s<>@,]+@[^\s<>@,]+$/),
   ),

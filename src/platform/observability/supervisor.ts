@@ -11,7 +11,7 @@ export function reportToSystemd(environment: Environment, signal: AbortSignal, l
   if (!environment.NOTIFY_SOCKET) return
   const notify = (...message: readonly string[]) =>
     execFile('systemd-notify', message, { env: environment }, (error) => {
-      if (error) log.warn({ err: error }, 'systemd cannot be told how the service is')
+      if (error) log.warn({ err: error }, 'systemd-notify failed')
     })
   notify('--ready')
   const watchdogMs = Number(environment.WATCHDOG_USEC ?? 0) / 1000
