@@ -311,7 +311,7 @@ async function within<T>(ms: number, work: Promise<T>, closed?: AbortSignal): Pr
   }
 }
 
-/** An error of the queue's connection as `queue-unavailable`; errors with a code of the catalogue are kept. */
+/** An error of the queue's connection as `queue-unavailable`; errors that have a code are kept. */
 function toQueueError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
   const reason = error instanceof Error ? error.message || error.name : String(error)

@@ -48,7 +48,7 @@ export function isReportArchive(path: string): boolean {
   return path.startsWith('/feeds/reports/archive-')
 }
 
-/** Below it is what the links of demo data lead to. */
+/** Links of demo data lead to pages below this path. */
 export const demoPath = '/demo'
 
 export const projectFeedIndexPath = '/feeds/projects/index.json'
@@ -57,10 +57,10 @@ export const themeListPaths = { xml: '/themes.xml', json: '/themes.json' } as co
 
 export const manifestPath = '/feeds/manifest.json'
 
-/** What stays known of every release, each record linked to the one before. */
+/** A record of every release ever made, each linked to the one before. */
 export const releaseChainPath = '/feeds/releases.json'
 
-/** The publisher's word that the live release is up to date. */
+/** The publisher's signed statement that the live release is up to date. */
 export const checkedPath = '/feeds/checked.json'
 
 /** The live release and the last runs. */

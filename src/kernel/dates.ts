@@ -7,7 +7,7 @@ export type IsoDate = string & { readonly [isoDateBrand]: true }
 /** An instant in UTC with second precision, `YYYY-MM-DDTHH:MM:SSZ` (xsd:dateTime). */
 export type IsoInstant = string & { readonly [isoInstantBrand]: true }
 
-/** The only source of "now"; injected, so that tests and re-runs decide what time it is. */
+/** The only source of "now"; injected, so that tests and repeated runs set the time. */
 export type Clock = () => Date
 
 const datePattern = /^\d{4}-\d{2}-\d{2}$/

@@ -12,7 +12,7 @@ type ErrorEntry = {
 }
 
 /**
- * The one catalogue of failures. Codes never change; `docs/reference/errors.md` lists the same codes (a test compares). Bad project
+ * The one table of failures. Codes never change; `docs/reference/errors.md` lists the same codes (a test compares). Bad project
  * data is not here: that is a notice.
  */
 export const errorKinds = {
@@ -342,7 +342,7 @@ export type FieldProblem = {
   readonly missing?: boolean
 }
 
-/** A failure with a code of the catalogue and one clear sentence; `details` never hold secrets or personal data. */
+/** A failure with a code of `errorKinds` and one clear sentence; `details` never hold secrets or personal data. */
 export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly problems: readonly FieldProblem[]

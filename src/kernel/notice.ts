@@ -3,7 +3,7 @@ export type Severity = 'error' | 'warning' | 'info'
 
 /** One finding about data: a value, never thrown. */
 export type Notice = {
-  /** A stable code of the notice catalogue. */
+  /** A stable code, listed in `docs/reference/notices.md`. */
   readonly code: string
   readonly severity: Severity
   /** What it is about: an iati-identifier, a record's id, a file. */

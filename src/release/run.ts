@@ -21,7 +21,7 @@ import type { Publication } from './publication.js'
 /** What the work on publications needs. */
 export type PublicationRunDeps = RunDeps & {
   readonly publication: Publication
-  /** Hears how many seconds a stage of a publication took that ended in this process. */
+  /** Called with the seconds that a stage of a publication took, by the process in which it ended. */
   readonly onStageSeconds?: (stage: string, seconds: number) => void
 }
 

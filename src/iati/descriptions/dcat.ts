@@ -29,7 +29,7 @@ const classes: Readonly<Record<string, string>> = {
   'foaf:homepage': 'foaf:Document',
 }
 
-/** States the class of what the catalogue links to: the shapes of DCAT-AP ask for it, and know nothing of other documents. */
+/** States the class of every linked resource: the shapes of DCAT-AP require it in this document. */
 function* withTypesOfOthers(nodes: Iterable<RdfNode>): Generator<RdfNode> {
   const types = new Map<string, string>()
   for (const node of nodes) {

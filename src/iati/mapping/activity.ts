@@ -73,7 +73,7 @@ export function toActivity(
       'default-currency': config.currency,
       humanitarian: humanitarian ? '1' : '0',
       hierarchy: '1',
-      // BudgetNotProvided 3: rapid onset emergency, which is answered before anyone has set a goal.
+      // BudgetNotProvided 3: a rapid onset emergency is answered before anyone sets a goal.
       ...(humanitarian && !hasGoal(graph, config.currency) && { 'budget-not-provided': '3' }),
     },
     [

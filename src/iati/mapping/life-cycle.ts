@@ -20,7 +20,7 @@ export type LifeCycle = {
   readonly plannedEnd?: IsoDate
 }
 
-/** What a derived start is the day of: something that happened to the project, or only to its record. */
+/** The event whose day is the derived start: one of the project, or only of its record. */
 type StartSource = 'event' | 'record'
 
 // A later deadline is a placeholder for "no end", such as 9999-12-31.

@@ -9,6 +9,6 @@ export type MappingConfig = {
   readonly language: string
   /** Public address of this service, without trailing slash. */
   readonly baseUrl: string
-  /** Under which everything is published; stated in the descriptions of a release. */
+  /** The licence of everything published; stated in the descriptions of a release. */
   readonly licence?: LicenceId
 }

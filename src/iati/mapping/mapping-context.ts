@@ -6,7 +6,7 @@ import { type MappingNoticeCode, mappingNotices } from './notices.js'
 /** An organisation as IATI refers to it: at least one of `ref` and `name` is present (rule 6.10.1). */
 export type Party = { readonly ref?: string; readonly type?: string; readonly name?: string }
 
-/** What every element function may read besides the project, and where it reports what it finds. */
+/** What every element function may read besides the project; it also takes their notices. */
 export class MappingContext {
   readonly config: MappingConfig
   /** The UTC day of the run: "today" for every rule about time. */

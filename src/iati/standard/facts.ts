@@ -21,7 +21,7 @@ export type SimpleType = (typeof simpleTypes)[number]
  */
 export type ContentFact = 'elements' | 'any' | SimpleType
 
-/** Name, least, most (`null`: unbounded) and type of a child; `*` stands for elements of a foreign namespace. */
+/** Name, minOccurs, maxOccurs (`null`: unbounded) and type of a child; `*` stands for elements of a foreign namespace. */
 export type ChildFact = readonly [name: string, least: number, most: number | null, type: number]
 
 /** Name, type and whether it is required. */

@@ -12,7 +12,7 @@ import {
   textColumn,
 } from './columns.js'
 
-/** A table of what the activities say: a row for each element at a path. */
+/** A table of the activities' data: a row for each element at a path. */
 export type Table = {
   readonly name: string
   readonly title: string

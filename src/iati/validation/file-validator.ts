@@ -19,7 +19,7 @@ export type FileValidator = {
   oversize(element: Element, reason: string): void
   /** Reports character data between the records. */
   strayText(line: number): void
-  /** From here on, reports prefixes that are not declared. Records before had none. */
+  /** Starts reporting undeclared prefixes; earlier records had none. */
   expectUnboundPrefixes(): void
   /** Does the checks that need the whole file; returns the number of records. */
   finish(): number

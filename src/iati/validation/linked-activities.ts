@@ -3,7 +3,7 @@ import type { Element } from '../../kernel/xml/element.js'
 import { detached } from './detached.js'
 import { findingsAbout, quoted } from './findings.js'
 
-/** Collects the activities that records refer to, until the end of the file tells which of them it holds. */
+/** Collects the activities that records refer to; the end of the file shows which of them it lacks. */
 export type LinkedActivities = {
   /** Notes what an activity refers to; `isKnown` tells what the file has held so far. */
   note(activity: Element): void
@@ -17,7 +17,7 @@ const mostKept = 10_000
 /**
  * The official advisories 1000.0.1 to 1000.0.6 about `participating-org/@activity-id`, `provider-activity-id` and
  * `receiver-activity-id` of transactions and planned disbursements, and `related-activity/@ref`. Each missing activity
- * is told once, where it is first named. The official tool asks the Datastore as well, which is not asked here.
+ * is reported once, where it is first named. The official tool also asks the Datastore; this one does not.
  */
 export function collectLinkedActivities(
   entry: { readonly code: string; readonly severity: Severity },

@@ -20,7 +20,7 @@ const batchRecords = 100
 // Larger batches leave the young generation of the heap before they are freed, and libxml2 keeps the memory of its
 // largest one: 280 MB at 1,000,000.
 const batchBytes = 100_000
-// What may wait for a schema that is slower than the other checks, or has not started yet.
+// The most that may wait for the schema, which may be slower than the other checks or still be starting.
 const mostWaiting = { bytes: 6_000_000, notices: 10_000 }
 
 type Asked = {
@@ -33,8 +33,8 @@ type Asked = {
 }
 
 /**
- * The notices of each batch come when the next batch is full, whatever time the schema takes; each gets its record's
- * identifier and line.
+ * The notices of a batch come when the next batch is full, however long the schema takes. Each gets the identifier and line
+ * of its record.
  */
 export function createSchemaBatches(
   xsd: Pick<SchemaCheck, 'validate'>,

@@ -8,13 +8,13 @@ const starts = [
   { start: Buffer.from('<![CDATA['), end: Buffer.from(']]>'), what: 'a CDATA section' },
   { start: Buffer.from('<!--'), end: Buffer.from('-->'), what: 'a comment' },
 ] as const
-// Enough to see a start, an end or a tag that two chunks share.
+// Enough to find a start, an end or a tag across two chunks.
 const overlap = 32
 const newline = 10
 const exclamationMark = 33
 const tag = /<\/?iati-(?:activity|organisation)\b/
 
-/** The first start from `at` on; one byte that is rare is found several times as fast as two words. */
+/** The first start from `at` on; searching for one rare byte is several times as fast as for two words. */
 function nextStart(text: Buffer, at: number): { kind: (typeof starts)[number]; index: number } | undefined {
   for (let mark = text.indexOf(exclamationMark, at); mark >= 0; mark = text.indexOf(exclamationMark, mark + 1)) {
     const index = mark - 1

@@ -19,10 +19,10 @@ export type SchemaReply =
 
 type Waiter = { resolve(notices: Notice[][]): void; reject(error: unknown): void }
 
-// Beside this file and of its kind: sources run as they are too.
+// `.ts` when the sources run directly, else `.js`.
 const ownProgram = new URL(`./xsd-thread${extname(import.meta.url)}`, import.meta.url)
 
-// It makes little but what it is given.
+// The thread allocates little beside its messages.
 const resourceLimits = { maxYoungGenerationSizeMb: 8 }
 
 /**

@@ -10,7 +10,7 @@ if (!port) throw new Error('this program is a thread of another')
 const say = (reply: SchemaReply) => port.postMessage(reply)
 
 const opening = createXsdValidator(workerData as string)
-// What is wrong with the schemas is the answer to each question.
+// When the schemas cannot be used, every question is answered with the reason.
 opening.catch(() => undefined)
 port.on('message', async ({ block, lengths, kind, namespaces }: SchemaRequest) => {
   try {

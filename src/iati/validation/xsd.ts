@@ -86,7 +86,7 @@ export async function createXsdValidator(directory: string): Promise<XsdValidato
       )
     files[name] = text
   })
-  // Loaded here, since a process that asks the schema in a thread does not need it.
+  // Loaded on use: a process that runs the schema in a thread does not need it.
   const libxml = await import('libxml2-wasm')
   const schemas = loadSchemas(libxml, files, directory)
   const version = createHash('sha256')
@@ -188,14 +188,14 @@ function validateBatch(
   } catch (error) {
     if (!(error instanceof XmlLibError)) throw error
     if (records.length === 1) return [toNotices(error, kind)]
-    // Rare: only now is it worth knowing which record is at fault.
+    // Rare, so only now is the record at fault looked for.
     return records.flatMap((record) => validateBatch(libxml, schema, [record], kind, namespaces))
   } finally {
     document?.dispose()
   }
 }
 
-// More says nothing new about one record.
+// Further notices add nothing about one record.
 const mostNotices = 20
 
 function toNotices(error: XmlLibError, kind: RecordKind): Notice[] {

@@ -19,7 +19,7 @@ export type FileEnvelope = { readonly head: string; readonly tail: string; reado
 // written together.
 const maxSent = 4
 
-/** `together`: how many files are written at the same time; memory does not grow with it as it would without. */
+/** `together`: how many files are written at the same time; they share the pieces, so that memory grows less. */
 type WriterOptions = { readonly pool: PiecePool; readonly envelope: FileEnvelope; readonly together?: number }
 
 /**

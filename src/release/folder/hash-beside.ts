@@ -7,14 +7,14 @@ import { hashSpans, type SpansHash, type SpansOrder } from './hash-spans.js'
 // Hashing fewer bytes takes no longer than starting a thread.
 const fewBytes = 64_000_000
 
-// Beside this file and of its kind: sources run as they are too.
+// `.ts` when the sources run directly, else `.js`.
 const ownProgram = new URL(`./hash-thread${extname(import.meta.url)}`, import.meta.url)
 
-// It makes little but what it reads into.
+// The thread allocates little beside its read buffer.
 const resourceLimits = { maxYoungGenerationSizeMb: 1 }
 
 /**
- * Hashes spans: many bytes in a thread of their own, beside everything else that a release needs. Throws `aborted` on the signal.
+ * Hashes spans, in a thread of its own if they have many bytes. Throws `aborted` on the signal.
  * `program` is for tests.
  */
 export async function hashBeside(order: SpansOrder, signal: AbortSignal, program?: URL): Promise<SpansHash> {

@@ -8,8 +8,8 @@ import type { PublicationDeps } from '../publication.js'
 import { createReleaseReader } from '../read/release-reader.js'
 
 /**
- * States, signed, that the live release is what the store calls for, so that readers can tell a set in which nothing changes from
- * one that somebody keeps back. Without a key there is no statement.
+ * Writes a signed statement that the live release is up to date, so that readers can tell an unchanged set from one that
+ * somebody withholds. Without a key it writes none.
  */
 export async function stateChecked({ feedsDir, signer, clock }: PublicationDeps): Promise<void> {
   const live = signer && (await createReleaseReader(feedsDir).live())

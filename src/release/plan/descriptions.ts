@@ -22,7 +22,7 @@ export function descriptions(config: MappingConfig, files: readonly PlannedFile[
   ]
 }
 
-/** A document whose text is made, in parts, once for its hash, and again where it changed, so that it is never in memory as a whole. */
+/** A document made in parts: once for its hash, and again when it changed, so that it is never in memory as a whole. */
 function document(path: string, mediaType: string, parts: () => Iterable<string>): PlannedFile {
   const hash = createHash('sha256')
   for (const part of parts()) hash.update(part)

@@ -39,7 +39,7 @@ export type ReleasePlan = {
   readonly vanished: Sample
   /** Activities whose transactions do not add up to the books. */
   readonly unbalanced: Sample
-  /** A person removed data on purpose: smaller totals than the live release's do not hold this one. */
+  /** An operator accepted the loss of data: totals smaller than the live release's do not hold this one. */
   readonly lossAccepted: boolean
 }
 
@@ -50,7 +50,7 @@ export type PlanResult =
   | { readonly verdict: 'empty'; readonly reason: string; readonly held: Manifest['held'] }
 
 export type PlanOptions = {
-  /** By which the release can be verified (PEM); it is published with it. */
+  /** The public key that verifies the release (PEM); published with it. */
   readonly publicKey?: string | undefined
   /** Whether the content of kind `organisations` is that of the live release. */
   readonly isSameSet?: boolean

@@ -10,14 +10,14 @@ const mediaTypes = {
   parquet: 'application/vnd.apache.parquet',
 } as const satisfies Record<TableFormat, string>
 
-// A file has the activities of so many segments: a release of a million projects has a few thousand files of tables.
+// With these, a release of a million projects has a few thousand table files.
 const segmentsOfFile = 16
-// So many are written again when an activity of them changed; with fewer there were more files to be synced and linked.
+// A change of one activity rewrites its section; smaller sections are more files to sync and link.
 const segmentsOfSection = 4
 
 /**
- * The tables of what the activities say, in files of as many segments each, so that a file whose activities say the same in it
- * is carried over. A file is joined from sections, which are carried over as well.
+ * The tables of the activities, in files of `segmentsOfFile` segments each, so that an unchanged file is carried over. A file
+ * is joined from sections, which are carried over as well.
  */
 export function tableFiles(segments: readonly Segment[]): PlannedFile[] {
   return groupsOf(segments, segmentsOfFile).flatMap(({ number, segments: ofFile }) =>

@@ -27,7 +27,7 @@ export type Row = number
 type IndexParts = {
   /** Paths of the files with their first row, in order. */
   readonly files: { readonly path: string; readonly from: Row }[]
-  /** First byte of each entry, and the first byte after it, by turns. */
+  /** Offsets of each entry, alternately: its first byte, and the first byte after it. */
   readonly places: number[]
   readonly rowByProject: Map<number, Row>
   readonly months: MonthSums
@@ -93,7 +93,7 @@ export class ActivityIndex {
 /** Reads the index of a release; undefined as `ActivityIndex.read`. */
 export type IndexReader = (release: ReadableRelease) => Promise<ActivityIndex | undefined>
 
-// The live release's, and that of the one before while answers from it are being made.
+// The live release's index, and the one before while requests still read it.
 const keptIndexes = 2
 
 /** A reader that keeps the newest indexes in memory, by their bytes: releases with the same activities share one. */

@@ -85,7 +85,7 @@ export function mapProject(
   }
 }
 
-/** The texts as bytes: a string that was put together of thousands of parts keeps all of them until it is written. */
+/** The texts as bytes: a string concatenated from thousands of parts keeps all of them in memory. */
 function inUtf8({ xml, json, summaryXml, summaryJson, ...others }: ReturnType<typeof projectTexts>): StoredTexts {
   return {
     ...others,

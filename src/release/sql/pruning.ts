@@ -85,7 +85,7 @@ export async function pruneDatabase(
         and id < coalesce((select max(id) from sync_run where state = 'done'), 0)`,
       before(rules.syncs),
     ),
-    // No process remembers a list of hits for as long.
+    // Longer than any process keeps a list of hits.
     searchChanges: await remove('delete from search_change where marked_at < $1', before(rules.searchChanges)),
     // Those that could not be handled stay until a person has looked.
     webhookEvents: await remove(

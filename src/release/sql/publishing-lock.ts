@@ -21,7 +21,7 @@ type LockOptions = {
 }
 
 /**
- * Runs `work` as the only one, on any machine, that changes the folder of published files. `confirmLock` throws when the
+ * Runs `work` as the only writer, on any machine, of the folder of published files. `confirmLock` throws when the
  * lock was lost with its connection: call it before anything becomes visible.
  */
 export async function underPublishingLock<T>(

@@ -20,7 +20,7 @@ const mark = Buffer.from('PAR1')
 
 /**
  * A Parquet file being joined from the values of activities, in row groups of one page a column. Metadata and page headers are
- * hyparquet-writer's; its way from values to pages would take longer than writing all of the XML.
+ * hyparquet-writer's; its encoder of pages would take longer than writing all of the XML.
  */
 export class ParquetTable {
   readonly #table: Table
@@ -148,13 +148,13 @@ function moved(group: RowGroup, by: bigint): RowGroup {
 }
 
 const firstSize = 4_096
-// A loop copies so many bytes faster than a call of `copy`, of which there are a hundred for an activity.
+// For so few bytes a loop is faster than `copy`, which would be called a hundred times for an activity.
 const shortCopy = 64
 
 /** The values of a column that wait for their row group. The buffer is used again for the next. */
 class ColumnValues {
   readonly #column: Column
-  /** How often the same presence follows itself, beginning with absent. */
+  /** Lengths of the runs of absent and present values, alternately; the first run is absent. */
   #runs: number[] = [0]
   #values = Buffer.allocUnsafe(firstSize)
   length = 0
@@ -181,7 +181,7 @@ class ColumnValues {
 
   #run(isPresent: boolean, rows: number): void {
     const { length } = this.#runs
-    // Runs at even places are absent, those at odd places present.
+    // Even indexes are runs of absent values, odd ones of present values.
     if ((length % 2 === 0) === isPresent) this.#runs[length - 1] = (this.#runs[length - 1] ?? 0) + rows
     else this.#runs.push(rows)
   }

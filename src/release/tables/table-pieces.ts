@@ -17,7 +17,7 @@ export type ActivityRows = {
   readonly parquet: Buffer
 }
 
-// Of the hash of a table's rows, of which there are many: enough to tell two apart, not against an attacker.
+// Bytes kept of the hash of a table's rows: enough to see a change, too few to withstand an attacker.
 const hashBytes = 8
 
 /** The rows of an activity as they are stored. */
@@ -63,7 +63,7 @@ function csvLine(columns: readonly Column[], row: Row): string {
 // One search finds the values that are written as they are: nearly all.
 const special = /[",\r\n]|^[\s=+\-@]|\s$/
 const needsQuotes = /[",\r\n]|^\s|\s$/
-// What a spreadsheet takes for the begin of a formula.
+// A spreadsheet reads a text that begins so as a formula.
 const looksLikeFormula = /^[=+\-@\t\r]/
 
 /** A cell of RFC 4180; a text that a spreadsheet could take for a formula gets an apostrophe before it. */
@@ -117,7 +117,7 @@ class Bytes {
     this.fill(at)
   }
 
-  /** Writes a short text of ASCII, as most are: a loop takes less time than a call of `write`. */
+  /** Writes a short ASCII text, as most are: a loop is faster than `write`. */
   #writeShort(text: string): boolean {
     if (text.length > shortText) return false
     for (let index = 0; index < text.length; index++) {
@@ -179,6 +179,6 @@ class Bytes {
   }
 }
 
-// Used again for each activity, for new memory would be filled more slowly.
+// Reused for each activity: filling new memory is slower.
 const csv = new Bytes()
 const parquet = new Bytes()

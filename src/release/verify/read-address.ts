@@ -31,7 +31,7 @@ export type ReadOptions = {
   readonly signal: AbortSignal
 }
 
-/** Bytes on the wire of a body of `bytes`: gzip makes none much longer, but can have empty blocks without end. */
+/** The limit on the wire for a body of `bytes`: gzip adds little, but a stream may have empty blocks without end. */
 const mostOnWire = (bytes: number) => bytes * 1.01 + 65_536
 
 /**

@@ -60,7 +60,7 @@ export type VerifyOptions = {
 const maxManifestBytes = 8_000_000
 const maxFiles = 10_000
 const maxSetBytes = 100_000_000_000
-// A set with as many findings is not checked further.
+// Checking stops at so many findings.
 const maxFindings = 1_000
 const maxFindingText = 200
 // A set that changes while it is read is read again.

@@ -118,7 +118,7 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
   return manifest
 }
 
-/** Does both at a time. When one fails, the other is stopped and waited for. */
+/** Runs both at once. When one fails, stops the other and waits for its end. */
 async function atOnce<First, Second>(
   signal: AbortSignal,
   first: (signal: AbortSignal) => Promise<First>,
