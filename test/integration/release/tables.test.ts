@@ -56,8 +56,8 @@ describe('the tables of a release', () => {
     expect(empty).toEqual([])
   })
 
-  it('give the sums by month that the example of docs/reference/data.md asks for', async () => {
-    const [, example = ''] = /```sql\n([\s\S]*?)```/.exec(readProjectFile('docs/reference/data.md')) ?? []
+  it('give the sums by month that the example of docs/how-to/read-the-data.md asks for', async () => {
+    const [, example = ''] = /```sql\n([\s\S]*?)```/.exec(readProjectFile('docs/how-to/read-the-data.md')) ?? []
     const { parquet } = await filesOf(publisher, 'transactions')
     const rows = await rowsOf(duck, example.replace(/read_parquet\(.*\)/, parquet))
     const expected = sumsOf(
