@@ -157,6 +157,15 @@ describe('a platform that writes with plain SQL', () => {
     expect(await publisher.publish()).toMatchObject({ state: 'unchanged' })
   })
 
+  it('cannot hide a table from what its writes lead to behind a temporary one', async () => {
+    await sql(`create temp table published_identifier (project_id bigint, withdrawn_at timestamptz);
+      create temp table search_change (project_id bigint); grant all on published_identifier, search_change to public`)
+    await expect(sql('delete from project where id = 1')).rejects.toThrow('project 1 is published')
+    await sql(`update project set title = title || '!' where id = 1`)
+    expect((await sql('select from pg_temp.search_change')).rowCount).toBe(0)
+    await sql('drop table pg_temp.published_identifier, pg_temp.search_change')
+  })
+
   it.each<readonly [string, string]>([
     [`delete from project where id = 1`, 'project 1 is published and its identifier stays for ever'],
     [

@@ -1128,53 +1128,132 @@ begin
   return new;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.mark_all_segments()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO '$user', 'public'
-AS $function$
-begin
-  insert into segment_change (segment) select segment from segment_summary;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.mark_changed_projects()
+CREATE OR REPLACE FUNCTION public.mark()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
+declare
+  searched constant text[] := array['project_search', 'project_country', 'project_theme'];
+  touched bigint[];
+  dirty bigint[];
+  organisations bigint[];
+  siblings bigint[];
+  documents bigint[];
+  hits bigint[];
+  segments integer[];
 begin
-  if tg_op = 'INSERT' then
-    perform mark_projects(array(select distinct project_id from new_rows));
-  elsif tg_op = 'DELETE' then
-    perform mark_projects(array(select distinct project_id from old_rows));
+  if tg_op = 'TRUNCATE' then
+    if tg_table_name = any (searched) then
+      hits := array[null::bigint];
+    else
+      segments := array(select segment from segment_summary);
+    end if;
+  elsif not exists (select from changed) then
+    -- Most writes to a project run statements on its tables that change no row.
+    return null;
+  elsif tg_table_name = 'project' then
+    if tg_op = 'UPDATE' then
+      dirty := array(select id from changed);
+      siblings := array(
+        select unnest(array[o.organisation_id, n.organisation_id]) from old_rows o join changed n using (id)
+        where o.organisation_id is distinct from n.organisation_id or o.active <> n.active);
+      documents := array(
+        select n.id from old_rows o join changed n using (id)
+        where row (o.active, o.title, o.summary, o.need, o.activities, o.country_name, o.organisation_id)
+          is distinct from row (n.active, n.title, n.summary, n.need, n.activities, n.country_name, n.organisation_id));
+    else
+      siblings := array(select distinct organisation_id from changed where organisation_id is not null);
+      if tg_op = 'INSERT' then
+        dirty := array(select id from changed);
+        documents := array(select id from changed where active);
+      end if;
+    end if;
+  elsif tg_table_name = 'organisation' then
+    organisations := array(select id from changed);
+    if tg_op = 'UPDATE' then
+      dirty := array(
+        select p.id from project p join changed o on p.organisation_id = o.id
+        union select m.project_id from donation_month m join changed o on m.funder_id = o.id
+        union select d.project_id from disbursement d join changed o on d.receiver_id = o.id);
+      documents := array(
+        select p.id from old_rows o join changed n using (id) join project p on p.organisation_id = n.id
+        where p.active and o.name <> n.name);
+    end if;
+  elsif tg_table_name in ('organisation_country', 'organisation_theme') then
+    organisations := array(select distinct organisation_id from changed);
+    if tg_op <> 'UPDATE' then
+      dirty := array(select id from project where organisation_id = any (organisations));
+    end if;
+  elsif tg_table_name = 'country' then
+    dirty := array(
+      select c.project_id from project_country c join changed n on c.country_code = n.code
+      union select p.id from project p join organisation_country c using (organisation_id) join changed n
+        on c.country_code = n.code);
+    organisations := array(
+      select c.organisation_id from organisation_country c join changed n on c.country_code = n.code);
+    documents := array(
+      select k.project_id from old_rows o join changed n using (code) join project_country k on k.country_code = n.code
+      where o.name <> n.name);
+  elsif tg_table_name = 'theme' then
+    dirty := array(
+      select t.project_id from project_theme t join changed n on t.theme_id = n.id
+      union select p.id from project p join organisation_theme t using (organisation_id) join changed n
+        on t.theme_id = n.id);
+    organisations := array(select t.organisation_id from organisation_theme t join changed n on t.theme_id = n.id);
+  elsif tg_table_name = 'report_image' then
+    dirty := array(select r.project_id from progress_report r join changed c on r.id = c.report_id);
+  elsif tg_table_name = 'rendering' then
+    segments := array(select distinct segment from changed where segment is not null);
+    if tg_op = 'UPDATE' then
+      segments := array(select unnest(segments) union select segment from old_rows where segment is not null);
+    else
+      -- Most statements that insert renderings update those that are there.
+      insert into content_change (kind)
+      select 'organisations' where exists (select from changed where text is not null);
+    end if;
+  elsif tg_table_name = 'activity_rows' then
+    segments := array(
+      select distinct r.segment from changed join rendering r using (project_id) where r.segment is not null);
   else
-    perform mark_projects(array(select project_id from new_rows union select project_id from old_rows));
+    touched := array(select distinct project_id from changed);
+    if tg_op = 'UPDATE' then
+      touched := array(select unnest(touched) union select project_id from old_rows);
+    end if;
+    if tg_table_name <> 'project_search' then
+      dirty := touched;
+    end if;
+    if tg_table_name = 'project_country' and tg_op <> 'UPDATE' then
+      documents := touched;
+    end if;
+    -- A remembered list of hits is mended by looking at the projects named; null: any number of them.
+    if tg_table_name = any (searched) then
+      hits := case when cardinality(touched) > 1000 then array[null::bigint] else touched end;
+    end if;
+  end if;
+
+  if cardinality(dirty) > 0 then perform mark_projects(dirty); end if;
+  if cardinality(organisations) > 0 then perform move_organisations(organisations); end if;
+  if cardinality(siblings) > 0 then perform move_versions_of_siblings(siblings); end if;
+  if cardinality(documents) > 0 then perform refresh_search(documents); end if;
+  if cardinality(hits) > 0 then
+    insert into search_change (project_id) select unnest(hits) on conflict do nothing;
+  end if;
+  if cardinality(segments) > 0 then
+    insert into segment_change (segment) select unnest(segments);
   end if;
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.mark_content_change()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO '$user', 'public'
-AS $function$
-begin
-  insert into content_change (kind) values (tg_argv[0]);
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.mark_own_project()
+CREATE OR REPLACE FUNCTION public.mark_content()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  perform mark_projects(array(select id from new_rows));
+  insert into content_change (kind) values (tg_argv[0]);
   return null;
 end $function$;
 
@@ -1183,9 +1262,6 @@ CREATE OR REPLACE FUNCTION public.mark_projects(ids bigint[])
  LANGUAGE plpgsql
 AS $function$
 begin
-  if cardinality(ids) = 0 then
-    return;
-  end if;
   insert into project_version (project_id, version, changed_at, dirty)
   select p.id, nextval('project_version_seq'), clock_timestamp(), true
   from (select id from project where id = any (ids) order by id) p
@@ -1194,161 +1270,6 @@ begin
     where v.project_id = p.id and v.dirty and v.xmin = pg_current_xact_id_if_assigned()::xid)
   on conflict (project_id) do update
     set version = excluded.version, changed_at = excluded.changed_at, dirty = true;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.mark_projects_of_country()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  perform mark_projects(array(
-    select c.project_id from project_country c join new_rows n on c.country_code = n.code
-    union
-    select p.id from project p join organisation_country c using (organisation_id) join new_rows n
-      on c.country_code = n.code));
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.mark_projects_of_organisation()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  perform mark_projects(array(
-    select p.id from project p join new_rows o on p.organisation_id = o.id
-    union
-    select m.project_id from donation_month m join new_rows o on m.funder_id = o.id
-    union
-    select d.project_id from disbursement d join new_rows o on d.receiver_id = o.id));
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.mark_projects_of_organisation_part()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  if tg_op = 'DELETE' then
-    perform mark_projects(array(
-      select p.id from project p where p.organisation_id in (select organisation_id from old_rows)));
-  else
-    perform mark_projects(array(
-      select p.id from project p where p.organisation_id in (select organisation_id from new_rows)));
-  end if;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.mark_projects_of_report()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  if tg_op = 'DELETE' then
-    perform mark_projects(array(select r.project_id from progress_report r join old_rows o on r.id = o.report_id));
-  else
-    perform mark_projects(array(select r.project_id from progress_report r join new_rows n on r.id = n.report_id));
-  end if;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.mark_projects_of_theme()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  perform mark_projects(array(
-    select t.project_id from project_theme t join new_rows n on t.theme_id = n.id
-    union
-    select p.id from project p join organisation_theme t using (organisation_id) join new_rows n on t.theme_id = n.id));
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.mark_published_set()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO '$user', 'public'
-AS $function$
-begin
-  insert into content_change (kind) select 'organisations' where exists (select from changed where text is not null);
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.mark_search_change()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO '$user', 'public'
-AS $function$
-declare
-  most constant integer := 1000;
-  touched bigint[];
-begin
-  if tg_op = 'INSERT' then
-    touched := array(select distinct project_id from new_rows limit most + 1);
-  elsif tg_op = 'UPDATE' then
-    touched := array(select project_id from new_rows union select project_id from old_rows limit most + 1);
-  elsif tg_op = 'DELETE' then
-    touched := array(select distinct project_id from old_rows limit most + 1);
-  else
-    touched := array[null];
-  end if;
-  if cardinality(touched) > most then
-    touched := array[null];
-  end if;
-  -- Most writes to a project run statements on these tables that change no row.
-  if cardinality(touched) > 0 then
-    insert into search_change (project_id) select unnest(touched) on conflict do nothing;
-  end if;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.mark_segments()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO '$user', 'public'
-AS $function$
-begin
-  insert into segment_change (segment) select distinct segment from changed where segment is not null;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.mark_segments_of_rows()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO '$user', 'public'
-AS $function$
-begin
-  insert into segment_change (segment)
-    select distinct r.segment from changed join rendering r using (project_id) where r.segment is not null;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.move_organisation_of_part()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  if tg_op = 'DELETE' then
-    perform move_organisations(array(select distinct organisation_id from old_rows));
-  else
-    perform move_organisations(array(select distinct organisation_id from new_rows));
-  end if;
-  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.move_organisations(ids bigint[])
@@ -1360,70 +1281,6 @@ AS $function$
   from (select id from organisation where id = any (ids) order by id) o
   on conflict (organisation_id) do update set version = excluded.version, changed_at = excluded.changed_at
 $function$;
-
-CREATE OR REPLACE FUNCTION public.move_organisations_of_country()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  perform move_organisations(array(
-    select c.organisation_id from organisation_country c join new_rows n on c.country_code = n.code));
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.move_organisations_of_theme()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  perform move_organisations(array(
-    select t.organisation_id from organisation_theme t join new_rows n on t.theme_id = n.id));
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.move_own_organisation()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  perform move_organisations(array(select id from new_rows));
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.move_siblings()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  touched bigint[];
-begin
-  if tg_op = 'INSERT' then
-    touched := array(select distinct organisation_id from new_rows where organisation_id is not null);
-  elsif tg_op = 'DELETE' then
-    touched := array(select distinct organisation_id from old_rows where organisation_id is not null);
-  else
-    touched := array(
-      select organisation_id from (
-        select o.organisation_id from old_rows o join new_rows n using (id)
-          where o.organisation_id is distinct from n.organisation_id or o.active <> n.active
-        union
-        select n.organisation_id from old_rows o join new_rows n using (id)
-          where o.organisation_id is distinct from n.organisation_id or o.active <> n.active
-      ) changed where organisation_id is not null);
-  end if;
-  if cardinality(touched) > 0 then
-    perform move_versions_of_siblings(touched);
-  end if;
-  return null;
-end $function$;
 
 CREATE OR REPLACE FUNCTION public.move_versions_of_siblings(organisations bigint[])
  RETURNS void
@@ -1485,7 +1342,7 @@ CREATE OR REPLACE FUNCTION public.refuse_deleting_published()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO '$user', 'public'
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   if exists (select from published_identifier where project_id = old.id and withdrawn_at is null) then
@@ -1495,261 +1352,149 @@ begin
   return old;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.search_projects()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  touched bigint[];
-begin
-  if tg_op = 'INSERT' then
-    touched := array(select id from new_rows where active);
-  else
-    touched := array(
-      select n.id from old_rows o join new_rows n using (id)
-      where row (o.active, o.title, o.summary, o.need, o.activities, o.country_name, o.organisation_id)
-        is distinct from row (n.active, n.title, n.summary, n.need, n.activities, n.country_name, n.organisation_id));
-  end if;
-  if cardinality(touched) > 0 then
-    perform refresh_search(touched);
-  end if;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.search_projects_by_country()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  if tg_op = 'DELETE' then
-    perform refresh_search(array(select distinct project_id from old_rows));
-  else
-    perform refresh_search(array(select distinct project_id from new_rows));
-  end if;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.search_projects_of_country()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  perform refresh_search(array(
-    select k.project_id from old_rows o join new_rows n using (code) join project_country k on k.country_code = n.code
-    where o.name <> n.name));
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.search_projects_of_organisation()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  perform refresh_search(array(
-    select p.id from old_rows o join new_rows n using (id) join project p on p.organisation_id = n.id
-    where p.active and o.name <> n.name));
-  return null;
-end $function$;
-
 -- Triggers
 
-CREATE TRIGGER mark_all_segments AFTER TRUNCATE ON activity_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_all_segments();
-CREATE TRIGGER mark_deleted_segments AFTER DELETE ON activity_rows REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_segments_of_rows();
-CREATE TRIGGER mark_inserted_segments AFTER INSERT ON activity_rows REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_segments_of_rows();
-CREATE TRIGGER mark_updated_segments AFTER UPDATE ON activity_rows REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_segments_of_rows();
-CREATE TRIGGER mark_update AFTER UPDATE ON country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_projects_of_country();
-CREATE TRIGGER move_update AFTER UPDATE ON country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION move_organisations_of_country();
-CREATE TRIGGER search_update AFTER UPDATE ON country REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION search_projects_of_country();
-CREATE TRIGGER mark_delete AFTER DELETE ON disbursement REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_insert AFTER INSERT ON disbursement REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_delete AFTER DELETE ON activity_rows REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON activity_rows REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_truncate AFTER TRUNCATE ON activity_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_update AFTER UPDATE ON activity_rows REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_update AFTER UPDATE ON country REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_delete AFTER DELETE ON disbursement REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON disbursement REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_organisations AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON disbursement FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_content_change('organisations');
-CREATE TRIGGER mark_update AFTER UPDATE ON disbursement REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
+  EXECUTE FUNCTION mark_content('organisations');
+CREATE TRIGGER mark_update AFTER UPDATE ON disbursement REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON donation_event FOR EACH ROW
   EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER mark_delete AFTER DELETE ON donation_month REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_insert AFTER INSERT ON donation_month REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
+CREATE TRIGGER mark_delete AFTER DELETE ON donation_month REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON donation_month REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_organisations AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON donation_month FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_content_change('organisations');
-CREATE TRIGGER mark_update AFTER UPDATE ON donation_month REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_delete AFTER DELETE ON donation_option REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_insert AFTER INSERT ON donation_option REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_update AFTER UPDATE ON donation_option REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
+  EXECUTE FUNCTION mark_content('organisations');
+CREATE TRIGGER mark_update AFTER UPDATE ON donation_month REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_delete AFTER DELETE ON donation_option REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON donation_option REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_update AFTER UPDATE ON donation_option REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON organisation REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_organisations AFTER UPDATE ON organisation FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.ein IS DISTINCT FROM new.ein OR old.org_ref IS DISTINCT FROM new.org_ref OR old.url IS DISTINCT FROM new.url)
-  EXECUTE FUNCTION mark_content_change('organisations');
-CREATE TRIGGER mark_update AFTER UPDATE ON organisation REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_projects_of_organisation();
-CREATE TRIGGER move_insert AFTER INSERT ON organisation REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION move_own_organisation();
-CREATE TRIGGER move_update AFTER UPDATE ON organisation REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION move_own_organisation();
-CREATE TRIGGER search_update AFTER UPDATE ON organisation REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION search_projects_of_organisation();
-CREATE TRIGGER mark_delete AFTER DELETE ON organisation_country REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_projects_of_organisation_part();
-CREATE TRIGGER mark_insert AFTER INSERT ON organisation_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_projects_of_organisation_part();
-CREATE TRIGGER move_delete AFTER DELETE ON organisation_country REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION move_organisation_of_part();
-CREATE TRIGGER move_insert AFTER INSERT ON organisation_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION move_organisation_of_part();
-CREATE TRIGGER move_update AFTER UPDATE ON organisation_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION move_organisation_of_part();
-CREATE TRIGGER mark_content AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON organisation_record FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_content_change('records');
-CREATE TRIGGER mark_delete AFTER DELETE ON organisation_theme REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_projects_of_organisation_part();
-CREATE TRIGGER mark_insert AFTER INSERT ON organisation_theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_projects_of_organisation_part();
-CREATE TRIGGER move_delete AFTER DELETE ON organisation_theme REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION move_organisation_of_part();
-CREATE TRIGGER move_insert AFTER INSERT ON organisation_theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION move_organisation_of_part();
-CREATE TRIGGER move_update AFTER UPDATE ON organisation_theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION move_organisation_of_part();
-CREATE TRIGGER mark_delete AFTER DELETE ON payout_plan REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_insert AFTER INSERT ON payout_plan REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
+  EXECUTE FUNCTION mark_content('organisations');
+CREATE TRIGGER mark_update AFTER UPDATE ON organisation REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_delete AFTER DELETE ON organisation_country REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON organisation_country REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_update AFTER UPDATE ON organisation_country REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_records AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON organisation_record FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_content('records');
+CREATE TRIGGER mark_delete AFTER DELETE ON organisation_theme REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON organisation_theme REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_update AFTER UPDATE ON organisation_theme REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_delete AFTER DELETE ON payout_plan REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON payout_plan REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_organisations AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON payout_plan FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_content_change('organisations');
-CREATE TRIGGER mark_update AFTER UPDATE ON payout_plan REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_delete AFTER DELETE ON photo REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_insert AFTER INSERT ON photo REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_update AFTER UPDATE ON photo REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_delete AFTER DELETE ON progress_report REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_insert AFTER INSERT ON progress_report REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_update AFTER UPDATE ON progress_report REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
+  EXECUTE FUNCTION mark_content('organisations');
+CREATE TRIGGER mark_update AFTER UPDATE ON payout_plan REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_delete AFTER DELETE ON photo REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON photo REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_update AFTER UPDATE ON photo REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_delete AFTER DELETE ON progress_report REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON progress_report REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_update AFTER UPDATE ON progress_report REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
 CREATE TRIGGER keep_original_goal BEFORE INSERT OR UPDATE ON project FOR EACH ROW WHEN (new.original_goal IS NULL AND new.goal IS NOT NULL)
   EXECUTE FUNCTION keep_original_goal();
-CREATE TRIGGER mark_insert AFTER INSERT ON project REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_own_project();
+CREATE TRIGGER mark_delete AFTER DELETE ON project REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON project REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_organisations AFTER UPDATE ON project FOR EACH ROW WHEN (old.organisation_id IS DISTINCT FROM new.organisation_id)
-  EXECUTE FUNCTION mark_content_change('organisations');
-CREATE TRIGGER mark_update AFTER UPDATE ON project REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_own_project();
-CREATE TRIGGER move_siblings_delete AFTER DELETE ON project REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION move_siblings();
-CREATE TRIGGER move_siblings_insert AFTER INSERT ON project REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION move_siblings();
-CREATE TRIGGER move_siblings_update AFTER UPDATE ON project REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION move_siblings();
+  EXECUTE FUNCTION mark_content('organisations');
+CREATE TRIGGER mark_update AFTER UPDATE ON project REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_deleting_published BEFORE DELETE ON project FOR EACH ROW WHEN (old.source::text <> 'demo'::text)
   EXECUTE FUNCTION refuse_deleting_published();
-CREATE TRIGGER search_insert AFTER INSERT ON project REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION search_projects();
-CREATE TRIGGER search_update AFTER UPDATE ON project REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION search_projects();
-CREATE TRIGGER mark_delete AFTER DELETE ON project_country REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_insert AFTER INSERT ON project_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_search_delete AFTER DELETE ON project_country REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_search_change();
-CREATE TRIGGER mark_search_insert AFTER INSERT ON project_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_search_change();
-CREATE TRIGGER mark_search_truncate AFTER TRUNCATE ON project_country FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_search_change();
-CREATE TRIGGER mark_search_update AFTER UPDATE ON project_country REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_search_change();
-CREATE TRIGGER mark_update AFTER UPDATE ON project_country REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER search_delete AFTER DELETE ON project_country REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION search_projects_by_country();
-CREATE TRIGGER search_insert AFTER INSERT ON project_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION search_projects_by_country();
-CREATE TRIGGER mark_delete AFTER DELETE ON project_sdg REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_insert AFTER INSERT ON project_sdg REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_update AFTER UPDATE ON project_sdg REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_search_delete AFTER DELETE ON project_search REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_search_change();
-CREATE TRIGGER mark_search_insert AFTER INSERT ON project_search REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_search_change();
-CREATE TRIGGER mark_search_truncate AFTER TRUNCATE ON project_search FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_search_change();
-CREATE TRIGGER mark_search_update AFTER UPDATE ON project_search REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_search_change();
-CREATE TRIGGER mark_delete AFTER DELETE ON project_theme REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_insert AFTER INSERT ON project_theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_search_delete AFTER DELETE ON project_theme REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_search_change();
-CREATE TRIGGER mark_search_insert AFTER INSERT ON project_theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_search_change();
-CREATE TRIGGER mark_search_truncate AFTER TRUNCATE ON project_theme FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_search_change();
-CREATE TRIGGER mark_search_update AFTER UPDATE ON project_theme REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_search_change();
-CREATE TRIGGER mark_update AFTER UPDATE ON project_theme REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_all_segments AFTER TRUNCATE ON rendering FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_all_segments();
-CREATE TRIGGER mark_content AFTER INSERT OR DELETE OR UPDATE OF text, verdict OR TRUNCATE ON rendering FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_content_change('activities');
-CREATE TRIGGER mark_deleted_segments AFTER DELETE ON rendering REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_segments();
-CREATE TRIGGER mark_inserted_segments AFTER INSERT ON rendering REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_segments();
-CREATE TRIGGER mark_left_segments AFTER UPDATE ON rendering REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_segments();
-CREATE TRIGGER mark_organisations_of_all AFTER TRUNCATE ON rendering FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_content_change('organisations');
-CREATE TRIGGER mark_organisations_of_deleted AFTER DELETE ON rendering REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_published_set();
-CREATE TRIGGER mark_organisations_of_inserted AFTER INSERT ON rendering REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_published_set();
+CREATE TRIGGER mark_delete AFTER DELETE ON project_country REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON project_country REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_truncate AFTER TRUNCATE ON project_country FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_update AFTER UPDATE ON project_country REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_delete AFTER DELETE ON project_sdg REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON project_sdg REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_update AFTER UPDATE ON project_sdg REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_delete AFTER DELETE ON project_search REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON project_search REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_truncate AFTER TRUNCATE ON project_search FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_update AFTER UPDATE ON project_search REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_delete AFTER DELETE ON project_theme REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON project_theme REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_truncate AFTER TRUNCATE ON project_theme FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_update AFTER UPDATE ON project_theme REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_activities AFTER INSERT OR DELETE OR UPDATE OF text, verdict OR TRUNCATE ON rendering FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_content('activities');
+CREATE TRIGGER mark_delete AFTER DELETE ON rendering REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON rendering REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_organisations AFTER TRUNCATE ON rendering FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_content('organisations');
 CREATE TRIGGER mark_organisations_of_updated AFTER UPDATE ON rendering FOR EACH ROW WHEN ((old.text IS NULL) <> (new.text IS NULL) OR old.identifier <> new.identifier)
-  EXECUTE FUNCTION mark_content_change('organisations');
-CREATE TRIGGER mark_updated_segments AFTER UPDATE ON rendering REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_segments();
-CREATE TRIGGER mark_delete AFTER DELETE ON report_image REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_projects_of_report();
-CREATE TRIGGER mark_insert AFTER INSERT ON report_image REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_projects_of_report();
-CREATE TRIGGER mark_update AFTER UPDATE ON theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_projects_of_theme();
-CREATE TRIGGER move_update AFTER UPDATE ON theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION move_organisations_of_theme();
-CREATE TRIGGER mark_delete AFTER DELETE ON video REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_insert AFTER INSERT ON video REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_update AFTER UPDATE ON video REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_changed_projects();
-CREATE TRIGGER mark_content AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON wire_record FOR EACH STATEMENT
-  EXECUTE FUNCTION mark_content_change('records');
+  EXECUTE FUNCTION mark_content('organisations');
+CREATE TRIGGER mark_truncate AFTER TRUNCATE ON rendering FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_update AFTER UPDATE ON rendering REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_delete AFTER DELETE ON report_image REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON report_image REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_update AFTER UPDATE ON theme REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_delete AFTER DELETE ON video REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON video REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_update AFTER UPDATE ON video REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_records AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON wire_record FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_content('records');
