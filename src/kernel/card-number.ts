@@ -1,11 +1,14 @@
 /**
  * Whether a text holds what may be the number of a payment card: 13 to 19 digits of a known issuer's length and
  * beginning that pass the Luhn check. Digits of any script count, characters without a width do not, and up to five other
- * signs may stand between digits. Digits inside of a longer word, such as a UUID, are not a card number.
+ * signs may stand between digits; letters only between groups of digits as cards have them. Digits inside of a longer
+ * word, such as a UUID, are not a card number.
  */
 export function holdsCardNumber(text: string): boolean {
   if (text.length < shortest) return false
-  for (const [run] of withAsciiDigits(text).matchAll(runsOfNumbers)) {
+  const plain = withAsciiDigits(text)
+  if (holdsParted(plain)) return true
+  for (const [run] of plain.matchAll(runsOfNumbers)) {
     // Hyphens join what other signs may part: a UUID made of digits is one word.
     const words = run.match(/[\p{L}\p{N}-]+/gu) ?? []
     const numbers = words.map((word) => word.replaceAll('-', '')).filter((digits) => digits !== '')
@@ -29,6 +32,43 @@ const runsOfNumbers = /(?<![\p{L}\p{N}-])\+?[\d-]+(?![\p{L}\p{N}-])(?:[^\p{L}\p{
 // Visa 13, 16 and 19; Mastercard; American Express; Discover; Diners; JCB; UnionPay; Maestro (16 to 19).
 const issued =
   /^(?:4\d{12}(?:\d{3})?(?:\d{3})?|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}|6(?:011|4[4-9]\d|5\d\d)\d{12,15}|3(?:0[0-5]|[689]\d)\d{11}|35(?:2[89]|[3-8]\d)\d{12,15}|62\d{14,17}|(?:50|5[6-9]|6[37])\d{14,17})$/
+
+/** Groups of digits on cards, and as people write them. */
+const layouts = [
+  [4, 4, 4, 4],
+  [4, 6, 5],
+  [4, 6, 4],
+  [4, 4, 4, 4, 3],
+  [4, 4, 4, 1],
+  [8, 8],
+  Array<number>(8).fill(2),
+  ...[13, 14, 15, 16, 19].map((length) => Array<number>(length).fill(1)),
+]
+
+const widestGap = 5
+const partOfWord = /[\p{L}\p{N}-]/u
+
+/** Whether groups of such a layout stand in the text, with anything of a few characters between them. */
+function holdsParted(text: string): boolean {
+  const groups = [...text.matchAll(/\d+/g)]
+  for (const [at, first] of groups.entries()) {
+    if (first.index > 0 && partOfWord.test(text.charAt(first.index - 1))) continue
+    if (layouts.some((layout) => isCardAt(text, groups, at, layout))) return true
+  }
+  return false
+}
+
+function isCardAt(text: string, groups: readonly RegExpExecArray[], at: number, layout: readonly number[]): boolean {
+  let digits = ''
+  let end = groups[at]?.index ?? 0
+  for (const [offset, length] of layout.entries()) {
+    const group = groups[at + offset]
+    if (group?.[0].length !== length || group.index - end > widestGap) return false
+    digits += group[0]
+    end = group.index + length
+  }
+  return !partOfWord.test(text.charAt(end)) && issued.test(digits) && passesLuhn(digits)
+}
 
 /** A country code after a plus sign and the length that only old cards have. */
 function isPhoneNumber(run: string, digits: string): boolean {

@@ -71,7 +71,7 @@ export type WebhookEvent = {
 }
 
 /** Whether no money moves at this gateway. */
-export function isSandbox({ name }: Gateway): boolean {
+export function isSandbox({ name }: Pick<Gateway, 'name'>): boolean {
   return name.endsWith('sandbox')
 }
 

@@ -13,6 +13,7 @@ import { loadTemplate, type TemplateChoice } from '../../platform/mail/load-temp
 import type { MailTemplate } from '../../platform/mail/mail-template.js'
 import type { SendOutcome, SmtpSender } from '../../platform/mail/smtp.js'
 import type { DonorVault } from '../donors/donor-vault.js'
+import { isSandbox } from '../gateways/gateway.js'
 import { listDonors } from '../sql/donors.js'
 import { claimReceiptMail, type DueReceipt, recordReceiptMail } from '../sql/receipt-mails.js'
 
@@ -129,7 +130,7 @@ function receiptValues(
     charged: inWords(sum(amount, addon, currency)),
     date: date.format(due.settledAt),
     receiptNumber: due.receiptNumber,
-    testGateway: due.gateway === 'sandbox' ? due.gateway : '',
+    testGateway: isSandbox({ name: due.gateway }) ? due.gateway : '',
   }
 }
 

@@ -33,6 +33,15 @@ describe('the number of a payment card', () => {
     '𝟒𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏',
     '4222222222222',
     '+4111111111111111',
+    '4111x1111x1111x1111',
+    '4111X1111x1111 x 1111',
+    '4111 and 1111 and 1111 and 1111.',
+    '3782abc822463d10005',
+    '3625;960000;0004',
+    '4a1b1c1d1e1f1g1h1i1j1k1l1m1n1o1',
+    '41x11x11x11x11x11x11x11',
+    'card:41111111/x/11111111',
+    '4000o0000o0000o0000o006',
   ])('is found in %s', (text) => {
     expect(holdsCardNumber(text)).toBe(true)
   })
@@ -54,12 +63,27 @@ describe('the number of a payment card', () => {
     '3f2504e0-4f89-11d3-9a0c-0305e82c3301',
     '41111111-1111-1111-1111-111111111111',
     '41111111-1111-1111-8abc-0305e82c3301',
+    'abcdef01-4111-1111-1111-1111abcdefab',
+    '4111x1111x1111x1112',
+    'a4111x1111x1111x1111',
+    '4111x1111x1111x1111b',
+    '4111 thousand 1111 1111 1111',
+    'tokencc_bh_4111x1_1111x1_1111x1_1111x1',
+    'project-2045-20261121T091530-0071',
+    '+232 76 41 11 11 11 11 11 11',
+    'In 2019, 2020, 2021 and 2022',
+    '511 Example Street, 2222 Bo, +49 30 1234 5678',
     '',
   ])('is not found in %s', (text) => {
     expect(holdsCardNumber(text)).toBe(false)
   })
 
   it('is not found in identifiers that clients make up', () => {
-    for (let n = 0; n < 2_000; n++) expect(holdsCardNumber(randomUUID())).toBe(false)
+    for (let n = 0; n < 2_000; n++) {
+      const id = randomUUID()
+      for (const form of [id, id.replaceAll('-', ''), `tx-${id}`, Buffer.from(id).toString('base64url')]) {
+        expect(holdsCardNumber(form), form).toBe(false)
+      }
+    }
   })
 })

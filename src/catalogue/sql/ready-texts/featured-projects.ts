@@ -12,10 +12,21 @@ const candidates = 30
  */
 export async function selectFeatured(db: Db, hour: Date, limit: number, text: WantedText): Promise<ProjectTextRow[]> {
   const { rows, drawn } = await read(db, hour, limit, text, 'stored')
-  const mayHaveMore = rows.length < limit && drawn === candidates
-  if (drawn !== undefined && !mayHaveMore) return rows
+  if (drawn !== undefined && (rows.length === limit || !(await hasUndrawn(db, hour)))) return rows
   await unlessReadOnly(() => draw(db, hour))
   return (await read(db, hour, limit, text, 'drawn')).rows
+}
+
+/** Whether projects are active that this hour's draw does not know: they came, or became active, after it. */
+async function hasUndrawn(db: Db, hour: Date): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>(
+    `select exists (
+       select from project p where p.active
+         and p.id <> all (select unnest(project_ids) from featured_hour where hour = $1)) as found`,
+    [hour],
+    'featured-undrawn',
+  )
+  return rows[0]?.found ?? false
 }
 
 // A draw has the same outcome in every process while the projects stay the same.

@@ -48,15 +48,21 @@ const requestSchemas = { 1: donationRequestSchema(1), 2: donationRequestSchema(2
  */
 export function readDonationRequest(fields: unknown, rules: DonationRules): DonationRequest {
   const problems: FieldProblem[] = []
-  const root = FieldReader.of(fields, 'donation', requestSchemas[rules.version], problems)
+  const cardPath = rules.version === 1 ? 'donation.payment_detail.creditCardNumber' : undefined
+  const root = FieldReader.of(fields, 'donation', requestSchemas[rules.version], problems, cardPath)
   const currency = readCurrency(root, rules.currency)
   const payerDetail = root.child('payment_detail')
   // Clients without certificates still send the empty field.
-  if (root.child('giftCertificate_detail')?.has('giftCertificateNumber')) {
+  if (root.asks('giftCertificate_detail')) {
     root.refuse('giftCertificate_detail', 'no gift certificate: they are not supported')
   }
   for (const name of root.namesLike(/^(?:tribute|notif|gift_?card|e_?card)/i)) {
     root.refuse(name, 'nothing: no cards, tributes or notices are sent; the receipt goes to the donor')
+  }
+  for (const reader of payerDetail ? [root, payerDetail] : [root]) {
+    for (const name of reader.namesLike(/^(?:recur|subscri|instal+ment|frequency)/i)) {
+      reader.refuse(name, 'nothing: a donation is charged once; recurring ones are not supported')
+    }
   }
   if (!payerDetail && !root.refused('payment_detail')) root.refuse('payment_detail', 'an object')
   const addon = root.child('addon')
@@ -111,7 +117,7 @@ function readPaymentDetail(
  */
 function readTestCard(detail: FieldReader): MaskedCard | undefined {
   if (!detail.has('creditCardNumber')) return undefined
-  const card = maskTestCard(detail.cardText('creditCardNumber') ?? '')
+  const card = maskTestCard(detail.text('creditCardNumber') ?? '')
   if (!card) {
     detail.refuse(
       'creditCardNumber',

@@ -7,7 +7,7 @@ import type { OpenApiSchema } from '../contract/openapi-schema.js'
 /**
  * Reads the fields of one object of a request leniently (wire.md 6.2): a number may be a text and a text a number, blanks
  * around a text and unknown fields are ignored, and an empty text or `null` is absent. It collects problems without the
- * values, and refuses the number of a payment card in any field, so that none is stored. The greatest lengths are those of
+ * values, and refuses the number of a payment card in any field, unknown ones too, so that none is stored. The greatest lengths are those of
  * the schema that describes the request.
  */
 export class FieldReader {
@@ -28,8 +28,18 @@ export class FieldReader {
     this.#problems = problems
   }
 
-  /** A reader of this object; of an empty one, with a problem, when the value is not an object. */
-  static of(value: unknown, path: string, schema: OpenApiSchema, problems: FieldProblem[]): FieldReader {
+  /**
+   * A reader of this object; of an empty one, with a problem, when the value is not an object. A card number anywhere in it
+   * is a problem, but for the field at `cardPath`.
+   */
+  static of(
+    value: unknown,
+    path: string,
+    schema: OpenApiSchema,
+    problems: FieldProblem[],
+    cardPath?: string,
+  ): FieldReader {
+    refuseCardNumbers(value, path, problems, cardPath)
     if (isObject(value)) return new FieldReader(value, path, schema, problems)
     problems.push({ field: path, expected: 'an object' })
     return new FieldReader({}, path, schema, problems)
@@ -52,10 +62,14 @@ export class FieldReader {
     return value !== undefined && !(typeof value === 'string' && value.trim() === '')
   }
 
-  /** The names of fields of this form that ask for something: their value is neither empty nor false. */
+  /** The names of fields of this form that ask for something. */
   namesLike(form: RegExp): string[] {
-    const asks = (name: string) => this.has(name) && !/^(?:false|0)$/i.test(String(this.#value(name)).trim())
-    return Object.keys(this.#fields).filter((name) => form.test(name) && asks(name))
+    return Object.keys(this.#fields).filter((name) => form.test(name) && this.asks(name))
+  }
+
+  /** Whether the field asks for something: it holds a value that is neither empty nor false. */
+  asks(name: string): boolean {
+    return asksForSomething(this.#value(name))
   }
 
   /** A reader of the object in this field; undefined when it is absent or, with a problem, something else. */
@@ -75,16 +89,8 @@ export class FieldReader {
 
   /** The text, of no more characters than the schema allows; undefined when it is absent or, with a problem, something else. */
   text(name: string): string | undefined {
-    const text = this.cardText(name)
-    if (text === undefined || !holdsCardNumber(text)) return text
-    this.refuse(name, 'no card number: use version 2, donationsclient, with paymentGatewayNonce')
-    return undefined
-  }
-
-  /** As `text`, for the one field that may have the number of a test card. */
-  cardText(name: string): string | undefined {
     const length = this.#schemaOf(name).maxLength as number
-    if (!this.has(name)) return undefined
+    if (!this.has(name) || this.refused(name)) return undefined
     const value = this.#value(name)
     const text = typeof value === 'number' ? String(value) : value
     if (typeof text !== 'string') {
@@ -164,6 +170,30 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
   ['false', false],
   ['0', false],
 ])
+
+/** Adds a problem for each text or number that may be the number of a card. Neither values nor such names are repeated. */
+function refuseCardNumbers(value: unknown, path: string, problems: FieldProblem[], cardPath: string | undefined): void {
+  if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      if (holdsCardNumber(name)) refuseCardNumber(path, problems)
+      else refuseCardNumbers(member, Array.isArray(value) ? path : `${path}.${name}`, problems, cardPath)
+    }
+    return
+  }
+  if (path !== cardPath && holdsCardNumber(String(value ?? ''))) refuseCardNumber(path, problems)
+}
+
+function refuseCardNumber(path: string, problems: FieldProblem[]): void {
+  if (problems.some(({ field }) => field === path)) return
+  const expected = 'no card number: use version 2, donationsclient, with paymentGatewayNonce'
+  problems.push({ field: path, expected })
+}
+
+function asksForSomething(value: unknown): boolean {
+  if (value === undefined || value === null) return false
+  if (typeof value === 'object') return Object.values(value).some(asksForSomething)
+  return !/^(?:|false|0)$/i.test(String(value).trim())
+}
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -354,6 +354,24 @@ describe('reads', async () => {
       expect(await featured()).toEqual(first)
     })
 
+    it('are there as soon as projects are, not an hour after the first question', async () => {
+      const { store } = await testDatabase()
+      const fresh = await testApi(store)
+      const featured = async () =>
+        ids(
+          (await fresh.app.inject({ url: `${projects}/featured/projects.json?api_key=${fresh.apiKey}` })).json()
+            .projects,
+        )
+      expect(await featured()).toEqual([])
+      await insertProjects(store.db, [{ id: 1 }, { id: 2 }])
+      expect((await featured()).sort()).toEqual([1, 2])
+      await insertProjects(
+        store.db,
+        Array.from({ length: 30 }, (_, index) => ({ id: 10 + index })),
+      )
+      expect(await featured()).toHaveLength(10)
+    })
+
     it('stay ten when one of them ends within the hour', async () => {
       const [gone, ...rest] = await featured()
       await store.db.query(`update project set active = false, status = 'funded' where id = $1`, [gone])

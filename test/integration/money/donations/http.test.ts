@@ -276,6 +276,9 @@ describe('the donation operations', async () => {
       ['refcode', await json({ refcode: `card ${spaced}` })],
       ['email', await json({ email: `${number}@example.org` })],
       ['userAgent', await json({ userAgent: number })],
+      ['noteToOrganization', await json({ noteToOrganization: '5178x0598x7654x0437' })],
+      ['partnerCode', await json({ partnerCode: number })],
+      ['creditCard', await json({ creditCard: number })],
       [
         'payment_detail.lastname',
         await post(v1, donationXml.replace('Okoro', spaced), 'application/xml', '&is_test=true'),
@@ -287,9 +290,12 @@ describe('the donation operations', async () => {
       expect(answer.body).not.toMatch(/5178/)
     }
     expect(await donations()).toBe(before)
-    const unknownMember = { creditCard: number, payment: { number: spaced } }
+    const unknown = await json({ payment: { number: spaced } }, { [`card ${number}`]: 1 })
+    expect(unknown.statusCode).toBe(400)
+    expect(unknown.body).toContain('donation.payment.number: expected no card number')
+    expect(unknown.body).not.toMatch(/5178/)
     const taken = [
-      await json(unknownMember, { card_number: number }, `&creditCardNumber=${number}&q=${number}&limit=${number}`),
+      await json({}, {}, `&creditCardNumber=${number}&q=${number}&limit=${number}`),
       await json({}, {}, `&q=${encodeURIComponent(spaced)}`),
     ]
     for (const answer of taken) {
@@ -308,6 +314,18 @@ describe('the donation operations', async () => {
     const answer = await donate({ giftCertificate_detail: { giftCertificateNumber: 'GC-1' } })
     expect(answer.statusCode).toBe(400)
     expect(answer.body).toContain('donation.giftCertificate_detail: expected no gift certificate')
+  })
+
+  it('refuse what is not done, and take a client that says so for no request of it', async () => {
+    for (const [changes, message] of [
+      [{ giftCertificate_detail: { x: 1 } }, 'donation.giftCertificate_detail: expected no gift certificate'],
+      [{ recurring: true }, 'donation.recurring: expected nothing: a donation is charged once'],
+    ] as const) {
+      const answer = await donate(changes)
+      expect(answer.statusCode).toBe(400)
+      expect(answer.body).toContain(message)
+    }
+    expect((await donate({ recurring: false, giftCertificate_detail: {} })).statusCode).toBe(200)
   })
 
   it('take texts with characters that neither XML nor the database could hold', async () => {

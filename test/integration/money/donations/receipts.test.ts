@@ -65,6 +65,24 @@ describe('receipts by mail', async () => {
     time.now = new Date(time.now.getTime() + minutes * 60_000)
   }
 
+  it.each(['sandbox', 'stripe-sandbox', 'braintree-sandbox'])('of %s say that no money was moved', async (gateway) => {
+    const server = await startMailServer()
+    const { receiptNumber } = await donate({ email: 'lina@example.org' })
+    await store.db.query('update donation set gateway = $1 where receipt_number = $2', [gateway, receiptNumber])
+    expect(await mail(server.url)).toMatchObject({ sent: 1 })
+    const { text, html } = readMail(server.taken[0] as never)
+    expect(html).toContain('no money was moved')
+    expect(text).toContain(`This was a test through "${gateway}": no money was moved.`)
+  })
+
+  it('of a processor that moves money do not', async () => {
+    const server = await startMailServer()
+    const { receiptNumber } = await donate({ email: 'lina@example.org' })
+    await store.db.query(`update donation set gateway = 'stripe' where receipt_number = $1`, [receiptNumber])
+    expect(await mail(server.url)).toMatchObject({ sent: 1 })
+    expect(readMail(server.taken[0] as never).text).not.toContain('no money was moved')
+  })
+
   it('tell the donor what was given, in text and HTML, once', async () => {
     const server = await startMailServer()
     const { receiptNumber } = await donate({ addon: { amount: 2.5 }, email: 'lina@example.org' })

@@ -37,6 +37,66 @@ describe('a field that asks for mail to somebody', () => {
   })
 })
 
+describe('what is not done is refused', () => {
+  it.each([
+    { giftCertificate_detail: { x: 1 } },
+    { giftCertificate_detail: 'GC-1' },
+    { giftCertificate_detail: { detail: { number: 'GC-1' } } },
+    { recurring: true },
+    { recurring: 'true' },
+    { recurring_detail: { frequency: 'monthly' } },
+    { Recurrence: 'monthly' },
+    { frequency: 'monthly' },
+    { subscription: 1 },
+    { installments: 3 },
+  ])('%j', (changes) => {
+    expect(problemsOf(donationFields(changes))).toEqual([`donation.${Object.keys(changes)[0]}`])
+  })
+
+  it('in payment_detail too', () => {
+    expect(problemsOf(donationFields({}, { recurring: true }))).toEqual(['donation.payment_detail.recurring'])
+  })
+
+  it.each([
+    { giftCertificate_detail: '' },
+    { giftCertificate_detail: null },
+    { giftCertificate_detail: {} },
+    { giftCertificate_detail: { giftCertificateNumber: '', currencyCode: null } },
+    { recurring: false, frequency: '' },
+    { recurring: 'False', recurring_detail: {}, installments: 0 },
+  ])('and is not asked for by %j', (changes) => {
+    expect(problemsOf(donationFields(changes))).toEqual([])
+  })
+})
+
+describe('a card number', () => {
+  const number = '4111111111111111'
+
+  it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ['donation.noteToOrganization', { noteToOrganization: number }, {}],
+    ['donation.noteToOrganization', { noteToOrganization: 'my 4111x1111x1111x1111' }, {}],
+    ['donation.partnerCode', { partnerCode: Number(number) }, {}],
+    ['donation.unknown', { unknown: number }, {}],
+    ['donation.unknown.deep', { unknown: { deep: ['a', number] } }, {}],
+    ['donation.amount', { amount: number }, {}],
+    ['donation.project.id', { project: { id: number } }, {}],
+    ['donation.payment_detail.card', {}, { card: number }],
+    ['donation.payment_detail', {}, { [`card ${number}`]: 1 }],
+    ['donation.payment_detail.creditCardNumber', {}, { creditCardNumber: number }],
+  ])('in %s is refused, with and without grants', (field, changes, payment) => {
+    expect(problemsOf(donationFields(changes, payment))).toEqual([field])
+    expect(problemsOf(donationFields(changes, payment), { mayNote: false, mayNamePartner: false })).toEqual([field])
+  })
+
+  it('is not what clients send as references, tokens and phone numbers', () => {
+    const fields = donationFields(
+      { transactionId: '3f2504e0-4f89-11d3-9a0c-0305e82c3301', refcode: 'newsletter-2026-11', ipAddress: '192.0.2.71' },
+      { phone: '+232 76 123 456', zip: '10115', paymentGatewayNonce: 'tokencc_bh_d8f9k2_7h3k9s_4m1n0p_q2w3e4_xyz' },
+    )
+    expect(problemsOf(fields)).toEqual([])
+  })
+})
+
 describe('a donation request is read leniently', () => {
   it('with numbers as texts, texts as numbers, booleans in any letter case', () => {
     const fields = donationFields(
