@@ -2,6 +2,10 @@ import type { Severity } from '../../kernel/notice.js'
 
 /** Notices of the mapping about its source data; `docs/reference/notices.md` lists them with those of validation. */
 export const mappingNotices = {
+  'render-failed': {
+    severity: 'error',
+    sentence: 'A value of the project is one that no activity can be made from.',
+  },
   'country-unknown': {
     severity: 'warning',
     sentence: 'A country code of the project is not an active code of the IATI Country list and was left out.',

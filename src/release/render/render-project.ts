@@ -36,7 +36,8 @@ export type MappedProject = {
   readonly validUntil: IsoDate | undefined
   readonly totals: MoneyTotals
   readonly feed: Rendering['feed']
-  readonly readyTexts: StoredTexts
+  /** Undefined when they could not be made. */
+  readonly readyTexts: StoredTexts | undefined
   /** SHA-256 of the text. */
   readonly hash: string
   /** When the content was first seen. */
@@ -46,7 +47,7 @@ export type MappedProject = {
 }
 
 /** What is stored of a project: its rendering and the API's texts. */
-export type RenderedProject = { readonly rendering: Rendering; readonly readyTexts: StoredTexts }
+export type RenderedProject = { readonly rendering: Rendering; readonly readyTexts: StoredTexts | undefined }
 
 /** Generates every text of a project and checks its activity. `reports` are those of the graph, sanitized. */
 export function mapProject(
@@ -85,6 +86,18 @@ export function mapProject(
   }
 }
 
+/**
+ * A project whose texts could not be made, held by this notice: its last valid texts stay, and no other project is
+ * concerned (iati.md 13.3).
+ */
+export function failedProject(deps: RenderDeps, stale: StaleProject, version: number, notice: Notice): MappedProject {
+  return {
+    ...{ stale, version, identifier: stale.identifier ?? newIdentifier(deps.mappingConfig, stale.projectId) },
+    ...{ text: Buffer.alloc(0), hash: '', changedAt: new Date(0), rows: undefined, notices: [notice] },
+    ...{ validUntil: undefined, totals: {}, feed: undefined, readyTexts: undefined },
+  }
+}
+
 /** The texts as bytes: a string concatenated from thousands of parts keeps all of them in memory. */
 function inUtf8({ xml, json, summaryXml, summaryJson, ...others }: ReturnType<typeof projectTexts>): StoredTexts {
   return {
@@ -119,9 +132,10 @@ export function toRendered(deps: RenderDeps, mapped: MappedProject, schemaNotice
 
 /** The approximate size of the texts. */
 export function bytesOf({ rendering: { content, feed }, readyTexts }: RenderedProject): number {
-  const { xml, json, summaryXml, summaryJson } = readyTexts
   const tables = content ? content.rows.csv.length + content.rows.parquet.length : 0
   const published = tables + (content?.text.length ?? 0) + (typeof feed === 'object' ? feed.text.length : 0)
+  if (!readyTexts) return published
+  const { xml, json, summaryXml, summaryJson } = readyTexts
   return published + xml.length + json.length + summaryXml.length + summaryJson.length
 }
 

@@ -5,6 +5,7 @@ import { projectRecordVersion } from '../../catalogue/wire/write/project.js'
 import { inputKey } from '../../iati/input-key.js'
 import { isoDateOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
+import type { ProjectGraph } from '../../kernel/project.js'
 import { sanitizeReports } from '../../kernel/report-html.js'
 import type { IdRange, RenderCounts, Run } from '../../work/run.js'
 import type { RenderDeps, WorkOptions } from '../publication.js'
@@ -16,7 +17,15 @@ import {
   type StaleProject,
   staleProjects,
 } from '../sql/stale-projects.js'
-import { bytesOf, mapProject, type RenderedProject, toRendered } from './render-project.js'
+import { renderFailed } from './failed-project.js'
+import {
+  bytesOf,
+  failedProject,
+  type MappedProject,
+  mapProject,
+  type RenderedProject,
+  toRendered,
+} from './render-project.js'
 import { startStage } from './stages.js'
 
 /** Cuts the stale projects into shards of about `size`, in id order. */
@@ -122,28 +131,40 @@ async function readBatch(
 /** Generates and checks every text of the projects. */
 async function renderBatch(deps: RenderDeps, run: Run, projects: readonly RenderSource[]): Promise<RenderedProject[]> {
   const mapped = []
-  for (const { stale, source } of projects) {
-    const graph = toProjectGraph(source)
-    const endFeeds = startStage(deps.onStageMs, 'feeds')
-    const reports = await sanitizeReports(graph.reports)
-    endFeeds()
-    mapped.push(mapProject(deps, run.startedAt, stale, graph, reports))
+  for (const project of projects) {
+    mapped.push(await mapOrHold(deps, run, project))
     // Between two projects the event loop reads and stores the other batches, renews the lease and answers requests.
     await nextTurn()
   }
   const rendered: RenderedProject[] = []
   for (let at = 0; at < mapped.length; at += schemaBatch) {
     const part = mapped.slice(at, at + schemaBatch)
+    const written = part.filter(({ text }) => text.length > 0)
     const endXsd = startStage(deps.onStageMs, 'xsd')
     const verdicts = deps.xsd?.validate(
-      part.map(({ text }) => text),
+      written.map(({ text }) => text),
       'activity',
     )
     endXsd()
-    rendered.push(...part.map((one, index) => toRendered(deps, one, verdicts?.[index] ?? [])))
+    rendered.push(...part.map((one) => toRendered(deps, one, verdicts?.[written.indexOf(one)] ?? [])))
     await nextTurn()
   }
   return rendered
+}
+
+/** The project with its texts; held by a notice, without any, when they cannot be made for whatever reason. */
+async function mapOrHold(deps: RenderDeps, run: Run, { stale, source }: RenderSource): Promise<MappedProject> {
+  let graph: ProjectGraph | undefined
+  try {
+    graph = toProjectGraph(source)
+    const endFeeds = startStage(deps.onStageMs, 'feeds')
+    const reports = await sanitizeReports(graph.reports)
+    endFeeds()
+    return mapProject(deps, run.startedAt, stale, graph, reports)
+  } catch (error) {
+    const { version } = graph ?? (JSON.parse(source) as Pick<ProjectGraph, 'version'>)
+    return failedProject(deps, stale, version, renderFailed(stale, graph, deps.mappingConfig, error))
+  }
 }
 
 async function storeBatch(
@@ -160,7 +181,7 @@ async function storeBatch(
     await saveProjectTexts(
       db,
       projectRecordVersion,
-      rendered.map(({ readyTexts }) => readyTexts),
+      rendered.flatMap(({ readyTexts }) => readyTexts ?? []),
     )
   })
   endStore()
