@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
-import { InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { type IsoDate, parseIsoDate } from '../kernel/dates.js'
-import { toServiceError } from '../kernel/errors.js'
+import { ServiceError, toServiceError } from '../kernel/errors.js'
 import type { Config, Environment } from '../platform/config/config.js'
 import { createOutput, type Output, type PrintedStreams } from './output.js'
 import type { Runtime, RuntimeOptions } from './wiring/runtime.js'
@@ -12,6 +12,20 @@ export type HostProcess = PrintedStreams & {
   readonly stdin: NodeJS.ReadableStream
   /** Aborted when the process is asked to stop. */
   readonly signal: AbortSignal
+}
+
+/** A row that was looked for. Throws `not-found` where there is none. */
+export function orNotFound<Row>(row: Row | undefined, message: string): Row {
+  if (row === undefined) throw new ServiceError('not-found', message)
+  return row
+}
+
+/** Adds a command that prints a result. */
+export function addCommand(parent: Command, nameAndArguments: string, description: string): Command {
+  return parent
+    .command(nameAndArguments)
+    .description(description)
+    .option(...jsonOption)
 }
 
 /** What a command file needs to register its commands. */

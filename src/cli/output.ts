@@ -11,22 +11,33 @@ export type Output = {
   line(text: string): void
   /** A line about the work, on standard error. */
   note(text: string): void
-  /** The result, on standard output: the value as JSON with `--json`, otherwise the lines. */
-  result(value: unknown, lines: () => string | readonly string[]): void
+  /**
+   * The result, on standard output: the value as JSON with `--json`, otherwise the lines, and a note about them on standard
+   * error. Returns the exit code.
+   */
+  result(value: unknown, lines: () => string | readonly string[], ending?: Ending): number
   /**
    * A long list, on standard output, a page at a time: with `--json` one object whose only member is named `name`, otherwise
-   * a line for each row. Waits for a slow reader and stops when the reader has gone. Returns how many rows were printed.
+   * a line for each row, or the note `none`. Waits for a slow reader and stops when the reader has gone. Returns exit code 0.
    */
-  list<Row>(name: string, pages: AsyncIterable<readonly Row[]>, describe: (row: Row) => string): Promise<number>
+  list<Row>(
+    name: string,
+    pages: AsyncIterable<readonly Row[]>,
+    describe: (row: Row) => string,
+    none?: string,
+  ): Promise<number>
   /** Content for a file, on standard output, as it is; in a terminal invisible characters are escaped. */
   content(texts: AsyncIterable<string>): Promise<void>
-  /** A display of long work, on standard error; nothing with `--json`. */
-  progress(): ProgressDisplay
+  /** Does long work with a display of it on standard error; without one with `--json`. */
+  withProgress<Done>(work: (update: ProgressDisplay['update']) => Promise<Done>): Promise<Done>
   readonly json: boolean
 }
 
+/** How a command ends: exit code 0 unless given, and what a person should know of the result. */
+type Ending = { readonly code?: number; readonly note?: string | false }
+
 /** Shows how far long work has come. */
-export type ProgressDisplay = {
+type ProgressDisplay = {
   update(stage: string, done: number, total: number | undefined): void
   stop(): void
 }
@@ -44,11 +55,13 @@ export function createOutput({ stdout, stderr }: PrintedStreams, json: boolean):
     json,
     line,
     note,
-    result: (value, lines) => {
+    result: (value, lines, { code = 0, note: about = false } = {}) => {
       if (json) stdout.write(`${escapeInvisibleInJson(JSON.stringify(value))}\n`)
       else for (const text of [lines()].flat()) line(text)
+      if (!json && about) note(about)
+      return code
     },
-    list: async (name, pages, describe) => {
+    list: async (name, pages, describe, none) => {
       let count = 0
       const textOf = (row: Parameters<typeof describe>[0]) => {
         const separator = json && count > 0 ? ',' : ''
@@ -59,10 +72,11 @@ export function createOutput({ stdout, stderr }: PrintedStreams, json: boolean):
       }
       if (json) await writeAll(stdout, `{${JSON.stringify(name)}:[`)
       for await (const page of pages) {
-        if (!(await writeAll(stdout, page.map(textOf).join('')))) return count
+        if (!(await writeAll(stdout, page.map(textOf).join('')))) return 0
       }
       if (json) await writeAll(stdout, ']}\n')
-      return count
+      else if (count === 0 && none !== undefined) note(none)
+      return 0
     },
     content: async (texts) => {
       for await (const text of texts) {
@@ -70,8 +84,23 @@ export function createOutput({ stdout, stderr }: PrintedStreams, json: boolean):
         if (!(await writeAll(stdout, shown))) return
       }
     },
-    progress: () => (json ? noDisplay : stderr.isTTY ? barDisplay(stderr) : lineDisplay(note)),
+    withProgress: async (work) => {
+      const display = json ? noDisplay : stderr.isTTY ? barDisplay(stderr) : lineDisplay(note)
+      try {
+        return await work(display.update)
+      } finally {
+        display.stop()
+      }
+    },
   }
+}
+
+/** Lines such as `name: value`, their values in a column; none where there is no value. */
+export function labelled(
+  rows: readonly (readonly [name: string, value: string | undefined])[],
+  width: number,
+): string[] {
+  return rows.flatMap(([name, value]) => (value === undefined ? [] : [`${`${name}:`.padEnd(width)}${value}`]))
 }
 
 /** Writes a text and waits until there is room for the next; false when nobody reads any more. */

@@ -7,7 +7,7 @@ import { toKeyLimits } from '../../http/api/operations/key-limits.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { createSigningKey, parseSigningKey, type SigningKey } from '../../kernel/release-chain.js'
-import { type CommandLine, durationSeconds, jsonOption, wholeNumber } from '../command-line.js'
+import { addCommand, type CommandLine, durationSeconds, jsonOption, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -16,11 +16,7 @@ import { describeEmail } from './e-mail.js'
 /** `giving keys`. */
 export function registerKeys(program: Command, { action, storeAction, readSecret }: CommandLine): void {
   const keys = program.command('keys').description('API keys')
-  const add = (name: string, description: string) =>
-    keys
-      .command(name)
-      .description(description)
-      .option(...jsonOption)
+  const add = (name: string, description: string) => addCommand(keys, name, description)
   add('issue', 'issue one more key, which is shown once')
     .requiredOption('--email <email>', 'e-mail address')
     .option('--scope <scope>', 'read or donate: what it may be used for; both unless given')
@@ -72,8 +68,7 @@ async function createSigning(file: string, replace: string | undefined, output: 
     })
   }
   const { id, publicKey } = signingKeyOf(text, file)
-  output.result({ id, publicKey, file }, () => [`key ${id} is in ${file}; its public key:`, publicKey.trimEnd()])
-  return 0
+  return output.result({ id, publicKey, file }, () => [`key ${id} is in ${file}; its public key:`, publicKey.trimEnd()])
 }
 
 async function readSigningKey(file: string): Promise<SigningKey> {
@@ -103,8 +98,7 @@ async function issue(runtime: Runtime, output: Output, { email, scope, origin, e
     await auditOperator(runtime, db, { action: 'key-issued', subject: `key ${key.id}`, details: { account } })
     return key
   })
-  output.result({ apiKey }, () => `API key (shown only now): ${apiKey}`)
-  return 0
+  return output.result({ apiKey }, () => `API key (shown only now): ${apiKey}`)
 }
 
 /** The keys of all accounts or of one, by number; their texts are not stored. */
@@ -119,21 +113,22 @@ async function list({ store }: Runtime, output: Output, { email }: { email?: str
       ...(revokedAt && { revokedAt: isoInstantOf(revokedAt) }),
     }),
   )
-  output.result({ keys }, () =>
-    keys.map(({ id, email, scope, origins, createdAt, expiresAt, lastUsedAt, revokedAt }) => {
-      const facts = [
-        `since ${createdAt}`,
-        lastUsedAt === undefined ? 'never used' : `used ${lastUsedAt}`,
-        ...(scope === noLimits.scope ? [] : [`for ${scope} only`]),
-        ...(origins === undefined ? [] : [`for pages of ${origins}`]),
-        ...(expiresAt === undefined ? [] : [`ends ${expiresAt}`]),
-        ...(revokedAt === undefined ? [] : [`revoked ${revokedAt}`]),
-      ]
-      return `${String(id).padStart(6)} ${describeEmail(email).padEnd(40)} ${facts.join('; ')}`
-    }),
+  return output.result(
+    { keys },
+    () =>
+      keys.map(({ id, email, scope, origins, createdAt, expiresAt, lastUsedAt, revokedAt }) => {
+        const facts = [
+          `since ${createdAt}`,
+          lastUsedAt === undefined ? 'never used' : `used ${lastUsedAt}`,
+          ...(scope === noLimits.scope ? [] : [`for ${scope} only`]),
+          ...(origins === undefined ? [] : [`for pages of ${origins}`]),
+          ...(expiresAt === undefined ? [] : [`ends ${expiresAt}`]),
+          ...(revokedAt === undefined ? [] : [`revoked ${revokedAt}`]),
+        ]
+        return `${String(id).padStart(6)} ${describeEmail(email).padEnd(40)} ${facts.join('; ')}`
+      }),
+    { note: keys.length === 0 && 'there is no key' },
   )
-  if (!output.json && keys.length === 0) output.note('there is no key')
-  return 0
 }
 
 async function revoke(runtime: Runtime, output: Output, key: KeyChoice): Promise<number> {
@@ -142,6 +137,9 @@ async function revoke(runtime: Runtime, output: Output, key: KeyChoice): Promise
     if (id !== undefined) await auditOperator(runtime, db, { action: 'key-revoked', subject: `key ${id}` })
     return id !== undefined
   })
-  output.result({ revoked }, () => (revoked ? 'revoked; refused everywhere within 5 s' : 'there is no such key'))
-  return revoked ? 0 : 1
+  return output.result(
+    { revoked },
+    () => (revoked ? 'revoked; refused everywhere within 5 s' : 'there is no such key'),
+    { code: revoked ? 0 : 1 },
+  )
 }

@@ -17,7 +17,7 @@ import type { AuditAction } from '../../accounts/sql/audit-events.js'
 import { createApiUser, toPasswordHash } from '../../http/api/operations/create-api-user.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import type { Db } from '../../platform/database/connection.js'
-import { type CommandLine, durationSeconds, jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine, durationSeconds } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -26,11 +26,7 @@ import { describeEmail, nonAsciiOf } from './e-mail.js'
 /** `giving users`. */
 export function registerUsers(program: Command, { storeAction, readSecret }: CommandLine): void {
   const users = program.command('users').description('API users: accounts and what they may do')
-  const add = (name: string, description: string) =>
-    users
-      .command(name)
-      .description(description)
-      .option(...jsonOption)
+  const add = (name: string, description: string) => addCommand(users, name, description)
   add('create', 'create an API user with a first API key, which is shown once')
     .requiredOption('--email <email>', 'e-mail address')
     .requiredOption('--password-stdin', 'read the password from standard input')
@@ -104,8 +100,7 @@ async function create(
   )
   const subject = `account ${accountId}`
   await auditOperator(runtime, store.db, { action: 'account-created', subject, details: { key: keyId } })
-  output.result({ apiKey }, () => `API key (shown only now): ${apiKey}`)
-  return 0
+  return output.result({ apiKey }, () => `API key (shown only now): ${apiKey}`)
 }
 
 async function list({ store }: Runtime, output: Output): Promise<number> {
@@ -113,14 +108,15 @@ async function list({ store }: Runtime, output: Output): Promise<number> {
     const nonAscii = nonAsciiOf(account.email)
     return { ...account, ...(nonAscii.length > 0 && { nonAscii }), createdAt: isoInstantOf(createdAt) }
   })
-  output.result({ users }, () =>
-    users.map(({ email, disabled, keys, tokenTimeoutSeconds, grants, createdAt }) => {
-      const may = disabled ? 'disabled' : grants.length > 0 ? `may read, ${grants.join(', ')}` : 'may read'
-      return `${describeEmail(email).padEnd(40)} ${may}; ${keys} keys; tokens live ${tokenTimeoutSeconds} s; since ${createdAt}`
-    }),
+  return output.result(
+    { users },
+    () =>
+      users.map(({ email, disabled, keys, tokenTimeoutSeconds, grants, createdAt }) => {
+        const may = disabled ? 'disabled' : grants.length > 0 ? `may read, ${grants.join(', ')}` : 'may read'
+        return `${describeEmail(email).padEnd(40)} ${may}; ${keys} keys; tokens live ${tokenTimeoutSeconds} s; since ${createdAt}`
+      }),
+    { note: users.length === 0 && 'there is no API user yet: giving users create' },
   )
-  if (!output.json && users.length === 0) output.note('there is no API user yet: giving users create')
-  return 0
 }
 
 async function resetPassword(
@@ -135,11 +131,10 @@ async function resetPassword(
     await storeCode(db, { purpose: 'reset', code, email, expiresAt })
     await auditOperator({ clock }, db, { action: 'reset-code-issued', subject: `account ${accountId}` })
   })
-  output.result({ resetCode: code, expiresAt: isoInstantOf(expiresAt) }, () => [
+  return output.result({ resetCode: code, expiresAt: isoInstantOf(expiresAt) }, () => [
     `reset_code (shown only now, valid once until ${isoInstantOf(expiresAt)}): ${code}`,
     'for POST /api/userservice/passwords/reset; until then the old password is valid',
   ])
-  return 0
 }
 
 async function invite(
@@ -153,11 +148,10 @@ async function invite(
     await storeCode(db, { purpose: 'invitation', code, email, expiresAt })
     await auditOperator({ clock }, db, { action: 'invitation-issued' })
   })
-  output.result({ invitation: code, expiresAt: isoInstantOf(expiresAt) }, () => [
+  return output.result({ invitation: code, expiresAt: isoInstantOf(expiresAt) }, () => [
     `invitation (shown only now, valid once until ${isoInstantOf(expiresAt)}): ${code}`,
     'for POST /api/userservice/accounts',
   ])
-  return 0
 }
 
 /** A change of one account. */
@@ -180,8 +174,7 @@ async function change(runtime: Runtime, output: Output, change: UserChange & ByE
     })
     return await applyChange(db, runtime.clock(), accountId, change)
   })
-  output.result({ email: change.email, change: change.change }, () => `${change.email}: ${outcome}`)
-  return 0
+  return output.result({ email: change.email, change: change.change }, () => `${change.email}: ${outcome}`)
 }
 
 const auditActionOf = {

@@ -1,16 +1,15 @@
 import { type Command, Option } from 'commander'
-import { type DataPackage, type ExportFormat, exportFormats } from '../../catalogue/export/data-package.js'
+import { type ExportFormat, exportFormats } from '../../catalogue/export/data-package.js'
 import { donorNotesCsv, donorNotesHeader } from '../../catalogue/export/donor-notes-csv.js'
 import { exportStore } from '../../catalogue/export/export-store.js'
 import { exportKinds, type ResourceName } from '../../catalogue/sql/export/resources.js'
 import { findProjectState } from '../../catalogue/sql/project-states.js'
 import type { IsoDate } from '../../kernel/dates.js'
-import { ServiceError } from '../../kernel/errors.js'
 import { missingKeys } from '../../money/donors/donor-needs.js'
 import { type DonorNote, readDonorNotes } from '../../money/donors/donor-notes.js'
 import { listSettledDonations } from '../../money/sql/donor-notes.js'
 import { countTestDonations } from '../../money/sql/test-donations.js'
-import { type CommandLine, isoDay, jsonOption, wholeNumber } from '../command-line.js'
+import { type CommandLine, isoDay, jsonOption, orNotFound, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { donorFields, openDonorVault } from '../wiring/donor-vault.js'
@@ -57,28 +56,22 @@ async function exportFiles(
 ): Promise<number> {
   const { store, clock, signal } = runtime
   const details = { donors: withDonors, accounts: withAccounts, ...(kind && { kind }) }
-  const progress = output.progress()
-  let written: DataPackage
-  try {
-    await auditOperator(runtime, store.db, { action: 'store-exported', details })
-    written = await exportStore(store, directory, {
+  await auditOperator(runtime, store.db, { action: 'store-exported', details })
+  const { resources } = await output.withProgress((update) =>
+    exportStore(store, directory, {
       ...{ kind, format, donors: withDonors, accounts: withAccounts, clock, signal },
-      onProgress: (resource, rows) => progress.update(resource, rows, undefined),
-    })
-  } finally {
-    progress.stop()
-  }
+      onProgress: (resource, rows) => update(resource, rows, undefined),
+    }),
+  )
   const tests = withDonors ? 0 : await countTestDonations(store.db)
   if (tests > 0) {
     output.note(
       `${tests} donations of a sandbox are in the sums: only --with-donors lets the other store take them out`,
     )
   }
-  const { resources } = written
-  output.result({ directory, resources: resources.map(({ schema: _, ...resource }) => resource) }, () =>
+  return output.result({ directory, resources: resources.map(({ schema: _, ...resource }) => resource) }, () =>
     resources.map(({ path, rowCount, bytes }) => `${path}: ${rowCount} records, ${bytes} bytes`),
   )
-  return 0
 }
 
 async function exportDonations(
@@ -87,7 +80,7 @@ async function exportDonations(
   { project, since }: { readonly project: number; readonly since: IsoDate },
 ): Promise<number> {
   const { db } = runtime.store
-  if (!(await findProjectState(db, project))) throw new ServiceError('not-found', `there is no project ${project}`)
+  orNotFound(await findProjectState(db, project), `there is no project ${project}`)
   const vault = await openDonorVault(runtime, { makesKey: false })
   await auditOperator(runtime, db, { action: 'donations-exported', subject: `project ${project}`, details: { since } })
   async function* pages(): AsyncGenerator<readonly DonorNote[]> {

@@ -71,10 +71,8 @@ async function importRecords(
 ): Promise<number> {
   // A file of any size takes the memory of its largest records, not of what V8 lets grow.
   boundHeap()
-  const progress = output.progress()
-  let summary: ImportSummary
-  try {
-    summary = await importFiles(store, files, {
+  const summary = await output.withProgress((update) =>
+    importFiles(store, files, {
       source: 'import',
       clock,
       currency: config.currency,
@@ -85,14 +83,15 @@ async function importRecords(
       photoConsent,
       signal,
       onProgress: ({ file, records, bytesRead, bytesTotal }) =>
-        progress.update(`${file} (${records} records), bytes`, bytesRead, bytesTotal),
-    })
-  } finally {
-    progress.stop()
-  }
+        update(`${file} (${records} records), bytes`, bytesRead, bytesTotal),
+    }),
+  )
   if (!output.json) noteProblems(summary, output)
-  output.result(dryRun ? { ...summary, dryRun } : summary, () => (dryRun ? 'dry run, ' : '') + describe(summary))
-  return importExitCode(summary)
+  return output.result(
+    dryRun ? { ...summary, dryRun } : summary,
+    () => (dryRun ? 'dry run, ' : '') + describe(summary),
+    { code: importExitCode(summary) },
+  )
 }
 
 function noteProblems(summary: ImportSummary, output: Output): void {
@@ -134,16 +133,13 @@ async function isExportFolder([first, ...others]: readonly string[]): Promise<bo
 async function importFolder(runtime: Runtime, output: Output, [folder = '']: readonly string[]): Promise<number> {
   boundHeap()
   const { store, clock, signal } = runtime
-  const progress = output.progress()
-  try {
-    const records = await importExport(store, folder, {
-      ...{ clock, signal, onProgress: (resource, rows, of) => progress.update(resource, rows, of) },
+  const records = await output.withProgress((onProgress) =>
+    importExport(store, folder, {
+      ...{ clock, signal, onProgress },
       afterwards: (db) => auditOperator(runtime, db, { action: 'store-imported' }),
-    })
-    progress.stop()
-    output.result({ folder, records }, () => Object.entries(records).map(([name, rows]) => `${name}: ${rows} records`))
-    return 0
-  } finally {
-    progress.stop()
-  }
+    }),
+  )
+  return output.result({ folder, records }, () =>
+    Object.entries(records).map(([name, rows]) => `${name}: ${rows} records`),
+  )
 }

@@ -6,9 +6,8 @@ import {
   type VettingDetails,
   type VettingRow,
 } from '../../catalogue/sql/vetting.js'
-import { ServiceError } from '../../kernel/errors.js'
-import { type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
-import type { Output } from '../output.js'
+import { addCommand, type CommandLine, jsonOption, orNotFound, wholeNumber } from '../command-line.js'
+import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { inPages } from '../wiring/in-pages.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -24,11 +23,8 @@ export function registerOrganisations(program: Command, { storeAction }: Command
     .option('--limit <number>', 'how many at most; all when absent', wholeNumber)
     .option(...jsonOption)
     .action(storeAction([], list))
-  organizations
-    .command('show')
-    .description('one organisation')
+  addCommand(organizations, 'show', 'one organisation')
     .argument('<id>', 'its number', wholeNumber)
-    .option(...jsonOption)
     .action(storeAction([], show))
   organizations
     .command('set')
@@ -46,20 +42,12 @@ type Filters = { readonly vetted?: Answer; readonly after?: number; readonly lim
 
 async function list({ store }: Runtime, output: Output, { vetted, ...range }: Filters): Promise<number> {
   const filter = vetted === undefined ? {} : { vetted: vetted === 'yes' }
-  const count = await output.list(
-    'organizations',
-    inPages(range, (page) => listVetting(store.db, filter, page)),
-    describe,
-  )
-  if (!output.json && count === 0) output.note('no organisations')
-  return 0
+  const pages = inPages(range, (page) => listVetting(store.db, filter, page))
+  return await output.list('organizations', pages, describe, 'no organisations')
 }
 
 async function show({ store }: Runtime, output: Output, id: number): Promise<number> {
-  const organisation = await findVetting(store.db, id)
-  if (!organisation) throw unknown(id)
-  printDetails(output, organisation)
-  return 0
+  return printDetails(output, id, await findVetting(store.db, id))
 }
 
 async function set(runtime: Runtime, output: Output, id: number, { vetted }: { vetted: Answer }): Promise<number> {
@@ -70,13 +58,7 @@ async function set(runtime: Runtime, output: Output, id: number, { vetted }: { v
     }
     return await findVetting(db, id)
   })
-  if (!organisation) throw unknown(id)
-  printDetails(output, organisation)
-  return 0
-}
-
-function unknown(id: number): ServiceError {
-  return new ServiceError('not-found', `there is no organisation ${id}`)
+  return printDetails(output, id, organisation)
 }
 
 function describe({ id, name, vetted, source, projects, activeProjects }: VettingRow): string {
@@ -84,16 +66,14 @@ function describe({ id, name, vetted, source, projects, activeProjects }: Vettin
   return `${id}  ${(vetted ? 'vetted' : 'not vetted').padEnd(10)}  ${source.padEnd(8)}  ${name} (${counts})`
 }
 
-function printDetails(output: Output, organisation: VettingDetails): void {
+function printDetails(output: Output, id: number, found: VettingDetails | undefined): number {
+  const organisation = orNotFound(found, `there is no organisation ${id}`)
   const { orgRef, orgType, ein, url } = organisation
-  const rows: readonly (readonly [string, string | undefined])[] = [
-    ['IATI identifier', orgRef],
-    ['IATI type', orgType],
-    ['EIN', ein],
-    ['website', url],
+  const facts = [
+    ['IATI identifier', orgRef] as const,
+    ['IATI type', orgType] as const,
+    ['EIN', ein] as const,
+    ['website', url] as const,
   ]
-  output.result(organisation, () => [
-    describe(organisation),
-    ...rows.flatMap(([name, value]) => (value === undefined ? [] : `${`${name}:`.padEnd(17)}${value}`)),
-  ])
+  return output.result(organisation, () => [describe(organisation), ...labelled(facts, 17)])
 }

@@ -10,9 +10,8 @@ import {
   undecideProjectState,
 } from '../../catalogue/sql/project-states.js'
 import { isoInstantOf } from '../../kernel/dates.js'
-import { ServiceError } from '../../kernel/errors.js'
-import { type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
-import type { Output } from '../output.js'
+import { addCommand, type CommandLine, jsonOption, orNotFound, wholeNumber } from '../command-line.js'
+import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { inPages } from '../wiring/in-pages.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -29,11 +28,8 @@ export function registerProjects(program: Command, { storeAction }: CommandLine)
     .option('--limit <number>', 'how many at most; all when absent', wholeNumber)
     .option(...jsonOption)
     .action(storeAction([], list))
-  projects
-    .command('show')
-    .description('one project: its state, who decided on it, its identifier')
+  addCommand(projects, 'show', 'one project: its state, who decided on it, its identifier')
     .argument('<id>', 'its number', wholeNumber)
-    .option(...jsonOption)
     .action(storeAction([], show))
   projects
     .command('set')
@@ -58,16 +54,11 @@ type Filters = {
 async function list({ store }: Runtime, output: Output, { state, organization, ...range }: Filters): Promise<number> {
   const filter = { ...(state && { state }), ...(organization !== undefined && { organizationId: organization }) }
   const pages = inPages(range, (page) => listProjectStates(store.db, filter, page))
-  const count = await output.list('projects', pages, describe)
-  if (!output.json && count === 0) output.note('no projects')
-  return 0
+  return await output.list('projects', pages, describe, 'no projects')
 }
 
 async function show({ store }: Runtime, output: Output, id: number): Promise<number> {
-  const project = await findProjectState(store.db, id)
-  if (!project) throw unknown(id)
-  printDetails(output, project)
-  return 0
+  return printDetails(output, orNotFound(await findProjectState(store.db, id), unknown(id)))
 }
 
 async function set(
@@ -77,8 +68,7 @@ async function set(
   { state }: { state: ProjectState | 'stated' },
 ): Promise<number> {
   const project = await runtime.store.transaction(async (db) => {
-    const before = await findProjectState(db, id)
-    if (!before) throw unknown(id)
+    const before = orNotFound(await findProjectState(db, id), unknown(id))
     const changed = state === 'stated' ? await undecideProjectState(db, id) : await decideProjectState(db, id, state)
     if (changed) {
       await auditOperator(runtime, db, {
@@ -87,32 +77,31 @@ async function set(
         details: { before: before.decided ? `${before.state} (decided)` : before.state, state },
       })
     }
-    return await findProjectState(db, id)
+    return orNotFound(await findProjectState(db, id), unknown(id))
   })
-  if (project) printDetails(output, project)
-  return 0
+  return printDetails(output, project)
 }
 
-function unknown(id: number): ServiceError {
-  return new ServiceError('not-found', `there is no project ${id}`)
-}
+const unknown = (id: number) => `there is no project ${id}`
 
 function describe({ id, title, state, decided, source }: ProjectStateRow): string {
   return `${id}  ${`${state}${decided ? ' (decided)' : ''}`.padEnd(18)}  ${source.padEnd(8)}  ${title}`
 }
 
-function printDetails(output: Output, { lastUpdatedAt, ...project }: ProjectStateDetails): void {
+function printDetails(output: Output, { lastUpdatedAt, ...project }: ProjectStateDetails): number {
   const updated = lastUpdatedAt && isoInstantOf(lastUpdatedAt)
-  output.result({ ...project, ...(updated && { lastUpdatedAt: updated }) }, () => [
+  const { organizationId, organizationName = '', paused, decided, source } = project
+  const facts = [
+    ['record', `active ${project.active}, status ${project.status}${paused ? ', paused' : ''}`],
+    ['decided by', decided ? 'an operator (giving audit)' : source === 'local' ? 'its row' : 'its records'],
+    ['organisation', organizationId === undefined ? undefined : `${organizationId} ${organizationName}`],
+    ['first seen', project.firstSeenOn],
+    ['identifier', project.identifier ?? 'not published yet'],
+    ['last updated', updated],
+  ] as const
+  return output.result({ ...project, ...(updated && { lastUpdatedAt: updated }) }, () => [
     describe(project),
-    `record:       active ${project.active}, status ${project.status}${project.paused ? ', paused' : ''}`,
-    `decided by:   ${project.decided ? 'an operator (giving audit)' : project.source === 'local' ? 'its row' : 'its records'}`,
-    ...(project.organizationId === undefined
-      ? []
-      : [`organisation: ${project.organizationId} ${project.organizationName ?? ''}`]),
-    `first seen:   ${project.firstSeenOn}`,
-    `identifier:   ${project.identifier ?? 'not published yet'}`,
-    ...(updated ? [`last updated: ${updated}`] : []),
+    ...labelled(facts, 14),
     ...(project.stale ? ['the next publication renders it again'] : []),
   ])
 }

@@ -51,24 +51,17 @@ async function mirror(runtime: MirrorRuntime, output: Output, options: SyncOptio
     acceptLoss: options.acceptLoss,
   })
   await dispatchNext({ store: runtime.store, queue }, 'sync')
-  if (!options.wait) {
-    output.result({ sync: runId, state: 'queued' }, () => `sync ${runId} is queued`)
-    return 0
-  }
-  const progress = output.progress()
-  const show = (at: { readonly phase?: string; readonly records: number; readonly found?: number }) =>
-    progress.update(at.phase ?? 'sync', at.records, at.found)
-  try {
-    if ((await queue.liveWorkers('sync')) > 0) {
-      const look = () => getSyncRun(runtime.store.db, runId)
-      return report(runtime, await waitForEnd(look, { signal, onProgress: show }), output)
-    }
+  if (!options.wait) return output.result({ sync: runId, state: 'queued' }, () => `sync ${runId} is queued`)
+  const run = await output.withProgress(async (update) => {
+    const onProgress = (at: { readonly phase?: string; readonly records: number; readonly found?: number }) =>
+      update(at.phase ?? 'sync', at.records, at.found)
+    const look = () => getSyncRun(runtime.store.db, runId)
+    if ((await queue.liveWorkers('sync')) > 0) return await waitForEnd(look, { signal, onProgress })
     output.note('no worker is running: this process syncs itself')
     await refuseWrongClock(runtime.store, runtime.clock)
-    return report(runtime, await syncInline(deps, runId, { signal, onProgress: show }), output)
-  } finally {
-    progress.stop()
-  }
+    return await syncInline(deps, runId, { signal, onProgress })
+  })
+  return report(runtime, run, output)
 }
 
 /** The last syncs, and how far the mirror is behind. Exit code 1 when the last one needs a person. */
@@ -78,15 +71,18 @@ async function showStatus(runtime: Runtime<'upstreamUrl'>, output: Output): Prom
   const ended = runs.find(isFinished)
   const needsPerson = ended?.state === 'held' || ended?.state === 'failed'
   const problems = ended ? await listSyncProblems(runtime.store.db, ended.id, 10) : []
-  output.result(mirror, () => [
-    `upstream: ${upstream ?? 'none (UPSTREAM_URL is not set)'}`,
-    `lag:      ${lagSeconds === undefined ? 'never synced to the end' : `${lagSeconds} s`}`,
-    ...runs.map(describeSync),
-    ...problems.map(
-      ({ subject, field, expected, got }) => `  ${subject}, ${field}: expected ${expected}, got ${got ?? 'nothing'}`,
-    ),
-  ])
-  return needsPerson ? 1 : 0
+  return output.result(
+    mirror,
+    () => [
+      `upstream: ${upstream ?? 'none (UPSTREAM_URL is not set)'}`,
+      `lag:      ${lagSeconds === undefined ? 'never synced to the end' : `${lagSeconds} s`}`,
+      ...runs.map(describeSync),
+      ...problems.map(
+        ({ subject, field, expected, got }) => `  ${subject}, ${field}: expected ${expected}, got ${got ?? 'nothing'}`,
+      ),
+    ],
+    { code: needsPerson ? 1 : 0 },
+  )
 }
 
 function report(runtime: Runtime, run: SyncSummary, output: Output): number {

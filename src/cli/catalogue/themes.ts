@@ -4,18 +4,14 @@ import { changeTheme } from '../../catalogue/sql/theme-sectors.js'
 import { codeName, isActiveCode } from '../../iati/standard/index.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Store } from '../../platform/database/store.js'
-import { type CommandLine, jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine, jsonOption } from '../command-line.js'
 import type { Output } from '../output.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving themes`. */
 export function registerThemes(program: Command, { storeAction }: CommandLine): void {
   const themes = program.command('themes').description('the platform’s themes and the IATI sectors they stand for')
-  themes
-    .command('list')
-    .description('every theme with its OECD DAC purpose code')
-    .option(...jsonOption)
-    .action(storeAction([], list))
+  addCommand(themes, 'list', 'every theme with its OECD DAC purpose code').action(storeAction([], list))
   themes
     .command('map')
     .description('report a theme under another purpose code from the next publication on')
@@ -26,20 +22,16 @@ export function registerThemes(program: Command, { storeAction }: CommandLine): 
     .option(...jsonOption)
     .hook('preAction', ({ processedArgs: [, code] }) => requireActiveCode(code))
     .action(storeAction([], map))
-  themes
-    .command('rename')
-    .description('call a theme by another name from now on, whatever records and upstreams call it')
+  addCommand(themes, 'rename', 'call a theme by another name from now on, whatever records and upstreams call it')
     .argument('<theme>', 'the id of the theme')
     .argument('<name>', 'its name in the API and in IATI')
-    .option(...jsonOption)
     .action(storeAction([], rename))
 }
 
 /** Every theme with its OECD DAC purpose code and its number of projects. */
 async function list({ store }: Runtime, output: Output): Promise<number> {
   const themes = await listThemesInUse(store.db)
-  output.result({ themes: themes.map(withSectorName) }, () => themes.map(describe))
-  return 0
+  return output.result({ themes: themes.map(withSectorName) }, () => themes.map(describe))
 }
 
 function requireActiveCode(code: string): void {
@@ -73,8 +65,7 @@ async function report(store: Store, output: Output, id: string, theme: ThemeInUs
     const expected = known.length === 0 ? 'but the store has none yet' : `one of ${known.join(', ')}`
     throw new ServiceError('input-unusable', `expected the id of a theme, ${expected}; got ${JSON.stringify(id)}`)
   }
-  output.result(withSectorName(theme), () => describe(theme))
-  return 0
+  return output.result(withSectorName(theme), () => describe(theme))
 }
 
 function withSectorName(theme: ThemeInUse) {

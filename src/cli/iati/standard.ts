@@ -9,7 +9,7 @@ import {
 } from '../../iati/standard/pulled.js'
 import { createXsdValidator } from '../../iati/validation/index.js'
 import { type Environment, readConfig } from '../../platform/config/config.js'
-import { type CommandLine, jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine, jsonOption } from '../command-line.js'
 import type { Output } from '../output.js'
 import { officialDirectory, pulledDirectory, schemaFields } from '../wiring/official-schema.js'
 import { StandardDownloads } from '../wiring/standard-downloads.js'
@@ -24,50 +24,39 @@ export function registerStandard(program: Command, { environment, signal, action
     )
     .option('--from <url>', 'a mirror with schemas/NAME.xsd and codelists/NAME.json instead of the public addresses')
     .option(...jsonOption)
-    .action(
-      action((output, options: { from?: string }) => pullStandardCommand(environment, { ...options, signal }, output)),
-    )
-  standard
-    .command('show')
-    .description('tell which version is built in, which was pulled and when, and how they differ')
-    .option(...jsonOption)
-    .action(action((output) => showStandardCommand(environment, output)))
+    .action(action((output, { from }: { from?: string }) => pull(environment, from, signal, output)))
+  addCommand(standard, 'show', 'tell which version is built in, which was pulled and when, and how they differ').action(
+    action((output) => show(environment, output)),
+  )
 }
 
-/** `giving standard pull`: exit code 0 done; a failure leaves the files that were there. Needs no database. */
-export async function pullStandardCommand(
+/** A failure leaves the files that were there. Needs no database. */
+async function pull(
   environment: Environment,
-  { from, signal }: { readonly from?: string; readonly signal: AbortSignal },
+  from: string | undefined,
+  signal: AbortSignal,
   output: Output,
 ): Promise<number> {
   const { config } = readConfig(environment, schemaFields)
   const directory = pulledDirectory(config)
-  const progress = output.progress()
   await using downloads = new StandardDownloads()
-  try {
-    const { pulled, absent } = await pullStandard({
-      directory,
-      now: new Date(),
-      signal,
-      download: downloads.get,
-      verify: verifySchemas,
-      onProgress: (done, total) => progress.update('official files', done, total),
+  const { pulled, absent } = await output.withProgress((update) =>
+    pullStandard({
+      ...{ directory, now: new Date(), signal, download: downloads.get, verify: verifySchemas },
+      onProgress: (done, total) => update('official files', done, total),
       ...(from !== undefined && { from }),
-    })
-    progress.stop()
-    const difference = await compareStandard(directory, pulled)
-    output.result({ directory, ...pulled, absent, difference }, () => [
+    }),
+  )
+  const difference = await compareStandard(directory, pulled)
+  return output.result(
+    { directory, ...pulled, absent, difference },
+    () => [
       `pulled ${pulled.files.length} files of version ${pulled.version} into ${directory}`,
       ...(absent.length > 0 ? [`not published there: ${absent.join(', ')}`] : []),
       ...describeDifference(difference),
-    ])
-    if (!output.json && config.standardDir !== undefined) {
-      output.note('IATI_STANDARD_DIR is set: its files are used, not these')
-    }
-    return 0
-  } finally {
-    progress.stop()
-  }
+    ],
+    { note: config.standardDir !== undefined && 'IATI_STANDARD_DIR is set: its files are used, not these' },
+  )
 }
 
 async function verifySchemas(directory: string): Promise<void> {
@@ -75,15 +64,15 @@ async function verifySchemas(directory: string): Promise<void> {
   xsd?.dispose()
 }
 
-/** `giving standard show`: the built-in data, the pulled files, their difference, and which of them is used. Exit code 0. */
-export async function showStandardCommand(environment: Environment, output: Output): Promise<number> {
+/** The built-in data, the pulled files, their difference, and which of them is used. */
+async function show(environment: Environment, output: Output): Promise<number> {
   const { config } = readConfig(environment, schemaFields)
   const directory = pulledDirectory(config)
   const pulled = await readPulledStandard(directory)
   const difference = pulled && (await compareStandard(directory, pulled))
   const used = officialDirectory(config)
   const builtIn = { ...standardOrigin, codeLists: codeListNames.length }
-  output.result({ builtIn, pulled: pulled && { directory, ...pulled, difference }, used }, () => [
+  return output.result({ builtIn, pulled: pulled && { directory, ...pulled, difference }, used }, () => [
     `built in: version ${builtIn.version}, ${builtIn.codeLists} code lists`,
     ...builtIn.sources.map(
       ({ what, repository, commit, date }) => `  ${what}: ${repository} ${commit?.slice(0, 12)} of ${date}`,
@@ -93,7 +82,6 @@ export async function showStandardCommand(environment: Environment, output: Outp
       : ['pulled: nothing (giving standard pull downloads the official files)']),
     `official schema used: ${used ?? 'none, only the built-in checks'}`,
   ])
-  return 0
 }
 
 function describePulled({ version, pulledAt, files, from }: PulledStandard, difference: StandardDifference): string[] {

@@ -9,34 +9,28 @@ import {
 import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Notice } from '../../kernel/notice.js'
-import { type ConfigOf, type Environment, readConfig } from '../../platform/config/config.js'
+import { type ConfigOf, readConfig } from '../../platform/config/config.js'
 import { type CommandLine, jsonOption } from '../command-line.js'
 import type { Output } from '../output.js'
 import { openOfficialSchema, openThreadedSchema, schemaFields } from '../wiring/official-schema.js'
 import { boundHeap } from '../wiring/process.js'
 
 /** `giving validate`. */
-export function registerValidate(program: Command, { environment, signal, action }: CommandLine): void {
+export function registerValidate(program: Command, commandLine: CommandLine): void {
   program
     .command('validate')
     .description("check anyone's IATI 2.03 files; exit code 1 when there are errors, 2 when a file is unusable")
     .argument('<file...>', 'activity or organisation files, or - for standard input')
     .option('--strict', 'judge the files as our own output: some warnings become errors')
     .option(...jsonOption)
-    .action(
-      action((output, files: string[], { strict = false }: { strict?: boolean }) =>
-        validateCommand(environment, files, { strict, signal, releaseMemory: boundHeap() }, output),
-      ),
-    )
+    .action(commandLine.action((output, files: string[], flags: Flags) => validate(commandLine, output, files, flags)))
 }
 
-type ValidateOptions = {
-  readonly strict: boolean
+type Flags = { readonly strict?: boolean }
+
+type Settings = Flags & {
   readonly signal: AbortSignal
-  readonly releaseMemory?: () => void
-}
-
-type Settings = ValidateOptions & {
+  readonly releaseMemory: () => void
   readonly xsd: SchemaCheck | undefined
   readonly registered: ReadonlySet<string> | undefined
 }
@@ -44,28 +38,28 @@ type Settings = ValidateOptions & {
 type Checked = { readonly file: string } & ({ readonly report: FileReport } | { readonly unusable: string })
 
 /**
- * `giving validate FILE...`: exit code 0 no errors, 1 errors found, 2 a file is unusable. Needs no database; the
- * official schema is asked as well when IATI_STANDARD_DIR or a pull has it. `-` is standard input. Uses at most 256 MB
- * whatever the file is (docs/reference/limits.md).
+ * Exit code 0 no errors, 1 errors found, 2 a file is unusable. Needs no database; the official schema is asked as well when
+ * IATI_STANDARD_DIR or a pull has it. `-` is standard input. Uses at most 256 MB whatever the file is (docs/reference/limits.md).
  */
-export async function validateCommand(
-  environment: Environment,
-  files: readonly string[],
-  options: ValidateOptions,
+async function validate(
+  { environment, signal }: CommandLine,
   output: Output,
+  files: readonly string[],
+  flags: Flags,
 ): Promise<number> {
+  const releaseMemory = boundHeap()
   const { config } = readConfig(environment, schemaFields)
   const xsd = await openSchemaFor(config, files)
   const registered = await readRegisteredOrganisations(config.standardDir)
   try {
     const checked: Checked[] = []
     for (const file of files) {
-      const result = await check(file, { xsd, registered, ...options }, output)
+      const result = await check(file, { xsd, registered, signal, releaseMemory, ...flags }, output)
       checked.push(result)
       if (!output.json) print(result, output)
     }
-    if (output.json) output.result(checked.map(toJson), () => [])
-    return Math.max(...checked.map(exitCode))
+    const code = Math.max(...checked.map(exitCode))
+    return output.json ? output.result(checked.map(toJson), () => [], { code }) : code
   } finally {
     await xsd?.dispose()
   }
@@ -90,32 +84,27 @@ async function sizeOf(file: string): Promise<number | undefined> {
 
 async function check(
   file: string,
-  { xsd, registered, strict, releaseMemory, signal }: Settings,
+  { xsd, registered, strict = false, releaseMemory, signal }: Settings,
   output: Output,
 ): Promise<Checked> {
-  const progress = output.progress()
+  const size = await sizeOf(file)
+  const now = new Date()
+  const context = { today: isoDateOf(now), now: isoInstantOf(now), strict }
   try {
-    const size = await sizeOf(file)
-    const now = new Date()
-    const report = await validateFile(file, {
-      context: {
-        today: isoDateOf(now),
-        now: isoInstantOf(now),
-        strict,
-        ...(registered && { registeredOrganisations: registered }),
-      },
-      ...(file === '-' && { input: process.stdin }),
-      onProgress: (bytes) => progress.update(`${file}, bytes`, bytes, size),
-      ...(releaseMemory && { releaseMemory }),
-      signal,
-      ...(xsd && { xsd }),
-    })
+    const report = await output.withProgress((update) =>
+      validateFile(file, {
+        context: { ...context, ...(registered && { registeredOrganisations: registered }) },
+        ...(file === '-' && { input: process.stdin }),
+        onProgress: (bytes) => update(`${file}, bytes`, bytes, size),
+        releaseMemory,
+        signal,
+        ...(xsd && { xsd }),
+      }),
+    )
     return { file, report }
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'input-unusable') return { file, unusable: error.message }
     throw error
-  } finally {
-    progress.stop()
   }
 }
 

@@ -4,7 +4,7 @@ import { ServiceError } from '../../kernel/errors.js'
 import { reconcileDays } from '../../money/reconcile.js'
 import { listBalances, listDifferences } from '../../money/sql/books-check.js'
 import { acceptDifferences, type ReconciliationDifference } from '../../money/sql/reconciliation.js'
-import { type CommandLine, isoDay, jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine, isoDay, jsonOption } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
@@ -13,11 +13,11 @@ import type { Runtime } from '../wiring/runtime.js'
 /** `giving books`, which was `giving ledger`. */
 export function registerBooks(program: Command, { storeAction }: CommandLine): void {
   const books = program.command('books').alias('ledger').description('the books')
-  books
-    .command('check')
-    .description('prove that donations, months, totals and payouts agree; exit code 1 when they do not')
-    .option(...jsonOption)
-    .action(storeAction([], checkBooks))
+  addCommand(
+    books,
+    'check',
+    'prove that donations, months, totals and payouts agree; exit code 1 when they do not',
+  ).action(storeAction([], checkBooks))
   books
     .command('reconcile')
     .description('compare what the payment processor settled on a day with the books; exit code 1 when they differ')
@@ -35,15 +35,18 @@ async function checkBooks({ store }: Runtime, output: Output): Promise<number> {
     balances: await listBalances(db),
     differences: await listDifferences(db, shown),
   }))
-  output.result({ balances, differences }, () => [
-    ...balances.map(
-      ({ currency, projects, incoming, fees, disbursed, balance }) =>
-        `${currency}, ${projects} projects: incoming ${incoming} - fees ${fees} - disbursed ${disbursed} = balance held ${balance}`,
-    ),
-    ...differences.map(({ what, subject, expected, got }) => `${what}: ${subject}: expected ${expected}, got ${got}`),
-    differences.length === 0 ? 'the books agree' : `${differences.length} differences (at most ${shown} of a kind)`,
-  ])
-  return differences.length > 0 ? 1 : 0
+  return output.result(
+    { balances, differences },
+    () => [
+      ...balances.map(
+        ({ currency, projects, incoming, fees, disbursed, balance }) =>
+          `${currency}, ${projects} projects: incoming ${incoming} - fees ${fees} - disbursed ${disbursed} = balance held ${balance}`,
+      ),
+      ...differences.map(({ what, subject, expected, got }) => `${what}: ${subject}: expected ${expected}, got ${got}`),
+      differences.length === 0 ? 'the books agree' : `${differences.length} differences (at most ${shown} of a kind)`,
+    ],
+    { code: differences.length > 0 ? 1 : 0 },
+  )
 }
 
 type ReconcileOptions = { readonly day?: IsoDate; readonly accept: boolean }
@@ -68,16 +71,19 @@ async function reconcile(
   const { days, differences } = await reconcileDays(payments, { from: day, to: day }, signal)
   const open = differences.filter(({ acceptedAt }) => acceptedAt === undefined)
   const accepted = accept ? await acceptAll(runtime, { gateway, day }) : 0
-  output.result({ gateway, day, days, differences, accepted }, () => [
-    ...days.map(
-      ({ currency, processorAmount, booksAmount, difference }) =>
-        `${day} ${currency}: ${gateway} ${processorAmount}, books ${booksAmount}, difference ${difference}`,
-    ),
-    ...differences.map(describeDifference),
-    ...(accepted > 0 ? [`${accepted} differences are accepted`] : []),
-    open.length === 0 ? `${gateway} and the books agree` : `${open.length} differences`,
-  ])
-  return open.length > accepted ? 1 : 0
+  return output.result(
+    { gateway, day, days, differences, accepted },
+    () => [
+      ...days.map(
+        ({ currency, processorAmount, booksAmount, difference }) =>
+          `${day} ${currency}: ${gateway} ${processorAmount}, books ${booksAmount}, difference ${difference}`,
+      ),
+      ...differences.map(describeDifference),
+      ...(accepted > 0 ? [`${accepted} differences are accepted`] : []),
+      open.length === 0 ? `${gateway} and the books agree` : `${open.length} differences`,
+    ],
+    { code: open.length > accepted ? 1 : 0 },
+  )
 }
 
 async function acceptAll(runtime: Runtime, of: { readonly gateway: string; readonly day: IsoDate }): Promise<number> {

@@ -42,6 +42,7 @@ async function importPayouts(
     }
   }
   const result = { lines, created, known, refused, problems }
-  output.result(result, () => `${lines} lines: ${created} new, ${known} already known, ${refused} refused`)
-  return refused > 0 ? 1 : 0
+  return output.result(result, () => `${lines} lines: ${created} new, ${known} already known, ${refused} refused`, {
+    code: refused > 0 ? 1 : 0,
+  })
 }

@@ -13,8 +13,8 @@ import {
 import { refundDonation } from '../../money/refund-donation.js'
 import { type DonationHistory, findDonationHistory, listDonations } from '../../money/sql/donations.js'
 import { requeueReceiptMail } from '../../money/sql/receipt-mails.js'
-import { type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
-import type { Output } from '../output.js'
+import { addCommand, type CommandLine, jsonOption, orNotFound, wholeNumber } from '../command-line.js'
+import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -33,11 +33,8 @@ export function registerDonations(program: Command, { storeAction }: CommandLine
     .option('--limit <number>', 'how many at most', wholeNumber, 50)
     .option(...jsonOption)
     .action(storeAction([], list))
-  donations
-    .command('show')
-    .description('one donation and all that happened to it')
+  addCommand(donations, 'show', 'one donation and all that happened to it')
     .argument('<id>', 'its number', wholeNumber)
-    .option(...jsonOption)
     .action(storeAction([], show))
   donations
     .command('refund')
@@ -47,11 +44,8 @@ export function registerDonations(program: Command, { storeAction }: CommandLine
     .option('--chargeback', 'the processor has taken the money already: only book it', false)
     .option(...jsonOption)
     .action(storeAction(paymentFields, refund))
-  donations
-    .command('receipt')
-    .description('mail the receipt of a donation to its donor, again if it was mailed before')
+  addCommand(donations, 'receipt', 'mail the receipt of a donation to its donor, again if it was mailed before')
     .argument('<id>', 'its number', wholeNumber)
-    .option(...jsonOption)
     .action(storeAction(['mail'], mailReceipt))
 }
 
@@ -70,19 +64,16 @@ async function list(
 ): Promise<number> {
   const filter = { projectId: project, status, transactionId: transaction, limit }
   const donations = await listDonations(store.db, filter)
-  output.result(donations, () => (donations.length > 0 ? donations.map(describe) : 'no donations'))
-  return 0
+  return output.result(donations, () => (donations.length > 0 ? donations.map(describe) : 'no donations'))
 }
 
 async function show({ store }: Runtime, output: Output, id: number): Promise<number> {
-  const history = await findDonationHistory(store.db, id)
-  if (!history) throw new ServiceError('not-found', `there is no donation ${id}`)
-  output.result(history, () => describeHistory(history))
-  return 0
+  const history = orNotFound(await findDonationHistory(store.db, id), `there is no donation ${id}`)
+  return output.result(history, () => describeHistory(history))
 }
 
 function describeHistory({ donation, events, donorKnown }: DonationHistory): string[] {
-  const rows: readonly (readonly [string, string | undefined])[] = [
+  const facts = [
     ['donation', describe(donation)],
     ['reference', donation.reference],
     ['transactionId', donation.transactionId],
@@ -91,9 +82,9 @@ function describeHistory({ donation, events, donorKnown }: DonationHistory): str
     ['fee', signOf(donation.fee) > 0 ? money(donation, donation.fee) : undefined],
     ['declined', donation.decline && `${donation.decline.code} ${donation.decline.text}`],
     ['donor', donorKnown ? 'known' : 'not known, or erased'],
-  ]
+  ] as const
   return [
-    ...rows.flatMap(([what, value]) => (value === undefined ? [] : `${`${what}:`.padEnd(15)} ${value}`)),
+    ...labelled(facts, 16),
     ...events.map(
       ({ at, kind, details }) =>
         `${at.toISOString()} ${kind.padEnd(9)} ${Object.keys(details).length > 0 ? JSON.stringify(details) : ''}`,
@@ -120,11 +111,10 @@ async function refund(
     subject: `donation ${id}`,
     details: { amount, currency: donation.currency, reference },
   })
-  output.result(
+  return output.result(
     { donation: id, kind, amount, reference },
     () => `${kind} of ${money(donation, amount)} booked for donation ${id}`,
   )
-  return 0
 }
 
 /** Makes a receipt due, which the next minute's job mails. */
@@ -137,8 +127,7 @@ async function mailReceipt(runtime: Runtime<'mail'>, output: Output, id: number)
     }
     await auditOperator(runtime, db, { action: 'receipt-requeued', subject: `donation ${id}` })
   })
-  output.result({ donation: id }, () => `the receipt of donation ${id} will be mailed within a minute`)
-  return 0
+  return output.result({ donation: id }, () => `the receipt of donation ${id} will be mailed within a minute`)
 }
 
 function readAmount(text: string, currency: CurrencyCode): Decimal {

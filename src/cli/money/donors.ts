@@ -5,8 +5,8 @@ import type { DonorVault } from '../../money/donors/donor-vault.js'
 import { type DonorRecord, findDonor } from '../../money/donors/find-donor.js'
 import { rekeyDonors } from '../../money/donors/rekey-donors.js'
 import { eraseDonor } from '../../money/sql/donors.js'
-import { type CommandLine, jsonOption } from '../command-line.js'
-import type { Output } from '../output.js'
+import { addCommand, type CommandLine, jsonOption } from '../command-line.js'
+import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { donorFields, openDonorVault } from '../wiring/donor-vault.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -33,11 +33,11 @@ export function registerDonors(program: Command, { storeAction }: CommandLine): 
     .requiredOption(...email)
     .option(...jsonOption)
     .action(storeAction(donorFields, erase))
-  donors
-    .command('rekey')
-    .description('encrypt every donor with the first of DONOR_KEYS; exit code 1 when some cannot be read')
-    .option(...jsonOption)
-    .action(storeAction(donorFields, rekey))
+  addCommand(
+    donors,
+    'rekey',
+    'encrypt every donor with the first of DONOR_KEYS; exit code 1 when some cannot be read',
+  ).action(storeAction(donorFields, rekey))
 }
 
 type DonorRuntime = Runtime<(typeof donorFields)[number]>
@@ -45,8 +45,9 @@ type Person = { readonly email: string }
 
 async function show(runtime: DonorRuntime, output: Output, { email }: Person): Promise<number> {
   const records = await disclose(runtime, output, email)
-  output.result({ donations: records }, () => (records.length > 0 ? records.flatMap(describe) : nobody))
-  return records.length > 0 ? 0 : 1
+  return output.result({ donations: records }, () => (records.length > 0 ? records.flatMap(describe) : nobody), {
+    code: records.length > 0 ? 0 : 1,
+  })
 }
 
 const nobody = 'nobody with this e-mail is known'
@@ -71,10 +72,12 @@ async function erase(runtime: DonorRuntime, output: Output, { email }: Person): 
     return erased
   })
   await noteMissingKeys(runtime, output, vault)
-  output.result({ donations }, () =>
-    donations > 0 ? `erased what was known of this person from ${donations} donations; no total has changed` : nobody,
+  return output.result(
+    { donations },
+    () =>
+      donations > 0 ? `erased what was known of this person from ${donations} donations; no total has changed` : nobody,
+    { code: donations > 0 ? 0 : 1 },
   )
-  return donations > 0 ? 0 : 1
 }
 
 /** A person may also be among those that cannot be read. */
@@ -85,40 +88,33 @@ async function noteMissingKeys({ store }: DonorRuntime, output: Output, vault: D
 async function rekey(runtime: DonorRuntime, output: Output): Promise<number> {
   const { store, signal } = runtime
   const vault = await openDonorVault(runtime)
-  const progress = output.progress()
-  try {
-    const rekeyed = await rekeyDonors(store, vault, {
-      signal,
-      onProgress: (done, total) => progress.update('donors', done, total),
-    })
-    const { changed } = rekeyed
-    await auditOperator(runtime, store.db, {
-      action: 'donors-rekeyed',
-      details: { key: vault.currentId, donors: rekeyed.rekeyed + rekeyed.encrypted },
-    })
-    progress.stop()
-    await noteMissingKeys(runtime, output, vault)
-    for (const id of changed)
-      output.note(`the donor of donation ${id} is not what was encrypted, and was left as it is`)
-    output.result({ key: vault.currentId, ...rekeyed }, () => [
+  const rekeyed = await output.withProgress((update) =>
+    rekeyDonors(store, vault, { signal, onProgress: (done, total) => update('donors', done, total) }),
+  )
+  const { changed, encrypted, unreadable } = rekeyed
+  const details = { key: vault.currentId, donors: rekeyed.rekeyed + encrypted }
+  await auditOperator(runtime, store.db, { action: 'donors-rekeyed', details })
+  await noteMissingKeys(runtime, output, vault)
+  for (const id of changed) output.note(`the donor of donation ${id} is not what was encrypted, and was left as it is`)
+  return output.result(
+    { key: vault.currentId, ...rekeyed },
+    () => [
       `every donor that can be read is encrypted with the key "${vault.currentId}"`,
-      `from other keys: ${rekeyed.rekeyed}, from clear text: ${rekeyed.encrypted}`,
-    ])
-    return changed.length > 0 || Object.keys(rekeyed.unreadable).length > 0 ? 1 : 0
-  } finally {
-    progress.stop()
-  }
+      `from other keys: ${rekeyed.rekeyed}, from clear text: ${encrypted}`,
+    ],
+    { code: changed.length > 0 || Object.keys(unreadable).length > 0 ? 1 : 0 },
+  )
 }
 
 function describe({ donation, email, details }: DonorRecord): string[] {
   const { id, projectId, status, receivedAt, amount, currency, receiptNumber } = donation
-  const facts = [
+  const facts: readonly (readonly [string, string | undefined])[] = [
     ['donation', `${id}, ${receivedAt?.toISOString() ?? ''}, ${status}`],
     ['project', `${projectId}`],
     ['amount', `${roundToCurrency(amount, currency)} ${currency}`],
     ['receipt', receiptNumber],
     ['e-mail', email],
     ...Object.entries(details),
-  ] as const
-  return facts.flatMap(([what, value]) => (value === undefined ? [] : [`${`${what}:`.padEnd(20)} ${value}`]))
+  ]
+  return labelled(facts, 21)
 }

@@ -4,7 +4,7 @@ import { checkGateway, type GatewayStep } from '../../money/check-gateway.js'
 import { followAndClose } from '../../money/handle-webhooks.js'
 import { acceptDifference, findChargeOf } from '../../money/sql/charge-states.js'
 import { listWebhooks, type WebhookState } from '../../money/sql/webhook-events.js'
-import { type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
+import { type CommandLine, jsonOption, orNotFound, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
@@ -77,15 +77,16 @@ async function follow(
           return difference
         })
       : undefined
-  output.result({ donation, charge: chargeId, found, accepted }, () =>
-    accepted === undefined ? `charge ${chargeId}: ${found}` : `charge ${chargeId}: ${found}; accepted: ${accepted}`,
+  return output.result(
+    { donation, charge: chargeId, found, accepted },
+    () =>
+      accepted === undefined ? `charge ${chargeId}: ${found}` : `charge ${chargeId}: ${found}; accepted: ${accepted}`,
+    { code: found === 'agrees' || found === 'corrected' || accepted !== undefined ? 0 : 1 },
   )
-  return found === 'agrees' || found === 'corrected' || accepted !== undefined ? 0 : 1
 }
 
 async function chargeOf({ store }: Runtime, gateway: string, donationId: number): Promise<string> {
-  const known = await findChargeOf(store.db, donationId)
-  if (!known) throw new ServiceError('not-found', `there is no donation ${donationId}`)
+  const known = orNotFound(await findChargeOf(store.db, donationId), `there is no donation ${donationId}`)
   if (known.chargeId === undefined || known.gateway !== gateway) {
     throw new ServiceError('request-invalid', `donation ${donationId} has no charge at the gateway ${gateway}`)
   }
@@ -96,12 +97,11 @@ type WebhookFilter = { readonly state?: WebhookState; readonly limit: number }
 
 async function webhooks({ store }: Runtime, output: Output, { state, limit }: WebhookFilter): Promise<number> {
   const events = await listWebhooks(store.db, { state, limit })
-  output.result(events, () =>
+  return output.result(events, () =>
     events.length === 0
       ? 'no webhooks'
       : events.map(({ at, kind, chargeId, state: now, outcome }) =>
           [at.toISOString(), kind, chargeId, now, outcome].filter((part) => part !== undefined).join('  '),
         ),
   )
-  return 0
 }

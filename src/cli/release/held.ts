@@ -32,12 +32,15 @@ async function held(
   const one = id === undefined ? undefined : await findHeldProject(store.db, id)
   if (id !== undefined && !one) throw new ServiceError('not-found', `project ${id} is not held`)
   const { count, projects } = one ? { count: 1, projects: [one] } : await listHeldProjects(store.db, limit)
-  output.result({ count, projects }, () => [
-    ...projects.flatMap(describe),
-    ...(count > projects.length ? [`${count - projects.length} more: see --limit`] : []),
-    ...(count === 0 ? ['no project is held'] : []),
-  ])
-  return count === 0 ? 0 : 1
+  return output.result(
+    { count, projects },
+    () => [
+      ...projects.flatMap(describe),
+      ...(count > projects.length ? [`${count - projects.length} more: see --limit`] : []),
+      ...(count === 0 ? ['no project is held'] : []),
+    ],
+    { code: count === 0 ? 0 : 1 },
+  )
 }
 
 function describe({ projectId, identifier, stillPublished, since, notices }: HeldProject): string[] {

@@ -48,24 +48,18 @@ async function publish(runtime: PublishRuntime, output: Output, options: Publish
   await using queue = await openQueue(queueSettings(runtime.config, runtime.secrets, runtime.databaseUrl), runtime.log)
   const runId = await requestPublication(runtime, { force })
   await dispatchNext({ store: runtime.store, queue }, 'publication')
-  if (!options.wait) {
-    output.result({ run: runId, state: 'queued' }, () => `run ${runId} is queued`)
-    return 0
-  }
+  if (!options.wait) return output.result({ run: runId, state: 'queued' }, () => `run ${runId} is queued`)
   const workers = await queue.liveWorkers('publish')
   if (workers === 0) {
     output.note('no worker is running: this process publishes itself')
     return report(await publishHere(runtime, options, output, runId), output)
   }
-  const progress = output.progress()
-  const show = ({ stage, done, total }: RunProgress) => progress.update(stage, done, total)
-  try {
-    const onProgress = (run: RunSummary) => run.progress && show(run.progress)
-    const look = () => getRun(runtime.store.db, runId)
-    return report(await waitForEnd(look, { signal: runtime.signal, onProgress }), output)
-  } finally {
-    progress.stop()
-  }
+  const look = () => getRun(runtime.store.db, runId)
+  const run = await output.withProgress((update) => {
+    const onProgress = ({ progress }: RunSummary) => progress && update(progress.stage, progress.done, progress.total)
+    return waitForEnd(look, { signal: runtime.signal, onProgress })
+  })
+  return report(run, output)
 }
 
 async function publishHere(
@@ -77,30 +71,14 @@ async function publishHere(
   await refuseWrongClock(runtime.store, runtime.clock)
   await using cleanup = new CleanupStack()
   const publication = await openPublication(runtime, cleanup)
-  const progress = output.progress()
-  try {
-    const run = await publishInline(
-      {
-        store: runtime.store,
-        publication,
-        log: runtime.log,
-        clock: runtime.clock,
-        owner: createOwner(),
-        lockSeconds: runtime.config.queue.lockSeconds,
-      },
-      {
-        trigger: 'manual',
-        force: options.force,
-        signal: runtime.signal,
-        onProgress: ({ stage, done, total }) => progress.update(stage, done, total),
-        runId,
-      },
-    )
-    await deliverHere(runtime, output)
-    return run
-  } finally {
-    progress.stop()
-  }
+  const { store, log, clock, signal, config } = runtime
+  const deps = { store, publication, log, clock, owner: createOwner(), lockSeconds: config.queue.lockSeconds }
+  const run = await output.withProgress((update) => {
+    const onProgress = ({ stage, done, total }: RunProgress) => update(stage, done, total)
+    return publishInline(deps, { trigger: 'manual', force: options.force, signal, onProgress, runId })
+  })
+  await deliverHere(runtime, output)
+  return run
 }
 
 /** Delivers to the bucket without waiting for a worker; a failure is no failure of the publication. */
@@ -113,6 +91,5 @@ async function deliverHere(runtime: PublishRuntime, output: Output): Promise<voi
 }
 
 function report(run: RunSummary, output: Output): number {
-  output.result(run, () => describeRun(run))
-  return run.state === 'held' ? 1 : run.state === 'failed' ? 2 : 0
+  return output.result(run, () => describeRun(run), { code: run.state === 'held' ? 1 : run.state === 'failed' ? 2 : 0 })
 }

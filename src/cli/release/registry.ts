@@ -9,7 +9,7 @@ import {
   unregisterDatasets,
 } from '../../outbound/registry/register.js'
 import type { RegistryCall } from '../../outbound/registry/registry-client.js'
-import { type CommandLine, jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine, jsonOption } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { usingRegistry } from '../wiring/registry.js'
@@ -18,44 +18,35 @@ import type { Runtime } from '../wiring/runtime.js'
 /** `giving registry`. */
 export function registerRegistry(program: Command, { storeAction }: CommandLine): void {
   const registry = program.command('registry').description('the datasets of this publisher in the IATI registry')
-  const dryRunOption = ['--dry-run', 'show each call, and change nothing', false] as const
-  registry
-    .command('status')
-    .description('compare the registry with what is published; exit code 1 when they differ')
-    .option(...jsonOption)
-    .action(storeAction(['registry'], showStatus))
-  registry
-    .command('register')
-    .description('create the datasets that are missing; exit code 1 when one could not be')
-    .option(...dryRunOption)
-    .option(...jsonOption)
-    .action(
-      storeAction(['registry'], (runtime, output, options: Flags) =>
-        change(runtime, output, options, (deps) => registerDatasets(deps, { corrects: false }, runtime.signal)),
-      ),
-    )
-  registry
-    .command('sync')
-    .description('create the datasets that are missing, correct those that differ')
-    .option(...dryRunOption)
-    .option(...jsonOption)
-    .action(
-      storeAction(['registry'], (runtime, output, options: Flags) =>
-        change(runtime, output, options, (deps) => registerDatasets(deps, { corrects: true }, runtime.signal)),
-      ),
-    )
-  registry
-    .command('unregister')
-    .description('delete the datasets of this service; nothing is registered again until giving registry register')
-    .option(...dryRunOption)
-    .option(...jsonOption)
-    .action(
-      storeAction(['registry'], (runtime, output, options: Flags) =>
-        change(runtime, output, { ...options, unregisters: true }, (deps) => unregisterDatasets(deps, runtime.signal)),
-      ),
-    )
+  addCommand(registry, 'status', 'compare the registry with what is published; exit code 1 when they differ').action(
+    storeAction(['registry'], showStatus),
+  )
+  const addChange = (name: string, description: string, work: Change, after?: { readonly unregisters: true }) =>
+    registry
+      .command(name)
+      .description(description)
+      .option('--dry-run', 'show each call, and change nothing', false)
+      .option(...jsonOption)
+      .action(
+        storeAction(['registry'], (runtime, output, options: Flags) =>
+          change(runtime, output, { ...options, ...after }, (deps) => work(deps, runtime.signal)),
+        ),
+      )
+  addChange('register', 'create the datasets that are missing; exit code 1 when one could not be', (deps, signal) =>
+    registerDatasets(deps, { corrects: false }, signal),
+  )
+  addChange('sync', 'create the datasets that are missing, correct those that differ', (deps, signal) =>
+    registerDatasets(deps, { corrects: true }, signal),
+  )
+  addChange(
+    'unregister',
+    'delete the datasets of this service; nothing is registered again until giving registry register',
+    unregisterDatasets,
+    { unregisters: true },
+  )
 }
 
+type Change = (deps: RegistryDeps, signal: AbortSignal) => Promise<RegistryResult>
 type Flags = { readonly dryRun: boolean; readonly unregisters?: boolean }
 type RegistryRuntime = Runtime<'registry'>
 
@@ -65,20 +56,23 @@ async function showStatus(runtime: RegistryRuntime, output: Output): Promise<num
     remembering({ ...deps, db: store.db, clock }, () => lookAtRegistry(deps, signal)),
   )
   const { publisher, datasets, others } = view
-  output.result(toJson(view), () => [
-    describePublisher(view),
-    ...datasets.map(({ state, fields, differences }) =>
-      [
-        `${state.padEnd(10)}  ${fields.short_name}  ${fields.url}`,
-        ...differences.map(({ field, registered, wanted }) => `${field}: expected ${wanted}, got ${registered}`),
-      ].join('; '),
-    ),
-    ...(others > 0 ? [`further datasets of the publisher: ${others}`] : []),
-    ...(publisher.metadata.registry_approved === false
-      ? ['note: the registry has not approved the publisher yet, so nobody else sees its datasets']
-      : []),
-  ])
-  return datasets.every(({ state }) => state === 'registered') ? 0 : 1
+  return output.result(
+    toJson(view),
+    () => [
+      describePublisher(view),
+      ...datasets.map(({ state, fields, differences }) =>
+        [
+          `${state.padEnd(10)}  ${fields.short_name}  ${fields.url}`,
+          ...differences.map(({ field, registered, wanted }) => `${field}: expected ${wanted}, got ${registered}`),
+        ].join('; '),
+      ),
+      ...(others > 0 ? [`further datasets of the publisher: ${others}`] : []),
+      ...(publisher.metadata.registry_approved === false
+        ? ['note: the registry has not approved the publisher yet, so nobody else sees its datasets']
+        : []),
+    ],
+    { code: datasets.every(({ state }) => state === 'registered') ? 0 : 1 },
+  )
 }
 
 async function change(

@@ -4,7 +4,7 @@ import { changedElements, type IndexedRelease } from '../../release/read/changed
 import { diffReleases, type ReleaseDiff } from '../../release/read/diff-releases.js'
 import { getRelease, type KnownRelease, listReleases, openAnyRelease } from '../../release/read/list-releases.js'
 import type { Sample } from '../../release/read/manifest.js'
-import { type CommandLine, jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { approveHeld, releaseDeps, rollBackTo } from '../wiring/operator-actions.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -14,11 +14,7 @@ export function registerReleases(program: Command, { storeAction }: CommandLine)
   const releases = program
     .command('releases')
     .description('look at releases, approve a held one, go back to an earlier one')
-  const add = (nameAndArguments: string, description: string) =>
-    releases
-      .command(nameAndArguments)
-      .description(description)
-      .option(...jsonOption)
+  const add = (name: string, description: string) => addCommand(releases, name, description)
   add('list', 'all releases on disk, newest first; exit code 1 when the newest is held').action(
     storeAction(['publish'], list),
   )
@@ -45,7 +41,7 @@ async function list(runtime: Runtime<'publish'>, output: Output): Promise<number
 async function show(runtime: Runtime<'publish'>, output: Output, id: string): Promise<number> {
   const { release, known, events } = await getRelease(releaseDeps(runtime), id)
   const { files, totals, held } = release.manifest
-  output.result({ ...known, events, manifest: release.manifest }, () => [
+  return output.result({ ...known, events, manifest: release.manifest }, () => [
     describe(known),
     ...files.map(
       ({ path, records, bytes, sha256 }) => `  ${path}: ${records} records, ${bytes} bytes, sha256 ${sha256}`,
@@ -60,7 +56,6 @@ async function show(runtime: Runtime<'publish'>, output: Output, id: string): Pr
         `  ${at.toISOString()} ${event}${otherId === undefined ? '' : `, in place of ${otherId}`}`,
     ),
   ])
-  return 0
 }
 
 async function diff({ feedsDir }: Runtime, output: Output, from: string, to: string): Promise<number> {
@@ -88,8 +83,7 @@ async function approve(
 ): Promise<number> {
   const result = await approveHeld(runtime, id, options)
   const given = result.withdrawn > 0 ? `; ${result.withdrawn} identifiers were given up` : ''
-  output.result(result, () => `release ${result.release} is live${given}`)
-  return 0
+  return output.result(result, () => `release ${result.release} is live${given}`)
 }
 
 async function rollback(runtime: Runtime<'publish'>, output: Output, id: string): Promise<number> {

@@ -21,53 +21,42 @@ export function registerVerify(program: Command, { signal, action }: CommandLine
       'public key of the publisher: the set must be signed, whole, newest, its history unrewritten',
     )
     .option(...jsonOption)
-    .action(
-      action((output, url: string, { maxAge, maxTime, state, key }: VerifyFlags) =>
-        verifyCommand(url, { maxAgeSeconds: maxAge, maxSeconds: maxTime, state, key, now: new Date(), signal }, output),
-      ),
-    )
+    .action(action((output, url: string, flags: VerifyFlags) => verify(url, { ...flags, signal }, output)))
 }
 
-type VerifyFlags = { maxAge: number; maxTime: number; state?: string; key?: string }
-
-type VerifyCommandOptions = {
-  readonly maxAgeSeconds: number
-  readonly maxSeconds: number
+type VerifyFlags = {
+  readonly maxAge: number
+  readonly maxTime: number
   /** File that remembers the last verified release. */
-  readonly state: string | undefined
+  readonly state?: string
   /** File with the public key. */
-  readonly key?: string | undefined
-  readonly now: Date
-  readonly signal: AbortSignal
+  readonly key?: string
 }
 
 /**
- * `giving verify URL`: reads a published set from outside and checks it against its manifest, its age, and what was
- * there the last time. Exit code 0 all is well, 1 something is wrong, 2 the set cannot be read. Only a set without
- * findings is remembered.
+ * Reads a published set from outside and checks it against its manifest, its age, and what was there the last time. Exit
+ * code 0 all is well, 1 something is wrong, 2 the set cannot be read. Only a set without findings is remembered.
  */
-export async function verifyCommand(url: string, options: VerifyCommandOptions, output: Output): Promise<number> {
-  const publicKey = options.key === undefined ? undefined : await readPublicKey(options.key)
-  const progress = output.progress()
-  let verification: Verification
-  try {
-    verification = await verifyPublished({
-      baseUrl: toBaseUrl(url),
-      maxAgeHours: options.maxAgeSeconds / 3600,
-      maxSeconds: options.maxSeconds,
-      now: options.now,
-      last: options.state === undefined ? undefined : await readState(options.state),
+async function verify(
+  url: string,
+  { maxAge, maxTime, state, key, signal }: VerifyFlags & { readonly signal: AbortSignal },
+  output: Output,
+): Promise<number> {
+  const publicKey = key === undefined ? undefined : await readPublicKey(key)
+  const baseUrl = toBaseUrl(url)
+  const last = state === undefined ? undefined : await readState(state)
+  const verification = await output.withProgress((update) =>
+    verifyPublished({
+      ...{ baseUrl, maxAgeHours: maxAge / 3600, maxSeconds: maxTime, now: new Date(), last, signal },
       ...(publicKey !== undefined && { publicKey }),
-      signal: options.signal,
-      onProgress: (done, total) => progress.update('files', done, total),
-    })
-  } finally {
-    progress.stop()
-  }
+      onProgress: (done, total) => update('files', done, total),
+    }),
+  )
   const { findings, seen } = verification
-  if (findings.length === 0 && options.state !== undefined) await writeState(options.state, seen)
-  output.result({ ok: findings.length === 0, ...verification }, () => describe(verification))
-  return findings.length === 0 ? 0 : 1
+  if (findings.length === 0 && state !== undefined) await writeState(state, seen)
+  return output.result({ ok: findings.length === 0, ...verification }, () => describe(verification), {
+    code: findings.length === 0 ? 0 : 1,
+  })
 }
 
 /** The service's address; the manifest's own address is taken as well. */

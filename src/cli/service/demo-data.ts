@@ -6,7 +6,7 @@ import { recordFact } from '../../platform/database/facts.js'
 import { withdrawBulkSet } from '../../release/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { forgetIdentifiersOf } from '../../release/sql/published-identifiers.js'
-import { type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
+import { addCommand, type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { baseUrlFields, resolveBaseUrl } from '../wiring/listening.js'
 import { demoReportingOrgRef } from '../wiring/publication.js'
@@ -20,11 +20,9 @@ export function registerDemoData(program: Command, { storeAction }: CommandLine)
     .requiredOption('--projects <number>', 'how many', wholeNumber)
     .option(...jsonOption)
     .action(storeAction(['currency', ...baseUrlFields], seedProjects))
-  program
-    .command('reset-demo')
-    .description('remove demo data and everything published from it')
-    .option(...jsonOption)
-    .action(storeAction([], removeDemo))
+  addCommand(program, 'reset-demo', 'remove demo data and everything published from it').action(
+    storeAction([], removeDemo),
+  )
 }
 
 /** Writes deterministic, invented data after the highest id in use. */
@@ -33,24 +31,21 @@ async function seedProjects(
   output: Output,
   { projects }: { projects: number },
 ): Promise<number> {
-  const progress = output.progress()
   const firstId = await nextFreeId(runtime.store.db)
-  try {
-    await seed(runtime.store, {
+  const baseUrl = await resolveBaseUrl(runtime)
+  await output.withProgress((update) =>
+    seed(runtime.store, {
       projects,
       source: 'local',
       today: isoDateOf(runtime.clock()),
       currency: runtime.config.currency,
-      baseUrl: await resolveBaseUrl(runtime),
+      baseUrl,
       firstId,
       signal: runtime.signal,
-      onProgress: (done, total) => progress.update('projects', done, total),
-    })
-  } finally {
-    progress.stop()
-  }
-  output.result({ projects, firstId }, () => `${projects} projects seeded, ids from ${firstId}`)
-  return 0
+      onProgress: (done, total) => update('projects', done, total),
+    }),
+  )
+  return output.result({ projects, firstId }, () => `${projects} projects seeded, ids from ${firstId}`)
 }
 
 /** Removes demo data and everything that was published under the demo publisher. */
@@ -62,11 +57,10 @@ async function removeDemo({ store, clock, feedsDir }: Runtime, output: Output): 
   await withdrawBulkSet(feedsDir)
   const live = await createReleaseReader(feedsDir).live()
   if (live) await recordFact(db, 'loss-accepted-from', live.id, clock())
-  output.result(
+  return output.result(
     { ...removed, identifiers },
     () =>
       `removed ${removed.projects} demo projects and ${removed.organisations} organisations; ` +
       'the next publication leaves them out',
   )
-  return 0
 }

@@ -1,17 +1,16 @@
 import type { Command } from 'commander'
 import { toServiceError } from '../../kernel/errors.js'
-import type { CommandLine } from '../command-line.js'
-import { jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { type Diagnosis, inspections } from './doctor-inspections.js'
 
 /** `giving doctor`. */
 export function registerDoctor(program: Command, commandLine: CommandLine): void {
-  program
-    .command('doctor')
-    .description('examine configuration, database, queue, disk and addresses; exit code 1 when something must be fixed')
-    .option(...jsonOption)
-    .action(commandLine.action((output) => examine(commandLine, output)))
+  addCommand(
+    program,
+    'doctor',
+    'examine configuration, database, queue, disk and addresses; exit code 1 when something must be fixed',
+  ).action(commandLine.action((output) => examine(commandLine, output)))
 }
 
 /** Runs every inspection, whatever the others found. Exit code 0 when nothing must be fixed, else 1. */
@@ -24,8 +23,9 @@ async function examine(commandLine: CommandLine, output: Output): Promise<number
       diagnoses.push({ about, state: 'fix', message: toServiceError(error).message, next: 'docs/how-to/watch.md' })
     }
   }
-  output.result({ diagnoses }, () => diagnoses.map(describe))
-  return diagnoses.some(({ state }) => state === 'fix') ? 1 : 0
+  return output.result({ diagnoses }, () => diagnoses.map(describe), {
+    code: diagnoses.some(({ state }) => state === 'fix') ? 1 : 0,
+  })
 }
 
 const marks = { good: 'ok  ', note: 'note', fix: 'FIX ' } as const

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { endMaintenance, findMaintenance, recordMaintenance } from '../../accounts/sql/maintenance.js'
 import { isoInstantOf } from '../../kernel/dates.js'
-import { type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
+import { addCommand, type CommandLine, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -9,11 +9,7 @@ import type { Runtime } from '../wiring/runtime.js'
 /** `giving maintenance`. */
 export function registerMaintenance(program: Command, { storeAction }: CommandLine): void {
   const maintenance = program.command('maintenance').description('close the API for a while')
-  const add = (name: string, description: string) =>
-    maintenance
-      .command(name)
-      .description(description)
-      .option(...jsonOption)
+  const add = (name: string, description: string) => addCommand(maintenance, name, description)
   add('on', 'answer API requests with 503; published files stay readable')
     .requiredOption('--minutes <number>', 'when the API opens again by itself', wholeNumber)
     .action(storeAction([], close))
@@ -42,10 +38,9 @@ async function open(runtime: Runtime, output: Output): Promise<number> {
 async function report({ store, clock }: Runtime, output: Output): Promise<number> {
   const until = await findMaintenance(store.db)
   const closedUntil = until !== undefined && until > clock() ? isoInstantOf(until) : undefined
-  output.result({ maintenance: closedUntil !== undefined, until: closedUntil }, () =>
+  return output.result({ maintenance: closedUntil !== undefined, until: closedUntil }, () =>
     closedUntil === undefined
       ? 'the API is open'
       : `the API answers 503 until ${closedUntil}; published files stay readable`,
   )
-  return 0
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { nextDue } from '../../work/schedule.js'
 import { type AdoptedSchedule, listSchedules } from '../../work/sql/schedules.js'
-import { type CommandLine, jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { switchSchedule } from '../wiring/operator-actions.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -12,11 +12,7 @@ export function registerSchedules(program: Command, { storeAction }: CommandLine
   const schedules = program
     .command('schedules')
     .description('when publications and syncs are due; pause a schedule, put it in force again')
-  const add = (nameAndArguments: string, description: string) =>
-    schedules
-      .command(nameAndArguments)
-      .description(description)
-      .option(...jsonOption)
+  const add = (name: string, description: string) => addCommand(schedules, name, description)
   add('list', 'the schedules in force, when each is due next; exit code 1 when one is paused').action(
     storeAction([], list),
   )
@@ -35,8 +31,11 @@ async function list({ store, clock }: Runtime, output: Output): Promise<number> 
   const schedules = await listSchedules(store.db)
   const now = clock()
   const shown = schedules.map((one) => ({ ...one, ...(!one.pausedAt && { next: nextDue(one, now) }) }))
-  output.result({ schedules: shown }, () => (shown.length > 0 ? shown.map(describe) : 'no worker has started yet'))
-  return schedules.some(({ pausedAt }) => pausedAt) ? 1 : 0
+  return output.result(
+    { schedules: shown },
+    () => (shown.length > 0 ? shown.map(describe) : 'no worker has started yet'),
+    { code: schedules.some(({ pausedAt }) => pausedAt) ? 1 : 0 },
+  )
 }
 
 function describe({ name, expression, timezone, pausedAt, next }: AdoptedSchedule & { readonly next?: Date }): string {

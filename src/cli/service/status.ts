@@ -8,8 +8,8 @@ import { type Environment, readConfig } from '../../platform/config/config.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { publicationSchedule } from '../../release/run.js'
 import { nextDue } from '../../work/schedule.js'
-import { type CommandLine, jsonOption } from '../command-line.js'
-import type { Output } from '../output.js'
+import { addCommand, type CommandLine } from '../command-line.js'
+import { labelled, type Output } from '../output.js'
 import { CleanupStack } from '../wiring/cleanup-stack.js'
 import { openPayments } from '../wiring/payments.js'
 import { describeRun } from '../wiring/runs.js'
@@ -18,11 +18,9 @@ import { lookAtService, queueStatus, readQueue, type Status, statusFields } from
 
 /** `giving status`. */
 export function registerStatus(program: Command, commandLine: CommandLine): void {
-  program
-    .command('status')
-    .description('tell how things are; exit code 1 when something needs a person')
-    .option(...jsonOption)
-    .action(commandLine.action((output) => reportStatus(commandLine, output)))
+  addCommand(program, 'status', 'tell how things are; exit code 1 when something needs a person').action(
+    commandLine.action((output) => reportStatus(commandLine, output)),
+  )
 }
 
 /**
@@ -40,8 +38,7 @@ async function reportStatus({ environment, signal }: CommandLine, output: Output
     })
     const queue = await queueStatus(config.queue.engine, answer)
     const { status } = await lookAtService(runtime, queue, () => openPayments(runtime, { makesDonorKey: false }))
-    output.result(status, () => describe(status))
-    return status.needs.length > 0 ? 1 : 0
+    return output.result(status, () => describe(status), { code: status.needs.length > 0 ? 1 : 0 })
   } catch (error) {
     const failure = toServiceError(error)
     if (failure.code !== 'database-unavailable') throw error
@@ -51,18 +48,18 @@ async function reportStatus({ environment, signal }: CommandLine, output: Output
 
 function describe(status: Status): string[] {
   const { database, migrations, queue, lastGoodRun, live, registry } = status
-  const rows: readonly (readonly [string, string])[] = [
+  const facts = [
     ['database', `reachable (${database.kind})`],
     ['migrations', migrations.pending.length > 0 ? `pending: ${migrations.pending.join(', ')}` : 'up to date'],
     ['queue', queue.reachable ? `${queue.engine}, ${queue.workers} workers` : `${queue.engine}, unreachable`],
     ['last good run', lastGoodRun ? `${describeRun(lastGoodRun)} (${lastGoodRun.finishedAt?.toISOString()})` : 'none'],
     ['live release', live ? `${live.release}, ${live.activities} activities, generated ${live.generated}` : 'none'],
-    ...(registry ? [['registry', describeRegistry(registry)] as const] : []),
+    ['registry', registry && describeRegistry(registry)],
     ['next run', status.nextRun?.toISOString() ?? 'none: the schedule is paused'],
     ['needs a person', status.needs.length > 0 ? '' : 'nothing'],
-  ]
+  ] as const
   return [
-    ...rows.map(([what, value]) => `${`${what}:`.padEnd(16)}${value}`),
+    ...labelled(facts, 16),
     ...status.needs.map((need) => `  - ${need}`),
     ...status.warnings.map((warning) => `note: ${warning}`),
   ]
@@ -94,12 +91,15 @@ async function reportWithoutDatabase(environment: Environment, failure: ServiceE
     held: { count: held?.count ?? 0, sample: held?.sample.map(({ identifier }) => identifier).slice(0, 10) ?? [] },
     needs: [failure.message],
   }
-  output.result(status, () => [
-    `database:       unreachable (${config.database.kind})`,
-    `live release:   ${live ? `${live.id}, ${manifest?.totals.activities} activities` : 'none'}`,
-    `next run:       ${next.toISOString()}`,
-    'needs a person: ',
-    `  - ${failure.message}`,
-  ])
-  return 1
+  return output.result(
+    status,
+    () => [
+      `database:       unreachable (${config.database.kind})`,
+      `live release:   ${live ? `${live.id}, ${manifest?.totals.activities} activities` : 'none'}`,
+      `next run:       ${next.toISOString()}`,
+      'needs a person: ',
+      `  - ${failure.message}`,
+    ],
+    { code: 1 },
+  )
 }
