@@ -16,8 +16,8 @@ export function csvHeader(members: readonly string[]): string {
 }
 
 /**
- * Texts with | between them; the parts of an object with : between them. A list with a part that these signs would cut, such
- * as the address of a picture before its media type, is left out.
+ * Joins texts by `|`, and the parts of an object by `:`. A list is left out when a part contains such a separator, as the
+ * address of a picture before its media type does.
  */
 function cellOf(value: unknown): string {
   if (value === undefined || value === null) return ''

@@ -39,7 +39,7 @@ export type DataPackage = {
   readonly created: string
   readonly resources: readonly PackageResource[]
   readonly giving: StoreFacts & {
-    /** Everything that an export can hold but donors and accounts is there, as ndjson. */
+    /** It holds everything, as ndjson, but donors and accounts. */
     readonly complete: boolean
     readonly donors: boolean
     readonly accounts: boolean
@@ -73,7 +73,7 @@ export function fileName(name: ResourceName, format: ExportFormat): string {
   return `${name}.${format}`
 }
 
-/** The fields of a file; what the operator's kind says of a field is said here too. */
+/** The fields of a file, described as the operator's kind describes them. */
 function schemaFields(name: ResourceName, { members, stored }: ResourceSql, format: ExportFormat): SchemaField[] {
   const declared = findKind(name)?.fields ?? {}
   const fields = Object.entries(members).map(([member, type]): SchemaField => {

@@ -34,7 +34,7 @@ export type ExportOptions = {
 
 /**
  * Writes the store as files into an empty folder, from one snapshot, in memory that does not grow with it; the descriptor
- * comes last, so a folder without one is no export. Throws `input-unusable` for a folder that has something, `storage-failed`
+ * comes last, so a folder without one is no export. Throws `input-unusable` for a folder that is not empty, `storage-failed`
  * and `aborted`.
  */
 export async function exportStore(store: Store, directory: string, options: ExportOptions): Promise<DataPackage> {

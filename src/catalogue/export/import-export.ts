@@ -16,13 +16,13 @@ export type ImportExportOptions = {
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly onProgress?: (resource: ResourceName, rows: number, of: number) => void
-  /** Done in the same transaction once everything is written. */
+  /** Called in the same transaction once everything is written. */
   readonly afterwards?: (db: Db) => Promise<void>
 }
 
 /**
  * Puts an export into an empty store, all of it or nothing. The next publication then makes the same files as the store that
- * was exported. Throws `input-unusable` when the files are not what the descriptor says, the store has something, or the
+ * was exported. Throws `input-unusable` when the files are not what the descriptor says, the store is not empty, or the
  * export is of a newer version.
  */
 export async function importExport(
@@ -156,7 +156,7 @@ async function writeRecords(
 
 const lineFeed = 0x0a
 
-/** The lines of a file. A text in JSON may hold other line separators of Unicode, at which node's readline would cut. */
+/** The lines of a file. JSON texts may hold Unicode line separators, at which node's readline would split. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest: Buffer[] = []
   for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {

@@ -3,7 +3,7 @@ import { clearColumns } from '../sql/clear-columns.js'
 import type { ClearedRow } from './fields.js'
 import type { Kind, RecordOutcome } from './kind.js'
 
-/** Empties the fields that rows clear, of records that were saved; returns the outcomes with what that has changed. */
+/** Clears fields of saved records, as their rows ask; returns the outcomes with these changes. */
 export async function clearFields(
   db: Db,
   { fields }: Kind,

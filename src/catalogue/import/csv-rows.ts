@@ -6,10 +6,10 @@ import { type ParsedObject, valueLimits } from '../wire/read/parsed-value.js'
 import type { KindFields } from './fields.js'
 import type { FileRecord } from './file-record.js'
 
-/** The columns of a CSV file, and what stands between its cells. */
+/** The columns of a CSV file, and its separator. */
 export type CsvHeader = { readonly columns: readonly string[]; readonly delimiter: string }
 
-/** Reads the first line of a CSV file; spreadsheets of many countries write semicolons or tabs between the cells. */
+/** Reads the first line of a CSV file; in many countries spreadsheets separate cells by semicolons or tabs. */
 export function readCsvHeader(head: string): CsvHeader {
   const [line = ''] = /^[^\r\n]*/.exec(head.replace(/^\uFEFF/, '')) ?? []
   const outside = line.replace(/"[^"]*"/g, '')
@@ -26,8 +26,8 @@ export function readCsvHeader(head: string): CsvHeader {
 
 /**
  * Streams the rows of a CSV file with these fields as its columns, in any order and letter case. A row that cannot be used
- * has a problem; a wrong header or quoting that does not end throws `input-unusable`, since the rows behind it cannot be
- * found reliably.
+ * has a problem; a wrong header or an unclosed quote throws `input-unusable`, since the rows after it cannot be found
+ * reliably.
  */
 export async function* csvRows(
   chunks: AsyncIterable<Buffer>,

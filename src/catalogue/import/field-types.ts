@@ -56,7 +56,7 @@ export const count = scalar('count', 'a whole number from 0 to 2147483647', pars
 
 export const text = scalar('text', 'a text', (value) => value, { type: 'string' })
 
-/** HTML as it came; what could run in a page is removed when it is stored. */
+/** HTML as received; it is sanitised before it is stored. */
 export const htmlText: FieldType<string> = {
   ...text,
   name: 'HTML',

@@ -44,13 +44,13 @@ export type RowReading<Row> =
 /** A row, and the names of the fields that it empties. */
 export type ClearedRow = { readonly row: Readonly<Record<string, unknown>>; readonly cleared: readonly string[] }
 
-/** What a cell has that empties its field, as null does in NDJSON: an empty cell leaves the field as it is. */
+/** The text of a CSV cell that clears its field, as null does in NDJSON. An empty cell keeps the stored value. */
 export const clearMark = '-'
 
-/** A member that an export adds to its records, with what only an import of the whole export reads. */
+/** A member that an export adds to its records; only an import of the whole export reads it. */
 export const storedMember = 'stored'
 
-/** Reads the values of a record; an unknown member is a problem, since it is usually a slip of the pen. */
+/** Reads the values of a record; an unknown member is a problem, since it is usually a typing error. */
 export function readRow<F extends KindFields>(fields: F, value: ParsedValue): RowReading<RowOf<F>> {
   if (!isObject(value)) return { problems: [{ field: 'record', expected: 'a JSON object' }] }
   const problems: FieldProblem[] = []

@@ -19,15 +19,15 @@ export function toHashedRecord(record: ProjectRecord, options: SaveOptions, know
 }
 
 /**
- * The newest instant that these records name for themselves: their page is not older. An approval does not count, since
- * nothing was given before it, nor does a day after today.
+ * The newest instant that these records state; their page is at least as new. Approvals do not count, since gifts come
+ * after them, nor do days after today.
  */
 export function newestInstant(records: readonly ProjectRecord[], today: IsoDate): Date | undefined {
   const named = records.flatMap(({ modifiedDate, dateOfMostRecentReport }) => [modifiedDate, dateOfMostRecentReport])
   return newest(named.filter((instant) => instant && isoDateOf(instant) <= today))
 }
 
-/** The day of the record's last change, else the day that its page is known of, else today; never in the future. */
+/** The day of the record's last change, else of its page if known, else today; never in the future. */
 function cumulativeTo(record: ProjectRecord, knownAt: Date | undefined, today: IsoDate): IsoDate {
   const { modifiedDate, approvedDate, dateOfMostRecentReport } = record
   const base = modifiedDate ?? knownAt

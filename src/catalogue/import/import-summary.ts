@@ -1,7 +1,7 @@
 import type { FieldProblem } from '../../kernel/errors.js'
 import type { RowChange } from '../../platform/database/upsert.js'
 
-/** One thing that is wrong with an input: where, what was expected, what came. */
+/** One problem of an input: where, what was expected, what came. */
 export type ImportProblem = FieldProblem & {
   readonly file: string
   readonly recordId?: string
@@ -21,7 +21,7 @@ export type ImportSummary = {
   /** Records that a later one with the same id replaced within a batch. */
   readonly repeated: number
   readonly refused: number
-  /** Records of which something stays as it is stored: a decision of an operator, or what is newer; `problems` names it. */
+  /** Records of which a stored value was kept: an operator's override, or a newer value; `problems` names it. */
   readonly kept: number
   readonly problems: readonly ImportProblem[]
 }
@@ -62,7 +62,7 @@ export class ImportTally {
     for (const problem of problems) this.#sample({ ...where, ...problem })
   }
 
-  /** Counts a record of which something stays as it is stored. */
+  /** Counts a record of which a stored value was kept. */
   keep(where: Omit<ImportProblem, keyof FieldProblem>, problem: FieldProblem): void {
     this.#kept++
     this.#sample({ ...where, ...problem })

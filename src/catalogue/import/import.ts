@@ -23,7 +23,7 @@ export type ImportOptions = {
   readonly kind?: string | undefined
   /** The project of reports that do not name one. */
   readonly project?: number | undefined
-  /** Whether everything is undone at the end, so that the summary says what an import would do. */
+  /** Rolls everything back at the end: the summary says what an import would do. */
   readonly dryRun?: boolean
   /**
    * Whether people shown on imported photos are known to agree to worldwide publication. Default false: being on the
@@ -31,7 +31,7 @@ export type ImportOptions = {
    * has consented to keeps the consent while it stays the same picture.
    */
   readonly photoConsent?: boolean
-  /** Whether a record is taken that is older than what is stored. */
+  /** Whether records older than the stored ones are accepted. */
   readonly force?: boolean
   readonly onProgress?: (progress: ReadProgress & { readonly records: number }) => void
   /** An aborted import stops between two batches with `aborted`; what is saved stays. */
@@ -108,7 +108,7 @@ async function importAll(
     for await (const item of readRecords(file, kind, (progress) =>
       onProgress?.({ ...progress, records: tally.records }),
     )) {
-      // Refused records are not saved, which would let others work.
+      // Refused records are not saved, so saving does not yield to other work here.
       await yieldIfDue()
       if ('broken' in item) {
         tally.breakFile(file, item.broken)

@@ -17,13 +17,13 @@ export type ImportSaving = {
   readonly photoConsent: boolean
   /** The project of Atom feeds whose links do not tell it. */
   readonly project?: number | undefined
-  /** Whether a project or organisation stays that comes from a newer page. */
+  /** Whether stored projects and organisations of a newer page are kept. */
   readonly keepNewer: boolean
   /** Names this import; equal for all its files and batches. */
   readonly importId: string
 }
 
-/** What became of one record: saved, saved but for what an operator has decided otherwise, or refused for a problem. */
+/** The outcome of one record: saved, saved except for an operator's overrides, or refused for a problem. */
 export type RecordOutcome = RowChange | { readonly change: RowChange; readonly kept: FieldProblem } | FieldProblem
 
 /** A kind of records that `giving import` reads from CSV and NDJSON. */
@@ -35,14 +35,14 @@ export type Kind<F extends KindFields = KindFields> = {
   /** What an operator should know, for docs/reference/import.md. */
   readonly notes?: string
   readonly fields: F
-  /** KindFields that identify a record. */
+  /** Fields that identify a record. */
   readonly key: readonly (keyof F & string)[]
   /**
    * What happens to records of equal key in one file: `last` writes only the last one of a batch, `each` writes one after
    * the other.
    */
   readonly repeated: 'last' | 'each'
-  /** What is wrong with a row whose fields are right each by itself. */
+  /** Problems of a row whose fields are each valid alone. */
   check?(row: RowOf<F>, saving: ImportSaving): readonly FieldProblem[]
   /** Writes records with different keys in one transaction, and returns the outcome of each. */
   save(db: Db, rows: readonly RowOf<F>[], saving: ImportSaving): Promise<readonly RecordOutcome[]>

@@ -20,7 +20,7 @@ export type RecognisedFile = {
 }
 
 /**
- * Tells form and kind of a file by the kind asked for, its name (`gifts-2025.csv`) and its head: an XML root, a wire
+ * Recognises the form and kind of a file by the kind asked for, its name (`gifts-2025.csv`) and its head: an XML root, a wire
  * document in JSON, the columns of a CSV header or the members of the first line of NDJSON. Throws `input-unusable` when
  * no kind, or more than one, fits.
  */
@@ -35,7 +35,7 @@ export function recogniseFile(file: string, head: Buffer, asked: string | undefi
     if (isWireJson(text)) return wireJson(text, asked)
     const object = firstObject(text)
     const isLines = /\.(?:ndjson|jsonl)$/i.test(file)
-    // A document that is not one object on each line may be a wire page behind members that nobody knows.
+    // A document that is not NDJSON may be a wire page that begins with unknown members.
     if (!isLines && (object === undefined || holdsWireRecords(object))) return wireJson(text, asked)
     return { importer: importerOfKind(kindOf(kind, Object.keys(object ?? {}))), records: jsonLines }
   }
@@ -47,7 +47,7 @@ export function recogniseFile(file: string, head: Buffer, asked: string | undefi
 /** Enough of a file to recognise it: its first line, or this much. */
 export const headBytes = 65_536
 
-/** Whether more of a file would tell nothing new. */
+/** Whether this is enough of a file to recognise it. */
 export function isHeadComplete(head: Buffer): boolean {
   if (head.length >= headBytes) return true
   const first = firstCharacterOf(head)

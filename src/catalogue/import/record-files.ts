@@ -59,7 +59,7 @@ async function* reported(
   }
 }
 
-/** The beginning of the input, as much as tells what it is, and all chunks from the beginning. */
+/** The beginning of the input, enough to recognise it, and all chunks from the beginning. */
 async function sniff(
   chunks: AsyncIterable<Buffer>,
 ): Promise<{ readonly head: Buffer; readonly rest: AsyncIterable<Buffer> }> {

@@ -20,7 +20,7 @@ export type RecordImporter = {
     value: ParsedValue,
     saving: ImportSaving,
   ): ReadRecord | { readonly problems: readonly FieldProblem[]; readonly recordId?: string }
-  /** What is to be saved of the rows of a batch, where that depends on all of them; called once. */
+  /** Chooses the rows to save, when that depends on the whole batch; called once. */
   prepare?(rows: readonly unknown[], saving: ImportSaving): readonly unknown[]
   save(db: Db, rows: readonly unknown[], saving: ImportSaving): Promise<readonly RecordOutcome[]>
 }

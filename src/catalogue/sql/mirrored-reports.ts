@@ -55,7 +55,7 @@ export async function replaceReports(db: Db, projects: readonly MirroredReports[
 
 type NumberedReport = { readonly id: number; readonly projectId: number; readonly report: ReportRecord }
 
-/** Gives every report its number; of a report that comes twice the last one counts. */
+/** Gives every report its number; the last of two equal reports counts. */
 async function numberReports(db: Db, projects: readonly MirroredReports[]): Promise<NumberedReport[]> {
   const byUrl = projects.flatMap(({ projectId, reports }) =>
     [...new Map(reports.map((report) => [report.url, report])).values()].map((report) => ({

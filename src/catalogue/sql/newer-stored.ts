@@ -3,13 +3,13 @@ import type { FieldProblem } from '../../kernel/errors.js'
 import type { HashedRecord } from '../../kernel/record.js'
 import type { Db } from '../../platform/database/connection.js'
 
-/** That something stays as it is stored, since the record is older. */
+/** Says that the stored value is kept because the record is older. */
 function stays(field: string, storedAt: Date, statedAt: Date): FieldProblem {
   const expected = `what is known of ${isoInstantOf(storedAt)} or later, since that is stored (it stays; --force takes this one)`
   return { field, expected, got: isoInstantOf(statedAt) }
 }
 
-/** Why the record is not taken: the stored project has changed after it. A change after today is no day to trust. */
+/** Why the record is not taken: the stored project has changed after it. A change dated after today is ignored. */
 export function olderThanProject(
   { record: { modifiedDate } }: HashedRecord,
   storedAt: Date | null | undefined,

@@ -52,7 +52,7 @@ const funders = {
   values: Object.fromEntries(optional.map((column) => [column, `coalesce(excluded.${column}, t.${column})`])),
 }
 
-/** Writes organisations that give. A new one is not vetted: that word is about partners. */
+/** Writes organisations that give. A new one is not vetted: vetting is for partners. */
 export async function saveFunders(db: Db, rows: readonly Funder[], source: string): Promise<RowChange[]> {
   return await upsertRows(
     db,

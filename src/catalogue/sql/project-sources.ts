@@ -11,7 +11,7 @@ export async function lockProjectSources(db: Db, ids: readonly number[]): Promis
   return new Map(rows.map((row) => [row.id, row.source]))
 }
 
-/** Makes what is still to be raised follow from goal and funding. */
+/** Computes what is still to be raised from goal and funding. */
 export async function deriveRemaining(db: Db, ids: readonly number[]): Promise<void> {
   await db.query(
     `update project p set remaining = w.remaining

@@ -11,7 +11,7 @@ export const projectState = (alias: string): string =>
   `case when ${alias}.status = 'retired' then 'retired' when ${alias}.active then 'active' else 'inactive' end`
 
 /**
- * SQL: whether the stored row `t` keeps its state against the record `excluded`, because an operator has decided on it. A
+ * SQL: whether the stored row `t` keeps its state against the record `excluded`, because an operator has set it. A
  * record that agrees with the operator is taken over whole: it may say that an active project is funded.
  */
 export const keepsState = `(t.operator_state is not null and t.operator_state <> ${projectState('excluded')})`
@@ -78,7 +78,7 @@ export async function findProjectState(db: Db, id: number): Promise<ProjectState
 }
 
 /**
- * Gives a project the state that an operator has decided on. A funded project stays funded unless it is retired. Returns
+ * Overrides the state of a project for an operator. A funded project stays funded unless it is retired. Returns
  * whether anything changed; a trigger then marks the project.
  */
 export async function decideProjectState(db: Db, id: number, state: ProjectState): Promise<boolean> {
@@ -93,7 +93,7 @@ export async function decideProjectState(db: Db, id: number, state: ProjectState
 }
 
 /**
- * Lets records decide on a project's state again. Its hash is removed, so that its next record is saved even when that is
+ * Removes the override: records set the project's state again. Its hash is removed, so that its next record is saved even when that is
  * the one that the store already has. Returns whether an operator had decided.
  */
 export async function undecideProjectState(db: Db, id: number): Promise<boolean> {
@@ -104,7 +104,7 @@ export async function undecideProjectState(db: Db, id: number): Promise<boolean>
   return rowCount > 0
 }
 
-/** The projects among these whose records state another state than an operator has decided on: they keep the operator's. */
+/** The projects among these whose records state another state than the operator's override, which they keep. */
 export async function listKeptStates(
   db: Db,
   records: readonly { readonly id: number; readonly active: boolean; readonly status: ProjectStatus }[],

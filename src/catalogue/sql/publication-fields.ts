@@ -29,7 +29,7 @@ export async function savePublicationFields(
       options,
     )
   }
-  // Of several records of one organisation the last counts.
+  // The last record of an organisation counts.
   const organisations = new Map(
     records.flatMap(({ record: { organisation: o } }) => (o?.publication ? [[o.id, o.publication]] : [])),
   )

@@ -7,7 +7,7 @@ import { withoutNulls } from '../../platform/database/without-nulls.js'
 /** SQL: the columns of a `Theme`. */
 export const themeColumns = 'id, name, sector_code as "sectorCode", humanitarian'
 
-/** All themes by id, without what IATI makes of them. */
+/** All themes by id, without their sectors. */
 export async function listThemes(db: Db): Promise<ThemeRecord[]> {
   const { rows } = await db.query<ThemeRecord>('select id, name from theme order by id collate "C"', [], 'themes')
   return rows

@@ -20,7 +20,7 @@ export type SaveOutcome = {
   readonly changed: number
   readonly unchanged: number
   readonly refused: readonly { readonly id: number; readonly problem: FieldProblem }[]
-  /** Records that were saved, but whose state an operator has decided otherwise: the operator's stays. */
+  /** Records that were saved, except for their state: an operator has overridden it. */
   readonly kept: readonly { readonly id: number; readonly problem: FieldProblem }[]
 }
 
@@ -142,7 +142,7 @@ async function saveAll(
   )
   const ordered = await themeRecords(db, placed, options.source)
   const records = ordered.map(({ record }) => record)
-  // Of several records of one organisation the last counts.
+  // The last record of an organisation counts.
   const organisations = [...new Map(records.flatMap(({ organisation: o }) => (o ? [[o.id, o]] : []))).values()].filter(
     ({ id }) => !keptOrganisations.has(id),
   )
@@ -273,7 +273,7 @@ const lists: readonly List[] = [
   { table: 'donation_option', columns: ['amount', 'description'], rowsOf: ({ donationOptions }) => donationOptions },
 ]
 
-/** Makes the list of each project what its record says; rows that stay as they are keep what else is known of them. */
+/** Replaces the list of each project by its record's; unchanged rows keep their other columns. */
 async function replaceList(db: Db, { table, columns, rowsOf }: List, records: readonly ProjectRecord[]): Promise<void> {
   const rows = records.flatMap((record) =>
     rowsOf(record).map((row, position) => ({ project_id: record.id, position, ...row })),

@@ -42,7 +42,7 @@ export type SyncSummary = SyncCounts & {
   readonly phase?: string
   /** How many projects the upstream says it has. */
   readonly found?: number
-  /** Up to when, by the upstream's clock, its changes are mirrored. */
+  /** The instant of the upstream's clock up to which its changes are mirrored. */
   readonly mirroredUntil?: Date
   /** Why the run is held. */
   readonly reason?: string

@@ -5,9 +5,9 @@ import type { Checkpoint } from './sync-session.js'
 const mostPageRecords = 1000
 /** The most records of one list. */
 export const mostListRecords = 2_000_000
-// An upstream that does not state a number may add as many projects as it had at the last run, and these.
+// An upstream that states no number may have twice the projects of the last run, plus these.
 const unstatedGrowth = 100_000
-// An upstream that states a number may add as many projects during the walk, and these.
+// An upstream that states a number may have twice as many at the end of the walk, plus these.
 const statedGrowth = 1000
 
 /**

@@ -13,7 +13,7 @@ import { accept, type SyncSession } from './sync-session.js'
 
 // Projects whose details are fetched together and written in one transaction.
 const batchSize = 20
-// So many failures in a row end the sync.
+// Failures in a row that end the sync.
 const mostFailuresInARow = 20
 
 type Fetched = {

@@ -12,7 +12,7 @@ import { parseProjectRecord } from '../wire/read/project-record.js'
 import { idOf } from '../wire/read/upstream-documents.js'
 import type { Checkpoint, Done, SyncSession } from './sync-session.js'
 
-/** What the records of a page came to: those to save, what was refused, and every id that the upstream offered. */
+/** The records of a page: those to save, the refused ones, and every id that the upstream offered. */
 export type ReadRecords = {
   readonly hashed: readonly HashedRecord[]
   readonly problems: readonly SyncProblem[]
@@ -20,7 +20,7 @@ export type ReadRecords = {
   readonly ids: readonly number[]
 }
 
-/** Reads the records of a page, in turns with other work; the last of equal ids counts. */
+/** Reads the records of a page, yielding to other work; the last of equal ids counts. */
 export async function readProjectRecords(records: readonly ParsedValue[], session: SyncSession): Promise<ReadRecords> {
   const yieldIfDue = createYielder()
   const saving = optionsOf(session)

@@ -49,7 +49,7 @@ export type Checkpoint = {
   readonly known?: number
   /** Records of the list so far; a limit on them ends an endless list. */
   readonly walked: number
-  /** What is worked on alone, since a worker was lost here. */
+  /** The record that is saved alone, since a worker was lost here. */
   readonly alone?: string
 }
 
@@ -64,7 +64,7 @@ export class SyncSession {
   #pages = 0
   #records = 0
   readonly #lostAt: string | undefined
-  /** Whether a worker was lost where this attempt begins: then what comes first is worked on record by record. */
+  /** Whether a worker was lost where this attempt begins: then the first page is saved record by record. */
   careful: boolean
 
   constructor(deps: SyncDeps, checkpoint: Checkpoint) {

@@ -42,7 +42,7 @@ export const clientDefaults = {
   redirects: 3,
 }
 
-/** An answer that was read to its end. */
+/** A complete answer. */
 export type Answer = { readonly status: number; readonly body: Buffer }
 
 export type Query = Readonly<Record<string, string | number | undefined>>

@@ -76,8 +76,8 @@ export async function neverSeeded(db: Db): Promise<boolean> {
 
 /**
  * Removes all demo data with its renderings, feeds and published identifiers. The fact that it was seeded stays, so it does
- * not come back. Countries and themes stay: they are the platform's; so does a demo organisation that a row of another source
- * refers to.
+ * not come back. Countries and themes stay, since they are the platform's. A demo organisation stays while a row of another source
+ * refers to it.
  */
 export async function resetDemo(store: Store): Promise<{ readonly projects: number; readonly organisations: number }> {
   return await store.transaction(async (db) => {

@@ -8,7 +8,7 @@ import * as type from '../field-types.js'
 import type { KindFields, RowOf } from '../fields.js'
 import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
 
-/** KindFields of an organisation as a party to a transaction. */
+/** Fields of an organisation as a party to a transaction. */
 export const partyFields = {
   orgRef: {
     type: type.text,

@@ -2,7 +2,7 @@ import type { Db } from '../../../platform/database/connection.js'
 import { publishedActivities } from './published-activities.js'
 import { type ResourceSql, resourceSql, type TableResource } from './table-resource.js'
 
-/** Whose consent or order an export of the resource needs: `donors` and `accounts` are left out unless asked for. */
+/** `donors` and `accounts` are left out of an export unless asked for. */
 export type Audience = 'all' | 'donors' | 'accounts'
 
 type Declared = {
@@ -303,7 +303,7 @@ export function isWritten(name: ResourceName): boolean {
   return !part
 }
 
-/** How a resource is read and written. Without donors no month claims to be made of single donations, without accounts no donation names a key. */
+/** How a resource is read and written. Without donors no month is marked as made of donations; without accounts no donation names a key. */
 export async function sqlOf(db: Db, name: ResourceName, asked: Asked): Promise<ResourceSql> {
   const declared: Declared = resources[name]
   if ('sql' in declared) return declared.sql

@@ -8,7 +8,7 @@ export async function* selectedTexts(client: Connection, read: string): AsyncGen
   }
 }
 
-/** What an export tells of the store as a whole. */
+/** Facts of the whole store that an export states. */
 export type StoreFacts = {
   /** The highest migration. */
   readonly schema: number
@@ -36,7 +36,7 @@ export async function readStoreFacts(db: Db): Promise<StoreFacts> {
   }
 }
 
-/** What a store has that an import of an export would collide with, in words; undefined: nothing. */
+/** Names stored rows that an import of an export would collide with; undefined: none. */
 export async function findContents(db: Db): Promise<string | undefined> {
   const { rows } = await db.query<{ what: string }>(
     `select what from (values
@@ -63,7 +63,7 @@ const numbered = [
   'sandbox_refund',
 ]
 
-/** Lets numbers go on after the imported ones; also those of receipts. */
+/** Sets the sequences, also that of receipts, behind the imported numbers. */
 export async function continueNumbers(db: Db): Promise<void> {
   for (const table of numbered) {
     await db.query(

@@ -38,7 +38,7 @@ const sources: Readonly<Record<BulkFamily, { readonly from: string; readonly key
   organisation: { from: 'organisation o join organisation_record w on w.organisation_id = o.id', key: 'o.id' },
 }
 
-// A file consists of parts, each with the records of so many ids, so that a change rewrites some megabytes at most.
+// Ids in one part of a file: a change then rewrites a few megabytes at most.
 const idsOfPart = 1000
 
 /** The records of a file that have neighbouring ids; `fingerprint` names exactly these versions of them. */

@@ -15,7 +15,7 @@ export type OrganisationPageRows = {
   readonly nextOrgId?: number | undefined
   /** False when no theme has the id of the filter. */
   readonly themeKnown: boolean
-  /** As of a page of projects. */
+  /** As in a page of projects. */
   readonly modifiedUntil?: Date | undefined
 }
 

@@ -2,7 +2,7 @@
 export type ProjectHits = {
   readonly ids: Float64Array
   readonly ranks: Float32Array
-  /** What the statement saw; a later one tells whether the hits are still these. */
+  /** The snapshot of the statement; a later one shows whether the hits still hold. */
   readonly snapshot: string
 }
 

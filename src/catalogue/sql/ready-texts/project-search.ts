@@ -18,12 +18,11 @@ export async function findProjectHits(db: Db, search: ProjectSearch): Promise<Pr
   return toHits(await selectProjectHits(db, search))
 }
 
-// Beyond it the hits are found anew.
+// With more changes the whole search is repeated.
 const mostMended = 1_000
 
 /**
- * The hits as they are now, made of the hits as they were by looking at the projects that changed since; undefined when
- * those are too many.
+ * The current hits, made from earlier hits and the projects that changed since; undefined when too many have changed.
  */
 export async function updateProjectHits(
   db: Db,

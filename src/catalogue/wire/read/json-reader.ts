@@ -4,7 +4,7 @@ import { createYielder } from '../../../kernel/yielder.js'
 import { type ListNames, projectList } from '../names.js'
 import { type ParsedValue, storableText, type ValueLimits, valueLimits } from './parsed-value.js'
 
-/** A value of a JSON document, or what is wrong with it; `line` is where it begins. */
+/** A value of a JSON document, or its problem; `line` is where it begins. */
 export type JsonItem =
   | { readonly line: number; readonly value: ParsedValue }
   | { readonly line: number; readonly problem: FieldProblem }
@@ -38,7 +38,7 @@ export function parseJson(body: Uint8Array, limits: ValueLimits, kind: Kind = 'r
   }
 }
 
-/** The same of a document of any size; other work of the process gets turns. */
+/** As `parseJson`, of a document of any size; yields to other work. */
 export async function parseLargeJson(body: Uint8Array, limits: ValueLimits): Promise<JsonItem> {
   const yieldIfDue = createYielder()
   const steps = parseSteps(body, limits, 'record')

@@ -17,7 +17,7 @@ import { isObject, objectsOf, type ParsedValue } from './parsed-value.js'
 import { readOrganisationPublication, readProjectPublication } from './publication-fields.js'
 import { RecordReader, shownValue } from './record-reader.js'
 
-/** A record, or everything that is wrong with it and, where readable, its id. */
+/** A record, or all of its problems and, where readable, its id. */
 export type Reading<T> =
   | { readonly record: T }
   | { readonly problems: readonly FieldProblem[]; readonly recordId?: string }

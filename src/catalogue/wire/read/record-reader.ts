@@ -18,7 +18,7 @@ const moneyExpected = 'a plain decimal from 0, without exponent, of at most 3 de
  * value among the unknown fields; with every other method a wrong value is a problem, which refuses the record.
  */
 export class RecordReader {
-  /** What is wrong with the record so far; the readers of its parts share the list. */
+  /** Problems of the record so far; the readers of its parts share the list. */
   readonly problems: FieldProblem[]
   readonly #object: ParsedObject
   readonly #path: string

@@ -22,7 +22,7 @@ const childLimits: XmlLimits = { ...jsonLimits, elements: valueLimits.elements, 
 
 /**
  * Reads an answer, XML or JSON by its first character (labels are often wrong), as one object whose only key is the
- * root's name. Other work of the process gets turns. Throws `upstream-unusable` when the answer is neither, damaged, too
+ * root's name. Yields to other work. Throws `upstream-unusable` when the answer is neither, damaged, too
  * large, or not UTF-8.
  */
 export async function readDocument(body: Buffer): Promise<ParsedObject> {
@@ -50,7 +50,7 @@ export type XmlAnswer<Child> = {
   readonly text: string
 }
 
-/** Reads an XML answer; other work of the process gets turns. Throws `upstream-unusable`. */
+/** Reads an XML answer, yielding to other work. Throws `upstream-unusable`. */
 export async function parseXml<Child>(body: Buffer, read: (child: Element) => Child): Promise<XmlAnswer<Child>> {
   const answer = { name: '', attributes: {} as Attributes, text: '' }
   const children: Child[] = []
