@@ -2,15 +2,14 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Log } from '../../platform/observability/log.js'
-import { isApiRequest } from './api-path.js'
 import { clientNetwork } from './client-network.js'
 import type { ApiLimits } from './deps.js'
 import { MinuteCounter } from './minute-counter.js'
 import { warnSometimes } from './warn-sometimes.js'
 
 /**
- * Answers API requests with 503 while the event loop lags: by then every waiting answer is late, and new work would make
- * all of them later. Published files are read from disk and cost little, so they are served on. The lag is a mean over
+ * Answers requests with 503 while the event loop lags: by then every waiting answer is late, and new work would make all
+ * of them later. Health and published files, which are read from disk and cost little, are served on. The lag is a mean over
  * `measuredMs`: one long step of other work in the process is no overload.
  */
 export function refuseUnderPressure(app: FastifyInstance, { eventLoopDelayMs }: ApiLimits, measuredMs = 5_000): void {
@@ -30,7 +29,7 @@ export function refuseUnderPressure(app: FastifyInstance, { eventLoopDelayMs }: 
     lag.disable()
   })
   app.addHook('onRequest', (request, _reply, done) => {
-    if (!underPressure || !isApiRequest(request)) return done()
+    if (!underPressure || costsLittle.has(request.routeOptions.url ?? '')) return done()
     done(new ServiceError('server-busy', 'too many requests at this moment; try again in a few seconds'))
   })
 }
@@ -51,7 +50,7 @@ export function limitRate(app: FastifyInstance, limits: ApiLimits, log: Log): Co
   const ofAddress = new MinuteCounter(requestsPerAddress)
   const ofKey = new MinuteCounter(requestsPerKey)
   app.addHook('onRequest', (request, _reply, done) => {
-    const seconds = uncounted.has(request.routeOptions.url ?? '') ? 0 : ofAddress.add(clientNetwork(request.ip))
+    const seconds = costsLittle.has(request.routeOptions.url ?? '') ? 0 : ofAddress.add(clientNetwork(request.ip))
     if (seconds === 0) return done()
     const { ip: address, headers } = request
     if (headers['x-forwarded-for'] !== undefined && address === request.socket.remoteAddress) {
@@ -69,11 +68,10 @@ export function limitRate(app: FastifyInstance, limits: ApiLimits, log: Log): Co
 }
 
 // Health is always answered; published files have limits of their own (downloads.ts).
-const uncounted = new Set([
+const costsLittle = new Set([
   '/healthz',
   '/readyz',
   '/iati/*',
-  '/iati/activities/:identifier',
   '/data/*',
   '/llms.txt',
   '/.well-known/giving-iati-key.pem',

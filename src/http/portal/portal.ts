@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
+import pLimit from 'p-limit'
 import type { IsoInstant } from '../../kernel/dates.js'
 import type { ActivityIndex, IndexReader } from '../../release/read/activity-index.js'
 import type { ReadableRelease, ReleaseReader } from '../../release/read/release-reader.js'
@@ -38,6 +40,8 @@ export type RenderedPage = {
   readonly gzip: () => Promise<Buffer>
 }
 
+// Pages that are drawn at a time: drawing takes the event loop, and others have their turn between two pages.
+const drawnTogether = 2
 // Rendered pages that are kept, with their gzip twins.
 const keptBytes = 48 * 1_048_576
 
@@ -54,12 +58,17 @@ export class Portal {
   #opening: Promise<Opened | undefined> | undefined
   readonly #projectIndexes = new WeakMap<ActivityIndex, Promise<ProjectIndex>>()
   #drawnRelease: string | undefined
+  readonly #drawing = pLimit(drawnTogether)
   /** Of the live release. Requests for a page that is being drawn wait for it. */
   readonly #pages = new LRUCache<string, RenderedPage, { readonly view: View; readonly request: PageRequest }>({
     maxSize: keptBytes,
     // Half as much again is more than the gzip twin takes.
     sizeCalculation: ({ identity }, key) => Math.ceil(1.5 * identity.length) + key.length + 300,
-    fetchMethod: async (_key, _stale, { context: { view, request } }) => await this.#render(view, request),
+    fetchMethod: async (_key, _stale, { context: { view, request } }) =>
+      await this.#drawing(async () => {
+        await nextTurn()
+        return await this.#render(view, request)
+      }),
     // Whoever waits for a page gets it, also where others took its place meanwhile.
     ignoreFetchAbort: true,
   })

@@ -28,8 +28,12 @@ export type Filter = { readonly words?: string } & { readonly [Kind in GroupKind
 
 // Entries read before other work gets a turn.
 const entriesTogether = 500
-// Places that are kept of what was found, 8 bytes each: readers turn pages.
-const keptPlaces = 1_000_000
+// Lists that are kept, since readers turn pages: how many, and their bytes with their keys.
+const mostKept = 500
+const keptBytes = 8 * 1_048_576
+// Words of a search that count, each at least so long; a letter of a script without spaces is a word.
+const mostWords = 8
+const wordPattern = /^(?:.{2,}|[^\x00-\x7f])$/u
 
 /**
  * The projects of a release as lists show them: newest first, by group, with sums. It holds numbers and words of titles, and
@@ -46,8 +50,9 @@ export class ProjectIndex {
   readonly #words = new WordIndex()
   #projects = new Float64Array()
   readonly #found = new LRUCache<string, readonly number[]>({
-    maxSize: keptPlaces,
-    sizeCalculation: ({ length }) => length + 1,
+    max: mostKept,
+    maxSize: keptBytes,
+    sizeCalculation: ({ length }, key) => 8 * length + 2 * key.length + 200,
   })
 
   private constructor(index: ActivityIndex) {
@@ -97,25 +102,37 @@ export class ProjectIndex {
       .filter(({ count }) => count > 0)
   }
 
-  /** The places that fit all parts of a filter, newest first. */
-  find(filter: Filter): readonly number[] {
+  /** The places that fit all parts of a filter, newest first. Other work has its turn between the words of a search. */
+  async find(filter: Filter): Promise<readonly number[]> {
     const key = JSON.stringify(['words', ...groupKinds].map((name) => filter[name as keyof Filter]))
     const known = this.#found.get(key)
     if (known) return known
-    const found = this.#find(filter)
-    this.#found.set(key, found)
+    const found = await this.#find(filter)
+    if (found.length > 0) this.#found.set(key, found)
     return found
   }
 
-  #find({ words, ...groups }: Filter): readonly number[] {
-    const lists: (readonly number[])[] = []
-    for (const kind of groupKinds) {
+  async #find({ words, ...groups }: Filter): Promise<readonly number[]> {
+    const lists = groupKinds.flatMap((kind) => {
       const key = groups[kind]
-      if (key !== undefined) lists.push(this.groups[kind].get(key)?.places ?? [])
-    }
-    for (const word of searchable(words ?? '').split(' ')) if (word !== '') lists.push(this.#words.find(word))
+      return key === undefined ? [] : [this.groups[kind].get(key)?.places ?? []]
+    })
     const [first = this.all.places, ...others] = lists.sort((a, b) => a.length - b.length)
-    return others.reduce(inBoth, first)
+    let found = others.reduce(inBoth, first)
+    if (words === undefined) return found
+    const wanted = new Set(
+      searchable(words)
+        .split(' ')
+        .filter((word) => wordPattern.test(word)),
+    )
+    if (wanted.size === 0) return []
+    // Long words are rare.
+    for (const word of [...wanted].sort((a, b) => b.length - a.length).slice(0, mostWords)) {
+      if (found.length === 0) break
+      found = inBoth(found, this.#words.find(word))
+      await nextTurn()
+    }
+    return found
   }
 
   #add(entry: ActivityEntry, place: number): void {

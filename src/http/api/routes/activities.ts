@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import pLimit from 'p-limit'
 import type { Format } from '../../../catalogue/wire/write/wire-value.js'
 import type { IsoInstant } from '../../../kernel/dates.js'
 import { ServiceError } from '../../../kernel/errors.js'
@@ -47,6 +49,14 @@ export function activityRoute(
     }
   }
 
+  // Making JSON of an activity takes the event loop; others have their turn between two of them.
+  const converting = pLimit(1)
+  const documentOf = async (format: Format, { record, changed }: Found) =>
+    await converting(async () => {
+      if (format === 'json') await nextTurn()
+      return activityDocument(format, record, changed as IsoInstant)
+    })
+
   const described = { config: { operations: [operation] } }
   app.get<{ Params: { identifier: string } }>('/iati/activities/:identifier', described, async (request, reply) => {
     const { identifier, format } = wantedOf(request as FastifyRequest<{ Params: { identifier: string } }>)
@@ -54,7 +64,7 @@ export function activityRoute(
     if (!found) throw await absent(request as FastifyRequest, identifier)
     reply.header('x-release', found.release).header('link', manifestLink)
     return await sendRead(request as FastifyRequest, reply, format, {
-      document: activityDocument(format, found.record, found.changed as IsoInstant),
+      document: await documentOf(format, found),
       version: `${found.hash} ${found.changed}`,
       mediaType: `${mediaTypes[format]}; charset=utf-8`,
       isPublic: true,

@@ -22,8 +22,8 @@ import { isMissingFile, manifestLink, noRelease } from './feeds.js'
 export const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-/** Addresses of pages below each language; they are not counted as requests of the API, as published files are not. */
-export const pagePaths = [
+/** Addresses of pages below each language. */
+const pagePaths = [
   '/projects',
   '/projects/:id',
   '/organisations/*',

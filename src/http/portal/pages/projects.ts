@@ -10,7 +10,7 @@ export const listParameters = ['q', 'country', 'theme', 'sector', 'status', 'org
 export type ListQuery = { readonly [Name in (typeof listParameters)[number]]?: string }
 
 /** `/projects`: all projects, or those that fit. */
-export function projectsPage(view: View, query: ListQuery): PageBody {
+export async function projectsPage(view: View, query: ListQuery): Promise<PageBody> {
   const { words, projectIndex } = view
   const filter: Filter = {
     ...(query.q && { words: query.q }),
@@ -20,7 +20,7 @@ export function projectsPage(view: View, query: ListQuery): PageBody {
     ...(query.status && { statuses: query.status }),
     ...(query.organisation && { organisations: query.organisation }),
   }
-  const found = projectIndex.find(filter)
+  const found = await projectIndex.find(filter)
   const pages = Math.max(1, Math.ceil(found.length / pageSize))
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page) || 1)))
   const shown = found.slice((page - 1) * pageSize, page * pageSize)

@@ -77,6 +77,7 @@ describe('a limit of requests in a minute', () => {
     ['the secure area', () => get('x', '198.51.100.2', '/api/secure/givingservice/donations'), 401],
     ['addresses that do not exist', () => get('x', '198.51.100.3', '/nothing'), 404],
     ['the index page', () => get('x', '198.51.100.4', '/'), 200],
+    ['single activities', () => get('x', '198.51.100.9', '/iati/activities/XX-1'), 503],
     ['the status of runs', () => get('x', '198.51.100.5', '/feeds/status.json'), 200],
     ['the description of the API', () => get('x', '198.51.100.6', '/api/docs'), 200],
     [
@@ -165,12 +166,12 @@ describe('downloads of one address', async () => {
 })
 
 describe('an event loop that lags', () => {
-  it('turns API requests away with 503, and serves everything else on', async () => {
+  it('turns requests away with 503, and serves health and published files on', async () => {
     const { deps } = await testApi(store, { store })
     const app = createServer(deps)
     refuseUnderPressure(app, { ...testConfig.limits, eventLoopDelayMs: 20 }, 100)
     app.setErrorHandler(sendError)
-    for (const path of ['/api/x', '/iati/x']) app.get(path, async () => 'served')
+    for (const path of ['/api/x', '/projects', '/iati/*', '/healthz']) app.get(path, async () => 'served')
     let answer = await app.inject('/api/x')
     expect(answer.body).toBe('served')
     for (let round = 0; round < 100 && answer.statusCode !== 503; round++) {
@@ -182,7 +183,9 @@ describe('an event loop that lags', () => {
     expect(answer.statusCode).toBe(503)
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
     expect(answer.body).toContain('<error_code>503</error_code>')
-    expect((await app.inject('/iati/x')).body).toBe('served')
+    expect((await app.inject('/projects')).statusCode).toBe(503)
+    expect((await app.inject('/iati/activities.xml')).body).toBe('served')
+    expect((await app.inject('/healthz')).body).toBe('served')
     await app.close()
   })
 })

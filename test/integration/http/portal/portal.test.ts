@@ -138,6 +138,11 @@ describe('the portal over the demo', async () => {
       Number(/(\d+) projects? fits?\./.exec((await app.inject(`/projects?${query}`)).body)?.[1] ?? 0)
     expect(await count('q=another+TITLE')).toBe(1)
     expect(await count('q=%C3%81n%C3%B3ther+title')).toBe(1)
+    // At most eight words count, each once; a letter alone is no word, but a character of Chinese is.
+    expect(await count(`q=${'another+'.repeat(20)}title`)).toBe(1)
+    expect(await count('q=another+title+one+two')).toBe(0)
+    expect(await count(`q=${'a+b+c+d+e+'.repeat(18)}`)).toBe(0)
+    expect(await count('q=%E6%B0%B4')).toBe(0)
     const both = await count('country=KE&status=2')
     let counted = 0
     await countActivities(await publisher.live(), ({ find }) => {
