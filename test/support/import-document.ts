@@ -4,8 +4,8 @@ import { kinds } from '../../src/catalogue/import/kinds.js'
 const heading = `# Importing files
 
 \`giving import FILE...\` reads what a platform has into the store. All doors end in the same code: these files, plain SQL
-([store.md](store.md)) and the sync ([sync](../explanation/sync.md)). [Own platform](../how-to/own-platform.md) is a walk with five files.
-\`giving import DIR\` puts a whole export back ([export.md](export.md)).
+([tables](store.md)) and the sync ([sync](../explanation/sync.md)). [Own platform](../how-to/own-platform.md) is a walk with five files.
+\`giving import DIR\` puts a whole export back ([export](export.md)).
 
 This page is written from the table of kinds (\`src/catalogue/import/kinds.ts\`) by \`npm run docs:import\`; a test compares both.
 

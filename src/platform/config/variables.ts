@@ -454,7 +454,7 @@ export const variables = {
     wholeNumber(0, 65_535),
   ),
   ALERT_WEBHOOK_URL: variable(
-    'Address that is told, as signed JSON, what needs a person (docs/how-to/alerts.md); unset: none.',
+    'Address that is told, as signed JSON, what needs a person (docs/how-to/watch.md); unset: none.',
     undefined,
     url('http:', 'https:'),
   ),

@@ -33,6 +33,15 @@ it('docs/index.md lists every page but the decisions', () => {
   expect([...new Set(listed)].filter((page) => !page.startsWith('docs/adr/')).sort()).toEqual(pages.sort())
 })
 
+// Generated, compared with code, cited by clause, or a dated appendix.
+const longPages =
+  /^docs\/(?:cli\.md|contract\/|explanation\/(?:architecture\.md|measurements\/))|reference\/(?:api|asvs|configuration|import|notices|store)\.md/
+
+it.each(documents.filter((document) => document.startsWith('docs/') && !longPages.test(document)))(
+  '%s has at most 1,500 words: more are two pages',
+  (document) => expect(readProjectFile(document).split(/\s+/).length).toBeLessThanOrEqual(1500),
+)
+
 it('decisions have numbers of their own, in their names and titles', () => {
   const decisions = documents.filter((document) => document.startsWith(path.join('docs', 'adr')))
   const numbers = decisions.map((document) => Number(path.basename(document).slice(0, 4))).sort((a, b) => a - b)
