@@ -86,9 +86,7 @@ async function inspectConfiguration({ environment }: CommandLine): Promise<reado
 
 /** Files with secrets must be closed to everybody but their owner and group. */
 async function inspectSecrets({ environment }: CommandLine): Promise<readonly Finding[]> {
-  const secrets = Object.entries(variables).flatMap(([name, variable]) =>
-    'secret' in variable ? [`${name}_FILE`] : [],
-  )
+  const secrets = Object.entries(variables).flatMap(([name, { secret }]) => (secret ? [`${name}_FILE`] : []))
   const findings: Finding[] = []
   for (const name of [...secrets, 'TLS_KEY_FILE']) {
     const file = environment[name]

@@ -3,186 +3,16 @@ import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { inspect } from 'node:util'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
-import type { LicenceId } from '../../kernel/licence.js'
 import { isLoopbackHost } from '../../kernel/loopback-host.js'
-import type { CurrencyCode, Decimal } from '../../kernel/money.js'
-import { type Variable, type VariableName, variables } from './variables.js'
+import { type SecretName, type ValueOf, type Variable, type VariableName, variables } from './variables.js'
 
-/** How another platform's catalogue is mirrored; schedules are read in UTC. */
-export type UpstreamConfig = {
-  /** Without trailing slash and without `/api`. */
-  readonly url: string
-  readonly concurrency: number
-  readonly requestsPerSecond: number
-  readonly schedule: string
-  readonly fullSchedule: string
-}
-
-export type BraintreeConfig = {
-  readonly environment: 'sandbox' | 'production'
-  readonly merchantId: string
-  readonly publicKey: string
-  /** The one of the platform's currency. */
-  readonly merchantAccount: string
-}
-
-/** Where and how the published files are registered. */
-export type RegistryConfig = {
-  /** The API, without trailing slash. */
-  readonly url: string
-  readonly account:
-    | { readonly kind: 'client'; readonly clientId: string; readonly tokenUrl: string }
-    | { readonly kind: 'token'; readonly file: string | undefined }
-  /** Whether new segments are registered by themselves. */
-  readonly sync: boolean
-  readonly publisherRef: string
-  readonly baseUrl: string
-  readonly licence: string
-  readonly visibility: 'public' | 'private'
-  /** Undefined: the short name of the publisher. */
-  readonly prefix: string | undefined
-}
-
-/** A bucket of a service that speaks S3. */
-export type BucketConfig = {
-  readonly name: string
-  readonly region: string
-  /** The address of a service other than AWS. */
-  readonly endpoint: string | undefined
-  /** Undefined: keys are found as the AWS SDK finds them. */
-  readonly accessKeyId: string | undefined
-}
-
-/** Every field of the configuration, without secrets. Paths are absolute. */
-export type Config = {
-  readonly port: number
-  readonly host: string
-  /** Without trailing slash; undefined until the port is known when it was not given. */
-  readonly baseUrl: string | undefined
-  /** Files (PEM) that HTTPS is served with; undefined: plain HTTP. */
-  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined
-  /** Proxies whose `X-Forwarded-For` is trusted: all, none, a number of hops, or a list of addresses and networks. */
-  readonly trustProxy: boolean | number | string
-  /** Whether credentials may come over plain HTTP from other machines. */
-  readonly allowPlainHttp: boolean
-  /** 0: no limit. */
-  readonly rateLimitPerMinute: number
-  /** 0: no limit. */
-  readonly rateLimitPerAddress: number
-  /** 0: no limit. */
-  readonly downloadMegabytesPerSecond: number
-  /** Where the proxy before the API has the published files; undefined: the API sends them itself. */
-  readonly accelLocation: string | undefined
-  readonly maxConnections: number
-  readonly maxConnectionsPerAddress: number
-  readonly dataDir: string
-  /** A given server, or one that this service runs inside the data directory. */
-  readonly database: { readonly kind: 'given' | 'embedded' }
-  readonly databasePoolSize: number
-  readonly queue: { readonly engine: 'postgres' | 'redis'; readonly lockSeconds: number }
-  readonly publish: {
-    readonly schedule: string
-    readonly timezone: string
-    readonly keepReleases: number
-    readonly maxLossPercent: number
-  }
-  /** Address of the mirrored platform; undefined: none. Needs no key. */
-  readonly upstreamUrl: string | undefined
-  /** How a process that syncs reads that platform; undefined: none. */
-  readonly upstream: UpstreamConfig | undefined
-  readonly allowPrivateNetworks: boolean
-  readonly standardDir: string | undefined
-  readonly reportingOrg: { readonly ref: string | undefined; readonly name: string; readonly type: string }
-  readonly licence: LicenceId | undefined
-  /** Undefined: the published files are not registered. */
-  readonly registry: RegistryConfig | undefined
-  /** Whether releases are signed. */
-  readonly signing: 'none' | 'given'
-  readonly currency: CurrencyCode
-  readonly language: string
-  /** Whether pages for people are served beside the one for developers. */
-  readonly portal: boolean
-  readonly tokenTimeoutHours: number
-  /** Who may make an account: everybody, who has an invitation, or the operator alone. */
-  readonly registration: 'open' | 'invite' | 'closed'
-  /** Processes of `giving worker`. */
-  readonly workerProcesses: number
-  readonly shutdownSeconds: number
-  /** Undefined: what suits the command. */
-  readonly shutdownDrainSeconds: number | undefined
-  readonly payments: {
-    readonly gateway: 'sandbox' | 'braintree' | 'stripe'
-    readonly timeoutSeconds: number
-    /** The platform's share of each donation, as a percentage. */
-    readonly feePercent: Decimal
-    /** A server in place of the processor's. */
-    readonly address: { readonly host: string; readonly port: string; readonly caFile: string | undefined } | undefined
-    /** Defined when it is the gateway. */
-    readonly braintree: BraintreeConfig | undefined
-    /** Defined when it is the gateway. */
-    readonly stripe: { readonly publishableKey: string } | undefined
-  }
-  readonly donors: {
-    readonly keys: 'given' | 'none'
-    /** After how many days donors are erased; undefined: never. */
-    readonly retentionDays: number | undefined
-  }
-  /** The bucket that releases are delivered to as well; undefined: none. */
-  readonly bucket: BucketConfig | undefined
-  /** The WebSub hub of the feeds; undefined: none. */
-  readonly websubHub: string | undefined
-  /** How receipts and codes of accounts are mailed; undefined: they are not. */
-  readonly mail: { readonly from: string; readonly templatesDir: string | undefined } | undefined
-  /** The alert recipient; undefined: nobody. */
-  readonly alerts: { readonly webhookUrl: string | undefined; readonly mailTo: string | undefined } | undefined
-  /** Where the console listens; without a port at 8081 or, where that is taken, at a free one. */
-  readonly ops: { readonly host: string; readonly port: number | undefined }
-  /** Whether the API's port has the metrics too. */
-  readonly metricsOnApi: boolean
-  /** Port of the metrics of a worker process; undefined: they are not served. */
-  readonly metricsPort: number | undefined
-  /** Undefined: `info`, and `warn` in a terminal. */
-  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent' | undefined
-  readonly logFormat: 'auto' | 'text' | 'json'
-}
-
-/** The fields of the configuration that a command uses. */
-export type ConfigOf<Field extends keyof Config> = Readonly<Pick<Config, Field>>
+/** Raw environment: names to texts. */
+export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The secrets of the fields that were read; printed as `[redacted]` wherever they are printed. */
-export class Secrets {
-  readonly databaseUrl: string | undefined
-  readonly redisUrl: string | undefined
-  readonly upstreamApiKey: string | undefined
-  readonly donorKeys: string | undefined
-  readonly signingKey: string | undefined
-  readonly registryClientSecret: string | undefined
-  readonly registryToken: string | undefined
-  /** What the payment processor is called with. */
-  readonly paymentKey: string | undefined
-  /** What a processor signs its webhooks with, where that is no key of its API. */
-  readonly webhookSecret: string | undefined
-  readonly smtpUrl: string | undefined
-  readonly alertWebhookSecret: string | undefined
-  readonly bucketSecretKey: string | undefined
-  readonly opsTokens: string | undefined
+export type Secrets = { readonly [Name in SecretName]?: string | undefined } & Redacted
 
-  constructor(found: Partial<Omit<Secrets, 'toJSON' | typeof inspect.custom>> = {}) {
-    this.databaseUrl = found.databaseUrl
-    this.redisUrl = found.redisUrl
-    this.upstreamApiKey = found.upstreamApiKey
-    this.donorKeys = found.donorKeys
-    this.signingKey = found.signingKey
-    this.registryClientSecret = found.registryClientSecret
-    this.registryToken = found.registryToken
-    this.paymentKey = found.paymentKey
-    this.webhookSecret = found.webhookSecret
-    this.smtpUrl = found.smtpUrl
-    this.alertWebhookSecret = found.alertWebhookSecret
-    this.bucketSecretKey = found.bucketSecretKey
-    this.opsTokens = found.opsTokens
-  }
-
+class Redacted {
   toJSON(): string {
     return '[redacted]'
   }
@@ -192,16 +22,10 @@ export class Secrets {
   }
 }
 
-/** Raw environment: names to texts. */
-export type Environment = Readonly<Record<string, string | undefined>>
-
-/** A variable with a default always has a value; the others may have none. */
-type Value<Name extends VariableName> = (typeof variables)[Name] extends {
-  fallback: infer Fallback
-  parse: (text: string) => infer Read
+/** Secrets of these texts. */
+export function createSecrets(found: { readonly [Name in SecretName]?: string | undefined } = {}): Secrets {
+  return Object.assign(new Redacted(), found)
 }
-  ? Extract<Read, { value: unknown }>['value'] | (Fallback extends string ? never : undefined)
-  : never
 
 /** Reads single variables and collects what is wrong with them. */
 class VariableReader {
@@ -214,14 +38,21 @@ class VariableReader {
   }
 
   /** The value of a variable; while it is wrong, that of its default. */
-  get<Name extends VariableName>(name: Name): Value<Name> {
+  get<Name extends VariableName>(name: Name): ValueOf<Name> {
     if (!this.#read.has(name)) this.#read.set(name, this.#parse(name))
-    return this.#read.get(name) as Value<Name>
+    return this.#read.get(name) as ValueOf<Name>
   }
 
-  /** Reports a variable that is needed and not set. */
-  require(name: VariableName, expected: string): void {
+  /** As `get`, of a variable that is needed: it is reported when it is not set, so that nobody sees the configuration. */
+  need<Name extends VariableName>(name: Name, expected: string): NonNullable<ValueOf<Name>> {
+    const value = this.get(name)
     if (!this.#raw(name)) this.problems.push({ field: name, expected, got: 'nothing' })
+    return value as NonNullable<ValueOf<Name>>
+  }
+
+  /** Reports a problem, unless the variable has one. */
+  refuse(problem: FieldProblem): void {
+    if (!this.problems.some(({ field }) => field === problem.field)) this.problems.push(problem)
   }
 
   /** The file that a secret is in; undefined when it is in none. */
@@ -229,27 +60,18 @@ class VariableReader {
     return toAbsolute(this.#environment[`${name}_FILE`]?.trim() || undefined)
   }
 
+  /** The secrets that were read. */
   secrets(): Secrets {
-    const found = (name: VariableName) => this.#read.get(name) as string | undefined
-    return new Secrets({
-      databaseUrl: found('DATABASE_URL'),
-      redisUrl: found('REDIS_URL'),
-      upstreamApiKey: found('UPSTREAM_API_KEY'),
-      donorKeys: found('DONOR_KEYS'),
-      signingKey: found('SIGNING_KEY'),
-      registryClientSecret: found('REGISTRY_CLIENT_SECRET'),
-      registryToken: found('REGISTRY_TOKEN'),
-      paymentKey: found('BRAINTREE_PRIVATE_KEY') ?? found('STRIPE_SECRET_KEY'),
-      webhookSecret: found('STRIPE_WEBHOOK_SECRET'),
-      smtpUrl: found('SMTP_URL'),
-      alertWebhookSecret: found('ALERT_WEBHOOK_SECRET'),
-      bucketSecretKey: found('FEEDS_S3_SECRET_ACCESS_KEY'),
-      opsTokens: found('OPS_TOKEN'),
-    })
+    const found: { [Name in SecretName]?: string | undefined } = {}
+    for (const [name, value] of this.#read) {
+      const { secret } = variables[name]
+      if (secret !== undefined) found[secret] = value as string | undefined
+    }
+    return createSecrets(found)
   }
 
   #parse(name: VariableName): unknown {
-    const { fallback, parse, ...definition }: Variable<unknown> = variables[name]
+    const { fallback, parse, ...definition }: Variable = variables[name]
     const raw = this.#raw(name)
     if (raw) {
       const read = parse(raw)
@@ -263,49 +85,53 @@ class VariableReader {
   /** The text of a variable; that of a secret may be in the file that `NAME_FILE` names. */
   #raw(name: VariableName): string | undefined {
     const given = this.#environment[name]?.trim()
-    const definition: Variable<unknown> = variables[name]
+    const definition: Variable = variables[name]
     const field = `${name}_FILE`
     const file = definition.secret && this.#environment[field]?.trim()
     if (!file) return given
     if (given) {
-      this.#refuse({ field, expected: `nothing, since ${name} is set`, got: file })
+      this.refuse({ field, expected: `nothing, since ${name} is set`, got: file })
       return given
     }
     try {
       const text = readFileSync(file, 'utf8').trim()
-      if (text === '') this.#refuse({ field, expected: 'a file with the secret', got: file })
+      if (text === '') this.refuse({ field, expected: 'a file with the secret', got: file })
       return text
     } catch {
-      this.#refuse({ field, expected: 'a file that can be read', got: file })
+      this.refuse({ field, expected: 'a file that can be read', got: file })
       return undefined
     }
   }
-
-  #refuse(problem: FieldProblem): void {
-    if (!this.problems.some(({ field }) => field === problem.field)) this.problems.push(problem)
-  }
 }
 
-/** The variables behind each field: a command that uses a field asks for its variables, and for no others. */
-const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => Config[Field] } = {
+/**
+ * Every field of the configuration, without secrets, from its variables: a command that uses a field asks for its
+ * variables, and for no others. Paths are absolute, addresses have no trailing slash.
+ */
+const fields = {
   port: (variable) => variable.get('PORT'),
   host: (variable) => variable.get('HOST'),
+  /** Undefined until the port is known when it was not given. */
   baseUrl: (variable) => variable.get('BASE_URL'),
+  /** Files (PEM) that HTTPS is served with; undefined: plain HTTP. */
   tls: readTls,
+  /** Proxies whose `X-Forwarded-For` is trusted: all, none, a number of hops, or a list of addresses and networks. */
   trustProxy: (variable) => variable.get('TRUST_PROXY'),
   allowPlainHttp: (variable) => variable.get('ALLOW_PLAIN_HTTP'),
   rateLimitPerMinute: (variable) => variable.get('RATE_LIMIT_PER_MINUTE'),
   rateLimitPerAddress: (variable) => variable.get('RATE_LIMIT_PER_ADDRESS'),
   downloadMegabytesPerSecond: (variable) => variable.get('DOWNLOAD_MEGABYTES_PER_SECOND'),
+  /** Where the proxy before the API has the published files; undefined: the API sends them itself. */
   accelLocation: (variable) => variable.get('ACCEL_LOCATION'),
   maxConnections: (variable) => variable.get('MAX_CONNECTIONS'),
   maxConnectionsPerAddress: (variable) => variable.get('MAX_CONNECTIONS_PER_ADDRESS'),
   dataDir: (variable) => path.resolve(variable.get('GIVING_DATA_DIR')),
-  database: (variable) => ({ kind: variable.get('DATABASE_URL') === undefined ? 'embedded' : 'given' }),
-  // Earlier versions published with 3.
+  /** A given server, or one that this service runs inside the data directory. */
+  database: (variable) => ({ kind: either(variable.get('DATABASE_URL'), 'given', 'embedded') }),
+  /** At least 4: earlier versions published with 3. */
   databasePoolSize: (variable) => Math.max(4, variable.get('DATABASE_POOL_SIZE')),
   queue: (variable) => ({
-    engine: variable.get('REDIS_URL') === undefined ? 'postgres' : 'redis',
+    engine: either(variable.get('REDIS_URL'), 'redis', 'postgres'),
     lockSeconds: variable.get('QUEUE_LOCK_SECONDS'),
   }),
   publish: (variable) => ({
@@ -314,7 +140,9 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
     keepReleases: variable.get('PUBLISH_KEEP_RELEASES'),
     maxLossPercent: variable.get('PUBLISH_MAX_LOSS_PERCENT'),
   }),
+  /** Address of the mirrored platform, up to `/api`; undefined: none. Needs no key. */
   upstreamUrl: (variable) => variable.get('UPSTREAM_URL'),
+  /** How a process that syncs reads that platform; undefined: none. */
   upstream: readUpstream,
   allowPrivateNetworks: (variable) => variable.get('ALLOW_PRIVATE_NETWORKS'),
   standardDir: (variable) => toAbsolute(variable.get('IATI_STANDARD_DIR')),
@@ -324,34 +152,55 @@ const fields: { readonly [Field in keyof Config]: (variable: VariableReader) => 
     type: variable.get('REPORTING_ORG_TYPE'),
   }),
   licence: (variable) => variable.get('LICENCE_ID'),
+  /** Undefined: the published files are not registered. */
   registry: readRegistry,
-  signing: (variable) => (variable.get('SIGNING_KEY') === undefined ? 'none' : 'given'),
+  /** Whether releases are signed. */
+  signing: (variable) => either(variable.get('SIGNING_KEY'), 'given', 'none'),
   currency: (variable) => variable.get('DEFAULT_CURRENCY'),
   language: (variable) => variable.get('DEFAULT_LANGUAGE'),
   portal: (variable) => variable.get('PORTAL') === 'on',
   tokenTimeoutHours: (variable) => variable.get('TOKEN_TIMEOUT_HOURS'),
+  /** Who may make an account: everybody, who has an invitation, or the operator alone. */
   registration: (variable) =>
-    variable.get('REGISTRATION') ?? (variable.get('REPORTING_ORG_REF') === undefined ? 'open' : 'closed'),
+    variable.get('REGISTRATION') ?? either(variable.get('REPORTING_ORG_REF'), 'closed', 'open'),
   // More than four of them and an API can need more connections than PostgreSQL accepts by default (100).
   workerProcesses: (variable) =>
     variable.get('WORKER_PROCESSES') ?? Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2))),
   shutdownSeconds: (variable) => variable.get('SHUTDOWN_SECONDS'),
+  /** Undefined: what suits the command. */
   shutdownDrainSeconds: (variable) => variable.get('SHUTDOWN_DRAIN_SECONDS'),
   payments: readPayments,
   donors: (variable) => ({
-    keys: variable.get('DONOR_KEYS') === undefined ? 'none' : 'given',
+    keys: either(variable.get('DONOR_KEYS'), 'given', 'none'),
     retentionDays: variable.get('DONOR_RETENTION_DAYS'),
   }),
+  /** The bucket that releases are delivered to as well; undefined: none. */
   bucket: readBucket,
   websubHub: (variable) => variable.get('WEBSUB_HUB'),
+  /** How receipts and codes of accounts are mailed; undefined: they are not. */
   mail: readMail,
+  /** The alert recipient; undefined: nobody. */
   alerts: readAlerts,
+  /** Where the console listens; without a port at 8081 or, where that is taken, at a free one. */
   ops: readOps,
   metricsOnApi: (variable) => variable.get('METRICS_ON_API'),
+  /** Port of the metrics of a worker process; undefined: they are not served. */
   metricsPort: (variable) => variable.get('METRICS_PORT'),
+  /** Undefined: `info`, and `warn` in a terminal. */
   logLevel: (variable) => variable.get('LOG_LEVEL'),
   logFormat: (variable) => variable.get('LOG_FORMAT'),
-}
+} satisfies Readonly<Record<string, (variable: VariableReader) => unknown>>
+
+type Frozen<T> = T extends string | number | boolean ? T : Readonly<T>
+
+export type Config = { readonly [Field in keyof typeof fields]: Frozen<ReturnType<(typeof fields)[Field]>> }
+
+/** The fields of the configuration that a command uses. */
+export type ConfigOf<Field extends keyof Config> = Readonly<Pick<Config, Field>>
+
+export type UpstreamConfig = NonNullable<Config['upstream']>
+
+export type RegistryConfig = NonNullable<Config['registry']>
 
 /**
  * Reads these fields of the configuration, all of them when none are named. Throws `configuration-invalid` with every
@@ -376,79 +225,71 @@ export function readConfig<Field extends keyof Config = keyof Config>(
   return { config: Object.freeze(config), secrets: variable.secrets() }
 }
 
-function readTls(variable: VariableReader): Config['tls'] {
-  const [certFile, keyFile] = [toAbsolute(variable.get('TLS_CERT_FILE')), toAbsolute(variable.get('TLS_KEY_FILE'))]
-  if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile }
-  if (certFile !== undefined || keyFile !== undefined) {
-    const missing = certFile === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE'
-    variable.require(missing, 'a file, since TLS_CERT_FILE and TLS_KEY_FILE need each other')
-  }
-  return undefined
+function readTls(variable: VariableReader) {
+  if (!variable.get('TLS_CERT_FILE') && !variable.get('TLS_KEY_FILE')) return undefined
+  const expected = 'a file, since TLS_CERT_FILE and TLS_KEY_FILE need each other'
+  const certFile = toAbsolute(variable.need('TLS_CERT_FILE', expected))
+  return { certFile, keyFile: toAbsolute(variable.need('TLS_KEY_FILE', expected)) }
 }
 
-function readPayments(variable: VariableReader): Config['payments'] {
+function readPayments(variable: VariableReader) {
   const gateway = variable.get('PAYMENT_GATEWAY')
   return {
     gateway,
     timeoutSeconds: variable.get('PAYMENT_TIMEOUT_SECONDS'),
+    /** The platform's share of each donation, as a percentage. */
     feePercent: variable.get('PLATFORM_FEE_PERCENT'),
+    /** A server in place of the processor's. */
     address: gateway === 'sandbox' ? undefined : readProcessorAddress(variable),
+    /** Defined when it is the gateway. */
     braintree: gateway === 'braintree' ? readBraintree(variable) : undefined,
     stripe: gateway === 'stripe' ? readStripe(variable) : undefined,
   }
 }
 
-function readProcessorAddress(variable: VariableReader): Config['payments']['address'] {
+function readProcessorAddress(variable: VariableReader) {
   const address = variable.get('PAYMENT_GATEWAY_URL')
   if (address === undefined) return undefined
   const { hostname, port } = new URL(address)
   return { host: hostname, port: port || '443', caFile: toAbsolute(variable.get('PAYMENT_GATEWAY_CA_FILE')) }
 }
 
-function readBraintree(variable: VariableReader): BraintreeConfig {
+function readBraintree(variable: VariableReader) {
   const currency = variable.get('DEFAULT_CURRENCY')
   const accounts = variable.get('BRAINTREE_MERCHANT_ACCOUNTS') ?? {}
-  variable.get('BRAINTREE_PRIVATE_KEY')
-  const names = ['BRAINTREE_MERCHANT_ID', 'BRAINTREE_PUBLIC_KEY', 'BRAINTREE_PRIVATE_KEY'] as const
-  for (const name of names) variable.require(name, 'that of your account, for PAYMENT_GATEWAY=braintree')
-  const merchantAccount = accounts[currency]
-  if (merchantAccount === undefined) {
-    const [field, expected] = [
-      'BRAINTREE_MERCHANT_ACCOUNTS',
-      `an account for ${currency}, the currency of the platform`,
-    ]
-    if (!variable.problems.some((problem) => problem.field === field)) {
-      variable.problems.push({ field, expected, got: Object.keys(accounts).join(', ') || 'nothing' })
-    }
+  const expected = 'that of your account, for PAYMENT_GATEWAY=braintree'
+  const merchantId = variable.need('BRAINTREE_MERCHANT_ID', expected)
+  const publicKey = variable.need('BRAINTREE_PUBLIC_KEY', expected)
+  variable.need('BRAINTREE_PRIVATE_KEY', expected)
+  /** The one of the platform's currency. */
+  const merchantAccount = accounts[currency] ?? ''
+  if (merchantAccount === '') {
+    const got = Object.keys(accounts).join(', ') || 'nothing'
+    const account = `an account for ${currency}, the currency of the platform`
+    variable.refuse({ field: 'BRAINTREE_MERCHANT_ACCOUNTS', expected: account, got })
   }
-  return {
-    environment: variable.get('BRAINTREE_ENVIRONMENT'),
-    merchantId: variable.get('BRAINTREE_MERCHANT_ID') ?? '',
-    publicKey: variable.get('BRAINTREE_PUBLIC_KEY') ?? '',
-    merchantAccount: merchantAccount ?? '',
-  }
+  return { environment: variable.get('BRAINTREE_ENVIRONMENT'), merchantId, publicKey, merchantAccount }
 }
 
-function readStripe(variable: VariableReader): Config['payments']['stripe'] {
-  const [secret = '', publishableKey = ''] = [variable.get('STRIPE_SECRET_KEY'), variable.get('STRIPE_PUBLISHABLE_KEY')]
+function readStripe(variable: VariableReader) {
+  const expected = 'that of your account, for PAYMENT_GATEWAY=stripe'
+  const secret: string | undefined = variable.need('STRIPE_SECRET_KEY', expected)
+  const publishableKey = variable.need('STRIPE_PUBLISHABLE_KEY', expected)
   variable.get('STRIPE_WEBHOOK_SECRET')
-  const names = ['STRIPE_SECRET_KEY', 'STRIPE_PUBLISHABLE_KEY'] as const
-  for (const name of names) variable.require(name, 'that of your account, for PAYMENT_GATEWAY=stripe')
-  const mode = secret.includes('_live_') ? 'live' : 'test'
-  if (secret !== '' && publishableKey !== '' && !publishableKey.startsWith(`pk_${mode}_`)) {
-    const expected = `a key that begins with pk_${mode}_, as STRIPE_SECRET_KEY is of that mode`
-    variable.problems.push({ field: 'STRIPE_PUBLISHABLE_KEY', expected, got: publishableKey.slice(0, 8) })
+  const mode = secret?.includes('_live_') ? 'live' : 'test'
+  if (secret && publishableKey && !publishableKey.startsWith(`pk_${mode}_`)) {
+    const ofMode = `a key that begins with pk_${mode}_, as STRIPE_SECRET_KEY is of that mode`
+    variable.problems.push({ field: 'STRIPE_PUBLISHABLE_KEY', expected: ofMode, got: publishableKey.slice(0, 8) })
   }
   return { publishableKey }
 }
 
-/** A process that mirrors needs a key to read with and an identity to publish under. */
-function readUpstream(variable: VariableReader): UpstreamConfig | undefined {
+/** A process that mirrors needs a key to read with and an identity to publish under. Schedules are in UTC. */
+function readUpstream(variable: VariableReader) {
   const url = variable.get('UPSTREAM_URL')
   if (url === undefined) return undefined
-  variable.get('UPSTREAM_API_KEY')
-  variable.require('UPSTREAM_API_KEY', 'the API key that UPSTREAM_URL is read with')
-  variable.require('REPORTING_ORG_REF', 'the IATI identifier of the publisher, which mirrored data is published under')
+  variable.need('UPSTREAM_API_KEY', 'the API key that UPSTREAM_URL is read with')
+  variable.need('REPORTING_ORG_REF', 'the IATI identifier of the publisher, which mirrored data is published under')
   return {
     url,
     concurrency: variable.get('UPSTREAM_CONCURRENCY'),
@@ -459,70 +300,76 @@ function readUpstream(variable: VariableReader): UpstreamConfig | undefined {
 }
 
 /** A process that registers needs an account there, and facts of the publisher that have no default. */
-function readRegistry(variable: VariableReader): RegistryConfig | undefined {
+function readRegistry(variable: VariableReader) {
   const url = variable.get('REGISTRY_URL')
   if (url === undefined) return undefined
-  variable.require('REPORTING_ORG_REF', 'the IATI identifier of the publisher, as the registry has it')
-  variable.require('BASE_URL', 'the public address of the published files')
-  variable.require('LICENCE_ID', 'the licence that the datasets are registered with')
-  const clientId = variable.get('REGISTRY_CLIENT_ID')
-  if (clientId !== undefined) {
-    variable.get('REGISTRY_CLIENT_SECRET')
-    variable.require('REGISTRY_CLIENT_SECRET', 'the secret of REGISTRY_CLIENT_ID')
-  } else {
-    variable.get('REGISTRY_TOKEN')
-    variable.require('REGISTRY_TOKEN', 'a token, or REGISTRY_CLIENT_ID and REGISTRY_CLIENT_SECRET')
-  }
   return {
     url,
-    account:
-      clientId === undefined
-        ? { kind: 'token', file: variable.fileOf('REGISTRY_TOKEN') }
-        : { kind: 'client', clientId, tokenUrl: variable.get('REGISTRY_TOKEN_URL') },
+    publisherRef: variable.need('REPORTING_ORG_REF', 'the IATI identifier of the publisher, as the registry has it'),
+    baseUrl: variable.need('BASE_URL', 'the public address of the published files'),
+    licence: variable.need('LICENCE_ID', 'the licence that the datasets are registered with'),
+    account: readRegistryAccount(variable),
+    /** Whether new segments are registered by themselves. */
     sync: variable.get('REGISTRY_SYNC'),
-    publisherRef: variable.get('REPORTING_ORG_REF') ?? '',
-    baseUrl: variable.get('BASE_URL') ?? '',
-    licence: variable.get('LICENCE_ID') ?? '',
     visibility: variable.get('REGISTRY_VISIBILITY'),
+    /** Undefined: the short name of the publisher. */
     prefix: variable.get('REGISTRY_DATASET_PREFIX'),
   }
 }
 
-function readBucket(variable: VariableReader): Config['bucket'] {
+function readRegistryAccount(variable: VariableReader) {
+  const clientId = variable.get('REGISTRY_CLIENT_ID')
+  if (clientId !== undefined) {
+    variable.need('REGISTRY_CLIENT_SECRET', 'the secret of REGISTRY_CLIENT_ID')
+    return { kind: 'client', clientId, tokenUrl: variable.get('REGISTRY_TOKEN_URL') } as const
+  }
+  variable.need('REGISTRY_TOKEN', 'a token, or REGISTRY_CLIENT_ID and REGISTRY_CLIENT_SECRET')
+  return { kind: 'token', file: variable.fileOf('REGISTRY_TOKEN') } as const
+}
+
+function readBucket(variable: VariableReader) {
   const name = variable.get('FEEDS_S3_BUCKET')
   if (name === undefined) return undefined
-  const [accessKeyId, secret] = [variable.get('FEEDS_S3_ACCESS_KEY_ID'), variable.get('FEEDS_S3_SECRET_ACCESS_KEY')]
-  if ((accessKeyId === undefined) !== (secret === undefined)) {
-    const missing = accessKeyId === undefined ? 'FEEDS_S3_ACCESS_KEY_ID' : 'FEEDS_S3_SECRET_ACCESS_KEY'
-    variable.require(missing, 'a key, since both parts of it are needed')
+  /** Without both: keys are found as the AWS SDK finds them. */
+  const accessKeyId = variable.get('FEEDS_S3_ACCESS_KEY_ID')
+  if (accessKeyId !== undefined || variable.get('FEEDS_S3_SECRET_ACCESS_KEY') !== undefined) {
+    for (const part of ['FEEDS_S3_ACCESS_KEY_ID', 'FEEDS_S3_SECRET_ACCESS_KEY'] as const) {
+      variable.need(part, 'a key, since both parts of it are needed')
+    }
   }
   return { name, region: variable.get('FEEDS_S3_REGION'), endpoint: variable.get('FEEDS_S3_ENDPOINT'), accessKeyId }
 }
 
-function readMail(variable: VariableReader): Config['mail'] {
+function readMail(variable: VariableReader) {
   if (variable.get('SMTP_URL') === undefined) return undefined
-  variable.require('MAIL_FROM', 'the sender of mail, which SMTP_URL needs')
-  return { from: variable.get('MAIL_FROM') ?? '', templatesDir: toAbsolute(variable.get('MAIL_TEMPLATES_DIR')) }
+  const from = variable.need('MAIL_FROM', 'the sender of mail, which SMTP_URL needs')
+  return { from, templatesDir: toAbsolute(variable.get('MAIL_TEMPLATES_DIR')) }
 }
 
-function readAlerts(variable: VariableReader): Config['alerts'] {
+function readAlerts(variable: VariableReader) {
   const [webhookUrl, mailTo] = [variable.get('ALERT_WEBHOOK_URL'), variable.get('ALERT_MAIL_TO')]
-  if (webhookUrl !== undefined && variable.get('ALERT_WEBHOOK_SECRET') === undefined) {
-    variable.require('ALERT_WEBHOOK_SECRET', 'the secret of ALERT_WEBHOOK_URL')
-  }
-  if (mailTo !== undefined) variable.require('SMTP_URL', 'the mail server, which ALERT_MAIL_TO needs')
+  if (webhookUrl !== undefined) variable.need('ALERT_WEBHOOK_SECRET', 'the secret of ALERT_WEBHOOK_URL')
+  if (mailTo !== undefined) variable.need('SMTP_URL', 'the mail server, which ALERT_MAIL_TO needs')
   return webhookUrl === undefined && mailTo === undefined ? undefined : { webhookUrl, mailTo }
 }
 
 /** Whoever reaches a console without tokens may do everything: only this machine may. */
-function readOps(variable: VariableReader): Config['ops'] {
+function readOps(variable: VariableReader) {
   const host = variable.get('OPS_HOST')
-  if (variable.get('OPS_TOKEN') === undefined && !isLoopbackHost(host)) {
-    variable.require('OPS_TOKEN', `who may use the console, as NAME:TOKEN, since OPS_HOST is ${host}`)
-  }
+  if (isLoopbackHost(host)) variable.get('OPS_TOKEN')
+  else variable.need('OPS_TOKEN', `who may use the console, as NAME:TOKEN, since OPS_HOST is ${host}`)
   return { host, port: variable.get('OPS_PORT') }
 }
 
-function toAbsolute(file: string | undefined): string | undefined {
-  return file === undefined ? undefined : path.resolve(file)
+/** What is said of a variable that is set, and of one that is not. */
+function either<Given extends string, Absent extends string>(
+  value: unknown,
+  given: Given,
+  absent: Absent,
+): Given | Absent {
+  return value === undefined ? absent : given
+}
+
+function toAbsolute<File extends string | undefined>(file: File): File | string {
+  return file === undefined ? file : path.resolve(file)
 }

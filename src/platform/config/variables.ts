@@ -7,14 +7,19 @@ import { parseSigningKey } from '../../kernel/release-chain.js'
 import { cronSyntaxProblem } from './cron.js'
 import { parseOperatorTokens } from './operator-token.js'
 
-/** One variable: its meaning, its default, and its parser, which returns a value or says what was expected. */
-export type Variable<T, Fallback extends string | undefined = string | undefined> = {
+/** A value, or what was expected of the text. */
+type Reading<T> = { readonly value: T } | { readonly expected: string }
+
+type Parse<T> = (text: string) => Reading<T>
+
+/** One variable: its meaning, its default, and its parser. */
+export type Variable<T = unknown, Fallback = string | undefined, Secret = string | undefined> = {
   readonly meaning: string
+  readonly parse: Parse<T>
   /** The text used when the variable is unset or empty; undefined: the variable is optional. */
   readonly fallback: Fallback
-  /** Kept apart from the configuration and never printed. */
-  readonly secret?: true
-  readonly parse: (text: string) => { value: T } | { expected: string }
+  /** The name among the secrets, which are kept apart from the configuration and never printed. */
+  readonly secret: Secret
 }
 
 const text =
@@ -59,7 +64,7 @@ const truth = (raw: string) =>
   raw === 'true' || raw === 'false' ? { value: raw === 'true' } : { expected: 'true or false' }
 
 /** Trusted proxies: all, none, a number of hops, or a list of addresses, networks and names of private networks. */
-const proxies = (raw: string): { value: boolean | number | string } | { expected: string } => {
+const proxies: Parse<boolean | number | string> = (raw) => {
   if (raw === 'true' || raw === 'false') return { value: raw === 'true' }
   if (/^[1-9]$/.test(raw)) return { value: Number(raw) }
   const parts = raw.split(',').map((part) => part.trim())
@@ -89,45 +94,41 @@ const timezone = (raw: string) => {
   }
 }
 
-const currency = (raw: string): { value: CurrencyCode } | { expected: string } => {
+const currency: Parse<CurrencyCode> = (raw) => {
   const value = parseCurrencyCode(raw)
   return value === undefined ? { expected: 'an ISO 4217 code of three capitals' } : { value }
 }
 
-const accountsByCurrency = (raw: string): { value: Readonly<Record<string, string>> } | { expected: string } => {
+const accountsByCurrency: Parse<Readonly<Record<string, string>>> = (raw) => {
   const pairs = raw.split(',').map((part) => /^([A-Z]{3}):([\w-]{1,64})$/.exec(part.trim()) ?? [])
   return pairs.every(({ length }) => length === 3)
     ? { value: Object.fromEntries(pairs.map(([, code = '', account = '']) => [code, account])) }
     : { expected: 'currencies and accounts such as USD:giving_usd, separated by commas' }
 }
 
-const percent = (raw: string): { value: Decimal } | { expected: string } => {
+const percent: Parse<Decimal> = (raw) => {
   const value = /^\d{1,2}(\.\d{1,2})?$/.test(raw) ? parseDecimal(raw) : undefined
   return value === undefined ? { expected: 'a percentage from 0 to 99.99 with at most two decimals' } : { value }
 }
 
-const donorKeys = (raw: string): { value: string } | { expected: string } => {
-  const read = parseDonorKeys(raw)
-  return 'value' in read ? { value: raw } : read
-}
+/** A text that `parse` can read; where it is used, it is read again. */
+const readableBy =
+  (parse: Parse<unknown>): Parse<string> =>
+  (raw) => {
+    const read = parse(raw)
+    return 'value' in read ? { value: raw } : read
+  }
 
-const operatorTokens = (raw: string): { value: string } | { expected: string } => {
-  const read = parseOperatorTokens(raw)
-  return 'value' in read ? { value: raw } : read
-}
-
-const signingKey = (raw: string): { value: string } | { expected: string } => {
-  const read = parseSigningKey(raw)
-  return 'value' in read ? { value: raw } : read
-}
-
-function variable<T, Fallback extends string | undefined>(
+function variable<T, Fallback extends string | undefined = undefined>(
   meaning: string,
-  fallback: Fallback,
-  parse: Variable<T>['parse'],
-  secret?: true,
-): Variable<T, Fallback> {
-  return secret ? { meaning, fallback, parse, secret } : { meaning, fallback, parse }
+  parse: Parse<T>,
+  fallback?: Fallback,
+): Variable<T, Fallback, undefined> {
+  return { meaning, parse, fallback: fallback as Fallback, secret: undefined }
+}
+
+function secret<Name extends string>(secret: Name, meaning: string, parse: Parse<string>) {
+  return { meaning, parse, fallback: undefined, secret } satisfies Variable<string, undefined, Name>
 }
 
 /**
@@ -135,288 +136,255 @@ function variable<T, Fallback extends string | undefined>(
  * defaults (a test compares).
  */
 export const variables = {
-  PORT: variable('Port of the API process; 0 picks a free one.', '8080', wholeNumber(0, 65_535)),
-  HOST: variable('Address the API process listens on.', '127.0.0.1', text('a host name or address', /^[\w.:-]+$/)),
-  BASE_URL: variable('Public address of this service, used in links; http://HOST:PORT when unset.', undefined, baseUrl),
+  PORT: variable('Port of the API process; 0 picks a free one.', wholeNumber(0, 65_535), '8080'),
+  HOST: variable('Address the API process listens on.', text('a host name or address', /^[\w.:-]+$/), '127.0.0.1'),
+  BASE_URL: variable('Public address of this service, used in links; http://HOST:PORT when unset.', baseUrl),
   TLS_CERT_FILE: variable(
     'Certificate chain (PEM) to serve HTTPS with; needs TLS_KEY_FILE too; unset: plain HTTP.',
-    undefined,
     text('a file'),
   ),
-  TLS_KEY_FILE: variable('Private key (PEM) of TLS_CERT_FILE.', undefined, text('a file')),
+  TLS_KEY_FILE: variable('Private key (PEM) of TLS_CERT_FILE.', text('a file')),
   TRUST_PROXY: variable(
     "Whose X-Forwarded-For is believed: addresses and networks separated by commas, a number of hops, false, or true (everybody's).",
-    'false',
     proxies,
+    'false',
   ),
   ALLOW_PLAIN_HTTP: variable(
     'Whether accounts, tokens and donations also answer plain HTTP from other machines; false: HTTPS only.',
-    'false',
     truth,
+    'false',
   ),
   RATE_LIMIT_PER_MINUTE: variable(
     'Most API requests of one key in a minute, counted by each process; 0: no limit.',
-    '1200',
     wholeNumber(0, 1_000_000),
+    '1200',
   ),
   RATE_LIMIT_PER_ADDRESS: variable(
     'Most requests from one address in a minute, counted by each process; published files do not count; 0: no limit.',
-    '3000',
     wholeNumber(0, 1_000_000),
+    '3000',
   ),
   DOWNLOAD_MEGABYTES_PER_SECOND: variable(
     'Most megabytes of published files that each process sends to one address in a second; 0: no limit.',
-    '50',
     wholeNumber(0, 100_000),
+    '50',
   ),
   ACCEL_LOCATION: variable(
     'Location of the nginx before the API that has the folder feeds of the data directory: whole files are left to it (X-Accel-Redirect).',
-    undefined,
     text('a path that begins and ends with /, such as /giving-files/', /^\/([\w.-]+\/)+$/),
   ),
   MAX_CONNECTIONS: variable(
     'Most connections to one API process at a time; fewer where the limit of open files (ulimit -n) is lower.',
-    '2000',
     wholeNumber(1, 100_000),
+    '2000',
   ),
   MAX_CONNECTIONS_PER_ADDRESS: variable(
     'Most connections and downloads of one address at a time; connections of trusted proxies are not counted.',
-    '128',
     wholeNumber(1, 100_000),
+    '128',
   ),
-  DATABASE_URL: variable(
+  DATABASE_URL: secret(
+    'databaseUrl',
     'PostgreSQL 15 or newer, UTF8; unset: the service runs its own PostgreSQL in the data directory.',
-    undefined,
     url('postgres:', 'postgresql:'),
-    true,
   ),
   DATABASE_POOL_SIZE: variable(
     'Most database connections of one process, at least 4, the queue not counted; 3 is taken as 4.',
-    '10',
     wholeNumber(3, 200),
+    '10',
   ),
-  REDIS_URL: variable(
+  REDIS_URL: secret(
+    'redisUrl',
     'Redis 6.2 or newer for the queue; unset: the queue lives in PostgreSQL.',
-    undefined,
     url('redis:', 'rediss:'),
-    true,
   ),
-  GIVING_DATA_DIR: variable('Folder for published files and the embedded database.', './data', text('a folder')),
-  PUBLISH_SCHEDULE: variable('When the daily publication runs.', '0 2 * * *', cron),
-  PUBLISH_TIMEZONE: variable('Time zone of the schedule.', 'UTC', timezone),
-  PUBLISH_KEEP_RELEASES: variable('Releases that stay readable, the live one included.', '3', wholeNumber(3, 1000)),
+  GIVING_DATA_DIR: variable('Folder for published files and the embedded database.', text('a folder'), './data'),
+  PUBLISH_SCHEDULE: variable('When the daily publication runs.', cron, '0 2 * * *'),
+  PUBLISH_TIMEZONE: variable('Time zone of the schedule.', timezone, 'UTC'),
+  PUBLISH_KEEP_RELEASES: variable('Releases that stay readable, the live one included.', wholeNumber(3, 1000), '3'),
   PUBLISH_MAX_LOSS_PERCENT: variable(
     'A release that would lose more of the activities or of the money than this is held.',
-    '5',
     wholeNumber(0, 100),
+    '5',
   ),
   IATI_STANDARD_DIR: variable(
     'Folder with the official IATI 2.03 files (schemas/*.xsd); when present every activity is also checked by the XSD.',
-    undefined,
     text('a folder'),
   ),
   REPORTING_ORG_REF: variable(
     'IATI identifier of the publisher, exactly as registered; required except with demo data.',
-    undefined,
     text('an organisation identifier such as US-EIN-123456789', /^[A-Za-z0-9._-]{3,100}$/),
   ),
-  REPORTING_ORG_NAME: variable('Name of the publisher.', 'Giving Platform', text('a name')),
+  REPORTING_ORG_NAME: variable('Name of the publisher.', text('a name'), 'Giving Platform'),
   LICENCE_ID: variable(
     'Licence of the open data, by its id in the IATI registry; unset: none is stated.',
-    undefined,
     oneOf(...licenceIds),
   ),
   REGISTRY_URL: variable(
     'API of the IATI registry, up to and including /api/v1, where the published files are registered (docs/how-to/register.md); unset: none.',
-    undefined,
     encryptedUrl,
   ),
   REGISTRY_TOKEN_URL: variable(
     'Where REGISTRY_CLIENT_ID gets its tokens.',
-    'https://api.eu.asgardeo.io/t/iati/oauth2/token',
     encryptedUrl,
+    'https://api.eu.asgardeo.io/t/iati/oauth2/token',
   ),
   REGISTRY_CLIENT_ID: variable(
     'Client of the IATI identity service that registers; with REGISTRY_URL either a client or a token is required.',
-    undefined,
     text('a client id', /^\S+$/),
   ),
-  REGISTRY_CLIENT_SECRET: variable('Secret of REGISTRY_CLIENT_ID.', undefined, text('a secret', /^\S+$/), true),
-  REGISTRY_TOKEN: variable(
+  REGISTRY_CLIENT_SECRET: secret('registryClientSecret', 'Secret of REGISTRY_CLIENT_ID.', text('a secret', /^\S+$/)),
+  REGISTRY_TOKEN: secret(
+    'registryToken',
     'Token in place of a client; its file is read anew for each call, so that others can renew it.',
-    undefined,
     text('a token', /^\S+$/),
-    true,
   ),
-  REGISTRY_SYNC: variable('Whether new activity files are registered by themselves.', 'false', truth),
+  REGISTRY_SYNC: variable('Whether new activity files are registered by themselves.', truth, 'false'),
   REGISTRY_VISIBILITY: variable(
     'Whether datasets are registered as public or private.',
-    'public',
     oneOf('public', 'private'),
+    'public',
   ),
   REGISTRY_DATASET_PREFIX: variable(
     'Begins the short names of datasets; unset: the short name of the publisher in the registry.',
-    undefined,
     text('small letters, digits, - and _', /^[a-z0-9_-]{1,80}$/),
   ),
-  SIGNING_KEY: variable(
+  SIGNING_KEY: secret(
+    'signingKey',
     'Key that releases are signed with, as giving keys signing create writes it; unset: releases are not signed.',
-    undefined,
-    signingKey,
-    true,
+    readableBy(parseSigningKey),
   ),
   FEEDS_S3_BUCKET: variable(
     'Bucket that each release is delivered to as well (docs/how-to/bucket.md); unset: none.',
-    undefined,
     text('the name of a bucket', /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/),
   ),
   FEEDS_S3_ENDPOINT: variable(
     'Address of the service that the bucket is at, such as https://s3.example.org; unset: Amazon S3.',
-    undefined,
     baseUrl,
   ),
-  FEEDS_S3_REGION: variable('Region of the bucket.', 'us-east-1', text('a region', /^[a-z0-9-]{1,40}$/)),
+  FEEDS_S3_REGION: variable('Region of the bucket.', text('a region', /^[a-z0-9-]{1,40}$/), 'us-east-1'),
   FEEDS_S3_ACCESS_KEY_ID: variable(
     'Id of the key that the bucket is written with; unset: found as the AWS SDK finds it (role of the machine, profile).',
-    undefined,
     text('the id of a key', /^\S+$/),
   ),
-  FEEDS_S3_SECRET_ACCESS_KEY: variable(
+  FEEDS_S3_SECRET_ACCESS_KEY: secret(
+    'bucketSecretKey',
     'Secret of FEEDS_S3_ACCESS_KEY_ID; required with it.',
-    undefined,
     text('a key', /^\S+$/),
-    true,
   ),
   WEBSUB_HUB: variable(
     'Address of a WebSub hub that is told which Atom feeds changed, and that they name (docs/reference/data.md); unset: none.',
-    undefined,
     url('http:', 'https:'),
   ),
   REPORTING_ORG_TYPE: variable(
     'Code of the publisher in the IATI OrganisationType list.',
-    '21',
     text('two digits', /^[0-9]{2}$/),
+    '21',
   ),
-  DEFAULT_CURRENCY: variable('Currency of the platform (ISO 4217).', 'USD', currency),
+  DEFAULT_CURRENCY: variable('Currency of the platform (ISO 4217).', currency, 'USD'),
   DEFAULT_LANGUAGE: variable(
     'Language of texts in the store (ISO 639-1).',
-    'en',
     text('two small letters', /^[a-z]{2}$/),
+    'en',
   ),
-  PORTAL: variable('Pages for people: on; off: only the page for developers.', 'on', oneOf('on', 'off')),
-  TOKEN_TIMEOUT_HOURS: variable('Lifetime of access tokens of new accounts.', '10', wholeNumber(1, 8760)),
+  PORTAL: variable('Pages for people: on; off: only the page for developers.', oneOf('on', 'off'), 'on'),
+  TOKEN_TIMEOUT_HOURS: variable('Lifetime of access tokens of new accounts.', wholeNumber(1, 8760), '10'),
   REGISTRATION: variable(
     'Who may make an account: open (everybody), invite (giving users invite) or closed (the operator); unset: closed with REPORTING_ORG_REF, otherwise open.',
-    undefined,
     oneOf('open', 'invite', 'closed'),
   ),
   WORKER_PROCESSES: variable(
     'Processes of giving worker, which share the work; unset: half the cores, from 1 to 4.',
-    undefined,
     wholeNumber(1, 64),
   ),
   QUEUE_LOCK_SECONDS: variable(
     'After how many seconds without a sign of life a worker is taken for dead.',
-    '10',
     wholeNumber(2, 600),
+    '10',
   ),
-  SHUTDOWN_SECONDS: variable('How long a running job may take to finish after SIGTERM.', '8', wholeNumber(1, 600)),
+  SHUTDOWN_SECONDS: variable('How long a running job may take to finish after SIGTERM.', wholeNumber(1, 600), '8'),
   SHUTDOWN_DRAIN_SECONDS: variable(
     'How long an API that is asked to stop answers on, with 503 on /readyz; unset: 3 for giving api, 0 for giving start.',
-    undefined,
     wholeNumber(0, 600),
   ),
   UPSTREAM_URL: variable(
     'Platform whose catalogue is mirrored: its address up to, not including, /api; unset: nothing is mirrored.',
-    undefined,
     baseUrl,
   ),
-  UPSTREAM_API_KEY: variable(
+  UPSTREAM_API_KEY: secret(
+    'upstreamApiKey',
     'API key at the mirrored platform; required with UPSTREAM_URL.',
-    undefined,
     text('an API key', /^\S+$/),
-    true,
   ),
-  UPSTREAM_CONCURRENCY: variable('Most requests to the mirrored platform at a time.', '4', wholeNumber(1, 64)),
-  UPSTREAM_RATE: variable('Most requests to the mirrored platform in a second.', '5', wholeNumber(1, 10_000)),
-  SYNC_SCHEDULE: variable('When changes of the mirrored platform are fetched, in UTC.', '17 * * * *', cron),
-  FULL_SYNC_SCHEDULE: variable('When the whole catalogue is compared, in UTC.', '43 3 * * 0', cron),
+  UPSTREAM_CONCURRENCY: variable('Most requests to the mirrored platform at a time.', wholeNumber(1, 64), '4'),
+  UPSTREAM_RATE: variable('Most requests to the mirrored platform in a second.', wholeNumber(1, 10_000), '5'),
+  SYNC_SCHEDULE: variable('When changes of the mirrored platform are fetched, in UTC.', cron, '17 * * * *'),
+  FULL_SYNC_SCHEDULE: variable('When the whole catalogue is compared, in UTC.', cron, '43 3 * * 0'),
   ALLOW_PRIVATE_NETWORKS: variable(
     'Whether addresses that come from data may lead into private, loopback or link-local networks.',
-    'false',
     truth,
+    'false',
   ),
   PAYMENT_GATEWAY: variable(
     'Who charges donors: sandbox moves no money and keeps books of its own; or a processor (docs/reference/payments.md).',
-    'sandbox',
     oneOf('sandbox', 'braintree', 'stripe'),
+    'sandbox',
   ),
   PAYMENT_GATEWAY_URL: variable(
     "Address of a server that stands in for the processor, for trials; unset: the processor's own.",
-    undefined,
     url('https:'),
   ),
   PAYMENT_GATEWAY_CA_FILE: variable(
     'Certificates (PEM) of who vouches for PAYMENT_GATEWAY_URL; unset: the well-known ones.',
-    undefined,
     text('a file'),
   ),
   BRAINTREE_ENVIRONMENT: variable(
     'Which Braintree is asked: its sandbox, which moves no money, or production.',
-    'sandbox',
     oneOf('sandbox', 'production'),
+    'sandbox',
   ),
   BRAINTREE_MERCHANT_ID: variable(
     'Merchant id at Braintree; required with PAYMENT_GATEWAY=braintree, as are both keys and the accounts.',
-    undefined,
     text('a merchant id', /^\w{1,64}$/),
   ),
-  BRAINTREE_PUBLIC_KEY: variable('Public key of the Braintree API.', undefined, text('a key', /^\w{1,128}$/)),
-  BRAINTREE_PRIVATE_KEY: variable('Private key of the Braintree API.', undefined, text('a key', /^\S+$/), true),
+  BRAINTREE_PUBLIC_KEY: variable('Public key of the Braintree API.', text('a key', /^\w{1,128}$/)),
+  BRAINTREE_PRIVATE_KEY: secret('paymentKey', 'Private key of the Braintree API.', text('a key', /^\S+$/)),
   BRAINTREE_MERCHANT_ACCOUNTS: variable(
     'Merchant accounts at Braintree by currency, such as USD:giving_usd,EUR:giving_eur; one for DEFAULT_CURRENCY.',
-    undefined,
     accountsByCurrency,
   ),
-  STRIPE_SECRET_KEY: variable(
+  STRIPE_SECRET_KEY: secret(
+    'paymentKey',
     'Secret key of the Stripe API; required with PAYMENT_GATEWAY=stripe; one that begins with sk_test_ moves no money.',
-    undefined,
     text('a key such as sk_live_... or rk_live_...', /^[sr]k_(live|test)_\w+$/),
-    true,
   ),
   STRIPE_PUBLISHABLE_KEY: variable(
     'Key that pages make payment methods with at Stripe; required with PAYMENT_GATEWAY=stripe, of the same mode.',
-    undefined,
     text('a key such as pk_live_...', /^pk_(live|test)_\w+$/),
   ),
-  STRIPE_WEBHOOK_SECRET: variable(
+  STRIPE_WEBHOOK_SECRET: secret(
+    'webhookSecret',
     'Secret that the webhooks of Stripe are signed with; unset: none are received (docs/how-to/processor.md).',
-    undefined,
     text('a secret such as whsec_...', /^whsec_\S+$/),
-    true,
   ),
-  PAYMENT_TIMEOUT_SECONDS: variable('How long the payment gateway may take to answer.', '10', wholeNumber(1, 60)),
-  PLATFORM_FEE_PERCENT: variable("The platform's share of each donation, recorded as a fee.", '0', percent),
-  DONOR_KEYS: variable(
+  PAYMENT_TIMEOUT_SECONDS: variable('How long the payment gateway may take to answer.', wholeNumber(1, 60), '10'),
+  PLATFORM_FEE_PERCENT: variable("The platform's share of each donation, recorded as a fee.", percent, '0'),
+  DONOR_KEYS: secret(
+    'donorKeys',
     "Keys that donors' data is encrypted with, as ID:SECRET separated by commas; the first encrypts; required to take donations except with demo data (docs/how-to/donors.md).",
-    undefined,
-    donorKeys,
-    true,
+    readableBy(parseDonorKeys),
   ),
   DONOR_RETENTION_DAYS: variable(
     'After how many days what is known of a donor is erased; unset: never.',
-    undefined,
     wholeNumber(1, 36_500),
   ),
-  SMTP_URL: variable(
+  SMTP_URL: secret(
+    'smtpUrl',
     'Mail server for receipts and codes of accounts, such as smtps://user:password@mail.example.org; unset: no mail is sent (docs/how-to/receipts.md, docs/reference/accounts.md).',
-    undefined,
     url('smtp:', 'smtps:'),
-    true,
   ),
   MAIL_FROM: variable(
     'Sender of mail, such as Our platform <receipts@example.org>; required with SMTP_URL.',
-    undefined,
     text(
       'an e-mail address, or a name with an address in angle brackets',
       /^(?:[^<>@\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/,
@@ -424,61 +392,61 @@ export const variables = {
   ),
   MAIL_TEMPLATES_DIR: variable(
     'Folder with templates of mail of your own, receipt.en.txt and so on (docs/how-to/receipts.md); unset: the built-in ones.',
-    undefined,
     text('a folder'),
   ),
   OPS_HOST: variable(
     'Address the console of giving start and giving api listens on.',
-    '127.0.0.1',
     text('a host name or address', /^[\w.:-]+$/),
+    '127.0.0.1',
   ),
   OPS_PORT: variable(
     'Port of the console, which has /metrics too; 0 picks a free one; unset: 8081, or a free one where that is taken.',
-    undefined,
     wholeNumber(0, 65_535),
   ),
-  OPS_TOKEN: variable(
+  OPS_TOKEN: secret(
+    'opsTokens',
     'Who may use the console, as NAME:TOKEN separated by commas; required where OPS_HOST is not of this machine alone (docs/how-to/console.md).',
-    undefined,
-    operatorTokens,
-    true,
+    readableBy(parseOperatorTokens),
   ),
   METRICS_ON_API: variable(
     'Whether /metrics is also on the port of the API, as it was before there was a console; goes away with version 2.',
-    'false',
     truth,
+    'false',
   ),
   METRICS_PORT: variable(
     'Port of a worker process for /metrics and /healthz, on HOST; unset: none. The API process has them on OPS_PORT.',
-    undefined,
     wholeNumber(0, 65_535),
   ),
   ALERT_WEBHOOK_URL: variable(
     'Address that is told, as signed JSON, what needs a person (docs/how-to/watch.md); unset: none.',
-    undefined,
     url('http:', 'https:'),
   ),
-  ALERT_WEBHOOK_SECRET: variable(
+  ALERT_WEBHOOK_SECRET: secret(
+    'alertWebhookSecret',
     'Secret that messages to ALERT_WEBHOOK_URL are signed with; required with it.',
-    undefined,
     text('at least 16 characters without spaces', /^\S{16,}$/),
-    true,
   ),
   ALERT_MAIL_TO: variable(
     'E-mail address of the alert recipient; needs SMTP_URL; unset: none.',
-    undefined,
     text('an e-mail address', /^[^\s<>@,]+@[^\s<>@,]+$/),
   ),
   LOG_LEVEL: variable(
     'Least severe log lines that are written; unset: info, and warn in a terminal.',
-    undefined,
     oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
   ),
   LOG_FORMAT: variable(
     'Form of the log: text for people, json for machines; auto: text in a terminal, otherwise json.',
-    'auto',
     oneOf('auto', 'text', 'json'),
+    'auto',
   ),
 } as const
 
 export type VariableName = keyof typeof variables
+
+/** What the text of a variable is read as; without a default it may be absent. */
+export type ValueOf<Name extends VariableName> =
+  (typeof variables)[Name] extends Variable<infer T, infer Fallback>
+    ? T | (Fallback extends string ? never : undefined)
+    : never
+
+export type SecretName = NonNullable<(typeof variables)[VariableName]['secret']>

@@ -6,7 +6,7 @@ import type { QueueConnection } from '../../../jobs/engine.js'
 import { type JobQueue, openQueue, type QueueSettings } from '../../../jobs/queue.js'
 import { startWorker, type Worker, type WorkerDeps } from '../../../jobs/worker.js'
 import type { Clock } from '../../../src/kernel/dates.js'
-import { type Config, readConfig, Secrets } from '../../../src/platform/config/config.js'
+import { type Config, createSecrets, readConfig } from '../../../src/platform/config/config.js'
 import { openStore, type Store } from '../../../src/platform/database/store.js'
 import type { Log } from '../../../src/platform/observability/log.js'
 import { listRuns, type RunSummary } from '../../../src/work/sql/runs.js'
@@ -36,7 +36,7 @@ export function workerDeps(store: Store, options: WorkerProcessOptions, log: Log
   const queue: QueueSettings = { ...quick, connection: options.connection }
   return {
     config: config satisfies Config,
-    secrets: new Secrets(),
+    secrets: createSecrets(),
     databaseUrl: options.url,
     store,
     publication: tablePublication(store),

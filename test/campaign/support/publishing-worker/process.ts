@@ -1,5 +1,5 @@
 import { startWorker } from '../../../../jobs/worker.js'
-import { readConfig, Secrets } from '../../../../src/platform/config/config.js'
+import { createSecrets, readConfig } from '../../../../src/platform/config/config.js'
 import { openStore } from '../../../../src/platform/database/store.js'
 import { createLog } from '../../../../src/platform/observability/log.js'
 import { createPublication } from '../../../../src/release/create-publication.js'
@@ -18,7 +18,7 @@ const onStep = (step: PublicationStep) => {
 }
 const worker = await startWorker({
   config,
-  secrets: new Secrets(),
+  secrets: createSecrets(),
   databaseUrl: url,
   store,
   publication: createPublication({
