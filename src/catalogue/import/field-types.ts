@@ -1,14 +1,16 @@
-import { isActiveCode } from '../../iati/standard/index.js'
-import { parseIsoDate, parseWireDateTime } from '../../kernel/dates.js'
+import { type Decimal, isWhole } from '../../kernel/money.js'
 import {
-  type CurrencyCode,
-  type Decimal,
-  isWhole,
-  parseCurrencyCode,
-  parseDecimal,
-  signOf,
-} from '../../kernel/money.js'
+  coordinateOf,
+  largestInteger,
+  moneyOf,
+  textLike,
+  type ValueType,
+  valueTypes,
+  wordOf,
+} from '../../kernel/values.js'
 import { isObject, type ParsedObject, type ParsedValue } from '../wire/read/parsed-value.js'
+import { codeOf, sdgCode } from '../wire/read/publication-fields.js'
+import { parseValue } from '../wire/read/record-reader.js'
 
 /** A JSON Schema (2020-12) of one value. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
@@ -23,38 +25,27 @@ export type FieldType<T = unknown> = {
   readonly schema: JsonSchema
 }
 
-function scalar<T>(
-  name: string,
-  expected: string,
-  parse: (text: string) => T | undefined,
-  schema: JsonSchema,
-): FieldType<T> {
-  return {
-    name,
-    expected,
-    parse: (value) =>
-      typeof value === 'string' || typeof value === 'boolean' ? parse(String(value).trim()) : undefined,
-    schema,
-  }
+function scalar<T>(name: string, type: ValueType<T>, schema: JsonSchema): FieldType<T> {
+  return { name, expected: type.expected, parse: (value) => parseValue(value, type), schema }
 }
 
 const numberOrText = ['number', 'string']
 
 /** A whole number that identifies something. */
-export const identifier = scalar('identifier', 'a whole number above 0', (text) => parseWhole(text, 1), {
+export const identifier = scalar('identifier', valueTypes.id, {
   type: ['integer', 'string'],
   minimum: 1,
   pattern: '^[1-9][0-9]{0,15}$',
 })
 
-export const count = scalar('count', 'a whole number from 0 to 2147483647', parseCount, {
+export const count = scalar('count', valueTypes.count, {
   type: ['integer', 'string'],
   minimum: 0,
-  maximum: 2_147_483_647,
+  maximum: largestInteger,
   pattern: '^[0-9]{1,10}$',
 })
 
-export const text = scalar('text', 'a text', (value) => value, { type: 'string' })
+export const text = scalar('text', { expected: 'a text', parse: (value) => value }, { type: 'string' })
 
 /** HTML as received; it is sanitised before it is stored. */
 export const htmlText: FieldType<string> = {
@@ -63,111 +54,91 @@ export const htmlText: FieldType<string> = {
   parse: (value) => (typeof value === 'string' ? value : undefined),
 }
 
-export const yesNo = scalar('yes or no', 'yes or no', (value) => yesNoWords[value.toLowerCase()], {
+export const yesNo = scalar('yes or no', valueTypes.yesNo, {
   anyOf: [{ type: 'boolean' }, { enum: ['yes', 'no', 'true', 'false'] }],
 })
 
-const yesNoWords: Readonly<Record<string, boolean>> = { yes: true, true: true, no: false, false: false }
+export const day = scalar('day', valueTypes.day, { type: 'string', format: 'date' })
 
-export const day = scalar('day', 'a day such as 2026-11-21', parseIsoDate, { type: 'string', format: 'date' })
+const dayOrInstant: ValueType<Date> = {
+  expected: 'a day such as 2026-11-21 or a date and time with offset such as 2026-11-21T09:30:00+00:00',
+  parse: (value) => (valueTypes.day.parse(value) ? new Date(`${value}T00:00:00Z`) : valueTypes.instant.parse(value)),
+}
 
-export const instant = scalar(
-  'instant',
-  'a day such as 2026-11-21 or a date and time with offset such as 2026-11-21T09:30:00+00:00',
-  (value) => (parseIsoDate(value) ? new Date(`${value}T00:00:00Z`) : parseWireDateTime(value)),
-  { type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }] },
-)
+export const instant = scalar('instant', dayOrInstant, {
+  type: 'string',
+  anyOf: [{ format: 'date' }, { format: 'date-time' }],
+})
 
 const plainNumber = 'a plain number such as 1234.50: a point before at most 3 decimals, no thousands separator'
+const aboveZero = moneyOf(1, `${plainNumber}, above 0`)
 
 /** An amount of money that is not negative. */
-export const amount = scalar('amount', plainNumber, (value) => parseAmount(value, 0), {
+export const amount = scalar('amount', moneyOf(0, plainNumber), {
   type: numberOrText,
   minimum: 0,
   pattern: '^[0-9]{1,15}([.][0-9]{1,3})?$',
 })
 
 /** An amount above 0. */
-export const positiveAmount = scalar('amount', `${plainNumber}, above 0`, (value) => parseAmount(value, 1), {
+export const positiveAmount = scalar('amount', aboveZero, {
   type: numberOrText,
   exclusiveMinimum: 0,
   pattern: '^[0-9]{1,15}([.][0-9]{1,3})?$',
 })
 
-/** An amount above 0 without a fraction. */
-export const wholeAmount = scalar(
-  'whole amount',
-  'a whole number above 0, such as 25',
-  (value) => {
-    const parsed = parseAmount(value, 1)
+const wholeAboveZero: ValueType<Decimal> = {
+  expected: 'a whole number above 0, such as 25',
+  parse: (value) => {
+    const parsed = aboveZero.parse(value)
     return parsed !== undefined && isWhole(parsed) ? parsed : undefined
   },
-  {
-    type: numberOrText,
-    exclusiveMinimum: 0,
-    pattern: '^[0-9]{1,15}([.]0{1,3})?$',
-  },
-)
+}
+
+/** An amount above 0 without a fraction. */
+export const wholeAmount = scalar('whole amount', wholeAboveZero, {
+  type: numberOrText,
+  exclusiveMinimum: 0,
+  pattern: '^[0-9]{1,15}([.]0{1,3})?$',
+})
 
 /** An amount that may be negative, but not 0. */
-export const signedAmount = scalar('signed amount', `${plainNumber}, not 0`, (value) => parseAmount(value, -1), {
+export const signedAmount = scalar('signed amount', moneyOf(-1, `${plainNumber}, not 0`), {
   type: numberOrText,
   pattern: '^-?[0-9]{1,15}([.][0-9]{1,3})?$',
 })
 
-export const currency = scalar(
-  'currency',
-  'the three capitals of a currency, such as USD',
-  (value): CurrencyCode | undefined => parseCurrencyCode(value),
-  { type: 'string', pattern: '^[A-Z]{3}$' },
-)
+export const currency = scalar('currency', valueTypes.currency, { type: 'string', pattern: '^[A-Z]{3}$' })
 
 /** The address of a page or file. */
-export const address = scalar(
-  'address',
-  'an address that begins with https:// or http://',
-  (value) => (/^https?:\/\//i.test(value) && URL.canParse(value) ? value : undefined),
-  { type: 'string', format: 'uri' },
-)
+export const address = scalar('address', valueTypes.webAddress, { type: 'string', format: 'uri' })
 
-export const latitude = coordinate('latitude', 90)
-export const longitude = coordinate('longitude', 180)
+export const latitude = scalar('latitude', coordinateOf(90), { type: numberOrText, minimum: -90, maximum: 90 })
+export const longitude = scalar('longitude', coordinateOf(180), { type: numberOrText, minimum: -180, maximum: 180 })
 
 /** One of these words. */
 export function choice<const T extends string>(...words: readonly [T, ...T[]]): FieldType<T> {
-  return scalar(words.join(', '), `one of ${words.join(', ')}`, (value) => words.find((word) => word === value), {
-    enum: words,
-  })
+  return scalar(words.join(', '), wordOf(...words), { enum: words })
 }
 
 /** An active code of a list of IATI 2.03. */
 export function code(list: string, expected: string): FieldType<string> {
-  return scalar(`${list} code`, expected, (value) => (isActiveCode(list, value) ? value : undefined), {
-    type: 'string',
-  })
+  return scalar(`${list} code`, codeOf(list, expected), { type: 'string' })
 }
+
+const countryCode = codeOf('Country', 'a country code of ISO 3166-1 such as KE')
 
 export const country = scalar(
   'country',
-  'a country code of ISO 3166-1 such as KE',
-  (value) => (isActiveCode('Country', value.toUpperCase()) ? value.toUpperCase() : undefined),
+  { ...countryCode, parse: (value) => countryCode.parse(value.toUpperCase()) },
   { type: 'string', pattern: '^[A-Z]{2}$' },
 )
 
-/** A goal (6) or target (6.1) of the Sustainable Development Goals. */
-export const sdg = scalar(
-  'SDG',
-  'a goal such as 6 or a target such as 6.1',
-  (value) => (isActiveCode(value.includes('.') ? 'UNSDG-Targets' : 'UNSDG-Goals', value) ? value : undefined),
-  { type: 'string', pattern: '^[0-9]{1,2}([.]([0-9]{1,2}|[a-d]))?$' },
-)
+export const sdg = scalar('SDG', sdgCode, { type: 'string', pattern: '^[0-9]{1,2}([.]([0-9]{1,2}|[a-d]))?$' })
 
 /** A text of this shape. */
 export function shaped(name: string, expected: string, pattern: RegExp): FieldType<string> {
-  return scalar(name, expected, (value) => (pattern.test(value) ? value : undefined), {
-    type: 'string',
-    pattern: pattern.source,
-  })
+  return scalar(name, textLike(pattern, expected), { type: 'string', pattern: pattern.source })
 }
 
 /** A list: in CSV the values with | between them, in NDJSON an array. */
@@ -256,36 +227,4 @@ function readEntry(parts: EntryParts, values: ParsedObject): Record<string, unkn
     if (entry[name] === undefined) return undefined
   }
   return Object.keys(values).every((name) => Object.hasOwn(parts, name)) ? entry : undefined
-}
-
-function coordinate(name: string, limit: number): FieldType<Decimal> {
-  return scalar(
-    name,
-    `degrees from -${limit} to ${limit} such as 7.54`,
-    (value) => {
-      const decimal = value.length <= 40 ? parseDecimal(value) : undefined
-      return decimal !== undefined && Math.abs(Number(decimal)) <= limit ? decimal : undefined
-    },
-    { type: numberOrText, minimum: -limit, maximum: limit },
-  )
-}
-
-function parseWhole(value: string, least: number): number | undefined {
-  const number = /^\d{1,16}$/.test(value) ? Number(value) : -1
-  return number >= least && Number.isSafeInteger(number) ? number : undefined
-}
-
-function parseCount(value: string): number | undefined {
-  const number = parseWhole(value, 0)
-  return number !== undefined && number <= 2_147_483_647 ? number : undefined
-}
-
-/** An amount within numeric(18, 3); `sign` 0: not negative, 1: above 0, -1: any but 0. */
-function parseAmount(value: string, sign: 0 | 1 | -1): Decimal | undefined {
-  const decimal = parseDecimal(value)
-  if (decimal === undefined) return undefined
-  const [whole = '', fraction = ''] = decimal.replace('-', '').split('.')
-  if (whole.length > 15 || fraction.replace(/0+$/, '').length > 3) return undefined
-  if (sign === -1) return signOf(decimal) === 0 ? undefined : decimal
-  return signOf(decimal) >= sign ? decimal : undefined
 }

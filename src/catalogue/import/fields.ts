@@ -1,4 +1,5 @@
 import type { FieldProblem } from '../../kernel/errors.js'
+import { shownValue } from '../../kernel/values.js'
 import type { ClearedColumns } from '../sql/clear-columns.js'
 import { isObject, type ParsedValue } from '../wire/read/parsed-value.js'
 import type { FieldType } from './field-types.js'
@@ -86,9 +87,7 @@ function isAbsent(value: ParsedValue | undefined): value is undefined | null | '
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
 }
 
-/** A value short enough for a message. */
+/** What came, for a problem. */
 export function shown(value: unknown): { got?: string } {
-  if (value === undefined || value === null) return {}
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return { got: text.length > 120 ? `${text.slice(0, 119)}…` : text }
+  return value === undefined || value === null ? {} : { got: shownValue(value) }
 }

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { parseWireDateTime } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
+import { valueTypes } from '../../kernel/values.js'
 
 /**
  * A query parameter: the last of several; an empty one counts as absent (wire.md 1.1). Throws `request-invalid` for a text
@@ -80,8 +81,9 @@ export function pathText(request: FastifyRequest, name: string): string {
 
 /** The two-letter country code in a text, in capitals. Throws `request-invalid` for any other shape (wire.md 4.3). */
 export function parseCountryCode(text: string, name: string): string {
-  if (/^[a-z]{2}$/i.test(text)) return text.toUpperCase()
-  throw invalidPathPart(name, 'a country code of two letters', text)
+  const code = valueTypes.countryLetters.parse(text)
+  if (code === undefined) throw invalidPathPart(name, valueTypes.countryLetters.expected, text)
+  return code
 }
 
 /**

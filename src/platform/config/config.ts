@@ -71,15 +71,15 @@ class VariableReader {
   }
 
   #parse(name: VariableName): unknown {
-    const { fallback, parse, ...definition }: Variable = variables[name]
+    const { expected: said, fallback, parse, secret }: Variable = variables[name]
     const raw = this.#raw(name)
     if (raw) {
-      const read = parse(raw)
-      if ('value' in read) return read.value
-      this.problems.push({ field: name, expected: read.expected, got: definition.secret ? '[redacted]' : raw })
+      const value = parse(raw)
+      if (value !== undefined) return value
+      const expected = typeof said === 'string' ? said : said(raw)
+      this.problems.push({ field: name, expected, got: secret ? '[redacted]' : raw })
     }
-    const byDefault = fallback === undefined ? undefined : parse(fallback)
-    return byDefault && 'value' in byDefault ? byDefault.value : undefined
+    return fallback === undefined ? undefined : parse(fallback)
   }
 
   /** The text of a variable; that of a secret may be in the file that `NAME_FILE` names. */

@@ -2,75 +2,54 @@ import { isIP } from 'node:net'
 import { parseDonorKeys } from '../../kernel/donor.js'
 import { licenceIds } from '../../kernel/licence.js'
 import { isLoopbackHost } from '../../kernel/loopback-host.js'
-import { type CurrencyCode, type Decimal, parseCurrencyCode, parseDecimal } from '../../kernel/money.js'
+import { type Decimal, parseDecimal } from '../../kernel/money.js'
 import { parseSigningKey } from '../../kernel/release-chain.js'
+import { textLike, type ValueType, valueTypes, wholeNumberIn, wordOf } from '../../kernel/values.js'
 import { cronSyntaxProblem } from './cron.js'
 import { parseOperatorTokens } from './operator-token.js'
 
-/** A value, or what was expected of the text. */
-type Reading<T> = { readonly value: T } | { readonly expected: string }
+/** How a variable is read; what is expected may follow from the text. */
+type VariableType<T> = Pick<ValueType<T>, 'parse'> & { readonly expected: string | ((text: string) => string) }
 
-type Parse<T> = (text: string) => Reading<T>
-
-/** One variable: its meaning, its default, and its parser. */
-export type Variable<T = unknown, Fallback = string | undefined, Secret = string | undefined> = {
+/** One variable: its meaning, how it is read, and its default. */
+export type Variable<T = unknown, Fallback = string | undefined, Secret = string | undefined> = VariableType<T> & {
   readonly meaning: string
-  readonly parse: Parse<T>
   /** The text used when the variable is unset or empty; undefined: the variable is optional. */
   readonly fallback: Fallback
   /** The name among the secrets, which are kept apart from the configuration and never printed. */
   readonly secret: Secret
 }
 
-const text =
-  (expected: string, pattern = /^.+$/s) =>
-  (raw: string) =>
-    pattern.test(raw) ? { value: raw } : { expected }
+const text = (expected: string, pattern = /^.+$/s) => textLike(pattern, expected)
 
-const wholeNumber = (min: number, max: number) => (raw: string) => {
-  const value = /^\d{1,9}$/.test(raw) ? Number(raw) : Number.NaN
-  return value >= min && value <= max ? { value } : { expected: `a whole number from ${min} to ${max}` }
-}
+const url = (...protocols: readonly string[]): ValueType<string> => ({
+  expected: `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  parse: (raw) => (URL.canParse(raw) && protocols.includes(new URL(raw).protocol) ? raw : undefined),
+})
 
-const oneOf =
-  <T extends string>(...allowed: readonly T[]) =>
-  (raw: string) => {
-    const value = allowed.find((item) => item === raw)
-    return value === undefined ? { expected: `one of ${allowed.join(', ')}` } : { value }
-  }
-
-const url =
-  (...protocols: readonly string[]) =>
-  (raw: string) =>
-    URL.canParse(raw) && protocols.includes(new URL(raw).protocol)
-      ? { value: raw }
-      : { expected: `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}` }
-
-const baseUrl = (raw: string) => {
-  const read = url('http:', 'https:')(raw)
-  if (!('value' in read) || /[?#]/.test(raw)) return { expected: 'an http or https address without query or fragment' }
-  return { value: raw.replace(/\/+$/, '') }
+const baseUrl: ValueType<string> = {
+  expected: 'an http or https address without query or fragment',
+  parse: (raw) => (/[?#]/.test(raw) ? undefined : url('http:', 'https:').parse(raw)?.replace(/\/+$/, '')),
 }
 
 /** An address that secrets are sent to. */
-const encryptedUrl = (raw: string) => {
-  const read = baseUrl(raw)
-  const { protocol, hostname } = 'value' in read ? new URL(raw) : { protocol: '', hostname: '' }
-  if (protocol === 'https:' || isLoopbackHost(hostname)) return read
-  return { expected: 'an https address without query or fragment, or http on this machine' }
+const encryptedUrl: ValueType<string> = {
+  expected: 'an https address without query or fragment, or http on this machine',
+  parse: (raw) => {
+    const read = baseUrl.parse(raw)
+    const isSafe = read?.startsWith('https:') || (read !== undefined && isLoopbackHost(new URL(raw).hostname))
+    return isSafe ? read : undefined
+  },
 }
 
-const truth = (raw: string) =>
-  raw === 'true' || raw === 'false' ? { value: raw === 'true' } : { expected: 'true or false' }
-
 /** Trusted proxies: all, none, a number of hops, or a list of addresses, networks and names of private networks. */
-const proxies: Parse<boolean | number | string> = (raw) => {
-  if (raw === 'true' || raw === 'false') return { value: raw === 'true' }
-  if (/^[1-9]$/.test(raw)) return { value: Number(raw) }
-  const parts = raw.split(',').map((part) => part.trim())
-  return parts.every(isNetwork)
-    ? { value: parts.join(',') }
-    : { expected: 'true, false, a number of hops from 1 to 9, or addresses and networks separated by commas' }
+const proxies: ValueType<boolean | number | string> = {
+  expected: 'true, false, a number of hops from 1 to 9, or addresses and networks separated by commas',
+  parse: (raw) => {
+    const parts = raw.split(',').map((part) => part.trim())
+    const networks = parts.every(isNetwork) ? parts.join(',') : undefined
+    return valueTypes.truth.parse(raw) ?? wholeNumberIn(1, 9).parse(raw) ?? networks
+  },
 }
 
 function isNetwork(text: string): boolean {
@@ -80,55 +59,62 @@ function isNetwork(text: string): boolean {
   return version !== 0 && Number(prefix ?? 0) <= (version === 4 ? 32 : 128)
 }
 
-const cron = (raw: string) => {
-  const problem = cronSyntaxProblem(raw)
-  return problem === undefined ? { value: raw } : { expected: `a cron expression of five or six fields (${problem})` }
+const cron: VariableType<string> = {
+  expected: (raw) => `a cron expression of five or six fields (${cronSyntaxProblem(raw)})`,
+  parse: (raw) => (cronSyntaxProblem(raw) === undefined ? raw : undefined),
 }
 
-const timezone = (raw: string) => {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: raw })
-    return { value: raw }
-  } catch {
-    return { expected: 'an IANA time zone such as UTC or Europe/Dublin' }
+const timezone: ValueType<string> = {
+  expected: 'an IANA time zone such as UTC or Europe/Dublin',
+  parse: (raw) => {
+    try {
+      new Intl.DateTimeFormat('en', { timeZone: raw })
+      return raw
+    } catch {
+      return undefined
+    }
+  },
+}
+
+const currency = { ...valueTypes.currency, expected: 'an ISO 4217 code of three capitals' }
+
+const accountsByCurrency: ValueType<Readonly<Record<string, string>>> = {
+  expected: 'currencies and accounts such as USD:giving_usd, separated by commas',
+  parse: (raw) => {
+    const pairs = raw.split(',').map((part) => /^([A-Z]{3}):([\w-]{1,64})$/.exec(part.trim()) ?? [])
+    if (!pairs.every(({ length }) => length === 3)) return undefined
+    return Object.fromEntries(pairs.map(([, code = '', account = '']) => [code, account]))
+  },
+}
+
+const percent: ValueType<Decimal> = {
+  expected: 'a percentage from 0 to 99.99 with at most two decimals',
+  parse: (raw) => (/^\d{1,2}(\.\d{1,2})?$/.test(raw) ? parseDecimal(raw) : undefined),
+}
+
+/** A text that `read` can read; where it is used, it is read again. */
+function readableBy(read: (text: string) => { value: unknown } | { expected: string }): VariableType<string> {
+  const expectedOf = (raw: string) => {
+    const found = read(raw)
+    return 'expected' in found ? found.expected : undefined
   }
+  return { expected: (raw) => expectedOf(raw) ?? '', parse: (raw) => (expectedOf(raw) === undefined ? raw : undefined) }
 }
-
-const currency: Parse<CurrencyCode> = (raw) => {
-  const value = parseCurrencyCode(raw)
-  return value === undefined ? { expected: 'an ISO 4217 code of three capitals' } : { value }
-}
-
-const accountsByCurrency: Parse<Readonly<Record<string, string>>> = (raw) => {
-  const pairs = raw.split(',').map((part) => /^([A-Z]{3}):([\w-]{1,64})$/.exec(part.trim()) ?? [])
-  return pairs.every(({ length }) => length === 3)
-    ? { value: Object.fromEntries(pairs.map(([, code = '', account = '']) => [code, account])) }
-    : { expected: 'currencies and accounts such as USD:giving_usd, separated by commas' }
-}
-
-const percent: Parse<Decimal> = (raw) => {
-  const value = /^\d{1,2}(\.\d{1,2})?$/.test(raw) ? parseDecimal(raw) : undefined
-  return value === undefined ? { expected: 'a percentage from 0 to 99.99 with at most two decimals' } : { value }
-}
-
-/** A text that `parse` can read; where it is used, it is read again. */
-const readableBy =
-  (parse: Parse<unknown>): Parse<string> =>
-  (raw) => {
-    const read = parse(raw)
-    return 'value' in read ? { value: raw } : read
-  }
 
 function variable<T, Fallback extends string | undefined = undefined>(
   meaning: string,
-  parse: Parse<T>,
+  type: VariableType<T>,
   fallback?: Fallback,
 ): Variable<T, Fallback, undefined> {
-  return { meaning, parse, fallback: fallback as Fallback, secret: undefined }
+  return { meaning, ...type, fallback: fallback as Fallback, secret: undefined }
 }
 
-function secret<Name extends string>(secret: Name, meaning: string, parse: Parse<string>) {
-  return { meaning, parse, fallback: undefined, secret } satisfies Variable<string, undefined, Name>
+function secret<Name extends string>(
+  secret: Name,
+  meaning: string,
+  type: VariableType<string>,
+): Variable<string, undefined, Name> {
+  return { meaning, ...type, fallback: undefined, secret }
 }
 
 /**
@@ -136,7 +122,7 @@ function secret<Name extends string>(secret: Name, meaning: string, parse: Parse
  * defaults (a test compares).
  */
 export const variables = {
-  PORT: variable('Port of the API process; 0 picks a free one.', wholeNumber(0, 65_535), '8080'),
+  PORT: variable('Port of the API process; 0 picks a free one.', wholeNumberIn(0, 65_535), '8080'),
   HOST: variable('Address the API process listens on.', text('a host name or address', /^[\w.:-]+$/), '127.0.0.1'),
   BASE_URL: variable('Public address of this service, used in links; http://HOST:PORT when unset.', baseUrl),
   TLS_CERT_FILE: variable(
@@ -151,22 +137,22 @@ export const variables = {
   ),
   ALLOW_PLAIN_HTTP: variable(
     'Whether accounts, tokens and donations also answer plain HTTP from other machines; false: HTTPS only.',
-    truth,
+    valueTypes.truth,
     'false',
   ),
   RATE_LIMIT_PER_MINUTE: variable(
     'Most API requests of one key in a minute, counted by each process; 0: no limit.',
-    wholeNumber(0, 1_000_000),
+    wholeNumberIn(0, 1_000_000),
     '1200',
   ),
   RATE_LIMIT_PER_ADDRESS: variable(
     'Most requests from one address in a minute, counted by each process; published files do not count; 0: no limit.',
-    wholeNumber(0, 1_000_000),
+    wholeNumberIn(0, 1_000_000),
     '3000',
   ),
   DOWNLOAD_MEGABYTES_PER_SECOND: variable(
     'Most megabytes of published files that each process sends to one address in a second; 0: no limit.',
-    wholeNumber(0, 100_000),
+    wholeNumberIn(0, 100_000),
     '50',
   ),
   ACCEL_LOCATION: variable(
@@ -175,12 +161,12 @@ export const variables = {
   ),
   MAX_CONNECTIONS: variable(
     'Most connections to one API process at a time; fewer where the limit of open files (ulimit -n) is lower.',
-    wholeNumber(1, 100_000),
+    wholeNumberIn(1, 100_000),
     '2000',
   ),
   MAX_CONNECTIONS_PER_ADDRESS: variable(
     'Most connections and downloads of one address at a time; connections of trusted proxies are not counted.',
-    wholeNumber(1, 100_000),
+    wholeNumberIn(1, 100_000),
     '128',
   ),
   DATABASE_URL: secret(
@@ -190,7 +176,7 @@ export const variables = {
   ),
   DATABASE_POOL_SIZE: variable(
     'Most database connections of one process, at least 4, the queue not counted; 3 is taken as 4.',
-    wholeNumber(3, 200),
+    wholeNumberIn(3, 200),
     '10',
   ),
   REDIS_URL: secret(
@@ -201,10 +187,10 @@ export const variables = {
   GIVING_DATA_DIR: variable('Folder for published files and the embedded database.', text('a folder'), './data'),
   PUBLISH_SCHEDULE: variable('When the daily publication runs.', cron, '0 2 * * *'),
   PUBLISH_TIMEZONE: variable('Time zone of the schedule.', timezone, 'UTC'),
-  PUBLISH_KEEP_RELEASES: variable('Releases that stay readable, the live one included.', wholeNumber(3, 1000), '3'),
+  PUBLISH_KEEP_RELEASES: variable('Releases that stay readable, the live one included.', wholeNumberIn(3, 1000), '3'),
   PUBLISH_MAX_LOSS_PERCENT: variable(
     'A release that would lose more of the activities or of the money than this is held.',
-    wholeNumber(0, 100),
+    wholeNumberIn(0, 100),
     '5',
   ),
   IATI_STANDARD_DIR: variable(
@@ -218,7 +204,7 @@ export const variables = {
   REPORTING_ORG_NAME: variable('Name of the publisher.', text('a name'), 'Giving Platform'),
   LICENCE_ID: variable(
     'Licence of the open data, by its id in the IATI registry; unset: none is stated.',
-    oneOf(...licenceIds),
+    wordOf(...licenceIds),
   ),
   REGISTRY_URL: variable(
     'API of the IATI registry, up to and including /api/v1, where the published files are registered (docs/how-to/register.md); unset: none.',
@@ -239,10 +225,10 @@ export const variables = {
     'Token in place of a client; its file is read anew for each call, so that others can renew it.',
     text('a token', /^\S+$/),
   ),
-  REGISTRY_SYNC: variable('Whether new activity files are registered by themselves.', truth, 'false'),
+  REGISTRY_SYNC: variable('Whether new activity files are registered by themselves.', valueTypes.truth, 'false'),
   REGISTRY_VISIBILITY: variable(
     'Whether datasets are registered as public or private.',
-    oneOf('public', 'private'),
+    wordOf('public', 'private'),
     'public',
   ),
   REGISTRY_DATASET_PREFIX: variable(
@@ -287,25 +273,25 @@ export const variables = {
     text('two small letters', /^[a-z]{2}$/),
     'en',
   ),
-  PORTAL: variable('Pages for people: on; off: only the page for developers.', oneOf('on', 'off'), 'on'),
-  TOKEN_TIMEOUT_HOURS: variable('Lifetime of access tokens of new accounts.', wholeNumber(1, 8760), '10'),
+  PORTAL: variable('Pages for people: on; off: only the page for developers.', wordOf('on', 'off'), 'on'),
+  TOKEN_TIMEOUT_HOURS: variable('Lifetime of access tokens of new accounts.', wholeNumberIn(1, 8760), '10'),
   REGISTRATION: variable(
     'Who may make an account: open (everybody), invite (giving users invite) or closed (the operator); unset: closed with REPORTING_ORG_REF, otherwise open.',
-    oneOf('open', 'invite', 'closed'),
+    wordOf('open', 'invite', 'closed'),
   ),
   WORKER_PROCESSES: variable(
     'Processes of giving worker, which share the work; unset: half the cores, from 1 to 4.',
-    wholeNumber(1, 64),
+    wholeNumberIn(1, 64),
   ),
   QUEUE_LOCK_SECONDS: variable(
     'After how many seconds without a sign of life a worker is taken for dead.',
-    wholeNumber(2, 600),
+    wholeNumberIn(2, 600),
     '10',
   ),
-  SHUTDOWN_SECONDS: variable('How long a running job may take to finish after SIGTERM.', wholeNumber(1, 600), '8'),
+  SHUTDOWN_SECONDS: variable('How long a running job may take to finish after SIGTERM.', wholeNumberIn(1, 600), '8'),
   SHUTDOWN_DRAIN_SECONDS: variable(
     'How long an API that is asked to stop answers on, with 503 on /readyz; unset: 3 for giving api, 0 for giving start.',
-    wholeNumber(0, 600),
+    wholeNumberIn(0, 600),
   ),
   UPSTREAM_URL: variable(
     'Platform whose catalogue is mirrored: its address up to, not including, /api; unset: nothing is mirrored.',
@@ -316,18 +302,18 @@ export const variables = {
     'API key at the mirrored platform; required with UPSTREAM_URL.',
     text('an API key', /^\S+$/),
   ),
-  UPSTREAM_CONCURRENCY: variable('Most requests to the mirrored platform at a time.', wholeNumber(1, 64), '4'),
-  UPSTREAM_RATE: variable('Most requests to the mirrored platform in a second.', wholeNumber(1, 10_000), '5'),
+  UPSTREAM_CONCURRENCY: variable('Most requests to the mirrored platform at a time.', wholeNumberIn(1, 64), '4'),
+  UPSTREAM_RATE: variable('Most requests to the mirrored platform in a second.', wholeNumberIn(1, 10_000), '5'),
   SYNC_SCHEDULE: variable('When changes of the mirrored platform are fetched, in UTC.', cron, '17 * * * *'),
   FULL_SYNC_SCHEDULE: variable('When the whole catalogue is compared, in UTC.', cron, '43 3 * * 0'),
   ALLOW_PRIVATE_NETWORKS: variable(
     'Whether addresses that come from data may lead into private, loopback or link-local networks.',
-    truth,
+    valueTypes.truth,
     'false',
   ),
   PAYMENT_GATEWAY: variable(
     'Who charges donors: sandbox moves no money and keeps books of its own; or a processor (docs/reference/payments.md).',
-    oneOf('sandbox', 'braintree', 'stripe'),
+    wordOf('sandbox', 'braintree', 'stripe'),
     'sandbox',
   ),
   PAYMENT_GATEWAY_URL: variable(
@@ -340,7 +326,7 @@ export const variables = {
   ),
   BRAINTREE_ENVIRONMENT: variable(
     'Which Braintree is asked: its sandbox, which moves no money, or production.',
-    oneOf('sandbox', 'production'),
+    wordOf('sandbox', 'production'),
     'sandbox',
   ),
   BRAINTREE_MERCHANT_ID: variable(
@@ -367,7 +353,7 @@ export const variables = {
     'Secret that the webhooks of Stripe are signed with; unset: none are received (docs/how-to/processor.md).',
     text('a secret such as whsec_...', /^whsec_\S+$/),
   ),
-  PAYMENT_TIMEOUT_SECONDS: variable('How long the payment gateway may take to answer.', wholeNumber(1, 60), '10'),
+  PAYMENT_TIMEOUT_SECONDS: variable('How long the payment gateway may take to answer.', wholeNumberIn(1, 60), '10'),
   PLATFORM_FEE_PERCENT: variable("The platform's share of each donation, recorded as a fee.", percent, '0'),
   DONOR_KEYS: secret(
     'donorKeys',
@@ -376,7 +362,7 @@ export const variables = {
   ),
   DONOR_RETENTION_DAYS: variable(
     'After how many days what is known of a donor is erased; unset: never.',
-    wholeNumber(1, 36_500),
+    wholeNumberIn(1, 36_500),
   ),
   SMTP_URL: secret(
     'smtpUrl',
@@ -401,7 +387,7 @@ export const variables = {
   ),
   OPS_PORT: variable(
     'Port of the console, which has /metrics too; 0 picks a free one; unset: 8081, or a free one where that is taken.',
-    wholeNumber(0, 65_535),
+    wholeNumberIn(0, 65_535),
   ),
   OPS_TOKEN: secret(
     'opsTokens',
@@ -410,12 +396,12 @@ export const variables = {
   ),
   METRICS_ON_API: variable(
     'Whether /metrics is also on the port of the API, as it was before there was a console; goes away with version 2.',
-    truth,
+    valueTypes.truth,
     'false',
   ),
   METRICS_PORT: variable(
     'Port of a worker process for /metrics and /healthz, on HOST; unset: none. The API process has them on OPS_PORT.',
-    wholeNumber(0, 65_535),
+    wholeNumberIn(0, 65_535),
   ),
   ALERT_WEBHOOK_URL: variable(
     'Address that is told, as signed JSON, what needs a person (docs/how-to/watch.md); unset: none.',
@@ -432,11 +418,11 @@ export const variables = {
   ),
   LOG_LEVEL: variable(
     'Least severe log lines that are written; unset: info, and warn in a terminal.',
-    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    wordOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
   ),
   LOG_FORMAT: variable(
     'Form of the log: text for people, json for machines; auto: text in a terminal, otherwise json.',
-    oneOf('auto', 'text', 'json'),
+    wordOf('auto', 'text', 'json'),
     'auto',
   ),
 } as const

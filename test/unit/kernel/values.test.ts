@@ -6,6 +6,7 @@ import { isLoopbackHost } from '../../../src/kernel/loopback-host.js'
 import { addSummaries, hasError, type Notice, noNotices, summarizeNotices } from '../../../src/kernel/notice.js'
 import { reportHtmlProblem } from '../../../src/kernel/report-html.js'
 import { firstThemeName, themeDefault } from '../../../src/kernel/theme-sectors.js'
+import { moneyOf, valueTypes } from '../../../src/kernel/values.js'
 import { createYielder } from '../../../src/kernel/yielder.js'
 import { parseOperatorTokens } from '../../../src/platform/config/operator-token.js'
 import { isFinished } from '../../../src/work/run.js'
@@ -59,6 +60,24 @@ it.each([
   ['localhost.example', false],
 ])('the host %s is this machine: %s', (host, expected) => {
   expect(isLoopbackHost(host)).toBe(expected)
+})
+
+it.each([
+  [valueTypes.truth, 'true', true],
+  [valueTypes.truth, 'True', undefined],
+  [valueTypes.truth, '1', undefined],
+  [valueTypes.flag, '1', true],
+  [valueTypes.flag, 'FALSE', false],
+  [valueTypes.yesNo, 'Yes', true],
+  [valueTypes.yesNo, 'constructor', undefined],
+  [valueTypes.id, '0', undefined],
+  [valueTypes.count, '2147483648', undefined],
+  [moneyOf(0, ''), '-0.00', '0.00'],
+  [moneyOf(-1, ''), '0', undefined],
+  [moneyOf(-1, ''), '-999999999999999.9990', '-999999999999999.9990'],
+  [moneyOf(1, ''), '0.0001', undefined],
+])('a value is read by %o from %s', ({ parse }, text, expected) => {
+  expect(parse(text)).toBe(expected)
 })
 
 describe('tokens of operators', () => {

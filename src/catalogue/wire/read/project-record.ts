@@ -12,10 +12,11 @@ import {
   renditions,
 } from '../../../kernel/project.js'
 import type { ImageRecord, OrganisationRecord, ProjectRecord, ThemeRecord } from '../../../kernel/record.js'
+import { shownValue, wordOf } from '../../../kernel/values.js'
 import { wireNameOf } from '../names.js'
 import { isObject, objectsOf, type ParsedValue } from './parsed-value.js'
 import { readOrganisationPublication, readProjectPublication } from './publication-fields.js'
-import { RecordReader, shownValue } from './record-reader.js'
+import { RecordReader } from './record-reader.js'
 
 /** A record, or all of its problems and, where readable, its id. */
 export type Reading<T> =
@@ -62,7 +63,7 @@ function readingOf<T>(
 
 type ReadField = (reader: RecordReader, name: string) => unknown
 
-const statuses: readonly ProjectStatus[] = ['active', 'funded', 'retired']
+const status = { ...wordOf<ProjectStatus>('active', 'funded', 'retired'), expected: 'active, funded or retired' }
 
 /** How a field of each kind is read. */
 const kinds: Readonly<Record<string, ReadField>> = {
@@ -76,8 +77,7 @@ const kinds: Readonly<Record<string, ReadField>> = {
   decimal: (reader, name) => reader.requiredMoney(name),
   'decimal?': (reader, name) => reader.money(name),
   'instant?': (reader, name) => reader.instant(name),
-  status: (reader, name) =>
-    reader.required(name, 'active, funded or retired', (text) => statuses.find((one) => one === text), 'active'),
+  status: (reader, name) => reader.required(name, status, 'active'),
 }
 
 /** Fields that are read in their own way. */

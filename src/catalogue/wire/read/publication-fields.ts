@@ -1,24 +1,35 @@
 import { isActiveCode } from '../../../iati/standard/index.js'
-import { parseIsoDate } from '../../../kernel/dates.js'
 import { signOf } from '../../../kernel/money.js'
 import type { OrganisationPublication, ProjectPublication } from '../../../kernel/record.js'
+import { textLike, type ValueType, valueTypes, wordOf } from '../../../kernel/values.js'
 import { isObject, type ParsedValue } from './parsed-value.js'
 import type { RecordReader } from './record-reader.js'
 
-const glideNumber = /^[A-Z]{2}-\d{4}-\d{6}-[A-Z]{3}$/
+const glideNumber = textLike(/^[A-Z]{2}-\d{4}-\d{6}-[A-Z]{3}$/, 'a GLIDE number such as FL-2026-000123-SLE')
+const precision = { ...wordOf('point', 'country'), expected: 'point or country' }
+const day = { ...valueTypes.day, expected: 'a day such as 2027-06-30' }
+
+/** An active code of a list of IATI 2.03. */
+export function codeOf(list: string, expected: string): ValueType<string> {
+  return { expected, parse: (text) => (isActiveCode(list, text) ? text : undefined) }
+}
+
+const organisationType = codeOf('OrganisationType', 'a code of the IATI OrganisationType list')
+
+/** A goal (6) or target (6.1) of the Sustainable Development Goals. */
+export const sdgCode: ValueType<string> = {
+  expected: 'a goal such as 6 or a target such as 6.1',
+  parse: (text) => (isActiveCode(text.includes('.') ? 'UNSDG-Targets' : 'UNSDG-Goals', text) ? text : undefined),
+}
 
 /**
  * Reads the element `iati` of a project record, this service's addition to the wire format: what publishing needs
  * beyond it. Fields that are left out keep their value in the store; a wrong value refuses the record.
  */
 export function readProjectPublication(iati: RecordReader): ProjectPublication {
-  const deadline = checkedText(iati, 'deadline', 'a day such as 2027-06-30', parseIsoDate)
-  const glide = checkedText(iati, 'glideNumber', 'a GLIDE number such as FL-2026-000123-SLE', (text) =>
-    glideNumber.test(text) ? text : undefined,
-  )
-  const locationPrecision = checkedText(iati, 'locationPrecision', 'point or country', (text) =>
-    text === 'point' || text === 'country' ? text : undefined,
-  )
+  const deadline = checkedText(iati, 'deadline', day)
+  const glide = checkedText(iati, 'glideNumber', glideNumber)
+  const locationPrecision = checkedText(iati, 'locationPrecision', precision)
   const locationName = iati.text('locationName')?.trim()
   const sdgs = readSdgs(iati)
   const payouts = readPayouts(iati)
@@ -35,20 +46,13 @@ export function readProjectPublication(iati: RecordReader): ProjectPublication {
 /** Reads the element `iati` of an organisation: its IATI identifier and type. */
 export function readOrganisationPublication(iati: RecordReader): OrganisationPublication {
   const ref = iati.text('ref')?.trim()
-  const type = checkedText(iati, 'type', 'a code of the IATI OrganisationType list', (text) =>
-    isActiveCode('OrganisationType', text) ? text : undefined,
-  )
+  const type = checkedText(iati, 'type', organisationType)
   return { ...(ref !== undefined && { ref }), ...(type !== undefined && { type }) }
 }
 
 /** The parsed value of a text that may be absent or blank. */
-function checkedText<T>(
-  iati: RecordReader,
-  name: string,
-  expected: string,
-  parse: (text: string) => T | undefined,
-): T | undefined {
-  return iati.text(name) === undefined ? undefined : iati.parsed(name, expected, parse)
+function checkedText<T>(iati: RecordReader, name: string, type: ValueType<T>): T | undefined {
+  return iati.text(name) === undefined ? undefined : iati.parsed(name, type)
 }
 
 function readSdgs(iati: RecordReader): string[] | undefined {
@@ -60,16 +64,15 @@ function readSdgs(iati: RecordReader): string[] | undefined {
 }
 
 function toSdg(value: ParsedValue | undefined, iati: RecordReader): string[] {
-  const code = typeof value === 'string' ? value.trim() : ''
-  if (isActiveCode(code.includes('.') ? 'UNSDG-Targets' : 'UNSDG-Goals', code)) return [code]
-  iati.refuse('sdgs/sdg', 'a goal such as 6 or a target such as 6.1', value)
-  return []
+  const code = typeof value === 'string' ? sdgCode.parse(value.trim()) : undefined
+  if (code === undefined) iati.refuse('sdgs/sdg', sdgCode.expected, value)
+  return code === undefined ? [] : [code]
 }
 
 function readPayouts(iati: RecordReader): ProjectPublication['payouts'] {
   if (iati.value('payouts') === undefined) return undefined
   const payouts = iati.parts('payouts', 'payout').map((payout) => {
-    const plannedOn = payout.required('day', 'a day such as 2027-06-30', parseIsoDate, '')
+    const plannedOn = payout.required('day', day, '')
     const amount = payout.requiredMoney('amount')
     if (signOf(amount) <= 0) payout.refuse('amount', 'more than 0', payout.value('amount'))
     return { reference: payout.requiredText('reference').trim(), plannedOn, amount }

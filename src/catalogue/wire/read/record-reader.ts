@@ -1,17 +1,20 @@
-import { parseWireDateTime } from '../../../kernel/dates.js'
 import type { FieldProblem } from '../../../kernel/errors.js'
-import { type Decimal, parseDecimal } from '../../../kernel/money.js'
+import type { Decimal } from '../../../kernel/money.js'
+import { coordinateOf, moneyOf, shownValue, type ValueType, valueTypes } from '../../../kernel/values.js'
 import { isObject, objectsOf, type ParsedObject, type ParsedValue } from './parsed-value.js'
-
-// Limits of the columns: integer and numeric(18, 3).
-const largestInteger = 2_147_483_647
-const wholeDigits = 15
-const decimals = 3
 
 /** Characters of one text; those of real projects have some thousands. */
 const mostTextCharacters = 100_000
 
-const moneyExpected = 'a plain decimal from 0, without exponent, of at most 3 decimals'
+const money = moneyOf(0, 'a plain decimal from 0, without exponent, of at most 3 decimals')
+const count = { ...valueTypes.count, expected: 'a whole number from 0' }
+const bigint: ValueType<string> = {
+  expected: 'a signed 64-bit integer',
+  parse: (text) => {
+    const value = /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined
+    return value !== undefined && BigInt.asIntN(64, value) === value ? value.toString() : undefined
+  },
+}
 
 /**
  * Reads the fields of one object of a record, and collects problems and unknown fields. `try...` methods leave a wrong
@@ -68,64 +71,57 @@ export class RecordReader {
     return text ?? ''
   }
 
-  /** The value that `parse` makes of the field's trimmed text. */
-  parsed<T>(field: string, expected: string, parse: (text: string) => T | undefined): T | undefined {
+  /** The value of the field's trimmed text. */
+  parsed<T>(field: string, type: ValueType<T>): T | undefined {
     const value = this.value(field)
-    const parsed = parseValue(value, parse)
-    if (value !== undefined && parsed === undefined) this.refuse(field, expected, value)
+    const parsed = parseValue(value, type)
+    if (value !== undefined && parsed === undefined) this.refuse(field, type.expected, value)
     return parsed
   }
 
   /** As `parsed`, of a field that must be there; returns `otherwise` after a problem. */
-  required<T, O = T>(field: string, expected: string, parse: (text: string) => T | undefined, otherwise: O): T | O {
-    if (this.value(field) === undefined) this.refuse(field, expected, this.#object[field])
-    return this.parsed(field, expected, parse) ?? otherwise
+  required<T, O = T>(field: string, type: ValueType<T>, otherwise: O): T | O {
+    if (this.value(field) === undefined) this.refuse(field, type.expected, this.#object[field])
+    return this.parsed(field, type) ?? otherwise
   }
 
   requiredId(field: string): number {
-    return this.required(field, 'a whole number above 0', (text) => parseInteger(text, 1, Number.MAX_SAFE_INTEGER), 0)
+    return this.required(field, valueTypes.id, 0)
   }
 
   requiredBoolean(field: string): boolean {
-    return this.required(field, 'true or false', (text) => ({ true: true, false: false })[text], false)
+    return this.required(field, valueTypes.truth, false)
   }
 
   /** An amount of money that is not negative. */
   money(field: string): Decimal | undefined {
-    return this.parsed(field, moneyExpected, parseMoney)
+    return this.parsed(field, money)
   }
 
   requiredMoney(field: string): Decimal {
-    return this.required(field, moneyExpected, parseMoney, '0' as Decimal)
+    return this.required(field, money, '0' as Decimal)
   }
 
   count(field: string): number | undefined {
-    return this.parsed(field, 'a whole number from 0', parseCount)
+    return this.parsed(field, count)
   }
 
   instant(field: string): Date | undefined {
-    return this.parsed(field, 'a date and time with offset, such as 2025-02-11T10:30:00+00:00', parseWireDateTime)
+    return this.parsed(field, valueTypes.instant)
   }
 
   tryCount(field: string): number | undefined {
-    return this.#try(field, parseCount)
+    return this.#try(field, count)
   }
 
   /** A coordinate between -limit and limit. */
   tryCoordinate(field: string, limit: number): Decimal | undefined {
-    return this.#try(field, (text) => {
-      const decimal = text.length <= 40 ? parseDecimal(text) : undefined
-      return decimal !== undefined && Math.abs(Number(decimal)) <= limit ? decimal : undefined
-    })
+    return this.#try(field, coordinateOf(limit))
   }
 
   /** A signed 64-bit integer, as text. */
   tryBigint(field: string): string | undefined {
-    return this.#try(field, (text) => {
-      if (!/^-?\d{1,19}$/.test(text)) return undefined
-      const value = BigInt(text)
-      return BigInt.asIntN(64, value) === value ? value.toString() : undefined
-    })
+    return this.#try(field, bigint)
   }
 
   /** The objects of a wrapper such as `themes` -> `theme`: a list, a single object, or nothing. */
@@ -156,40 +152,19 @@ export class RecordReader {
     return Object.fromEntries(names.sort().map((name) => [name, this.#object[name] ?? null]))
   }
 
-  #try<T>(field: string, parse: (text: string) => T | undefined): T | undefined {
+  #try<T>(field: string, type: ValueType<T>): T | undefined {
     const value = this.value(field)
-    const parsed = parseValue(value, parse)
+    const parsed = parseValue(value, type)
     if (value !== undefined && parsed === undefined) this.#known.delete(field)
     return parsed
   }
 }
 
-function parseValue<T>(value: ParsedValue | undefined, parse: (text: string) => T | undefined): T | undefined {
+/** Reads a value that is a text or a boolean; undefined for others. */
+export function parseValue<T>(value: ParsedValue | undefined, { parse }: ValueType<T>): T | undefined {
   return typeof value === 'string' || typeof value === 'boolean' ? parse(String(value).trim()) : undefined
 }
 
 function isEmpty(value: ParsedValue): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0
-}
-
-function parseInteger(text: string, least: number, most: number): number | undefined {
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : -1
-  return value >= least && value <= most ? value : undefined
-}
-
-function parseCount(text: string): number | undefined {
-  return parseInteger(text, 0, largestInteger)
-}
-
-function parseMoney(text: string): Decimal | undefined {
-  const decimal = parseDecimal(text)
-  if (decimal === undefined || decimal.startsWith('-')) return undefined
-  const [whole = '', fraction = ''] = decimal.split('.')
-  return whole.length <= wholeDigits && fraction.replace(/0+$/, '').length <= decimals ? decimal : undefined
-}
-
-/** A value short enough for a message. */
-export function shownValue(value: ParsedValue): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length > 120 ? `${text.slice(0, 119)}…` : text
 }

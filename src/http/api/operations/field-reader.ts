@@ -1,8 +1,18 @@
 import { holdsCardNumber } from '../../../kernel/card-number.js'
 import type { FieldProblem } from '../../../kernel/errors.js'
 import { type Decimal, parseDecimal } from '../../../kernel/money.js'
+import { type ValueType, valueTypes } from '../../../kernel/values.js'
 import { legalText } from '../../../kernel/xml/writer.js'
 import type { OpenApiSchema } from '../contract/openapi-schema.js'
+
+const projectId: ValueType<number> = {
+  expected: 'a project identifier, a whole number',
+  // No project has such a long number, and a message must not repeat a card's.
+  parse: (text) => {
+    if (!/^\d{1,30}$/.test(text)) return undefined
+    return text.length < 14 ? Number(text) : Number.MAX_SAFE_INTEGER
+  },
+}
 
 /**
  * Reads the fields of one object of a request leniently (wire.md 6.2): a number may be a text and a text a number, blanks
@@ -119,30 +129,24 @@ export class FieldReader {
 
   /** A required decimal, as a number or a text; undefined, with the problem `expected`, when it is absent or something else. */
   decimal(name: string, expected: string): Decimal | undefined {
-    const value = this.#value(name)
-    const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : ''
-    const decimal = text.length <= 40 ? parseDecimal(text) : undefined
-    if (decimal === undefined) this.refuse(name, expected)
-    return decimal
+    return this.#parsed(name, { expected, parse: (text) => (text.length <= 40 ? parseDecimal(text) : undefined) })
   }
 
   /** A required record id; 0, with a problem, when it is absent or something else. */
   id(name: string): number {
-    const value = this.#value(name)
-    const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : ''
-    // No project has such a long number, and a message must not repeat a card's.
-    if (/^\d{1,30}$/.test(text)) return text.length < 14 ? Number(text) : Number.MAX_SAFE_INTEGER
-    this.refuse(name, 'a project identifier, a whole number')
-    return 0
+    return this.#parsed(name, projectId) ?? 0
   }
 
-  /** A boolean, as one or as a text or number that `parseBoolean` knows; false when absent. */
+  /** A boolean, as one or as a text or number that stands for it; false when absent. */
   boolean(name: string): boolean {
-    if (!this.has(name)) return false
+    return this.has(name) && (this.#parsed(name, valueTypes.flag) ?? false)
+  }
+
+  #parsed<T>(name: string, { expected, parse }: ValueType<T>): T | undefined {
     const value = this.#value(name)
-    const known = typeof value === 'object' ? undefined : parseBoolean(String(value))
-    if (known === undefined) this.refuse(name, 'true or false')
-    return known ?? false
+    const parsed = typeof value === 'object' ? undefined : parse(String(value ?? '').trim())
+    if (parsed === undefined) this.refuse(name, expected)
+    return parsed
   }
 
   // A field that is read and not described is a defect.
@@ -158,18 +162,6 @@ export class FieldReader {
     return value === null ? undefined : value
   }
 }
-
-/** The value of an XML Schema boolean, in any letter case; undefined for another text. */
-export function parseBoolean(text: string): boolean | undefined {
-  return booleans.get(text.trim().toLowerCase())
-}
-
-const booleans: ReadonlyMap<string, boolean> = new Map([
-  ['true', true],
-  ['1', true],
-  ['false', false],
-  ['0', false],
-])
 
 /** Adds a problem for each text or number that may be the number of a card. Neither values nor such names are repeated. */
 function refuseCardNumbers(value: unknown, path: string, problems: FieldProblem[], cardPath: string | undefined): void {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseBoolean } from '../operations/field-reader.js'
+import { valueTypes } from '../../../kernel/values.js'
 import { emailText, passwordText, secretText, textUpTo, userFields } from '../request-body.js'
 
 /** An operation on accounts, keys or tokens: the roots of its body and answer, and the fields of the body. */
@@ -78,11 +78,11 @@ export const verifyEmail = operation({
 const truth = z
   .union([z.boolean(), z.string(), z.number()])
   .optional()
-  .refine((value) => value === undefined || parseBoolean(String(value)) !== undefined, 'true or false')
+  .refine((value) => value === undefined || valueTypes.flag.parse(String(value).trim()) !== undefined, 'true or false')
 
 /** Whether a boolean that was checked is true. */
 export function isTrue(value: z.output<typeof truth>): boolean {
-  return parseBoolean(String(value)) ?? false
+  return valueTypes.flag.parse(String(value).trim()) ?? false
 }
 
 const passwordChanged = {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { object, string, wireDocument } from '../../../catalogue/wire/write/wire-value.js'
 import { ServiceError } from '../../../kernel/errors.js'
+import { valueTypes } from '../../../kernel/values.js'
 import { clientToken } from '../../../money/client-token.js'
 import type { Payments } from '../../../money/payments.js'
 import { rehearseDonation, submitDonation } from '../../../money/submit-donation.js'
@@ -10,7 +11,6 @@ import { alwaysPossible, type Operation } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { responseFormat } from '../negotiation.js'
 import { readDonationRequest } from '../operations/donation-request.js'
-import { parseBoolean } from '../operations/field-reader.js'
 import { invalidParameter, queryValue } from '../query.js'
 import { sendDocument } from '../reply.js'
 import { donationDocument } from '../representations/donation.js'
@@ -91,7 +91,7 @@ function donationRoute(area: FastifyInstance, payments: Payments, { path, versio
 
 function isTestOf(request: FastifyRequest): boolean {
   const text = queryValue(request, 'is_test')
-  const isTest = text === undefined ? false : parseBoolean(text)
+  const isTest = text === undefined ? false : valueTypes.flag.parse(text)
   if (isTest === undefined) throw invalidParameter('is_test', 'true or false', text ?? '')
   return isTest
 }

@@ -103,6 +103,7 @@ describe('a field is refused', () => {
     [requiredId, ['1x'], 0, `${ids}, got 1x`],
     [requiredId, ['x1'], 0, `${ids}, got x1`],
     [requiredBoolean, ['yes'], false, 'at/f: true or false, got yes'],
+    [requiredBoolean, ['constructor'], false, 'at/f: true or false, got constructor'],
     [requiredBoolean, [['true']], false, 'at/f: true or false, got ["true"]'],
     [money, ['-0.01'], undefined, `${decimals}, got -0.01`],
     [money, ['1.00010'], undefined, `${decimals}, got 1.00010`],
