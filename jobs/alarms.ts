@@ -8,7 +8,7 @@ import type { Work } from './work-row.js'
 const answerMs = 10_000
 
 /**
- * Looks every minute what needs a person, and tells what changed by webhook and mail. It shares the queue of the settlement,
+ * Checks every minute what needs a person, and sends changes by webhook and mail. It shares the queue of the settlement,
  * so that a worker needs no further connections.
  */
 export const alarms: Work<'alerts' | 'mail'> = {
@@ -39,7 +39,7 @@ export const alarms: Work<'alerts' | 'mail'> = {
           const ended = await Promise.allSettled(ways.map((tell) => tell(changes, signal)))
           const failures = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
           for (const err of failures) log.error({ err }, 'an alarm cannot be told')
-          // One way is enough; the others have said in the log why they failed.
+          // One delivery is enough; failures of the other are in the log.
           if (failures.length === ways.length) throw failures[0]
         })
         return `${told} told`

@@ -40,7 +40,7 @@ export type Engine = {
   queue(name: string): EngineQueue
   /** Brings BullMQ's own tables up to date first (PostgreSQL only). */
   flow(): EngineFlow
-  /** `onFailed` hears of every failed try. */
+  /** `onFailed` is called for every failed try. */
   worker(name: string, processor: Processor, options: EngineWorkerOptions, onFailed: FailureListener): EngineWorker
 }
 
@@ -50,7 +50,7 @@ export type FailureListener = (job: Job | undefined, error: Error) => void
 /** BullMQ's schema; the connection's search_path names it, so one database can hold ours and BullMQ's tables. */
 const schema = 'bullmq'
 const connectTimeoutMs = 5000
-// No answer in this time: the connection is dead, however alive its socket looks.
+// Without an answer in this time the connection counts as dead.
 const answerTimeoutMs = 30_000
 
 /** The engine at this address. Errors of idle connections are logged; none can end the process. */

@@ -4,7 +4,7 @@ import { errorKinds, toServiceError } from '../src/kernel/errors.js'
 import type { Try } from '../src/work/attempt.js'
 import type { EngineWorker, FailureListener } from './engine.js'
 
-/** One delivery of a job, without a trace of BullMQ. */
+/** One delivery of a job, independent of BullMQ's types. */
 export type JobCall = Try & {
   /** The same for every try of one job. */
   readonly id: string
@@ -16,7 +16,7 @@ export type JobCall = Try & {
   report(progress: object): void
 }
 
-/** What is done with the jobs of one queue; `onGivenUp` hears of jobs that will not be tried again. */
+/** Handles the jobs of one queue; `onGivenUp` is called for jobs that will not be tried again. */
 export type JobHandler = {
   handle(call: JobCall): Promise<string>
   onGivenUp?(name: string, data: unknown, error: Error): void

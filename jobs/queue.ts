@@ -10,7 +10,7 @@ import { closeSoon, type JobHandler, QueueWorker } from './queue-worker.js'
 /** How the queue behaves; everything that the configuration does not say has one default here. */
 export type QueueSettings = {
   readonly connection: QueueConnection
-  /** A worker that gave no sign of life for so long is taken for dead. */
+  /** A worker that renews nothing for so long counts as dead. */
   readonly lockSeconds: number
   /** How often a failing job is tried before its run is failed. */
   readonly attempts: number
@@ -49,7 +49,7 @@ const answerMs = 15_000
 
 const kept = { removeOnComplete: { age: 86_400, count: 1000 }, removeOnFail: { age: 7 * 86_400, count: 1000 } }
 
-/** The queues and the flow producer of one process: the only door to BullMQ. A queue is opened when it is first used. */
+/** The queues and the flow producer of one process; nothing else uses BullMQ. A queue is opened when it is first used. */
 export class JobQueue implements AsyncDisposable {
   readonly settings: QueueSettings
   readonly #engine: Engine
@@ -83,8 +83,8 @@ export class JobQueue implements AsyncDisposable {
   }
 
   /**
-   * Creates or changes a scheduler whose jobs are called `tick`. Processes that start together trip over each other's
-   * next job ("job ID already exists", -10); the loser tries again and finds the winner's.
+   * Creates or changes a scheduler whose jobs are called `tick`. Processes that start together collide on the
+   * scheduler's next job ("job ID already exists", -10); the loser tries again and finds the winner's.
    */
   async upsertScheduler(queue: string, name: string, schedule: Schedule): Promise<void> {
     const repeat = { pattern: schedule.expression, tz: schedule.timezone }
@@ -162,7 +162,7 @@ export class JobQueue implements AsyncDisposable {
       lockDuration: lockMs,
       // A dead worker's job is found at most a third of a lock after the lock ran out.
       stalledInterval: Math.round(lockMs / 3),
-      // A job whose workers were killed so often is given up, and its run fails: the job kills them.
+      // A job that lost so many workers is given up, and its run fails: it probably kills them.
       maxStalledCount: 5,
       // After a lost connection: how soon the next job is asked for again.
       runRetryDelay: 1000,

@@ -51,7 +51,7 @@ export async function startRounds(
   ]
   const tasks = [repeat(watchdog.pattern, watch)]
   if (pruneFiles) {
-    // At a minute of this process's own, so that processes take turns.
+    // At a minute that depends on the process id, so that processes do not prune at once.
     tasks.push(repeat(`${process.pid % 60} * * * *`, guarded(log, 'pruning of files', pruneFiles)))
   }
   return {
@@ -87,7 +87,7 @@ export function guarded(log: Log, what: string, work: () => Promise<void>): () =
   }
 }
 
-/** Repeats a round by a cron pattern. node-cron's own messages are dropped: the next round makes up. */
+/** Repeats a round by a cron pattern. node-cron's own messages are dropped, since the next round catches up. */
 function repeat(pattern: string, round: () => Promise<void>): ScheduledTask {
   const nothing = () => undefined
   const logger = { info: nothing, warn: nothing, error: nothing, debug: nothing }

@@ -28,7 +28,7 @@ export async function startAttempt<Kind extends RunKind>(
   return await jobOfRun(deps, call, lease, 'queued', () => step(lease, claim.run))
 }
 
-/** A job of an attempt that was begun: a failure decides about the run, and afterwards the next run may begin. */
+/** A job of an attempt that has begun. After a failure the run is queued again or fails; then the next run may begin. */
 export async function jobOfRun(
   deps: WorkDeps,
   call: JobCall,

@@ -2,7 +2,7 @@ import { settleOpen } from '../src/money/settlement.js'
 import type { Work } from './work-row.js'
 
 /**
- * Looks open payments up at the gateway, every minute and when a worker starts. A round that is missed or comes twice
+ * Looks up open payments at the gateway, every minute and when a worker starts. A round that is missed or comes twice
  * does no harm: each takes all that is open, and a donation belongs to one round at a time.
  */
 export const settlement: Work<never> = {

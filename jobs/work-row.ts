@@ -52,7 +52,7 @@ export type OpenWork = {
   readonly tick?: (call: JobCall) => Promise<string>
   /** Its other jobs by name. */
   readonly jobs?: Readonly<Record<string, (call: JobCall) => Promise<string>>>
-  /** Hears of jobs that will not be tried again, also those that the queue gave up without asking. */
+  /** Called for jobs that will not be tried again, also those that the queue gave up by itself. */
   readonly onGivenUp?: (name: string, data: unknown, error: Error) => Promise<void>
 }
 

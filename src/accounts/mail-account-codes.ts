@@ -48,7 +48,7 @@ export type MailedCodes = { readonly sent: number; readonly later: number; reado
 
 /**
  * Mails what was asked of accounts. A code is stored before it is handed to the server; a message that was not taken is
- * written again with a new code, until what was asked has expired. Nobody is mailed about an account that is not there.
+ * written again with a new code, until what was asked has expired. No mail is sent for an account that does not exist.
  */
 export async function mailDueCodes(mailing: AccountMailing, signal: AbortSignal): Promise<MailedCodes> {
   const { store, clock, sender, warn } = mailing
@@ -79,7 +79,7 @@ export async function mailDueCodes(mailing: AccountMailing, signal: AbortSignal)
   return mailed
 }
 
-/** What to write to whom asked: only the owner of an e-mail learns whether it has an account. */
+/** The message for a request: only the owner of the e-mail learns whether it has an account. */
 function messageFor({ purpose, accountEmail, disabled }: DueCode): Message | undefined {
   if (disabled) return undefined
   if (purpose === 'verification') return accountEmail === undefined ? 'verification' : 'account-exists'

@@ -3,8 +3,8 @@ import type { ZxcvbnFactory } from '@zxcvbn-ts/core'
 /** Characters that a new password must have at least. */
 export const minimumPasswordLength = 12
 
-// The time to estimate grows fast with the length and with letters written as signs; this much takes a few ms, and no
-// text that is hard to guess so far becomes easy by going on.
+// The time to estimate grows fast with length and substitutions; this many characters take a few ms, and a hard beginning
+// does not become easy to guess by what follows.
 const estimatedLength = 32
 const signSubstitutions = 1
 

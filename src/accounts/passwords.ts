@@ -13,7 +13,7 @@ export type PasswordHashing = {
   hash(password: string): Promise<string>
   /** Whether the password is the hash's. Without a hash it takes as long and returns false. */
   verify(passwordHash: string | undefined, password: string): Promise<boolean>
-  /** Does work for these askers (an account, an address) within the limit of each of them. */
+  /** Does work for these subjects (an account, an address) within the limit of each. */
   limitedFor<T>(askers: readonly string[], work: () => Promise<T>): Promise<T>
 }
 

@@ -9,9 +9,9 @@ const pollMs = 50
 const askEveryMs = 500
 
 /**
- * The outcome of an earlier request with the same idempotency key. While that is open, this waits for as long as the
- * gateway may take, and looks in the books and at the gateway; once no charge of it can turn up any more, it is charged
- * again under its own reference. Throws like `takePayment`.
+ * The outcome of an earlier request with the same idempotency key. While that is open, this polls the books and the gateway
+ * for as long as the gateway may take. Once a charge of it can no longer appear, it is charged again under its own
+ * reference. Throws like `takePayment`.
  */
 export async function awaitEarlierDonation(
   payments: Payments,

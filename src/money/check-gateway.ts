@@ -5,7 +5,7 @@ import { type Decimal, roundToCurrency, sameAmount } from '../kernel/money.js'
 import { type FoundCharge, isSandbox, withTimeout } from './gateways/gateway.js'
 import type { Payments } from './payments.js'
 
-/** One call of a check of the gateway, and what came of it. */
+/** One step of a check of the gateway, and its outcome. */
 export type GatewayStep = {
   readonly step: 'account' | 'client token' | 'sale' | 'search' | 'refund'
   readonly ok: boolean
@@ -66,7 +66,7 @@ export async function* checkGateway(payments: Payments, nonce: string | undefine
   const outcome = found?.outcome
   if (outcome?.kind !== 'approved') return
   yield await attempt('refund', async () => {
-    // The books check passes over charges of the sandbox that were given back under this reference.
+    // The books check ignores charges of the sandbox that were refunded under this reference.
     const refund = { reference: `${reference}-late`, chargeReference: reference, chargeId: outcome.chargeId }
     const given = found?.amount ?? amount
     const { refundId } = await call((signal) => gateway.refund({ ...refund, amount: given, currency }, signal))

@@ -14,7 +14,7 @@ export type MissingRefund = {
 export type ChargeComparison = {
   /** What the books lack, in the order to enter it. */
   readonly missing: readonly MissingRefund[]
-  /** What they do not agree on after that; undefined: nothing. */
+  /** The difference that remains after that; undefined: none. */
   readonly difference: string | undefined
 }
 
@@ -53,7 +53,7 @@ export function compareCharge(booked: BookedCharge, charge: ChargeState): Charge
   if (total > charged) {
     return { missing, difference: `the processor gave back ${inWords(total)} of a charge of ${inWords(charged)}` }
   }
-  // A bank takes the money when a dispute opens, and an operator may have booked that.
+  // A bank takes the money when a dispute opens; an operator may have booked that already.
   const disputed = sumOf(openDisputes(charge).map(({ amount }) => units(amount)))
   if (left === 0n || (left < 0n && -left <= disputed)) return { missing, difference: undefined }
   const difference = `the books have given back ${inWords(total - left)}, the processor ${inWords(total)}`

@@ -47,7 +47,7 @@ export async function followCharge(payments: Payments, chargeId: string): Promis
   return followed === 'agrees' && typeof found === 'object' ? 'corrected' : followed
 }
 
-// Within this time after a refund, what was read of its charge may not have it yet.
+// Within this time after a refund, the processor's view of the charge may lack it.
 const lagMs = 120_000
 
 /** `difference`: one that was not known before. */

@@ -11,7 +11,7 @@ import {
   recordWebhook,
 } from './sql/webhook-events.js'
 
-/** What became of a delivery: `known` when it came before. */
+/** The outcome of a delivery: `known` when it came before. */
 export type Delivered = 'stored' | 'known' | 'ignored'
 
 /**
@@ -73,7 +73,7 @@ async function handle(payments: Payments, { chargeId, upTo, tries }: DueCharge):
     }
   } catch (error) {
     const { code, message } = toServiceError(error)
-    // The database is asked again by the next round; nothing is known to be wrong with the event.
+    // The next round tries again; the event itself may be fine.
     if (code === 'database-unavailable') throw error
     outcome = message
   }

@@ -23,7 +23,7 @@ export async function paymentNeeds(db: Db): Promise<string[]> {
   ]
 }
 
-/** What an operator may want to know about webhooks. */
+/** Notes for operators about webhooks. */
 export async function paymentWarnings(db: Db, gateway: Gateway): Promise<string[]> {
   const { unknown } = await countWebhookTroubles(db)
   // The sandbox of this service sends nothing.

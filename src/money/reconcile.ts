@@ -20,7 +20,7 @@ export type Reconciliation = {
 }
 
 const atATime = 500
-// More than that is no single mistake: a person must look first.
+// More corrections than this are no single mistake: a person must look first.
 const mostFollowed = 500
 
 /**
@@ -53,7 +53,7 @@ export async function reconcileDays(
 }
 
 const dayMs = 86_400_000
-// A charge that has not settled after so many days has failed, as a rule.
+// A charge that has not settled after so many days has usually failed.
 const usuallySettled = 2
 
 /** Brings the books in line with the processor's charges, as far as that is possible; gives the number of corrections. */
@@ -88,7 +88,7 @@ export function nightlySpan({ gateway, clock }: Payments): { readonly from: IsoD
 
 const lateMs = 2 * dayMs
 
-/** What needs a person: days that differ, and a comparison that has not come about. */
+/** What needs a person: days that differ, and an overdue comparison. */
 export async function reconciliationNeeds({ store, gateway, clock }: Payments): Promise<string[]> {
   const days = await listUnreconciledDays(store.db)
   const last = await findLastReconciliation(store.db, gateway.name)

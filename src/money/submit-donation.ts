@@ -60,7 +60,7 @@ export async function rehearseDonation(payments: Payments, request: DonationRequ
 
 async function findOpenProject({ store }: Payments, id: number): Promise<ProjectTotals> {
   const target = await findDonationTarget(store.db, id)
-  // A number that is too large was cut when it was read.
+  // Reading clamps a number that is too large.
   const named = Number.isSafeInteger(id + 1) ? `project ${id}` : 'project with so large a number'
   if (!target) throw new ServiceError('not-found', `there is no ${named}`)
   if (!target.open) throw new ServiceError('project-inactive', `project ${id} is inactive and takes no donations`)

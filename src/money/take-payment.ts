@@ -26,7 +26,7 @@ export async function takePayment(payments: Payments, id: number, charge: Charge
     outcome = await withTimeout(timeoutMs, (signal) => gateway.charge(charge, signal))
   } catch (cause) {
     if (!(cause instanceof GatewayRefusal)) throw pending(cause)
-    // This call did nothing; one before it with the same reference may still turn out to have charged.
+    // This call did nothing, but an earlier one with the same reference may have charged.
     const again = charge.again && { lookAgainSeconds }
     await recordFailed(store.db, id, { reason: 'gateway unavailable', at: clock(), ...again }).catch(() => false)
     throw new ServiceError('payment-unavailable', 'the payment gateway cannot be reached; nothing was charged', {
@@ -109,7 +109,7 @@ export async function findOutcome(
   return await recordOutcome(payments, { id, reference }, found.outcome)
 }
 
-/** The charge of a donation, as the gateway is asked for it. */
+/** The gateway's key of a donation's charge. */
 export function wantedCharge({ reference = '', receivedAt = new Date(0) }: Donation): WantedCharge {
   return { reference, since: receivedAt }
 }

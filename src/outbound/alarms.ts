@@ -4,7 +4,7 @@ import type { Store } from '../platform/database/store.js'
 /** Something that needs a person; `cause` stays the same while the message may change. */
 export type Cause = { readonly cause: string; readonly message: string }
 
-/** What a person is told of a cause: that it began, that it still is there, or that it is over. */
+/** A message about a cause: it began, it continues, or it is over. */
 export type AlarmChange = Cause & { readonly state: 'new' | 'reminder' | 'over'; readonly since: string }
 
 type OpenAlarm = Cause & { readonly since: string; readonly toldAt: string }
@@ -12,8 +12,8 @@ type OpenAlarm = Cause & { readonly since: string; readonly toldAt: string }
 const reminderMs = 86_400_000
 
 /**
- * Tells what changed since the last time: once for each cause, again every day, and when it is over. What is open is kept
- * in the database, for all workers; a change that cannot be told is told by the next call. Returns how many were told.
+ * Sends changes of causes: when one begins, again every day, and when it is over. Open causes are kept in the database for
+ * all workers; the next call repeats what could not be sent. Returns the number of changes sent.
  */
 export async function raiseAlarms(
   { db }: Store,

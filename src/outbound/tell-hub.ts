@@ -45,7 +45,7 @@ export async function tellHub({ store, feedsDir, clock, hub, baseUrl }: HubDeps,
   return `${count} feeds told`
 }
 
-/** Without the release before, which may have been removed, feeds of projects are not known to have changed. */
+/** Without the previous release, which may have been removed, changes of projects' feeds are unknown. */
 async function* changedFeeds(live: ReadableRelease, before: ReadableRelease | undefined): AsyncGenerator<string> {
   const known = new Map(before?.manifest.files.map(({ path, sha256 }) => [path, sha256]))
   for (const { path, sha256 } of live.manifest.files) {

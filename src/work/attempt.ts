@@ -15,7 +15,7 @@ export type RunDeps = {
   readonly clock: Clock
   /** Names this process in the ledger; see `createOwner`. */
   readonly owner: string
-  /** A worker that gave no sign of life for so long is taken for dead. */
+  /** A worker that renews nothing for so long counts as dead. */
   readonly lockSeconds: number
 }
 
@@ -29,7 +29,7 @@ export type Try = {
   isLast(error: unknown): boolean
 }
 
-/** A name for this process that no other has: host, process id and chance. */
+/** A unique name of this process: host, process id and random characters. */
 export function createOwner(): string {
   return `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
 }
@@ -39,7 +39,7 @@ export function leaseOn(deps: RunDeps, { kind, runId, attempt }: Attempt, part: 
   return { kind, runId, attempt, owner: `${deps.owner} ${part}`, seconds: deps.lockSeconds }
 }
 
-/** Does `work` while renewing the lease; undefined: another worker took the attempt over, and the work is void. */
+/** Does `work` while renewing the lease; undefined: another worker took over the attempt, and the result does not count. */
 export async function underLease<T extends NonNullable<unknown>>(
   { lease, renew, signal }: LeasedOptions,
   work: (signal: AbortSignal) => Promise<T>,
@@ -92,7 +92,7 @@ type LeasedOptions = {
 }
 
 /**
- * Decides what becomes of a run after a failed try. Interrupted by a shutdown: it is queued again for any worker. The
+ * Queues or fails a run after a failed try. Interrupted by a shutdown: it is queued again for any worker. The
  * job's last try: it fails. Otherwise it waits for the queue's next try: queued, or running where other jobs may still
  * work on the attempt. Throws the error again unless the run was handed back.
  */
@@ -123,7 +123,7 @@ export async function endFailedTry(
   throw failure
 }
 
-// A run that loses its workers so often in a row without progress kills them: its data, or the memory it needs.
+// A run that loses so many workers in a row without progress probably kills them, by its data or its memory.
 const mostLosses = 5
 
 /** Queues the run of a kind again whose worker has died, if there is one; fails it when it was lost too often. */

@@ -6,7 +6,7 @@ import { forgetWrongClock, readDatabaseClock, recordWrongClock } from './sql/wro
 
 // Instants and dates of runs come from the process's clock, leases from the database's: beyond this they do not fit.
 const mostSkewSeconds = 60
-// A connection that stalls must not hold up the next check for longer.
+// A stalled connection delays the next check by this much at most.
 const answerMs = 5_000
 
 /**

@@ -7,8 +7,8 @@ import { type EnteredRun, findLastDue, listDues } from './sql/ledger.js'
 import { type AdoptedSchedule, adoptSchedule, findSchedule } from './sql/schedules.js'
 
 /**
- * An instant so recent is not missed but late: a worker died with its tick, or a starting one threw the tick away. It is
- * run all the same, so that no instant is left out while a worker is there.
+ * An instant so recent is not missed but late: a worker died with its tick, or a starting one discarded the tick. It is
+ * still run, so that no instant is skipped while a worker is there.
  */
 const lateMs = 60_000
 // How long a tick may take to arrive before its instant is entered without it.

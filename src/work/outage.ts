@@ -8,7 +8,7 @@ const repeatMessageMs = 60_000
 const stalledMs = 3_000
 
 /**
- * Does what a starting service needs the database or the queue for, as soon as they can be reached: `database-unavailable`
+ * Repeats a step of a start until the database and the queue can be reached: `database-unavailable`
  * and `queue-unavailable` are logged, at once and every minute, and tried again each second. All other errors are thrown.
  * Throws `aborted` by the signal.
  */

@@ -65,7 +65,7 @@ export type SyncRun = {
   readonly losses: number
 }
 
-/** Whether a run has ended, one way or the other. */
+/** Whether a run has ended, with success or failure. */
 export function isFinished({ state }: { readonly state: string }): boolean {
   return state !== 'queued' && state !== 'running'
 }

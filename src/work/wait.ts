@@ -4,12 +4,12 @@ import { isFinished } from './run.js'
 
 export type WaitOptions<Summary> = {
   readonly signal: AbortSignal
-  /** Hears of the run whenever it was looked up and has not ended. */
+  /** Called with the run whenever it was looked up and has not ended. */
   readonly onProgress?: (run: Summary) => void
   readonly pollMs?: number
 }
 
-/** Looks a run up until it has ended. Throws `aborted` by the signal, and what `look` throws. */
+/** Polls a run until it has ended. Throws `aborted` by the signal, and what `look` throws. */
 export async function waitForEnd<Summary extends { readonly id: number; readonly state: string }>(
   look: () => Promise<Summary>,
   { signal, onProgress, pollMs = 250 }: WaitOptions<Summary>,

@@ -11,7 +11,7 @@ export function newCode(): string {
   return randomBytes(32).toString('hex')
 }
 
-/** Stores a code that somebody is given by hand. */
+/** Stores a code that an operator hands over. */
 export async function storeCode(
   db: Db,
   {
@@ -31,7 +31,7 @@ export async function storeCode(
   ])
 }
 
-/** Something of an e-mail that is answered by mail. */
+/** A request about an e-mail that is answered by mail. */
 export type MailedRequest = { readonly email: string; readonly at: Date; readonly expiresAt: Date } & (
   | { readonly purpose: 'reset' }
   | {
@@ -119,13 +119,13 @@ export async function findCode(
   return rows[0] && withoutNulls(rows[0])
 }
 
-/** Uses a code up; false when somebody else has just done that. */
+/** Uses up a code; false when it is used up already. */
 export async function takeCode(db: Db, id: number): Promise<boolean> {
   const { rowCount } = await db.query('delete from account_code where id = $1', [id])
   return rowCount > 0
 }
 
-/** Removes what else was asked for an account that is made now. */
+/** Removes the other requests for an account that is made now. */
 export async function endVerificationsOf(db: Db, email: string): Promise<void> {
   await db.query("delete from account_code where lower(email) = lower($1) and purpose = 'verification'", [email])
 }

@@ -60,7 +60,7 @@ export type AuditEvent = {
 /** Who does something by hand, and from where. */
 export type Operator = Pick<AuditEvent, 'actor' | 'origin'>
 
-/** Enters an event. Given a transaction, it is entered together with what it tells of. */
+/** Enters an event. Given a transaction, it is entered together with the change that it records. */
 export async function recordAudit(db: Db, event: AuditEvent): Promise<void> {
   const { at, action, refused = false, actor, origin, subject = null, details = {} } = event
   await db.query(

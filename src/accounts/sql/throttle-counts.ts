@@ -12,7 +12,7 @@ export function subjectOf(...parts: readonly string[]): Subject {
 /** How much was counted for one subject, and when last. */
 export type ThrottleCount = { readonly subject: Subject; readonly count: number; readonly lastAt: Date }
 
-/** A count starts again when nothing was added to it for so long. */
+/** A count without additions for so long starts again. */
 export const forgottenAfterSeconds = 3_600
 
 /**
@@ -47,7 +47,7 @@ export async function addThrottleCounts(db: Db, subjects: readonly Subject[], at
   )
 }
 
-/** Takes one back from each of these counts; one to which nothing else was added since is as it was. */
+/** Undoes one addition to each of these counts; restores a count to which nothing else was added since. */
 export async function restoreThrottleCounts(db: Db, before: readonly ThrottleCount[]): Promise<void> {
   await db.query(
     `with locked as (

@@ -110,8 +110,8 @@ export class SyncSession {
   }
 
   /**
-   * Notes that a record is worked on alone, so that the next attempt knows it when this worker is lost too. Returns what to
-   * refuse it with when that was so before: two workers were lost, the second with nothing else at hand.
+   * Notes that a record is saved alone, for the next attempt in case this worker is lost too. Returns a reason to refuse the
+   * record when a worker was already lost while it saved this record alone.
    */
   async workAlone(subject: string): Promise<SyncProblem | undefined> {
     if (subject === this.#lostAt) {

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Log } from '../../platform/observability/log.js'
 import { logFieldsOf } from './log-fields.js'
 
-// Parameters whose values may be written down; every other value (keys, tokens, whatever a client invents) may not.
+// Parameters whose values may be logged; all others may hold keys, tokens or anything that a client invents.
 const harmlessParameters = new Set([
   'nextProjectId',
   'nextOrgId',
@@ -17,7 +17,7 @@ const harmlessParameters = new Set([
   'country',
 ])
 
-// Where a query begins or goes on: to us, or to the client that wrote it, encoded once or more often too.
+// Separators of a query, also percent-encoded once or several times.
 const separator = /[?#;&]|%(?:25)*(?:3[fFbB]|23|26)/
 const equals = /=|%(?:25)*3[dD]/
 
@@ -25,7 +25,7 @@ const equals = /=|%(?:25)*3[dD]/
 const userInfo = /\/\/[^/]*@/g
 // Keys are UUIDs, tokens have 40 characters.
 const secretShaped = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|[\da-z]{40}/gi
-// Long enough to be the number of a card, whatever stands between the digits; no address of ours has so many.
+// Enough digits for a card number, whatever separates them; none of our addresses has so many.
 const manyDigits = /\d(?:(?:[ +._/-]|%[\da-f]{2}){0,3}\d){12,}/gi
 
 /**
@@ -50,9 +50,9 @@ function withoutParameters(url: string): string {
   return `${path}?${loggable.join('&')}`
 }
 
-/** One line a request, when its answer has been sent or given up: who asked for what from where, and the outcome. */
+/** Logs one line per request, when its answer was sent or given up: caller, address, URL and outcome. */
 export function logRequests(app: FastifyInstance, parent: Log): void {
-  // Its fields are chosen here, so looking for secrets in each line again would only cost time.
+  // Its fields are chosen here, so lines need no redaction.
   const log = parent.child({}, { redact: [] })
   app.addHook('onResponse', (request, reply, done) => {
     const release = reply.getHeader('x-release')

@@ -5,9 +5,9 @@ const pollMs = 100
 
 /** How an API closes. */
 export type Closing = {
-  /** It goes on listening and answering for so long, while `/readyz` tells a proxy to send its requests elsewhere. */
+  /** How long it goes on answering while `/readyz` answers 503, so that a proxy sends requests elsewhere. */
   readonly drainMs: number
-  /** Answers that have begun may take so long afterwards. */
+  /** The time that running answers have afterwards. */
   readonly graceMs: number
 }
 

@@ -15,7 +15,7 @@ export function validatorsOf(file: { readonly sha256: string; readonly lastModif
 
 /**
  * Whether the client has these bytes (RFC 9110 13.1): `If-None-Match` with either tag, else `If-Modified-Since`. A request's
- * `Cache-Control: no-cache` asks for this very check; `fresh` does not get it, since it would answer no.
+ * `Cache-Control: no-cache` asks for this very check; it is hidden from `fresh`, which would return false.
  */
 export function isUnchanged(
   headers: IncomingHttpHeaders,

@@ -7,7 +7,7 @@ import type { ApiLimits } from './deps.js'
 import type { ProxyTrust } from './proxy-trust.js'
 import { warnSometimes } from './warn-sometimes.js'
 
-// From this share of all connections on, those that wait for a request have little time.
+// Above this share of all connections, those without a whole request are closed early.
 const crowded = 0.8
 const shortMs = 2_000
 const checkedEveryMs = 100

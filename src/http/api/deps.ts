@@ -31,7 +31,7 @@ export type AccessDeps = {
   readonly passwords: PasswordHashing
 }
 
-/** Everything that the API works with; nothing else reaches it. */
+/** All dependencies of the API. */
 export type ApiDeps = AccessDeps & {
   /** The same database through separate connections, so that slow searches do not delay other requests. */
   readonly searches: Store
@@ -45,7 +45,7 @@ export type ApiDeps = AccessDeps & {
   readonly payments: Payments
   /** Aborted when the process is asked to stop: `/readyz` is 503 from then on. */
   readonly stopping: AbortSignal
-  /** Measures every request; undefined: nothing does. */
+  /** Measures every request; undefined: requests are not measured. */
   readonly metrics?: Metrics
   readonly config: ApiConfig
 }

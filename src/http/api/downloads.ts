@@ -13,7 +13,7 @@ export type Download = {
 
 type Share = { running: number; availableBytes: number; countedAtMs: number }
 
-// How many shares of clients without a download are kept.
+// Clients without a running download whose share is remembered.
 const mostIdle = 1_000
 
 /**

@@ -5,7 +5,7 @@ import type { Format } from '../../catalogue/wire/write/wire-value.js'
 /** Media types of the two formats, without parameters: old clients compare the whole header (wire.md 1.1). */
 export const mediaTypes: Readonly<Record<Format, string>> = { xml: 'application/xml', json: 'application/json' }
 
-// Routing does not see the suffix of a path; the request carries it (a WeakMap costs more than routing).
+// Routing does not see the suffix, so it is kept on the request (a WeakMap costs more than routing).
 const suffixFormat = Symbol('format that the path ends in')
 type Suffixed = IncomingMessage & { [suffixFormat]?: Format }
 
@@ -66,7 +66,7 @@ export function responseFormat(
   ]
   const xml = offer([...alsoXml, ...xmlTypes])
   const json = offer(jsonTypes)
-  // Where the client has no preference, the first of these wins.
+  // Without a preference of the client the first of these wins.
   const best = negotiator.mediaType(open === 'json' ? [...json, ...xml] : [...xml, ...json])
   return best !== undefined && jsonTypes.includes(best) ? 'json' : 'xml'
 }

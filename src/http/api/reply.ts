@@ -24,9 +24,9 @@ export function sendDocument(reply: FastifyReply, format: Format, document: stri
 /** The answer of a read. */
 export type ReadAnswer = {
   readonly document: string | Pieces
-  /** Identifies this document among all of this address and format; undefined: a hash of its bytes does. */
+  /** Identifies this document among all of its address and format; undefined: its hash does. */
   readonly version?: string | undefined
-  /** Where it is not the format's own. */
+  /** Undefined: the format's own. */
   readonly mediaType?: string | undefined
   /** The address of the published file that says the same, where there is one (RFC 6596). */
   readonly canonical?: string | undefined

@@ -49,7 +49,7 @@ const htmlType = 'text/html; charset=utf-8'
 
 type Opened = { readonly release: ReadableRelease; readonly index: ActivityIndex; readonly projectIndex: ProjectIndex }
 
-/** Draws pages from the live release, and from nothing else. Each page is of one release from its first byte to its last. */
+/** Draws pages from the live release alone. Each page is wholly of one release. */
 export class Portal {
   readonly differences: Differences
   readonly #releases: ReleaseReader
@@ -62,14 +62,14 @@ export class Portal {
   /** Of the live release. Requests for a page that is being drawn wait for it. */
   readonly #pages = new LRUCache<string, RenderedPage, { readonly view: View; readonly request: PageRequest }>({
     maxSize: keptBytes,
-    // Half as much again is more than the gzip twin takes.
+    // Half of the page's size is enough for its gzip twin.
     sizeCalculation: ({ identity }, key) => Math.ceil(1.5 * identity.length) + key.length + 300,
     fetchMethod: async (_key, _stale, { context: { view, request } }) =>
       await this.#drawing(async () => {
         await nextTurn()
         return await this.#render(view, request)
       }),
-    // Whoever waits for a page gets it, also where others took its place meanwhile.
+    // Waiting requests get the page even when it was evicted meanwhile.
     ignoreFetchAbort: true,
   })
 
@@ -93,7 +93,7 @@ export class Portal {
     const release = await this.#releases.live()
     const index = release && (await this.#readIndex(release))
     if (!index) return undefined
-    // Nobody asks for a page of an earlier release again.
+    // Pages of earlier releases are not served any more.
     if (release.id !== this.#drawnRelease) this.#pages.clear()
     this.#drawnRelease = release.id
     const known = this.#projectIndexes.get(index) ?? ProjectIndex.of(index)
@@ -179,7 +179,7 @@ export class Portal {
     }
   }
 
-  /** The page that says that nothing is at an address. */
+  /** The page for a missing address. */
   notFound({ language, isChosen, address }: Omit<PageRequest, 'query'>): string {
     const words = languages[language]
     const prefix = isChosen ? `/${language}` : ''

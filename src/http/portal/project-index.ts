@@ -102,7 +102,7 @@ export class ProjectIndex {
       .filter(({ count }) => count > 0)
   }
 
-  /** The places that fit all parts of a filter, newest first. Other work has its turn between the words of a search. */
+  /** The places that match the whole filter, newest first. Yields to other work between the words of a search. */
   async find(filter: Filter): Promise<readonly number[]> {
     const key = JSON.stringify(['words', ...groupKinds].map((name) => filter[name as keyof Filter]))
     const known = this.#found.get(key)

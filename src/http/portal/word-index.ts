@@ -1,4 +1,4 @@
-/** Finds which of many short texts have a word that contains what is searched for. */
+/** Finds the texts, among many short ones, that have a word containing the search text. */
 export class WordIndex {
   readonly #places = new Map<string, number[]>()
   #texts = 0

@@ -3,7 +3,7 @@ import type { Donor, DonorKey } from '../../kernel/donor.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { PayloadProof, SealedDonor } from '../sql/donors.js'
 
-/** A key as it is used: one purpose, one derived key. */
+/** A configured key, with one derived key for each purpose. */
 type Purposes = { readonly id: string; readonly wrapping: Buffer; readonly lookup: Buffer }
 
 const nonceBytes = 12
@@ -38,7 +38,7 @@ export class DonorVault {
     return this.#encrypting().id
   }
 
-  /** Encrypts a donor, and the digest of the request, which is guessable for whoever knows the donor, with their data key. */
+  /** Encrypts a donor with their data key; also the digest of the request, which could be guessed from the donor's data. */
   seal(donor: Donor, reference: string, payloadDigest: Buffer): SealedDonor & { readonly payloadHash: Buffer } {
     const key = this.#encrypting()
     const dataKey = randomBytes(32)
@@ -79,7 +79,7 @@ export class DonorVault {
     return expected.length === hash.length && timingSafeEqual(expected, hash)
   }
 
-  /** What this e-mail is looked up by: its hash under each key, letter case ignored. */
+  /** The hashes of this e-mail to look it up by, one for each key; letter case ignored. */
   lookupHashes(email: string): Buffer[] {
     return [...this.#keys.values()].map((key) => emailHash(key, email))
   }

@@ -30,8 +30,8 @@ export type RekeyOptions = {
 }
 
 /**
- * Encrypts every donor with the first key. Each batch is a transaction, so that what was done stays done when the process
- * dies; the next call goes on with the rest. Throws `donor-key-missing` or `aborted`.
+ * Encrypts every donor with the first key. Each batch is a transaction: after a crash the next call continues with the
+ * rest. Throws `donor-key-missing` or `aborted`.
  */
 export async function rekeyDonors(store: Store, vault: DonorVault, options: RekeyOptions): Promise<Rekeyed> {
   const { onlyClear = false, signal, onProgress, batchSize = 500 } = options

@@ -10,7 +10,7 @@ export type Gateway = {
   readonly name: string
   /** Values of the wire's `paymentGateway` that mean this gateway, in small letters. */
   readonly wireNames: readonly string[]
-  /** Says which account is charged. Throws `GatewayRefusal` when the keys or the account's currency are wrong. */
+  /** Names the account that is charged. Throws `GatewayRefusal` when the keys or the account's currency are wrong. */
   describeAccount(signal: AbortSignal): Promise<string>
   /** A nonce that is approved as long as no money moves. */
   readonly testNonce: string
@@ -57,7 +57,7 @@ export type Webhooks = {
 
 export type WebhookDelivery = { readonly body: Buffer; readonly header: (name: string) => string | undefined }
 
-/** What a processor says has happened to one charge; the charge itself is read before anything is done. */
+/** An event of one charge, as a processor reports it; the charge itself is read before anything is done. */
 export type WebhookEvent = {
   /** The processor's id; the same event has the same id in every delivery. */
   readonly id: string
@@ -97,7 +97,7 @@ export type Charge = {
   /** The key that the processor gave to the client's page. */
   readonly gatewayKey: string
   readonly method: PaymentMethod
-  /** What the processor's client library tells of the donor's device, for its checks against fraud. */
+  /** Device data from the processor's client library, for its checks against fraud. */
   readonly deviceData?: string
   /** The processor's id of a 3-D Secure authentication that was made apart from the nonce. */
   readonly threeDSecureAuthenticationId?: string
@@ -144,7 +144,7 @@ export type Refund = {
   readonly currency: CurrencyCode
 }
 
-/** What a processor's list says: money of a charge or a refund has moved, or a charge is not what it was (`changed`). */
+/** An entry of a processor's list: money of a charge or a refund has moved, or a charge has changed (`changed`). */
 export type ProcessorEntry =
   | {
       readonly kind: 'charge' | 'refund'

@@ -59,7 +59,7 @@ const longestWaitMs = 6 * 3_600_000
 
 /**
  * Mails the receipts that are due. Each is marked before it is handed to the server, so that a process that dies in between
- * leaves one that may have been sent, never one that is sent twice. One that was certainly not taken is tried again, after
+ * leaves one that may have been sent, never one that is sent twice. One that was certainly not accepted is tried again, after
  * a minute at first and six hours at last, 14 times in two days and a half.
  */
 export async function mailDueReceipts(mailing: ReceiptMailing, signal: AbortSignal): Promise<MailedReceipts> {

@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/database/connection.js'
 import { countUnmailedReceipts } from '../sql/receipt-mails.js'
 
-/** What an operator may want to know about the mailing of receipts. */
+/** Notes for operators about the mailing of receipts. */
 export async function receiptWarnings(
   db: Db,
   { mailsReceipts, closedBecause }: { readonly mailsReceipts?: boolean; readonly closedBecause?: string | undefined },

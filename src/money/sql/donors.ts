@@ -126,7 +126,7 @@ export async function saveSealedDonors(
   )
 }
 
-/** Writes the table anew, since the old versions of its rows stay in its file until then. Donations wait meanwhile. */
+/** Rewrites the table, which removes the old versions of its rows from the file. Donations wait meanwhile. */
 export async function rewriteDonorTable(db: Db): Promise<void> {
   await db.query('vacuum (full) donor')
 }

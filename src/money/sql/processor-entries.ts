@@ -46,6 +46,6 @@ export async function removeUnlistedEntries(
     'delete from processor_entry where gateway = $1 and settled_at >= $2 and settled_at < $3 and read_at < $4',
     [read.gateway, read.from, read.until, read.readAt],
   )
-  // A comparison that is planned for the few entries of before takes minutes for many.
+  // Otherwise the comparison is planned with the statistics of few entries, and takes minutes.
   await db.query('analyze processor_entry')
 }

@@ -26,7 +26,7 @@ export type DueReceipt = {
   readonly tries: number
 }
 
-/** Claims the receipt that is due longest, for ever: only its outcome makes it due again. */
+/** Claims the receipt that is due longest. The claim never expires: only its outcome makes the receipt due again. */
 export async function claimReceiptMail(db: Db, now: Date): Promise<DueReceipt | undefined> {
   const { rows } = await db.query<DueReceipt>(
     `with due as (

@@ -32,7 +32,7 @@ const insertDifferences = `
     count = donation_month.count + excluded.count,
     last_on = greatest(donation_month.last_on, excluded.last_on)`
 
-// A stated total knows nothing of the donations made here, and has just overwritten them.
+// A stated total lacks the donations made here, and has just overwritten them.
 const addOwnDonations = `
   update project p set funding = p.funding + own.amount, number_of_donations = greatest(p.number_of_donations + own.count, 0),
     remaining = case when p.goal is null then p.remaining else greatest(p.goal - p.funding - own.amount, 0) end

@@ -39,8 +39,8 @@ export type DueCharge = {
 }
 
 /**
- * Claims the charge whose event is due longest, and puts that off to `waitMs` of its tries: a process that dies leaves it to
- * the next.
+ * Claims the charge whose event is due longest, by postponing it by `waitMs` of its tries: when this process dies, another
+ * one takes it up.
  */
 export async function claimDueCharge(
   db: Db,

@@ -18,7 +18,7 @@ export type BucketObject = {
   readonly key: string
   readonly body: FileBody | Buffer
   readonly mediaType: string
-  /** Of the content before compression, hex; tells whether the object is there already. */
+  /** Hash of the content before compression, hex; shows whether the object exists already. */
   readonly sha256: string
   readonly encoding?: 'gzip'
   readonly lifetime: FileLifetime
@@ -40,7 +40,7 @@ export type Bucket = {
   folders(prefix: string): AsyncIterable<string>
 }
 
-// How long a connection may be silent; a request may take that long, and longer by this rate for what it sends.
+// The longest silence of a connection; a request may take this long, plus the time to send its content at this rate.
 const silentMs = 30_000
 const slowestBytesPerMs = 50
 

@@ -133,7 +133,7 @@ async function deliverProjectFeeds({ bucket, release, isIndexTrue }: Delivery): 
   })
 }
 
-/** What tells readers that the set is up to date although nothing changed. */
+/** The files that show readers that an unchanged set is up to date. */
 async function stateFreshness({ bucket, release, run, checked }: Delivery): Promise<void> {
   const { id, state, finishedAt } = run
   const status = { release: release.id, generated: release.manifest.generated, runs: [{ id, state, finishedAt }] }

@@ -31,7 +31,7 @@ export function wantedDatasets(settings: RegistrySettings, paths: readonly strin
 
 const comparedFields = ['url', 'licence_id', 'visibility'] as const
 
-/** A field of a dataset that the registry has otherwise than it should be. */
+/** A field of a dataset whose value in the registry is wrong. */
 export type Difference = {
   readonly field: (typeof comparedFields)[number]
   readonly registered: string

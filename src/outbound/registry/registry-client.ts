@@ -26,7 +26,7 @@ const fieldsShape = z.object({
   licence_id: z.string(),
 })
 
-/** What can be said of a dataset. */
+/** The fields of a dataset. */
 export type DatasetFields = z.infer<typeof fieldsShape>
 
 const datasetShape = z.object({ id: z.string(), owner_organisation_id: z.string(), metadata: fieldsShape })
@@ -42,7 +42,7 @@ export type RegistryCall = {
   readonly method: RegistryRequest['method']
   readonly path: string
   readonly body?: object
-  /** False: only shown, since nothing is to be changed. */
+  /** False: only shown, not sent. */
   readonly sent: boolean
 }
 

@@ -25,7 +25,7 @@ export async function saveRegistryRecord(db: Db, record: RegistryRecord): Promis
   await recordFact(db, 'registry', JSON.stringify(record), new Date(record.askedAt))
 }
 
-/** Names what should be registered, and where: another name says that the registry has to be asked. */
+/** Fingerprint of what should be registered, and where; when it changes, the registry must be asked. */
 export function nameOfWanted(settings: RegistrySettings, paths: readonly string[]): string {
   const { url, publisherRef, prefix } = settings
   return createHash('sha256')

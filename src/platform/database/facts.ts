@@ -12,15 +12,15 @@ export type FactName =
   | 'publisher-record'
   /** The role that may write the operator's columns with plain SQL. */
   | 'writer-role'
-  /** What persons were told that it needs them, as JSON. */
+  /** The open alarms that were sent, as JSON. */
   | 'open-alarms'
-  /** What is known of the datasets in the IATI registry, as JSON. */
+  /** The last known state of the datasets in the IATI registry, as JSON. */
   | 'registry'
   /** Names of what the live release and the newest set of bulk files were made from, while nothing has changed since. */
   | 'published-activities'
   | 'published-records'
   | 'published-organisations'
-  /** How far the delivery of releases to the bucket is, as JSON. */
+  /** The progress of the delivery to the bucket, as JSON. */
   | 'bucket'
   /** The release whose changed feeds the WebSub hub was told of. */
   | 'hub-told'

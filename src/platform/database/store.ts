@@ -12,8 +12,8 @@ import {
 } from './connection.js'
 
 /**
- * Owns the connections to the database. SQL stands in the folder of its aggregate (`catalogue/`, `publication/`, ...) in
- * functions that take a `Db`, which this class gives them.
+ * Owns the connections to the database. Each room has its SQL in its folder `sql/`, in functions that take a `Db` of this
+ * class.
  */
 export class Store implements AsyncDisposable {
   /** For single statements outside a transaction. */

@@ -121,7 +121,7 @@ function connectionOptions(url: URL) {
     host,
     ...(url.port !== '' && { port: Number(url.port) }),
     secure: url.protocol === 'smtps:',
-    // Mail has names and codes: other machines get it encrypted only.
+    // Mail has names and codes, so other machines get it encrypted only.
     requireTLS: !isLoopbackHost(host) && url.searchParams.get('requireTLS') !== 'false',
     connectionTimeout: 10_000,
     greetingTimeout: 10_000,

@@ -64,7 +64,7 @@ type Sources = {
 
 const requestBuckets = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const stageBuckets = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600]
-// A source that hangs must not make the metrics hang.
+// A source without an answer must not block the metrics.
 const sourceTimeoutMs = 5000
 
 /** Creates the registry of one process; `sources` are read at every request for metrics. */

@@ -4,7 +4,7 @@ import { withoutNulls } from '../../platform/database/without-nulls.js'
 import type { Attempt, Lease, Run, RunKind, SyncRun } from '../run.js'
 import { runTables } from './ledger.js'
 
-/** What a worker is told of the run that it claimed. */
+/** A run as its worker claims it. */
 type ClaimedRun = { readonly publication: Run; readonly sync: SyncRun }
 
 /** `busy`: another run of the kind is worked on; `gone`: the run was taken up by another worker, or has ended. */
@@ -25,7 +25,7 @@ const differences = {
     claiming: `, stage = 'render', progress = null`,
     claimed: 'id, started_at as "startedAt", force, trigger',
     handingBack: ', stage = null, progress = null',
-    /** What grows while an attempt gets on. */
+    /** SQL: grows with the progress of an attempt. */
     advance: '(select count(*) from rendering g where g.run_id = r.id)',
     // A killed worker never counted what it rendered of a shard; the renderings themselves name the run that made them.
     // The larger count is right: projects that a later run rendered again are no longer among this run's renderings.

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/database/connection.js'
 
-/** A run whose release is on disk, as its manifest tells of it. */
+/** The run of a release on disk, from its manifest. */
 export type PublishedRun = { readonly id: number; readonly releaseId: string; readonly at: Date; readonly held: number }
 
 /**

@@ -3,7 +3,7 @@ import type { Db } from '../../platform/database/connection.js'
 /** A worker that takes no runs because its clock is wrong; a positive skew is ahead of the database's clock. */
 export type WrongClock = { readonly owner: string; readonly skewSeconds: number }
 
-/** What the database's clock says. */
+/** The time of the database's clock. */
 export async function readDatabaseClock(db: Db): Promise<Date> {
   const { rows } = await db.query<{ now: Date }>('select clock_timestamp() as now')
   if (!rows[0]) throw new Error('the database has no clock')

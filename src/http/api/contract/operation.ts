@@ -32,9 +32,9 @@ export type Operation = {
   readonly tag: Tag
   /** The described address where the route's own pattern takes several: `/a/{b}`. */
   readonly path?: string
-  /** Examples of what stands in the path, where those of `parameters.ts` lead to nothing here. */
+  /** Examples of path parameters, where those of `parameters.ts` lead to nothing here. */
   readonly pathExamples?: Readonly<Record<string, string>>
-  /** What the query must have: the key, or key and token. */
+  /** Required in the query: the key, or key and token. */
   readonly security?: 'key' | 'token'
   readonly query?: readonly QueryParameter[]
   /** The body in both formats; `xml.name` is its root. */
@@ -42,7 +42,7 @@ export type Operation = {
   /** A body that is not ours, by media type. */
   readonly ownBody?: Readonly<Record<string, OpenApiSchema>>
   readonly answer: DescribedAnswer
-  /** Other statuses without an error: 304 to a copy that is still right, 206 and 416 for a part of a file. */
+  /** Other statuses without an error: 304 for a current copy, 206 and 416 for a part of a file. */
   readonly conditional?: readonly (206 | 304 | 416)[]
   readonly failures: readonly ErrorStatus[]
   /** Answers of these statuses that are not, or not always, an `error_response`. */

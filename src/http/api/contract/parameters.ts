@@ -59,7 +59,7 @@ export type QueryParameter = keyof typeof queryParameters
 
 const identifier: OpenApiSchema = { type: 'integer', minimum: 0 }
 
-/** What stands in the path of an operation; the examples lead to records of the example answers. */
+/** Path parameters of operations; the examples lead to records of the example answers. */
 export const pathParameters: Readonly<Record<string, Parameter>> = {
   projectId: { description: 'Identifier of a project.', schema: identifier, example: 2045 },
   organizationId: { description: 'Identifier of an organisation.', schema: identifier, example: 318 },

@@ -9,7 +9,7 @@ import { type RegistrationDeps, unknownCode } from './register-account.js'
 import { askersOf, countRequest, placeOf } from './throttle.js'
 import { type CredentialDeps, type Credentials, verifyCredentials } from './verify-credentials.js'
 
-/** A new password and from where it comes; whether it also ends the keys of the account. */
+/** A new password, the address of the request, and whether the keys of the account end too. */
 export type NewPassword = { readonly newPassword: string; readonly revokeKeys: boolean; readonly address: string }
 
 /**
@@ -26,8 +26,8 @@ export async function changePassword(deps: CredentialDeps, change: NewPassword &
 const resetMs = 3_600_000
 
 /**
- * Has a code mailed with which a new password is set. Known and unknown e-mails get the same answer after the same work: who
- * has an account is found out when the mail is written. Throws `mail-missing` or `login-throttled`.
+ * Has a code mailed with which a new password is set. Known and unknown e-mails get the same answer after the same work: the
+ * account is looked up only when the mail is written. Throws `mail-missing` or `login-throttled`.
  */
 export async function requestPasswordReset(
   { store, clock, config }: RegistrationDeps,

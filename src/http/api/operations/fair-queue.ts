@@ -1,17 +1,17 @@
 import { ServiceError } from '../../../kernel/errors.js'
 
-/** Does the work of an account when it is that account's turn. */
+/** Does work for an account; accounts share the capacity fairly. */
 export type FairQueue = <T>(account: number, work: () => Promise<T>) => Promise<T>
 
 type FairQueueLimits = Readonly<Record<'most' | 'each' | 'waiting' | 'waitMs', number>>
 
 /**
- * Lets `most` works run at a time, of one account `each`. Accounts take turns: who waits with one work waits for no other
- * account's queue. Of one account `waiting` more may wait, each for `waitMs`; the rest is refused with `server-busy`.
+ * Runs up to `most` works at a time, up to `each` of one account. Accounts are served round robin, so that a long queue of one
+ * account delays no other. Of one account `waiting` more may wait, each for `waitMs`; the rest is refused with `server-busy`.
  */
 export function createFairQueue({ most, each, waiting, waitMs }: FairQueueLimits): FairQueue {
   const running = new Map<number, number>()
-  // In the order of turns.
+  // Accounts with waiting work, the next one first.
   const queues = new Map<number, (() => void)[]>()
   let free = most
   const count = (account: number, by: 1 | -1) => {
@@ -25,7 +25,7 @@ export function createFairQueue({ most, each, waiting, waitMs }: FairQueueLimits
       if (free === 0) return
       if ((running.get(account) ?? 0) >= each) continue
       const start = queue.shift()
-      // To the end; the loop comes by again.
+      // Moves the account to the end; the loop visits it again.
       queues.delete(account)
       if (queue.length > 0) queues.set(account, queue)
       count(account, 1)

@@ -40,7 +40,7 @@ type HitList = {
  * leaves a connection of `searches` to the others.
  */
 export function createHitLists({ store, searches, clock }: HitListDeps, mostBytes = rememberedBytes): FindHits {
-  // Those used last are last.
+  // Ordered by last use, newest last.
   const lists = new Map<string, HitList>()
   const most = searches.connections
   const fairly = createFairQueue({ most, each: Math.max(1, most - 1), waiting: 64, waitMs: 5_000 })
@@ -78,7 +78,7 @@ export function createHitLists({ store, searches, clock }: HitListDeps, mostByte
       if (known) remove(key, known)
       return await start(key, account, search, outdated).hits(signal)
     }
-    // To the end: used last.
+    // Moves it to the end, as the newest.
     lists.delete(key)
     lists.set(key, known)
     return known.found ?? (await known.hits(signal))

@@ -13,29 +13,29 @@ import type { Db } from '../../../platform/database/connection.js'
 import type { Store } from '../../../platform/database/store.js'
 import { clientNetwork } from '../client-network.js'
 
-/** The first `free` ones need no wait; each further one doubles it, from a second up to the longest. */
+/** The first `free` ones need no wait; from then on each doubles the wait, from a second up to the longest. */
 export type Allowance = { readonly free: number; readonly longestSeconds: number }
 
 /** Failed sign-ins of one account from one address. */
 export const pairAllowance: Allowance = { free: 5, longestSeconds: 900 }
 /** Failed sign-ins from one address, whatever the account. */
 export const placeAllowance: Allowance = { free: 20, longestSeconds: 900 }
-/** Failed sign-ins of one account, wherever from: short waits, since its owner waits too. */
+/** Failed sign-ins of one account from any address: short waits, since its owner waits too. */
 export const accountAllowance: Allowance = { free: 20, longestSeconds: 60 }
-/** Requests beside sign-ins that are counted: what is said of too many, and how many need no wait. */
+/** Other counted requests: the message for too many, and how many need no wait. */
 const counted = {
   /** Of one address. */
   'new-account': { named: 'new accounts from this address', free: 10, longestSeconds: 900 },
   'reset-request': { named: 'requests for a new password from this address', free: 10, longestSeconds: 900 },
   code: { named: 'codes from this address', free: 20, longestSeconds: 900 },
-  /** Of one e-mail: nobody's mailbox is filled. */
+  /** Of one e-mail, so that nobody's mailbox is filled. */
   'account-mail': { named: 'messages to this e-mail', free: 3, longestSeconds: 900 },
 } as const
 
 /** Seconds until the next one after this count may come; 0: now. */
 export function waitSeconds(count: Omit<ThrottleCount, 'subject'> | undefined, allowance: Allowance, at: Date): number {
   const excess = (count?.count ?? 0) - allowance.free
-  // A free one never waits: of requests at the same moment, another may have been counted at an instant after `at`.
+  // A free one never waits, although a concurrent request may have been counted after `at`.
   if (!count || excess < 0) return 0
   const seconds = Math.min(allowance.longestSeconds, 2 ** Math.min(excess, 30))
   const left = Math.ceil((count.lastAt.getTime() - at.getTime()) / 1000 + seconds)
@@ -59,7 +59,7 @@ export function signInOf(account: string, address: string): SignIn {
   }
 }
 
-/** Who asks for a password to be hashed or checked: each has a share of the queue. */
+/** The subjects that a password hash or check is limited by; each has its share of the queue. */
 export function askersOf(address: string, account?: string): string[] {
   return [placeOf(address).toString('hex'), ...(account === undefined ? [] : [account])]
 }
@@ -68,7 +68,7 @@ export function askersOf(address: string, account?: string): string[] {
 export type CountedSignIn = {
   /** How long sign-ins of its address or account must wait; 0: they need not. */
   readonly waitSeconds: number
-  /** What was counted, as it was before. */
+  /** The counts before this sign-in. */
   readonly before: readonly ThrottleCount[]
 }
 
@@ -95,12 +95,12 @@ export async function countSignIn(store: Store, signIn: SignIn, at: Date): Promi
   })
 }
 
-/** Takes the count of a sign-in back that was neither right nor wrong. */
+/** Undoes the count of a sign-in that was neither right nor wrong. */
 export async function uncountSignIn(db: Db, { before }: CountedSignIn): Promise<void> {
   await restoreThrottleCounts(db, before)
 }
 
-/** Takes the count of a sign-in back that was right, and remembers its place. */
+/** Undoes the count of a successful sign-in, and remembers its address. */
 export async function recordSuccess(
   db: Db,
   signIn: SignIn,
@@ -111,7 +111,7 @@ export async function recordSuccess(
   await recordSignIn(db, { accountId, place: signIn.place, failures: signIn.pair, at })
 }
 
-/** Counts a request of whom it names; throws `login-throttled` when there were too many. */
+/** Counts a request for its subjects; throws `login-throttled` when there were too many. */
 export async function countRequest(
   store: Store,
   request: keyof typeof counted,

@@ -25,7 +25,7 @@ export async function verifyCredentials(
   expectedAccountId?: number,
 ): Promise<Account> {
   const found = await findAccount(deps.store.db, credentials.email.trim())
-  // A sign-in counts as failed until it succeeds: in turns, right ones at the same moment are not taken for guesses.
+  // A sign-in counts as failed until it succeeds; the limit keeps concurrent right ones from being taken for guesses.
   return await deps.passwords.limitedFor(askersOf(credentials.address, found.name), () =>
     signIn(deps, credentials, found, expectedAccountId),
   )

@@ -30,8 +30,8 @@ function described(id: string, summary: string, mediaType: string, pathExamples:
 }
 
 /**
- * What the links of demo data lead to: pages of the portal, pictures drawn here, a document, and a page that says that all
- * of it is invented. They answer without the database too, as long as a published text names them.
+ * Answers the links of demo data: pages of the portal, pictures drawn here, a document, and a page that says that all of it
+ * is invented. They need no database, since published texts may outlive it.
  */
 export function demoRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal | undefined): void {
   app.get<{ Params: { owner: string; file: string } }>(

@@ -108,7 +108,7 @@ export function feedRoutes(
   }
 }
 
-/** The value of `Link` from a page, or from anything else that is drawn from the live release, to its manifest. */
+/** The `Link` to the manifest, for pages and other answers made from the live release. */
 export const manifestLink = `<${manifestPath}>; rel="describedby"; type="application/json"`
 
 const keptPrefix = '/feeds/releases/'

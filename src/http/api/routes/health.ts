@@ -45,7 +45,7 @@ export function healthRoutes(app: FastifyInstance, deps: HealthDeps): void {
     reply.header('cache-control', 'no-store').send({ status: 'alive' }),
   )
 
-  // Requests at the same moment share one look, since they are not counted towards any limit.
+  // Concurrent requests share one check, since no limit counts them.
   let looking: Promise<State> | undefined
   const look = () => {
     looking ??= lookAt(deps).finally(() => {

@@ -41,7 +41,7 @@ const statusSeconds = 5
 // The most that the protocol allows in one sitemap.
 const sitemapSize = 50_000
 
-/** The portal's pages, in the language that the reader's address or browser names. */
+/** The portal's pages, in the language of the URL or the browser. */
 export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal): void {
   for (const code of [undefined, ...codes]) {
     const prefix = code === undefined ? '' : `/${code}`

@@ -112,7 +112,7 @@ export function barList(
 ${items}</ul>`
 }
 
-/** A part of a whole as a bar, for those who see it: the figures stand beside it. */
+/** A part of a whole as a bar; the figures stand beside it. */
 export function meter(part: number, whole: number): Html {
   const share = Math.min(100, Math.max(0, (100 * part) / Math.max(1, whole)))
   return html`<svg class="meter" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${share.toFixed(1)}" height="8"/></svg>`

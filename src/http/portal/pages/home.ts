@@ -65,7 +65,7 @@ ${fileSection(view)}
   }
 }
 
-/** Pictures of the newest projects that this service has; decoration, as their projects are listed below. */
+/** Pictures of the newest projects, if this service serves them; decoration, since the projects are listed below. */
 function mosaic(view: View): Html | undefined {
   const pictures = view.projectIndex.all.places
     .slice(0, searchedForPictures)

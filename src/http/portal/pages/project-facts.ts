@@ -7,7 +7,7 @@ import { codeHtml, countryName, dayText, statusName, to } from '../view.js'
 /** A fact with the place of the record that says it. */
 type Fact = { readonly name: string; readonly value: Html | string | undefined; readonly path: string }
 
-/** The facts about a project, and why the page says them. */
+/** The facts about a project, with their sources. */
 export function factsSection(shown: ShownProject): Html {
   const { project } = shown.view.words
   const facts = factsOf(shown).filter(({ value }) => value !== undefined)

@@ -10,7 +10,7 @@ import { legend, monthPoints, monthTable, tickOf } from './parts.js'
 // Transactions that the page lists; the CSV has all.
 const shownTransactions = 40
 
-/** What a project was to have, has received and has paid out, each figure with the element that says it. */
+/** A project's budget, received and paid-out money, each figure with its element. */
 export function moneySection(shown: ShownProject): Html {
   const { view, entry, activity } = shown
   const { words } = view

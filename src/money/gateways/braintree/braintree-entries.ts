@@ -31,7 +31,7 @@ export async function* listBraintreeEntries(
   for await (const ids of pagesOf(search, span, signal)) {
     for (const transaction of (await fetch(ids)) as ListedTransaction[]) {
       const entry = toEntry(transaction)
-      // The search counts its last second in.
+      // The search includes its last second.
       if (entry.settledAt >= span.from && entry.settledAt < span.until) yield entry
     }
   }

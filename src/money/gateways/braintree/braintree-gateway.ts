@@ -149,7 +149,7 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
   return {
     name: environment === 'production' && settings.address === undefined ? 'braintree' : 'braintree-sandbox',
     wireNames: ['braintree'],
-    // Braintree ends its own work on a request after a minute; its search lags behind by seconds.
+    // Braintree gives up a request after a minute; its search is late by seconds.
     lateSeconds: 90,
     testNonce: 'fake-valid-nonce',
     clientToken: async () => {
@@ -223,7 +223,7 @@ function outcomeOf(transaction: Transaction): ChargeOutcome {
   return { kind: 'declined', decline: declineOf(Number(code) || 2038) }
 }
 
-/** What a sale that made no transaction means: the donor's payment method, or our own request. */
+/** Classifies a sale without a transaction: the donor's payment method was refused, or our request. */
 function toDecline(codes: readonly string[]): ChargeOutcome {
   const known = codes.flatMap((code) => methodCodes[code] ?? [])
   if (known[0] !== undefined && known.length === codes.length) return { kind: 'declined', decline: declineOf(known[0]) }
@@ -248,7 +248,7 @@ function idsOf(answer: unknown): string[] {
   return ids.map(String)
 }
 
-/** A list of one is no array. */
+/** The library returns a list of one as its item. */
 function transactionsOf(answer: unknown, expected: number): unknown[] {
   const list = (answer as { creditCardTransactions?: { transaction?: unknown } } | undefined)?.creditCardTransactions
   const found = [list?.transaction ?? []].flat()

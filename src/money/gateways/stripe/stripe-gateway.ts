@@ -50,7 +50,7 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
     return chosen(data.filter(({ metadata }) => metadata.reference === reference))
   }
 
-  /** The search lags behind by a minute or more, the list does not. */
+  /** The search is late by a minute or more, the list is not. */
   const find = async ({ reference, since }: WantedCharge): Promise<FoundCharge | undefined> => {
     const found = (await search(reference)) ?? (await findInList(reference, since))
     return found && { outcome: outcomeOf(found), ...fromStripeAmount(found) }
@@ -96,7 +96,7 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
       ...{ amount: toStripeAmount(amount, currency), currency: currency.toLowerCase(), confirm: true },
       ...{ payment_method: method.kind === 'nonce' ? method.nonce : method.token, metadata: { reference } },
       ...(saved !== undefined && { customer: saved }),
-      // A donation is one request: a card that wants its owner to act is declined, and the page authenticates it first.
+      // A donation is one request, so a card that requires its owner to act is declined; the page must authenticate it before.
       ...{ error_on_requires_action: true, automatic_payment_methods: { enabled: true, allow_redirects: 'never' } },
       ...(deviceData?.startsWith('rse_') && { radar_options: { session: deviceData } }),
     } satisfies Stripe.PaymentIntentCreateParams
