@@ -33,7 +33,7 @@ const mostKept = 500
 const keptBytes = 8 * 1_048_576
 // Words of a search that count, each at least so long; a letter of a script without spaces is a word.
 const mostWords = 8
-const wordPattern = /^(?:.{2,}|[^\x00-\x7f])$/u
+const wordPattern = /^(?:.{2,}|\P{ASCII})$/u
 
 /**
  * The projects of a release as lists show them: newest first, by group, with sums. It holds numbers and words of titles, and
