@@ -1,11 +1,11 @@
 import { themeDefaults } from '../../kernel/theme-sectors.js'
 import { organisationPage, placeName, themeIds } from './organisations.js'
 import { literal, oneOf, pick, textArrayLiteral } from './sql.js'
-import { arabicPurposes, blankText, hebrewPurposes, markupText, purposes, themeSdgs } from './words.js'
+import { arabicPurposes, blankText, hebrewPurposes, markupText, themeWords } from './words.js'
 
 const themeNames = themeIds.map((id) => themeDefaults[id]?.name ?? id)
 const disasterTheme = themeIds.indexOf('disaster')
-const themePurposes = themeIds.map((id) => purposes[id] ?? 'Help for %n people in %p')
+const themePurposes = themeIds.map((id) => themeWords[id]?.[0] ?? 'Help for %n people in %p')
 
 /** The plan of a chunk of projects; it lasts as long as the chunk's transaction. */
 export const createPlan = `
@@ -128,7 +128,7 @@ export const insertProjectParts = [
    select p.id, k, (${textArrayLiteral(themeIds)})[(p.theme + k * 9) % ${themeIds.length} + 1]
    from seed_plan p, generate_series(0, ${pick('p.id', 324, 3)}) k`,
   `insert into project_sdg (project_id, code)
-   select p.id, code from seed_plan p, jsonb_array_elements_text((${literal(JSON.stringify(themeIds.map((id) => themeSdgs[id] ?? [])))}::jsonb) -> p.theme) code
+   select p.id, code from seed_plan p, jsonb_array_elements_text((${literal(JSON.stringify(themeIds.map((id) => themeWords[id]?.slice(1) ?? [])))}::jsonb) -> p.theme) code
    where ${pick('p.id', 346, 3)} > 0 order by p.id, code`,
   `insert into photo (project_id, position, wire_id, title, small_url, thumbnail_url, medium_url, large_url,
      extra_large_url, original_url, consent, taken_on)

@@ -112,23 +112,24 @@ export async function useSettings(db: Db, options: SeedOptions, organisations: n
     today date, currency text, places integer, unit numeric, source text, base_url text, countries jsonb, same_months integer, odd boolean, picture text) on commit drop`)
   const isDemo = options.source === 'demo'
   const places = Math.min(minorUnitExponent(options.currency), 3)
-  await db.query(
-    `insert into seed_setting values ($1, $2, $3, $4, $5, $6::integer, 10 ^ (- $6::integer::numeric), $7, $8, $9, $10, $11, $12)`,
-    [
-      options.firstId,
-      firstReportId(options),
-      organisations,
-      options.today,
-      options.currency,
-      places,
-      options.source,
-      isDemo ? `${options.baseUrl}/demo` : options.baseUrl,
-      JSON.stringify(seedCountries.slice(0, options.countries)),
-      options.months ?? null,
-      !isDemo,
-      isDemo ? 'png' : 'jpg',
-    ],
-  )
+  const settings = {
+    first_id: options.firstId,
+    first_report_id: firstReportId(options),
+    organisations,
+    today: options.today,
+    currency: options.currency,
+    places,
+    unit: (10 ** -places).toFixed(16),
+    source: options.source,
+    base_url: isDemo ? `${options.baseUrl}/demo` : options.baseUrl,
+    countries: seedCountries.slice(0, options.countries),
+    same_months: options.months,
+    odd: !isDemo,
+    picture: isDemo ? 'png' : 'jpg',
+  }
+  await db.query('insert into seed_setting select * from json_populate_record(null::seed_setting, $1)', [
+    JSON.stringify(settings),
+  ])
 }
 
 /** Seeds organisations `from` to `to`, counted from 0, and what all projects refer to. */

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { organisationGraphs } from '../../../catalogue/sql/organisations.js'
 import { demoPath } from '../../../iati/addresses.js'
@@ -5,19 +6,12 @@ import { ServiceError } from '../../../kernel/errors.js'
 import { html } from '../../portal/html.js'
 import type { Portal } from '../../portal/portal.js'
 import { type Operation, pageForPeople } from '../contract/operation.js'
-import { demoPicture } from '../demo-picture.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere } from '../errors.js'
 import { servePage } from './portal.js'
 
-const widths: Readonly<Record<string, number>> = {
-  small: 64,
-  thumb: 96,
-  medium: 192,
-  large: 384,
-  xl: 512,
-  original: 640,
-}
+const assets = new URL('../demo/', import.meta.url)
+const pictures = 8
 const pictureName = /^(?:\d{1,2}-)?(small|thumb|medium|large|xl|original)\.png$|^r\d+-\d+\.png$/
 const contentSecurityPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -30,8 +24,8 @@ function described(id: string, summary: string, mediaType: string, pathExamples:
 }
 
 /**
- * Answers the links of demo data: pages of the portal, pictures drawn here, a document, and a page that says that all of it
- * is invented. They need no database, since published texts may outlive it.
+ * Answers the links of demo data: pages of the portal, a few pictures, a document, and a page that says that all of it is
+ * invented. They need no database, since published texts may outlive it.
  */
 export function demoRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal | undefined): void {
   app.get<{ Params: { owner: string; file: string } }>(
@@ -42,9 +36,8 @@ export function demoRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal |
       const logo = owner === 'org' && /^\d+\.png$/.test(file)
       const size = /^\d+$/.test(owner) ? pictureName.exec(file) : null
       if (!logo && !size) throw nothingHere(request)
-      // Every size of a picture shows the same.
-      const name = `${owner}/${size?.[1] ? file.replace(size[1], '') : file}`
-      return send(reply, 'image/png').send(demoPicture(name, widths[size?.[1] ?? 'medium'] ?? 192))
+      const picture = `${pictureOf(`${owner}/${file}`)}-${size?.[1] ?? 'medium'}.png`
+      return send(reply, 'image/png').send(await readFile(new URL(picture, assets)))
     },
   )
   app.get<{ Params: { id: string } }>(
@@ -52,7 +45,7 @@ export function demoRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal |
     described('getDemoPlan', 'A document of a demo project', 'application/pdf'),
     async (request, reply) => {
       if (!/^\d+$/.test(request.params.id)) throw nothingHere(request)
-      return send(reply, 'application/pdf').send(demoPlan(request.params.id))
+      return send(reply, 'application/pdf').send(await readFile(new URL('plan.pdf', assets)))
     },
   )
   for (const address of ['projects/:name/', 'projects/:name/updates/', 'organizations/:name/', 'videos/:name/']) {
@@ -65,6 +58,12 @@ export function demoRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal |
         .send(demoPage(name.replaceAll('-', ' ')))
     })
   }
+}
+
+/** Which picture an address shows: neighbours differ, and every size of one picture shows the same. */
+function pictureOf(address: string): number {
+  const numbers = address.match(/\d{1,6}(?=\D)/g) ?? []
+  return numbers.reduce((sum, digits) => sum + Number(digits), 0) % pictures
 }
 
 /** The page of the portal that an address of the demo stands for. */
@@ -106,25 +105,4 @@ function demoPage(name: string): string {
 <p><a href="/">Open data of this platform</a></p></body>
 </html>
 `.html
-}
-
-/** A PDF of one line of text. */
-function demoPlan(id: string): Buffer {
-  const text = `BT /F1 18 Tf 72 720 Td (Plan of the invented demo project ${id}) Tj ET`
-  const objects = [
-    '<</Type/Catalog/Pages 2 0 R>>',
-    '<</Type/Pages/Kids[3 0 R]/Count 1>>',
-    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 5 0 R>>>>/Contents 4 0 R>>',
-    `<</Length ${text.length}>>\nstream\n${text}\nendstream`,
-    '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
-  ]
-  let body = '%PDF-1.4\n'
-  const offsets: number[] = []
-  for (const [index, object] of objects.entries()) {
-    offsets.push(body.length)
-    body += `${index + 1} 0 obj\n${object}\nendobj\n`
-  }
-  const entries = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('')
-  const trailer = `trailer\n<</Size ${objects.length + 1}/Root 1 0 R>>\nstartxref\n${body.length}\n%%EOF\n`
-  return Buffer.from(`${body}xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${entries}${trailer}`, 'latin1')
 }
