@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { mappingVersion } from './mapping/activity.js'
 import type { MappingConfig } from './mapping/mapping-config.js'
 
@@ -6,5 +6,5 @@ import type { MappingConfig } from './mapping/mapping-config.js'
 export function inputKey(config: MappingConfig): string {
   const { reportingOrg, currency, language, baseUrl } = config
   const parts = [mappingVersion, reportingOrg.ref, reportingOrg.name, reportingOrg.type, currency, language, baseUrl]
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16)
+  return hash('sha256', JSON.stringify(parts)).slice(0, 16)
 }

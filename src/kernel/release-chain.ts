@@ -1,12 +1,4 @@
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  sign,
-  verify,
-} from 'node:crypto'
+import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject, sign, verify } from 'node:crypto'
 
 /**
  * What stays known of a release for ever, in the order of publication. Each record names the hash of the one before it, so the last
@@ -47,7 +39,7 @@ export type SigningKey = { readonly id: string; readonly privateKey: KeyObject }
 
 /** SHA-256 of the record as it stands in the file: JSON without white space. */
 export function releaseRecordHash(record: ReleaseRecord): string {
-  return createHash('sha256').update(JSON.stringify(record)).digest('hex')
+  return hash('sha256', JSON.stringify(record))
 }
 
 /** The record of a release after `before`, signed where there is a key. */
@@ -125,7 +117,7 @@ function toSigningKey(privateKey: KeyObject): SigningKey {
 /** The first half of the SHA-256 of the public key, hex. */
 function keyId(publicKey: string): string {
   const bytes = createPublicKey(publicKey).export({ type: 'spki', format: 'der' })
-  return createHash('sha256').update(bytes).digest('hex').slice(0, 32)
+  return hash('sha256', bytes).slice(0, 32)
 }
 
 /** Keys by id. */

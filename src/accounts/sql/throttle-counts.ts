@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Db } from '../../platform/database/connection.js'
 
 /** Whom failed sign-ins and new accounts are counted for: the hash of an account, an address, or both. */
@@ -6,7 +6,7 @@ export type Subject = Buffer
 
 /** The subject that these parts name. */
 export function subjectOf(...parts: readonly string[]): Subject {
-  return createHash('sha256').update(parts.join('\0')).digest()
+  return hash('sha256', parts.join('\0'), 'buffer')
 }
 
 /** How much was counted for one subject, and when last. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { earlier, type IsoDate, isoDateOf } from '../../kernel/dates.js'
 import type { HashedRecord, ProjectRecord, SaveOptions } from '../../kernel/record.js'
 
@@ -41,7 +41,5 @@ function newest(instants: readonly (Date | undefined)[]): Date | undefined {
 
 /** The hash of a record and of what decides how it is saved; the same for the same record in XML and in JSON. */
 export function recordHash(record: ProjectRecord, photoConsent: boolean): string {
-  return createHash('sha256')
-    .update(JSON.stringify([importerVersion, photoConsent, record]))
-    .digest('hex')
+  return hash('sha256', JSON.stringify([importerVersion, photoConsent, record]))
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ReportRecord } from '../../kernel/record.js'
 import type { Db } from '../../platform/database/connection.js'
 import { upsert } from '../../platform/database/upsert.js'
@@ -10,7 +10,7 @@ import { upsert } from '../../platform/database/upsert.js'
 export function reportIdOf(url: string): number {
   const stated = Number(/[=/](\d{1,12})\/?$/.exec(url)?.[1] ?? 0)
   if (stated > 0) return stated
-  return 1_000_000_000_000 + createHash('sha256').update(url).digest().readUIntBE(0, 5)
+  return 1_000_000_000_000 + hash('sha256', url, 'buffer').readUIntBE(0, 5)
 }
 
 /** The reports that the upstream has of one project. */

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isLoopbackHost } from '../../kernel/loopback-host.js'
 import type { OperatorToken } from '../../platform/config/operator-token.js'
@@ -64,6 +64,6 @@ function nameOf(authorization: string | undefined, operators: readonly OperatorT
 
 /** Compares in constant time, whatever the lengths. */
 export function isSame(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer]
+  const [a, b] = [one, other].map((text) => hash('sha256', text, 'buffer')) as [Buffer, Buffer]
   return timingSafeEqual(a, b)
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { style } from '../portal/style.js'
 
 /** The portal's stylesheet, and what only the console has. */
@@ -11,4 +11,4 @@ form.action { max-width: 30rem; display: grid; gap: .8rem; } form.action input[t
 .chart rect.bad { fill: var(--out); }
 `
 
-export const consoleStyleAddress = `/style-${createHash('sha256').update(consoleStyle).digest('hex').slice(0, 12)}.css`
+export const consoleStyleAddress = `/style-${hash('sha256', consoleStyle).slice(0, 12)}.css`

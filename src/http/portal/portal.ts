@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -138,7 +138,7 @@ export class Portal {
       release: view.release.id,
       generated: view.release.manifest.generated,
       mediaType: drawn.mediaType,
-      tag: createHash('sha256').update(identity).digest('base64url').slice(0, 27),
+      tag: hash('sha256', identity, 'base64url').slice(0, 27),
       identity,
       gzip: () => {
         twin ??= compress(identity)

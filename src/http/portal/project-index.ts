@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { demoPath } from '../../iati/addresses.js'
@@ -187,7 +187,7 @@ export function organisationId({ ref, name }: { readonly ref?: string; readonly 
   const words = searchable(name)
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 40)
-  return `${words}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`
+  return `${words}-${hash('sha256', name).slice(0, 8)}`
 }
 
 /** The currencies of sums, that with most money first. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /**
  * The one script of all pages, which no page needs: it makes the columns of tables sort, and long tables filter. Its words
@@ -70,4 +70,4 @@ export const script = `'use strict';
 `
 
 /** Its address, which changes with its bytes. */
-export const scriptAddress = `/portal/${createHash('sha256').update(script).digest('hex').slice(0, 12)}.js`
+export const scriptAddress = `/portal/${hash('sha256', script).slice(0, 12)}.js`

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** The one stylesheet of all pages. */
 export const style = `
@@ -101,4 +101,4 @@ button { background: var(--top); color: var(--on-top); border-color: var(--top);
 `
 
 /** Its address, which changes with its bytes. */
-export const styleAddress = `/portal/${createHash('sha256').update(style).digest('hex').slice(0, 12)}.css`
+export const styleAddress = `/portal/${hash('sha256', style).slice(0, 12)}.css`

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
@@ -24,7 +24,7 @@ export function extractStandard(directory: string): Record<string, string> {
   const hashes: Record<string, string> = {}
   const read = (file: string): string => {
     const bytes = readFileSync(join(directory, file))
-    hashes[file] = createHash('sha256').update(bytes).digest('hex')
+    hashes[file] = hash('sha256', bytes)
     return bytes.toString('utf8')
   }
   const structure = extractStructure({

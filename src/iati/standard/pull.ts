@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { lstat, mkdir, open, readdir, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import pLimit from 'p-limit'
 import { ServiceError } from '../../kernel/errors.js'
 import { activeCodesOf, type PulledStandard, pulledRecordName, schemaNames, schemaVersion } from './pulled.js'
 import { codeListNames } from './standard.js'
@@ -119,24 +120,23 @@ async function downloadAll(
   // The first failure aborts the other downloads.
   const failed = new AbortController()
   const ended = AbortSignal.any([signal, failed.signal])
-  let next = 0
   let done = 0
-  const work = async (): Promise<void> => {
-    for (let one = wanted[next++]; one; one = wanted[next++]) {
-      const bytes = await download(one.address, ended)
-      if (bytes) files.set(one.name, await checkAndStore(one, bytes, folder))
-      else if (one.name.startsWith('codelists/')) absent.push(one.name)
-      else
-        throw standardUnavailable(
-          `expected a schema at ${one.address}, got none (the server says that it does not exist)`,
-        )
-      done += 1
-      onProgress?.(done, wanted.length)
+  const fetchOne = async (one: Wanted): Promise<void> => {
+    const bytes = await download(one.address, ended)
+    if (bytes) files.set(one.name, await checkAndStore(one, bytes, folder))
+    else if (one.name.startsWith('codelists/')) absent.push(one.name)
+    else {
+      throw standardUnavailable(
+        `expected a schema at ${one.address}, got none (the server says that it does not exist)`,
+      )
     }
+    done += 1
+    onProgress?.(done, wanted.length)
   }
+  const limit = pLimit(concurrentDownloads)
   const ends = await Promise.allSettled(
-    Array.from({ length: concurrentDownloads }, () =>
-      work().catch((error: unknown) => {
+    wanted.map((one) =>
+      limit(fetchOne, one).catch((error: unknown) => {
         failed.abort()
         throw error
       }),
@@ -164,7 +164,7 @@ async function checkAndStore(
     )
   }
   await stored(() => write(join(folder, name), bytes))
-  return { name, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
+  return { name, bytes: bytes.length, sha256: hash('sha256', bytes) }
 }
 
 async function write(path: string, bytes: Buffer): Promise<void> {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -71,7 +71,7 @@ export async function compareStandard(directory: string, { files }: PulledStanda
     const bytes = await readFile(join(directory, name)).catch((error: unknown) => {
       throw new ServiceError('standard-missing', `cannot read ${join(directory, name)}`, { cause: error })
     })
-    if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
+    if (hash('sha256', bytes) !== sha256) {
       throw new ServiceError('standard-missing', `${join(directory, name)} was changed after it was pulled`)
     }
     if (name.startsWith('schemas/')) {

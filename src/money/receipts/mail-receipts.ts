@@ -1,19 +1,13 @@
 import type { Clock } from '../../kernel/dates.js'
 import { toServiceError } from '../../kernel/errors.js'
-import {
-  type CurrencyCode,
-  type Decimal,
-  fromMinorUnits,
-  minorUnitExponent,
-  signOf,
-  toMinorUnits,
-} from '../../kernel/money.js'
+import { type Decimal, signOf } from '../../kernel/money.js'
 import type { Store } from '../../platform/database/store.js'
 import { loadTemplate, type TemplateChoice } from '../../platform/mail/load-template.js'
 import type { MailTemplate } from '../../platform/mail/mail-template.js'
 import type { SendOutcome, SmtpSender } from '../../platform/mail/smtp.js'
 import type { DonorVault } from '../donors/donor-vault.js'
 import { isSandbox } from '../gateways/gateway.js'
+import { sumOf } from '../payments.js'
 import { listDonors } from '../sql/donors.js'
 import { claimReceiptMail, type DueReceipt, recordReceiptMail } from '../sql/receipt-mails.js'
 
@@ -127,14 +121,9 @@ function receiptValues(
     projectLink: due.projectLink ?? '',
     amount: inWords(amount),
     tip: signOf(addon) > 0 ? inWords(addon) : '',
-    charged: inWords(sum(amount, addon, currency)),
+    charged: inWords(sumOf(amount, addon, currency)),
     date: date.format(due.settledAt),
     receiptNumber: due.receiptNumber,
     testGateway: isSandbox({ name: due.gateway }) ? due.gateway : '',
   }
-}
-
-function sum(a: Decimal, b: Decimal, currency: CurrencyCode): Decimal {
-  const places = minorUnitExponent(currency)
-  return fromMinorUnits(toMinorUnits(a, places) + toMinorUnits(b, places), places)
 }

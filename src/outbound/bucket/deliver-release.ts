@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { checkedPath, manifestPath, projectFeedIndexPath, releaseChainPath, statusPath } from '../../iati/addresses.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { toServiceError } from '../../kernel/errors.js'
@@ -139,7 +139,7 @@ async function stateFreshness({ bucket, release, run, checked }: Delivery): Prom
   const status = { release: release.id, generated: release.manifest.generated, runs: [{ id, state, finishedAt }] }
   const json = { mediaType: 'application/json; charset=utf-8', lifetime: 'live' } as const
   const body = Buffer.from(`${JSON.stringify(status, null, 2)}\n`)
-  const sha256 = createHash('sha256').update(body).digest('hex')
+  const sha256 = hash('sha256', body)
   await bucket.put({ ...json, key: keyOf(statusPath), body, sha256 })
   if (checked) {
     const text = await checked.identity.bytes()

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type ErrorCode, errorKinds } from '../../kernel/errors.js'
 import type { Db } from '../../platform/database/connection.js'
 import { findFact, recordFact } from '../../platform/database/facts.js'
@@ -28,9 +28,7 @@ export async function saveRegistryRecord(db: Db, record: RegistryRecord): Promis
 /** Fingerprint of what should be registered, and where; when it changes, the registry must be asked. */
 export function nameOfWanted(settings: RegistrySettings, paths: readonly string[]): string {
   const { url, publisherRef, prefix } = settings
-  return createHash('sha256')
-    .update(JSON.stringify([url, publisherRef, prefix, wantedDatasets(settings, paths)]))
-    .digest('hex')
+  return hash('sha256', JSON.stringify([url, publisherRef, prefix, wantedDatasets(settings, paths)]))
 }
 
 const hourMs = 3_600_000

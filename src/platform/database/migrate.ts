@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../../kernel/errors.js'
@@ -48,8 +48,8 @@ export function listMigrations(): Migration[] {
         throw new Error(`two migrations have the number of ${name}`)
       }
       const sql = readFileSync(new URL(name, directory), 'utf8')
-      const hash = createHash('sha256').update(sql).digest('hex')
-      return { version, name: name.slice(0, -4), sql, hash, breaking: !sql.startsWith(compatibleMark) }
+      const breaking = !sql.startsWith(compatibleMark)
+      return { version, name: name.slice(0, -4), sql, hash: hash('sha256', sql), breaking }
     })
 }
 

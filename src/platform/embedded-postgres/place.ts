@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { chmod, lstat, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errnoOf, incompatible, unavailable } from './failures.js'
@@ -65,7 +65,7 @@ export async function findPlace(folder: LauncherFolder): Promise<Place> {
  * directory of the same path, which was removed or moved away: it stays untouched.
  */
 async function chooseSystemCluster(dataDir: string): Promise<string> {
-  const first = join(systemDir, createHash('sha256').update(dataDir).digest('hex').slice(0, 16))
+  const first = join(systemDir, hash('sha256', dataDir).slice(0, 16))
   let chosen = first
   for (let number = 2; await isFilled(chosen); number++) chosen = `${first}-${number}`
   return chosen

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
@@ -15,7 +15,7 @@ export type ProcessIdentity = string
 export async function findProcessIdentity(pid: number): Promise<ProcessIdentity | undefined> {
   const started = process.platform === 'linux' ? await startOnLinux(pid) : await startByPs(pid)
   if (started === undefined) return undefined
-  return `${pid}-${createHash('sha256').update(started).digest('hex').slice(0, 12)}`
+  return `${pid}-${hash('sha256', started).slice(0, 12)}`
 }
 
 /** The identity of this process. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { mappingVersion } from '../../iati/mapping/activity.js'
 import { tablesVersion } from '../../iati/tables/tables.js'
 import { isoDateOf } from '../../kernel/dates.js'
@@ -117,7 +117,7 @@ export async function publishRelease(
 function nameOfContent({ mappingConfig, signer }: PublicationDeps, run: Run, release: string): string {
   const versions = [mappingVersion, tablesVersion, indexFormat]
   const parts = [release, isoDateOf(run.startedAt), mappingConfig, signer?.publicKey, versions]
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64')
+  return hash('sha256', JSON.stringify(parts), 'base64')
 }
 
 /**

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -46,10 +46,7 @@ export async function* packFeeds(
       entries.writeUInt32BE(feed.text.length, at + 16)
       entries.writeUInt32BE(feed.entries, at + 20)
       entries.writeBigUInt64BE(BigInt(feed.changedAt), at + 24)
-      createHash('sha256')
-        .update(feed.text)
-        .digest()
-        .copy(entries, at + 32)
+      hash('sha256', feed.text, 'buffer').copy(entries, at + 32)
       offset += feed.text.length
     })
     yield [batch.map(({ text }) => text), [entries]]

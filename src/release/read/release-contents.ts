@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { ServiceError } from '../../kernel/errors.js'
 import type { CarriedIdentifier } from '../sql/published-identifiers.js'
 import type { ReadableRelease } from './release-reader.js'
@@ -60,8 +60,8 @@ function toActivity(bytes: Buffer, offset: number, file: string): PublishedActiv
   const [, projectId] = /(\d+)$/.exec(identifier ?? '') ?? []
   if (identifier === undefined || projectId === undefined) throw corrupt(file, 'an activity has no identifier')
   const undated = text.replace(/ last-updated-datetime="[^"]*"/, '')
-  const hash = createHash('sha256').update(undated).digest('base64url')
-  return { identifier, projectId: Number(projectId), hash, offset, length: bytes.length, text }
+  const sha256 = hash('sha256', undated, 'base64url')
+  return { identifier, projectId: Number(projectId), hash: sha256, offset, length: bytes.length, text }
 }
 
 function corrupt(file: string, reason: string): ServiceError {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath, releaseChainPath } from '../../iati/addresses.js'
@@ -100,7 +100,7 @@ async function openRelease(directory: string, id: string): Promise<ReadableRelea
   const files = new Map(manifest.files.map((file) => [file.path, file]))
   const manifestFile: ServedFile = {
     mediaType: jsonMediaType,
-    sha256: createHash('sha256').update(text).digest('hex'),
+    sha256: hash('sha256', text),
     lastModified: new Date(manifest.generated),
     identity: new Body([{ path: file, offset: 0, length: text.length }]),
   }
@@ -135,7 +135,7 @@ async function jsonFile(file: string, lastModified?: Date): Promise<ServedFile |
     const text = await readFile(file)
     return {
       mediaType: jsonMediaType,
-      sha256: createHash('sha256').update(text).digest('hex'),
+      sha256: hash('sha256', text),
       lastModified: lastModified ?? (await stat(file)).mtime,
       identity: new Body([{ path: file, offset: 0, length: text.length }]),
     }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { StoredTexts } from '../../catalogue/sql/ready-texts/ready-texts.js'
 import { projectTexts } from '../../catalogue/wire/write/project.js'
 import { projectReportFeed, toFeedConfig } from '../../iati/atom/report-feed.js'
@@ -187,7 +187,7 @@ function feedOf(deps: RenderDeps, graph: ProjectGraph, stale: StaleProject): Ren
 }
 
 function sha256(text: Buffer): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }
 
 const severityOrder = { error: 0, warning: 1, info: 2 } as const

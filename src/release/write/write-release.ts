@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { manifestPath, projectFeedIndexPath, releaseChainPath } from '../../iati/addresses.js'
 import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
 import { isoInstantOf } from '../../kernel/dates.js'
@@ -109,7 +109,7 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
   const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
   await draft.write('/manifest.json', inOneBatch(text), signal, { twin: false })
   const facts = {
-    ...{ release: draft.id, run: run.id, generated, manifestSha256: createHash('sha256').update(text).digest('hex') },
+    ...{ release: draft.id, run: run.id, generated, manifestSha256: hash('sha256', text) },
     ...{ activities: plan.totals.activities, files: files.length },
   }
   const chain = [...build.chain, nextRecord(facts, build.chain.at(-1), build.signer)]

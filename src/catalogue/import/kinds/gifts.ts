@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { monthStart } from '../../../kernel/dates.js'
 import type { FieldProblem } from '../../../kernel/errors.js'
 import { signOf } from '../../../kernel/money.js'
@@ -131,5 +131,5 @@ function toGift(row: GiftRow): ImportedGift {
 }
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }

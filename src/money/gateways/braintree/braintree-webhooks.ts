@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { ServiceError } from '../../../kernel/errors.js'
 import type { WebhookEvent, Webhooks } from '../gateway.js'
 
@@ -33,10 +33,7 @@ export function braintreeWebhooks(notifications: Notifications, test: boolean): 
       if (now.getTime() - at.getTime() > longestAgeMs) throw refused('it is more than two days old')
       if (at.getTime() - now.getTime() > clocksDifferMs) throw refused('its time is in the future')
       const subject = dispute?.id ?? transaction?.id ?? ''
-      const id = createHash('sha256')
-        .update(JSON.stringify([kind, at, subject]))
-        .digest('hex')
-        .slice(0, 40)
+      const id = hash('sha256', JSON.stringify([kind, at, subject])).slice(0, 40)
       return { id, kind, at, test, ...chargeOf(kind, transaction, dispute) }
     },
   }
