@@ -6,14 +6,18 @@ import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { columnsOf, createToColumns, jsonList, selectFields } from './field-columns.js'
 import { saveCountries, saveThemes, themeColumns } from './reference-lists.js'
 
+/** SQL: projects of organisation `o` that are active, as its source states; none where the store has no active one. */
+const activeProjects = `case when exists (select from project p where p.organisation_id = o.id and p.active)
+  then coalesce(o.stated_active_projects, (select count(*) from project p where p.organisation_id = o.id and p.active))
+  else 0 end`
+
 /** SQL: the organisation whose id is `id` (SQL too) as JSON of an `Organisation`; null when there is none. */
 export const organisationJson = (id: string): string => `(
   select row_to_json(t) from (
     select ${selectFields(organisationFields, 'o')},
         coalesce(o.stated_total_projects, (select count(*) from project p where p.organisation_id = o.id))
           as "totalProjects",
-        coalesce(o.stated_active_projects, (select count(*) from project p where p.organisation_id = o.id and p.active))
-          as "activeProjects",
+        ${activeProjects} as "activeProjects",
         ${jsonList(`select ${themeColumns} from organisation_theme join theme on id = theme_id
           where organisation_id = o.id order by position`)} as themes,
         ${jsonList(`select code, name from organisation_country join country on code = country_code

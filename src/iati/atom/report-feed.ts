@@ -1,7 +1,9 @@
 import type { ProgressReport, ProjectGraph } from '../../kernel/project.js'
 import { safeHtmlOf } from '../../kernel/report-html.js'
+import { safeAddress } from '../../kernel/safe-address.js'
 import { type Element, element, textElement } from '../../kernel/xml/element.js'
 import { writeElement } from '../../kernel/xml/writer.js'
+import { absoluteUrl } from '../absolute-url.js'
 import { projectFeedPath, reportsArchivePath, reportsFeedPath } from '../addresses.js'
 import type { MappingConfig } from '../mapping/mapping-config.js'
 import { plainText } from '../plain-text.js'
@@ -33,12 +35,13 @@ export type ReportFeed = {
 export function projectReportFeed(graph: ProjectGraph, config: FeedConfig): ReportFeed | undefined {
   const { project, organisation } = graph
   const address = `${config.baseUrl}${projectFeedPath(project.id)}`
+  const page = webAddress(project.progressReportLink)
   return feed(graph.reports, config, {
     address,
-    id: project.progressReportLink ?? address,
+    id: page ?? address,
     title: `Project reports: ${plainText(project.title)}`,
     author: organisation?.name ?? config.publisherName,
-    alternate: project.progressReportLink ?? project.projectLink,
+    alternate: page ?? webAddress(project.projectLink),
   })
 }
 
@@ -107,7 +110,24 @@ type FeedHead = {
   readonly links?: readonly Element[]
 }
 
-function feed(reports: readonly ProgressReport[], config: FeedConfig, head: FeedHead): ReportFeed | undefined {
+/** The reports that an entry can be made of: their page has an address and their instants are on the calendar. */
+export function writableReports(reports: readonly ProgressReport[]): ProgressReport[] {
+  const isOnCalendar = (instant: Date) => instant >= firstInstant && instant <= lastInstant
+  return reports.filter(
+    ({ url, publishedAt, updatedAt }) => webAddress(url) && isOnCalendar(publishedAt) && isOnCalendar(updatedAt),
+  )
+}
+
+const firstInstant = new Date('1000-01-01T00:00:00Z')
+const lastInstant = new Date('9999-12-31T23:59:59Z')
+
+/** The text as it is, where it is an http or https address. */
+function webAddress(text: string | undefined): string | undefined {
+  return text !== undefined && absoluteUrl(text) !== undefined ? text : undefined
+}
+
+function feed(found: readonly ProgressReport[], config: FeedConfig, head: FeedHead): ReportFeed | undefined {
+  const reports = writableReports(found)
   const [first, ...rest] = reports
   if (!first) return undefined
   let { updatedAt } = first
@@ -141,10 +161,15 @@ function entry(report: ProgressReport): Element {
     textElement('published', timestamp(report.publishedAt)),
     textElement('updated', timestamp(report.updatedAt)),
     textElement('content', safeHtmlOf(report), { type: 'html' }),
-    ...report.images.map(({ url, mediaType }) =>
+    ...writableImages(report).map(({ url, mediaType }) =>
       element('link', { rel: 'enclosure', ...(mediaType && { type: mediaType }), href: url }),
     ),
   ])
+}
+
+/** The pictures whose address is one of the web. */
+export function writableImages({ images }: ProgressReport): ProgressReport['images'] {
+  return images.filter(({ url }) => safeAddress(url) !== '')
 }
 
 function person(role: 'author', name: string): Element {

@@ -210,7 +210,9 @@ async function summarize(
 
 async function* recipientBudgets(client: Connection, config: MappingConfig, day: IsoDate): AsyncGenerator<string> {
   for await (const row of plannedByPartner(client, scopeOf(config, day))) {
-    const budget = recipientOrgBudget(toPartner(row), { year: row.year, planned: row.amount }, config)
+    const budget = unlessUnusable(() =>
+      recipientOrgBudget(toPartner(row), { year: row.year, planned: row.amount }, config),
+    )
     if (budget) yield writeElement(budget)
   }
 }
@@ -222,11 +224,20 @@ async function* partners(
 ): AsyncGenerator<{ readonly record: Element; readonly identifier: string }> {
   let last: string | undefined
   for await (const row of publishedPartners(client)) {
-    const record = toPartnerOrganisation(toPartner(row), config)
+    const record = unlessUnusable(() => toPartnerOrganisation(toPartner(row), config))
     const identifier = record?.children[0]?.text
     if (!record || identifier === undefined || identifier === last) continue
     last = identifier
     yield { record, identifier }
+  }
+}
+
+/** What is made of one row; undefined where that cannot be done, so that the row keeps no other back (iati.md 13.3). */
+function unlessUnusable(make: () => Element | undefined): Element | undefined {
+  try {
+    return make()
+  } catch {
+    return undefined
   }
 }
 

@@ -21,11 +21,10 @@ export type OrganisationPageRows = {
 
 type Wanted = { readonly format: WireFormat; readonly recordVersion: number }
 
-/** SQL condition on organisation `o`; numbers of projects that its source states win over stored projects. */
+/** SQL condition on organisation `o`. */
 export const organisationKinds = {
   all: 'true',
-  active: `coalesce(o.stated_active_projects > 0,
-    exists (select from project p where p.organisation_id = o.id and p.active))`,
+  active: 'exists (select from project p where p.organisation_id = o.id and p.active)',
   vetted: 'o.vetted',
 } as const
 

@@ -2,6 +2,7 @@ import type { AnyFieldTable } from '../../../kernel/field-table.js'
 import { enclose } from '../../../kernel/xml/writer.js'
 import { wireNameOf } from '../names.js'
 import {
+  address,
   boolean,
   byName,
   dateTime,
@@ -28,6 +29,10 @@ const kinds: Readonly<Record<string, (value: never) => WireValue>> = {
   instant: dateTime,
 }
 
+const addresses: ReadonlySet<string> = new Set([
+  ...['contactUrl', 'projectLink', 'progressReportLink', 'additionalDocumentation', 'url', 'logoUrl'],
+])
+
 /**
  * The fields of a record in the order of `names` (see `projectNames`). A value comes from `derived`, or from the noun's field
  * of that name in the table.
@@ -44,7 +49,7 @@ export function wireFields<Noun>(
     const ownValue = derived[name]
     if (ownValue) return { name, valueIn: ownValue }
     const [field, kind] = rows.get(name) ?? ['', '']
-    const write = kinds[kind.replace('?', '')]
+    const write = addresses.has(field) ? address : kinds[kind.replace('?', '')]
     if (!write) throw new TypeError(`no field is written as ${name}`)
     const absent = entry === name ? string('') : undefined
     const valueIn = (noun: Noun) => {

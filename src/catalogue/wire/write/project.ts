@@ -7,6 +7,7 @@ import { mainImage } from './image.js'
 import { organisationRecord } from './organisation.js'
 import { themeRecord } from './theme.js'
 import {
+  address,
   dateTime,
   decimal,
   type Format,
@@ -24,7 +25,7 @@ import {
  * Version of the project record. Raise it with every change of what `projectTexts` writes: stored records of another
  * version are rendered again.
  */
-export const projectRecordVersion = 2
+export const projectRecordVersion = 3
 
 /** Fields whose value is not the project's own field of that name. */
 const derived: Readonly<Record<string, WireField<ProjectGraph>['valueIn']>> = {
@@ -34,8 +35,8 @@ const derived: Readonly<Record<string, WireField<ProjectGraph>['valueIn']>> = {
   country: ({ project, countries }) => string(project.countryName ?? countries[0]?.name ?? ''),
   iso3166CountryCode: ({ project, countries }) => string(project.countryCode ?? countries[0]?.code ?? ''),
   remaining: remainingOf,
-  imageLink: ({ project, photos }) => string(project.imageLink ?? photos[0]?.renditions.original ?? ''),
-  videos: ({ videos }) => unlessEmpty('video', videos, (url) => object([['url', string(url)]])),
+  imageLink: ({ project, photos }) => address(project.imageLink ?? photos[0]?.renditions.original ?? ''),
+  videos: ({ videos }) => unlessEmpty('video', videos, (url) => object([['url', address(url)]])),
   longitude: ({ project }) => coordinate(project.locationPrecision, project.longitude),
   latitude: ({ project }) => coordinate(project.locationPrecision, project.latitude),
   modifiedDate: ({ project: { modifiedDate, totalsChangedAt } }) => {

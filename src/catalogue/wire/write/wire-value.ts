@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: both formats forbid or escape control characters
 import { type Decimal, fromMinorUnits, toMinorUnits } from '../../../kernel/money.js'
+import { safeAddress } from '../../../kernel/safe-address.js'
 import { enclose, escapeText, legalText } from '../../../kernel/xml/writer.js'
 
 /** The two formats of the API. */
@@ -45,6 +46,11 @@ const special = /[&<>"\\\u0000-\u001F\uD800-\uDFFF\uFFFE\uFFFF]/
 export function string(text: string): WireScalar {
   const plain = !special.test(text)
   return { kind: 'string', text: plain ? text : legalText(text), plain }
+}
+
+/** An address; empty where it is none of the web (wire.md 1.7). */
+export function address(text: string): WireScalar {
+  return string(safeAddress(text))
 }
 
 /** A whole number; as decimal text where a JavaScript number is not exact. */

@@ -1,7 +1,9 @@
 import type { ProjectReports } from '../../../catalogue/sql/progress-reports.js'
 import { dateTime, type Format } from '../../../catalogue/wire/write/wire-value.js'
+import { writableImages, writableReports } from '../../../iati/atom/report-feed.js'
 import type { ProgressReport } from '../../../kernel/project.js'
 import { safeHtmlOf } from '../../../kernel/report-html.js'
+import { safeAddress } from '../../../kernel/safe-address.js'
 import { type Element, element, textElement } from '../../../kernel/xml/element.js'
 import { legalText, writeElement } from '../../../kernel/xml/writer.js'
 
@@ -25,16 +27,16 @@ function toFeed({ project, baseUrl, publisherName }: ReportFeedInput) {
   return {
     base: `${baseUrl}/`,
     self,
-    id: project.progressReportLink ?? self,
+    id: safeAddress(project.progressReportLink ?? '') || self,
     title: `Project reports: ${project.title}`,
-    updated: newest(project),
+    updated: newest(project, writableReports(project.reports)),
     author: project.organisationName ?? publisherName,
-    entries: project.reports,
+    entries: writableReports(project.reports),
   }
 }
 
 // A feed without entries has `updated` too (RFC 4287 section 4.1.1).
-function newest({ reports, changedAt }: ProjectReports): Date {
+function newest({ changedAt }: ProjectReports, reports: readonly ProgressReport[]): Date {
   return reports.length === 0 ? changedAt : new Date(Math.max(...reports.map((report) => report.updatedAt.getTime())))
 }
 
@@ -59,7 +61,7 @@ function atomEntry(report: ProgressReport): Element {
     textElement('published', dateTime(report.publishedAt).text),
     textElement('updated', dateTime(report.updatedAt).text),
     textElement('content', safeHtmlOf(report), { type: 'html' }),
-    ...report.images.map(({ url, mediaType }) =>
+    ...writableImages(report).map(({ url, mediaType }) =>
       element('link', { rel: 'enclosure', ...(mediaType && { type: mediaType }), href: url }),
     ),
   ])
@@ -84,7 +86,7 @@ function jsonFeed(feed: Feed) {
       published: dateTime(report.publishedAt).text,
       updated: dateTime(report.updatedAt).text,
       content: legalText(safeHtmlOf(report)),
-      links: report.images.map(({ url, mediaType }) => ({
+      links: writableImages(report).map(({ url, mediaType }) => ({
         href: url,
         rel: 'enclosure',
         ...(mediaType !== undefined && { type: mediaType }),
