@@ -182,7 +182,7 @@ describe('a platform that writes with plain SQL', () => {
     [
       `insert into progress_report (id, project_id, title, published_at, updated_at, content_html, url)
       values (2, 1, 'x', '2026-06-01', '2026-06-01', '', 'reports/2')`,
-      'report_has_web_address',
+      'progress_report.url: expected an address that begins with http:// or https://, got reports/2',
     ],
     [
       `insert into project (id, active, status, title, source_hash) values (4, true, 'active', 'x', 'y')`,

@@ -90,6 +90,20 @@ projects that it concerns, so the next publication renders those and no others. 
 A project that is published cannot be deleted, since its IATI identifier stays for ever: set \`active\` to false or
 \`status\` to retired. Rows of \`donation_month\` hold sums without any donor; single donations are taken by the API.
 
+What a person would see to be wrong is refused in words, such as \`project.deadline: expected a day from 1900-01-01 to
+9999-12-31, got infinity\`:
+
+| What | Bounds |
+|---|---|
+| numbers | not \`NaN\`, not infinite |
+| days of what is planned (\`approved_date\`, \`planned_on\`) | from 1900-01-01 to 60 years ahead; \`deadline\` until 9999-12-31, where a day more than 60 years after the start counts as none |
+| days of what has happened (money, reports, changes, pictures) | from 1900-01-01, not in the future |
+| addresses | \`http://\` or \`https://\` |
+| \`currency\` | a code of ISO 4217, the one that the store's money has |
+| texts | 100,000 characters; those of a report 4,000,000 |
+| \`source\` | \`local\`; rows of another source cannot be changed or deleted |
+| months with donations that were made here | cannot be deleted, moved or made smaller than these donations |
+
 This page is generated from the database's catalogs by \`npm run schema:dump\`; a test compares both.
 
 `

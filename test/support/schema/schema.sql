@@ -1019,17 +1019,24 @@ alter table wire_record add constraint wire_record_project_id_fkey
 -- Constraints that rows from before may break
 
 alter table country add constraint country_has_name CHECK (name <> ''::text) NOT VALID;
+alter table disbursement add constraint disbursement_amount_is_a_number CHECK (amount <> 'NaN'::numeric) NOT VALID;
+alter table donation_month add constraint donation_month_amount_is_a_number CHECK (amount <> 'NaN'::numeric) NOT VALID;
 alter table donation_month add constraint month_amount_has_sign_of_its_kind CHECK (
 CASE kind
     WHEN 'refund'::text THEN amount <= 0::numeric
     WHEN 'fee'::text THEN true
     ELSE amount >= 0::numeric
 END) NOT VALID;
+alter table donation_option add constraint donation_option_amount_is_a_number CHECK (amount <> 'NaN'::numeric) NOT VALID;
 alter table donation_option add constraint option_amount_is_whole CHECK (amount = trunc(amount)) NOT VALID;
 alter table organisation add constraint organisation_has_name CHECK (name <> ''::text) NOT VALID;
+alter table payout_plan add constraint payout_plan_amount_is_a_number CHECK (amount <> 'NaN'::numeric) NOT VALID;
 alter table progress_report add constraint report_has_title CHECK (title <> ''::text) NOT VALID;
 alter table progress_report add constraint report_has_web_address CHECK (url ~ '^https?://'::text) NOT VALID;
 alter table progress_report add constraint report_not_updated_before_published CHECK (updated_at >= published_at) NOT VALID;
+alter table project add constraint project_funding_is_a_number CHECK (funding <> 'NaN'::numeric) NOT VALID;
+alter table project add constraint project_goal_is_a_number CHECK (goal <> 'NaN'::numeric) NOT VALID;
+alter table project add constraint project_remaining_is_a_number CHECK (remaining <> 'NaN'::numeric) NOT VALID;
 alter table theme add constraint theme_has_name CHECK (name <> ''::text) NOT VALID;
 
 -- Indexes
@@ -1127,6 +1134,23 @@ begin
   new.original_goal := new.goal;
   return new;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.known_currencies()
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO '$user', 'public'
+AS $function$
+  select string_to_array(translate('
+    AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYR BYN
+    BZD CAD CDF CHF CLF CLP CNY COP COU CRC CUC CUP CVE CZK DJF DKK DOP DZD EEK EGP ERN ETB EUR FJD FKP GBP
+    GEL GHS GIP GMD GNF GTQ GYD HKD HNL HRK HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW
+    KRW KWD KYD KZT LAK LBP LKR LRD LSL LTL LVL LYD MAD MDL MGA MKD MMK MNT MOP MRO MRU MUR MVR MWK MXN MXV
+    MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK
+    SGD SHP SLE SLL SOS SSP SRD STD STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD USN USS
+    UYI UYU UZS VED VEF VES VND VUV WST XAF XBT XCD XDR XOF XPF YER ZAR ZMK ZMW ZWL
+  ', E'\n', ' '), ' ')
+$function$;
 
 CREATE OR REPLACE FUNCTION public.mark()
  RETURNS trigger
@@ -1286,21 +1310,22 @@ CREATE OR REPLACE FUNCTION public.move_versions_of_siblings(organisations bigint
  RETURNS void
  LANGUAGE sql
 AS $function$
-  update project_version v set version = nextval('project_version_seq'), changed_at = clock_timestamp()
-  from (
+  with counted as (
+    select o.id from organisation o
+    where o.id = any (organisations)
+      and (o.stated_total_projects is null or o.stated_active_projects is null
+        or (select count(*) from (select from project a where a.organisation_id = o.id and a.active limit 2) active) < 2)
+  ), sibling as (
     select s.project_id
-    from project_version s
-      join project p on p.id = s.project_id
-      join organisation o on o.id = p.organisation_id
-    where p.organisation_id = any (organisations)
-      and (o.stated_total_projects is null or o.stated_active_projects is null)
+    from project_version s join project p on p.id = s.project_id
+    where p.organisation_id in (select id from counted)
     order by s.project_id
     for update of s
-  ) sibling
-  where v.project_id = sibling.project_id;
-  select move_organisations(array(
-    select id from organisation
-    where id = any (organisations) and (stated_total_projects is null or stated_active_projects is null)))
+  ), moved as (
+    update project_version v set version = nextval('project_version_seq'), changed_at = clock_timestamp()
+    from sibling where v.project_id = sibling.project_id
+  )
+  select move_organisations(array(select id from counted))
 $function$;
 
 CREATE OR REPLACE FUNCTION public.refresh_search(ids bigint[])
@@ -1352,6 +1377,83 @@ begin
   return old;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.refuse_nonsense()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO '$user', 'public'
+AS $function$
+declare
+  -- Columns by what they hold: days of what has happened, days of what is planned, addresses.
+  facts text[] := string_to_array(tg_argv[0], ' ');
+  plans text[] := string_to_array(tg_argv[1], ' ');
+  addresses text[] := string_to_array(tg_argv[2], ' ');
+  today date := (now() at time zone 'UTC')::date;
+  -- A later deadline counts as none.
+  last_plan date := case when tg_table_name = 'project' then '9999-12-31'::date else today + interval '60 years' end;
+  longest integer := case when tg_table_name = 'progress_report' then 4000000 else 100000 end;
+  expected text;
+  common text;
+  field record;
+begin
+  if (select relowner from pg_class where oid = tg_relid) = (select oid from pg_roles where rolname = current_user) then
+    return case when tg_op = 'DELETE' then old else new end;
+  end if;
+  if tg_op <> 'INSERT' and to_jsonb(old) ->> 'source' <> 'local' then
+    raise exception '%: expected a row of source local, got one of source %, which this role cannot change', tg_table_name,
+      to_jsonb(old) ->> 'source' using errcode = 'check_violation';
+  end if;
+  if tg_op <> 'INSERT' and (to_jsonb(old) ->> 'itemised')::numeric <> 0
+    and (tg_op = 'DELETE' or to_jsonb(new) - 'amount' - 'count' - 'last_on' <> to_jsonb(old) - 'amount' - 'count' - 'last_on'
+      or abs((to_jsonb(new) ->> 'amount')::numeric) < abs((to_jsonb(old) ->> 'itemised')::numeric))
+  then
+    raise exception '%: expected a row without donations that were made here, got one with % booked', tg_table_name,
+      to_jsonb(old) ->> 'itemised' using errcode = 'check_violation';
+  end if;
+  if tg_op = 'DELETE' then
+    return old;
+  end if;
+  for field in
+    select e.key as name, e.value #>> '{}' as value, t.typname as type
+    from jsonb_each(to_jsonb(new)) e
+      join pg_attribute a on a.attrelid = tg_relid and a.attname = e.key
+      join pg_type t on t.oid = a.atttypid
+    where e.value <> 'null' order by a.attnum
+  loop
+    expected := case
+      when field.type in ('numeric', 'float8') and field.value in ('NaN', 'Infinity', '-Infinity') then 'a number'
+      when field.name = 'latitude' and abs(field.value::numeric) > 90 then 'a number from -90 to 90'
+      when field.name = 'longitude' and abs(field.value::numeric) > 180 then 'a number from -180 to 180'
+      when field.type in ('date', 'timestamptz') and (field.value !~ '^[0-9]{4}-' or field.value ~ 'BC$')
+        then 'a day from 1900-01-01 to 9999-12-31'
+      when field.type in ('date', 'timestamptz') and left(field.value, 10) < '1900-01-01' then 'a day from 1900-01-01'
+      when field.name = any (facts) and left(field.value, 10)::date > today + 1 then 'a day that is not in the future'
+      when field.name = 'approved_date' and left(field.value, 10)::date > today + interval '60 years'
+        then format('a day until %s', (today + interval '60 years')::date)
+      when field.name = any (plans) and left(field.value, 10)::date > last_plan then format('a day until %s', last_plan)
+      when field.name = any (addresses) and field.value <> '' and field.value !~* '^https?://[^[:space:]/?#]+[^[:space:]]*$'
+        then 'an address that begins with http:// or https://'
+      when field.type = 'text' and length(field.value) > longest then format('at most %s characters', longest)
+      when field.name = 'source' and field.value <> 'local' then 'local, the source of what this role writes'
+      when field.name = 'currency' and not field.value = any (known_currencies()) then 'a currency code of ISO 4217'
+    end;
+    if expected is not null then
+      raise exception '%.%: expected %, got %', tg_table_name, field.name, expected,
+        case when length(field.value) > 60 then left(field.value, 60) || '... (' || length(field.value) || ' characters)'
+          else field.value end
+        using errcode = 'check_violation', table = tg_table_name, column = field.name;
+    end if;
+  end loop;
+  if to_jsonb(new) ? 'currency' then
+    common := coalesce((select m.currency from donation_month m limit 1), (select d.currency from disbursement d limit 1),
+      (select p.currency from payout_plan p limit 1));
+    if common <> to_jsonb(new) ->> 'currency' then
+      raise exception '%.currency: expected %, the currency of this store, got %', tg_table_name, common,
+        to_jsonb(new) ->> 'currency' using errcode = 'check_violation', table = tg_table_name, column = 'currency';
+    end if;
+  end if;
+  return new;
+end $function$;
+
 -- Triggers
 
 CREATE TRIGGER mark_delete AFTER DELETE ON activity_rows REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1364,6 +1466,8 @@ CREATE TRIGGER mark_update AFTER UPDATE ON activity_rows REFERENCING NEW TABLE A
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_update AFTER UPDATE ON country REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON country FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('', '', '');
 CREATE TRIGGER mark_delete AFTER DELETE ON disbursement REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON disbursement REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
@@ -1372,6 +1476,8 @@ CREATE TRIGGER mark_organisations AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE O
   EXECUTE FUNCTION mark_content('organisations');
 CREATE TRIGGER mark_update AFTER UPDATE ON disbursement REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON disbursement FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('disbursed_on', '', '');
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON donation_event FOR EACH ROW
   EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER mark_delete AFTER DELETE ON donation_month REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1382,24 +1488,32 @@ CREATE TRIGGER mark_organisations AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE O
   EXECUTE FUNCTION mark_content('organisations');
 CREATE TRIGGER mark_update AFTER UPDATE ON donation_month REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON donation_month FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('month last_on', '', '');
 CREATE TRIGGER mark_delete AFTER DELETE ON donation_option REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON donation_option REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_update AFTER UPDATE ON donation_option REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON donation_option FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('', '', '');
 CREATE TRIGGER mark_insert AFTER INSERT ON organisation REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_organisations AFTER UPDATE ON organisation FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.ein IS DISTINCT FROM new.ein OR old.org_ref IS DISTINCT FROM new.org_ref OR old.url IS DISTINCT FROM new.url)
   EXECUTE FUNCTION mark_content('organisations');
 CREATE TRIGGER mark_update AFTER UPDATE ON organisation REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON organisation FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('', '', 'url logo_url');
 CREATE TRIGGER mark_delete AFTER DELETE ON organisation_country REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON organisation_country REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_update AFTER UPDATE ON organisation_country REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON organisation_country FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('', '', '');
 CREATE TRIGGER mark_records AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON organisation_record FOR EACH STATEMENT
   EXECUTE FUNCTION mark_content('records');
 CREATE TRIGGER mark_delete AFTER DELETE ON organisation_theme REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1408,6 +1522,8 @@ CREATE TRIGGER mark_insert AFTER INSERT ON organisation_theme REFERENCING NEW TA
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_update AFTER UPDATE ON organisation_theme REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON organisation_theme FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('', '', '');
 CREATE TRIGGER mark_delete AFTER DELETE ON payout_plan REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON payout_plan REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
@@ -1416,18 +1532,24 @@ CREATE TRIGGER mark_organisations AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE O
   EXECUTE FUNCTION mark_content('organisations');
 CREATE TRIGGER mark_update AFTER UPDATE ON payout_plan REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON payout_plan FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('', 'planned_on', '');
 CREATE TRIGGER mark_delete AFTER DELETE ON photo REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON photo REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_update AFTER UPDATE ON photo REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON photo FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('taken_on', '', 'small_url thumbnail_url medium_url large_url extra_large_url original_url');
 CREATE TRIGGER mark_delete AFTER DELETE ON progress_report REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON progress_report REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_update AFTER UPDATE ON progress_report REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON progress_report FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('published_at updated_at', '', 'url');
 CREATE TRIGGER keep_original_goal BEFORE INSERT OR UPDATE ON project FOR EACH ROW WHEN (new.original_goal IS NULL AND new.goal IS NOT NULL)
   EXECUTE FUNCTION keep_original_goal();
 CREATE TRIGGER mark_delete AFTER DELETE ON project REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1440,6 +1562,8 @@ CREATE TRIGGER mark_update AFTER UPDATE ON project REFERENCING OLD TABLE AS old_
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_deleting_published BEFORE DELETE ON project FOR EACH ROW WHEN (old.source::text <> 'demo'::text)
   EXECUTE FUNCTION refuse_deleting_published();
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON project FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('date_of_most_recent_report modified_date', 'approved_date deadline', 'additional_documentation contact_url project_link progress_report_link image_link');
 CREATE TRIGGER mark_delete AFTER DELETE ON project_country REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON project_country REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
@@ -1448,12 +1572,16 @@ CREATE TRIGGER mark_truncate AFTER TRUNCATE ON project_country FOR EACH STATEMEN
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_update AFTER UPDATE ON project_country REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON project_country FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('', '', '');
 CREATE TRIGGER mark_delete AFTER DELETE ON project_sdg REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON project_sdg REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_update AFTER UPDATE ON project_sdg REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON project_sdg FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('', '', '');
 CREATE TRIGGER mark_delete AFTER DELETE ON project_search REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON project_search REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
@@ -1470,6 +1598,10 @@ CREATE TRIGGER mark_truncate AFTER TRUNCATE ON project_theme FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_update AFTER UPDATE ON project_theme REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON project_theme FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('', '', '');
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON region FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('', '', '');
 CREATE TRIGGER mark_activities AFTER INSERT OR DELETE OR UPDATE OF text, verdict OR TRUNCATE ON rendering FOR EACH STATEMENT
   EXECUTE FUNCTION mark_content('activities');
 CREATE TRIGGER mark_delete AFTER DELETE ON rendering REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1488,13 +1620,21 @@ CREATE TRIGGER mark_delete AFTER DELETE ON report_image REFERENCING OLD TABLE AS
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON report_image REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON report_image FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('', '', 'url');
 CREATE TRIGGER mark_update AFTER UPDATE ON theme REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON theme FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('', '', '');
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON theme_alias FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('', '', '');
 CREATE TRIGGER mark_delete AFTER DELETE ON video REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON video REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_update AFTER UPDATE ON video REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON video FOR EACH ROW
+  EXECUTE FUNCTION refuse_nonsense('', '', 'url');
 CREATE TRIGGER mark_records AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON wire_record FOR EACH STATEMENT
   EXECUTE FUNCTION mark_content('records');

@@ -2,7 +2,6 @@ import type { AnyFieldTable } from '../../../kernel/field-table.js'
 import { enclose } from '../../../kernel/xml/writer.js'
 import { wireNameOf } from '../names.js'
 import {
-  address,
   boolean,
   byName,
   dateTime,
@@ -13,6 +12,7 @@ import {
   toXml,
   type WireText,
   type WireValue,
+  webAddress,
 } from './wire-value.js'
 
 /** A field of a record: its name, and its value for a noun; undefined where that is absent. */
@@ -49,7 +49,7 @@ export function wireFields<Noun>(
     const ownValue = derived[name]
     if (ownValue) return { name, valueIn: ownValue }
     const [field, kind] = rows.get(name) ?? ['', '']
-    const write = addresses.has(field) ? address : kinds[kind.replace('?', '')]
+    const write = addresses.has(field) ? webAddress : kinds[kind.replace('?', '')]
     if (!write) throw new TypeError(`no field is written as ${name}`)
     const absent = entry === name ? string('') : undefined
     const valueIn = (noun: Noun) => {

@@ -1,5 +1,5 @@
 import { type PhotoRenditions, type ProjectGraph, renditions } from '../../../kernel/project.js'
-import { address, integer, list, object, string, type WireObject } from './wire-value.js'
+import { integer, list, object, string, type WireObject, webAddress } from './wire-value.js'
 
 /** The project's main image: id 0, always six links. */
 export function mainImage(graph: ProjectGraph): WireObject {
@@ -30,7 +30,7 @@ export function imageRecord(
 export function imageLinks(urls: PhotoRenditions, fallback: string): WireObject[] {
   return renditions.map((size, index) =>
     object([
-      ['url', address(nearestUrl(urls, index) ?? fallback)],
+      ['url', webAddress(nearestUrl(urls, index) ?? fallback)],
       ['@size', string(size)],
     ]),
   )

@@ -7,7 +7,6 @@ import { mainImage } from './image.js'
 import { organisationRecord } from './organisation.js'
 import { themeRecord } from './theme.js'
 import {
-  address,
   dateTime,
   decimal,
   type Format,
@@ -18,6 +17,7 @@ import {
   toJson,
   toXml,
   type WireObject,
+  webAddress,
   wrapper,
 } from './wire-value.js'
 
@@ -35,8 +35,8 @@ const derived: Readonly<Record<string, WireField<ProjectGraph>['valueIn']>> = {
   country: ({ project, countries }) => string(project.countryName ?? countries[0]?.name ?? ''),
   iso3166CountryCode: ({ project, countries }) => string(project.countryCode ?? countries[0]?.code ?? ''),
   remaining: remainingOf,
-  imageLink: ({ project, photos }) => address(project.imageLink ?? photos[0]?.renditions.original ?? ''),
-  videos: ({ videos }) => unlessEmpty('video', videos, (url) => object([['url', address(url)]])),
+  imageLink: ({ project, photos }) => webAddress(project.imageLink ?? photos[0]?.renditions.original ?? ''),
+  videos: ({ videos }) => unlessEmpty('video', videos, (url) => object([['url', webAddress(url)]])),
   longitude: ({ project }) => coordinate(project.locationPrecision, project.longitude),
   latitude: ({ project }) => coordinate(project.locationPrecision, project.latitude),
   modifiedDate: ({ project: { modifiedDate, totalsChangedAt } }) => {

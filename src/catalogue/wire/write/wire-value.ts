@@ -48,8 +48,8 @@ export function string(text: string): WireScalar {
   return { kind: 'string', text: plain ? text : legalText(text), plain }
 }
 
-/** An address; empty where it is none of the web (wire.md 1.7). */
-export function address(text: string): WireScalar {
+/** An address; empty where it is none of the web (wire.md 1.10). */
+export function webAddress(text: string): WireScalar {
   return string(safeAddress(text))
 }
 

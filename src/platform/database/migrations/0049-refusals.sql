@@ -137,3 +137,24 @@ alter table payout_plan add constraint payout_plan_amount_is_a_number check (amo
 alter table project add constraint project_goal_is_a_number check (goal <> 'NaN') not valid;
 alter table project add constraint project_funding_is_a_number check (funding <> 'NaN') not valid;
 alter table project add constraint project_remaining_is_a_number check (remaining <> 'NaN') not valid;
+
+-- An organisation has no active projects where the store has none, whatever its source states: the record of a sibling
+-- changes with the first and the last active one.
+create or replace function move_versions_of_siblings(organisations bigint[]) returns void language sql as $$
+  with counted as (
+    select o.id from organisation o
+    where o.id = any (organisations)
+      and (o.stated_total_projects is null or o.stated_active_projects is null
+        or (select count(*) from (select from project a where a.organisation_id = o.id and a.active limit 2) active) < 2)
+  ), sibling as (
+    select s.project_id
+    from project_version s join project p on p.id = s.project_id
+    where p.organisation_id in (select id from counted)
+    order by s.project_id
+    for update of s
+  ), moved as (
+    update project_version v set version = nextval('project_version_seq'), changed_at = clock_timestamp()
+    from sibling where v.project_id = sibling.project_id
+  )
+  select move_organisations(array(select id from counted))
+$$;

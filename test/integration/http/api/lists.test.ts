@@ -336,6 +336,28 @@ describe('reads', async () => {
     })
   })
 
+  describe('organisations with active projects', () => {
+    it('are those that have one here, whatever number their source states', async () => {
+      const { store } = await testDatabase()
+      const fresh = await testApi(store)
+      const read = async (path: string) =>
+        (await fresh.app.inject({ url: `${organizations}/${path}.json?api_key=${fresh.apiKey}` })).json()
+      const active = async () =>
+        ((await read('all/organizations/active')).organizations.organization ?? []).map(({ id }: { id: number }) => id)
+      const stated = async () => (await read('organization/77')).organization.activeProjects
+      await insertOrganisation(store.db, 77)
+      await store.db.query(
+        'update organisation set stated_total_projects = 5, stated_active_projects = 3 where id = 77',
+      )
+      await insertProjects(store.db, [{ id: 1, organisationId: 77 }])
+      expect([await active(), await stated()]).toEqual([[77], 3])
+      await store.db.query(`update project set active = false, status = 'funded' where id = 1`)
+      expect([await active(), await stated()]).toEqual([[], 0])
+      await store.db.query(`update project set active = true, status = 'active' where id = 1`)
+      expect([await active(), await stated()]).toEqual([[77], 3])
+    })
+  })
+
   describe('featured projects', () => {
     const featured = async (path = '') => ids(await list(`${projects}/featured/projects${path}`))
 

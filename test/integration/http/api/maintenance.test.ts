@@ -88,7 +88,9 @@ describe('maintenance', async () => {
     const { app, log } = await testApi(store, { store: brokenStore })
     await app.ready()
     await broken.drop()
-    await vi.waitFor(() => expect(JSON.stringify(log)).toContain('cannot read the maintenance state'), { timeout: 10_000 })
+    await vi.waitFor(() => expect(JSON.stringify(log)).toContain('cannot read the maintenance state'), {
+      timeout: 10_000,
+    })
     const answer = await app.inject(`${list}.json`)
     expect(answer.body).toContain('closed for maintenance')
     await app.close()
