@@ -73,7 +73,7 @@ export async function recordAudit(db: Db, event: AuditEvent): Promise<void> {
 
 /** The newest events since an instant, oldest first. */
 export async function listAudit(db: Db, { since, limit }: { since: Date; limit: number }): Promise<AuditEvent[]> {
-  const { rows } = await db.query<AuditEvent & { subject: string | null }>(
+  const { rows } = await db.query<Omit<AuditEvent, 'subject'> & { subject: string | null }>(
     `select at, action, refused, actor, origin, subject, details from (
         select * from audit_event where at >= $1 order by id desc limit $2) newest
       order by id`,

@@ -9,7 +9,7 @@ import { recordFact } from '../../platform/database/facts.js'
 import type { Store } from '../../platform/database/store.js'
 import { isWritten, namesFor, type ResourceName, resourceNames, sqlOf } from '../sql/export/resources.js'
 import { clearReferenceLists, continueNumbers, findContents, readStoreFacts } from '../sql/export/snapshot.js'
-import type { ResourceSql } from '../sql/export/table-resource.js'
+import { insertRecords, type ResourceSql } from '../sql/export/table-resource.js'
 import { type DataPackage, descriptorName, type PackageResource } from './data-package.js'
 
 export type ImportExportOptions = {
@@ -134,7 +134,7 @@ async function writeRecords(
     if (batch.length === 0) return
     try {
       const records = `[${batch.join(',')}]`
-      for (const statement of sql.write) await db.query(statement, [records])
+      await insertRecords(db, sql, records)
     } catch (error) {
       if (!isDataError(error)) throw error
       const message = error instanceof Error ? error.message : String(error)

@@ -5,8 +5,8 @@ import type { CurrencyCode } from '../../kernel/money.js'
 import type { RecordSource } from '../../kernel/record.js'
 import { createYielder } from '../../kernel/yielder.js'
 import { refuseOtherCurrency } from '../../money/sql/stated-totals.js'
-import { type Db, isDataError } from '../../platform/database/connection.js'
-import type { Store } from '../../platform/database/store.js'
+import { isDataError } from '../../platform/database/connection.js'
+import type { Store, Transact } from '../../platform/database/store.js'
 import { type ImportSummary, ImportTally } from './import-summary.js'
 import type { ImportSaving, RecordOutcome } from './kind.js'
 import { BatchLimit } from './record-batches.js'
@@ -38,9 +38,6 @@ export type ImportOptions = {
   readonly signal?: AbortSignal
 }
 
-/** Runs work in a transaction of its own. */
-type Transact = <T>(work: (db: Db) => Promise<T>) => Promise<T>
-
 type BatchEntry = { readonly file: string; readonly line: number; readonly record: ReadRecord }
 
 /**
@@ -63,26 +60,7 @@ export async function importFiles(
   }
   await refuseOtherCurrency(store.db, source, currency)
   if (!dryRun) return await importAll((work) => store.transaction(work), files, saving, options)
-  return await store.connection(async (db) => {
-    await db.query('begin')
-    try {
-      return await importAll((work) => inSavepoint(db, work), files, saving, options)
-    } finally {
-      await db.query('rollback')
-    }
-  })
-}
-
-async function inSavepoint<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
-  await db.query('savepoint batch')
-  try {
-    const result = await work(db)
-    await db.query('release batch')
-    return result
-  } catch (error) {
-    await db.query('rollback to batch')
-    throw error
-  }
+  return await store.rehearsal((transact) => importAll(transact, files, saving, options))
 }
 
 async function importAll(

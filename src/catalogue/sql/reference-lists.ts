@@ -151,10 +151,12 @@ export async function saveCountries(db: Db, countries: readonly PlacedCountry[])
   )
 }
 
+type CountryCount = { readonly code: string; readonly name: string; readonly projects: number }
+
 export type RegionCounts = {
   readonly name: string
   /** Countries that have projects, by name; a project of several countries counts in each. */
-  readonly countries: readonly { readonly code: string; readonly name: string; readonly projects: number }[]
+  readonly countries: readonly CountryCount[]
 }
 
 /** Projects by region and country; of one region (letter case ignored) or, undefined, of all. */
@@ -162,7 +164,7 @@ export async function countProjectsByRegion(
   db: Db,
   { region, activeOnly }: { region?: string | undefined; activeOnly: boolean },
 ): Promise<RegionCounts[]> {
-  const { rows } = await db.query<{ region: string; code: string | null; name: string; projects: number }>(
+  const { rows } = await db.query<{ region: string } & (CountryCount | { [Name in keyof CountryCount]: null })>(
     `select r.name as region, c.code, c.name, c.projects
       from region r left join (
         select c.region_name, c.code, c.name, count(*) as projects
@@ -175,11 +177,11 @@ export async function countProjectsByRegion(
     [region ?? null, activeOnly],
     'project-counts',
   )
-  const regions = new Map<string, { name: string; countries: { code: string; name: string; projects: number }[] }>()
-  for (const { region: name, code, name: country, projects } of rows) {
-    const counts = regions.get(name) ?? { name, countries: [] }
-    regions.set(name, counts)
-    if (code !== null) counts.countries.push({ code, name: country, projects })
+  const regions = new Map<string, { name: string; countries: CountryCount[] }>()
+  for (const { region, ...country } of rows) {
+    const counts = regions.get(region) ?? { name: region, countries: [] }
+    regions.set(region, counts)
+    if (country.code !== null) counts.countries.push(country)
   }
   return [...regions.values()]
 }

@@ -97,7 +97,7 @@ export type SyncProblem = FieldProblem & { readonly subject: string }
 
 /** What a sync refused, in order, at most `limit`. */
 export async function listSyncProblems(db: Db, runId: number, limit: number): Promise<SyncProblem[]> {
-  const { rows } = await db.query<SyncProblem>(
+  const { rows } = await db.query<Omit<SyncProblem, 'missing'>>(
     'select subject, field, expected, got from sync_notice where run_id = $1 order by id limit $2',
     [runId, limit],
   )

@@ -3,7 +3,7 @@ import { checkedPath, manifestPath, projectFeedIndexPath, releaseChainPath, stat
 import { isoInstantOf } from '../../kernel/dates.js'
 import { toServiceError } from '../../kernel/errors.js'
 import { refuseAborted } from '../../kernel/refuse-aborted.js'
-import { tryAdvisoryLock } from '../../platform/database/locks.js'
+import { confirmLocks, tryAdvisoryLock } from '../../platform/database/locks.js'
 import { type BucketState, findBucketState, recordBucketState } from '../../release/bucket-state.js'
 import { isReleaseId, listReleaseIds, releaseFolder } from '../../release/folder/release-folder.js'
 import type { FileLifetime, ServedFile } from '../../release/folder/served-file.js'
@@ -49,7 +49,7 @@ export async function deliverRelease(deps: DeliveryDeps, signal: AbortSignal): P
         isIndexTrue: state.begun === undefined || state.begun === state.release,
         confirm: async () => {
           refuseAborted(signal, 'sending to the bucket')
-          await lock.query('select 1')
+          await confirmLocks(lock)
         },
       }
       await deliver(delivery)

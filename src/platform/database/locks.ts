@@ -6,14 +6,19 @@ export async function tryAdvisoryLock(db: Db, key: number): Promise<boolean> {
   return rows[0]?.taken ?? false
 }
 
+/** Throws when the connection is lost, and with it the locks that its session held. */
+export async function confirmLocks(db: Db): Promise<void> {
+  await db.query('select 1')
+}
+
 /** Ends the other sessions of this database that hold the advisory lock; returns how many there were. */
 export async function endSessionsHolding(db: Db, key: number): Promise<number> {
-  const { rows } = await db.query<{ pid: number }>(
-    `select pid, pg_terminate_backend(pid) from pg_locks
+  const { rowCount } = await db.query(
+    `select pg_terminate_backend(pid) from pg_locks
       where locktype = 'advisory' and granted and objsubid = 1 and pid <> pg_backend_pid()
         and database = (select oid from pg_database where datname = current_database())
         and classid = ($1::bigint >> 32)::oid and objid = ($1::bigint & 4294967295)::oid`,
     [key],
   )
-  return rows.length
+  return rowCount
 }

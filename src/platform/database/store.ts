@@ -11,6 +11,9 @@ import {
   toStoreError,
 } from './connection.js'
 
+/** Runs `work` as a whole: when it throws, nothing of it stays. */
+export type Transact = <T>(work: (db: Db) => Promise<T>) => Promise<T>
+
 /**
  * Owns the connections to the database. Each room has its SQL in its folder `sql/`, in functions that take a `Db` of this
  * class.
@@ -52,6 +55,18 @@ export class Store implements AsyncDisposable {
         await sleep(10 * attempt)
       }
     }
+  }
+
+  /** Runs `work` in a transaction that is rolled back at the end; within it, `transact` runs what else were a transaction. */
+  async rehearsal<T>(work: (transact: Transact) => Promise<T>): Promise<T> {
+    return await this.connection(async (db) => {
+      await db.query('begin')
+      try {
+        return await work((part) => inSavepoint(db, part))
+      } finally {
+        await db.query('rollback')
+      }
+    })
   }
 
   /** Runs `work` against one unchanging view of the database (repeatable read, read only). */
@@ -158,6 +173,18 @@ export class Store implements AsyncDisposable {
     } finally {
       this.#release(client, failure !== undefined && !(await isRolledBack(db, failure)))
     }
+  }
+}
+
+async function inSavepoint<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
+  await db.query('savepoint part')
+  try {
+    const result = await work(db)
+    await db.query('release part')
+    return result
+  } catch (error) {
+    await db.query('rollback to part')
+    throw error
   }
 }
 

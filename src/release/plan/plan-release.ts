@@ -2,14 +2,13 @@ import { activitiesPath, projectFeedIndexPath } from '../../iati/addresses.js'
 import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
 import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
 import type { Connection } from '../../platform/database/connection.js'
-import { copyRows } from '../../platform/database/copy-rows.js'
 import { findFact } from '../../platform/database/facts.js'
 import type { Run } from '../../work/run.js'
 import type { Texts } from '../bytes/texts.js'
 import type { Manifest, Sample } from '../read/manifest.js'
 import type { ReadableRelease } from '../read/release-reader.js'
 import { vanishedIdentifiers } from '../sql/published-identifiers.js'
-import { copySegmentSql, heldRenderings, reportFeedsFingerprint, unbalancedRenderings } from '../sql/renderings.js'
+import { copySegment, heldRenderings, reportFeedsFingerprint, unbalancedRenderings } from '../sql/renderings.js'
 import { incomingMoney, listSegments } from '../sql/segments.js'
 import { rowsFormat } from '../tables/table-pieces.js'
 import { activityIndex } from './activity-index.js'
@@ -152,7 +151,7 @@ const lineBreak = Buffer.from('\n')
 
 /** The texts of a segment, each on a line of its own. */
 async function* textsOfSegment(client: Connection, segment: number): Texts {
-  for await (const rows of copyRows(client, copySegmentSql(segment))) {
+  for await (const rows of copySegment(client, segment)) {
     yield rows.flatMap(([text]) => (text ? [text, lineBreak] : []))
   }
 }

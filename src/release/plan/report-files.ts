@@ -13,10 +13,9 @@ import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
 import { noNotices } from '../../kernel/notice.js'
 import { sanitizeReports } from '../../kernel/report-html.js'
 import type { Connection, Db } from '../../platform/database/connection.js'
-import { copyRows } from '../../platform/database/copy-rows.js'
 import type { Texts } from '../bytes/texts.js'
 import { inOneBatch } from '../bytes/texts.js'
-import { copyFeedHeadsSql } from '../sql/renderings.js'
+import { copyFeedHeads } from '../sql/renderings.js'
 import { archivedReports, currentReports, listReportArchives } from '../sql/report-archives.js'
 import type { PlannedFile } from './planned-file.js'
 
@@ -79,7 +78,7 @@ export function feedList(
 
 async function* feedListTexts(connection: Connection, config: FeedConfig, head: string): Texts {
   yield [Buffer.from(head)]
-  for await (const rows of copyRows(connection, copyFeedHeadsSql)) {
+  for await (const rows of copyFeedHeads(connection)) {
     yield rows.map(([id, text]) =>
       Buffer.from(feedListLine(Number(id?.readBigInt64BE(0)), titleOfFeed(String(text)), config)),
     )

@@ -1,4 +1,5 @@
-import type { Db } from '../../platform/database/connection.js'
+import type { Connection, Db } from '../../platform/database/connection.js'
+import { copyRows } from '../../platform/database/copy-rows.js'
 import { byteaArray } from '../../platform/database/text-array.js'
 
 /** What the tables say of one activity; see the table `activity_rows`. */
@@ -36,9 +37,15 @@ export async function saveActivityRows(db: Db, records: readonly ActivityRowsRec
 }
 
 /** COPY of the bytes of the activities in segments `first` to `last`, one row for each. */
-export function copyActivityRowsSql(first: number, last: number, format: 'csv' | 'parquet'): string {
+export function copyActivityRows(
+  client: Connection,
+  { first, last, format }: { readonly first: number; readonly last: number; readonly format: 'csv' | 'parquet' },
+): AsyncGenerator<Buffer[][]> {
   if (![first, last].every(Number.isSafeInteger)) throw new TypeError(`not segments: ${first} to ${last}`)
-  return `copy (select t.${format} from rendering r join activity_rows t using (project_id)
+  return copyRows(
+    client,
+    `copy (select t.${format} from rendering r join activity_rows t using (project_id)
       where r.segment between ${first} and ${last} and r.text is not null
-      order by project_id) to stdout (format binary)`
+      order by project_id) to stdout (format binary)`,
+  )
 }

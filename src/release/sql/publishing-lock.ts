@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../../kernel/errors.js'
 import { refuseAborted } from '../../kernel/refuse-aborted.js'
 import type { Db } from '../../platform/database/connection.js'
-import { endSessionsHolding, tryAdvisoryLock } from '../../platform/database/locks.js'
+import { confirmLocks, endSessionsHolding, tryAdvisoryLock } from '../../platform/database/locks.js'
 import type { Store } from '../../platform/database/store.js'
 
 // The key of an advisory lock, any constant: only its holder writes drafts, switches the live release or removes releases.
@@ -31,7 +31,7 @@ export async function underPublishingLock<T>(
 ): Promise<T> {
   return await store.connection(async (db) => {
     await acquire(db, options)
-    return await work(async () => void (await db.query('select 1')))
+    return await work(async () => await confirmLocks(db))
   }, 'discard')
 }
 

@@ -1,7 +1,8 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import { unusualMinorUnits } from '../../kernel/money.js'
 import type { Notice } from '../../kernel/notice.js'
-import type { Db } from '../../platform/database/connection.js'
+import type { Connection, Db } from '../../platform/database/connection.js'
+import { copyRows } from '../../platform/database/copy-rows.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
 
 // A segment stops taking new projects at this size (iati.md 15.1).
@@ -31,21 +32,32 @@ export async function assignSegments(db: Db): Promise<void> {
   )
 }
 
-/** COPY statements for the assembly; binary, because the text format escapes backslashes and line breaks. */
-export function copySegmentSql(segment: number): string {
+/** The texts of a segment's activities, for the assembly. */
+export function copySegment(client: Connection, segment: number): AsyncGenerator<Buffer[][]> {
   if (!Number.isSafeInteger(segment)) throw new TypeError(`not a segment: ${segment}`)
-  return `copy (select text from rendering where segment = ${segment} and text is not null order by project_id)
-    to stdout (format binary)`
+  return copyRows(
+    client,
+    `copy (select text from rendering where segment = ${segment} and text is not null order by project_id)
+      to stdout (format binary)`,
+  )
 }
 
-/** Columns: project id, text, entries, updated (epoch seconds), changed (epoch seconds). */
-export const copyReportFeedsSql = `copy (
-  select project_id, text, entries, extract(epoch from date_trunc('second', changed_at))::bigint
-    from report_feed order by project_id) to stdout (format binary)`
+/** Columns: project id, text, entries, changed (epoch seconds). */
+export function copyReportFeeds(client: Connection): AsyncGenerator<Buffer[][]> {
+  return copyRows(
+    client,
+    `copy (select project_id, text, entries, extract(epoch from date_trunc('second', changed_at))::bigint
+      from report_feed order by project_id) to stdout (format binary)`,
+  )
+}
 
 /** The project and the beginning of each feed, with its title. */
-export const copyFeedHeadsSql = `copy (
-  select project_id, left(text, 8000) from report_feed order by project_id) to stdout (format binary)`
+export function copyFeedHeads(client: Connection): AsyncGenerator<Buffer[][]> {
+  return copyRows(
+    client,
+    `copy (select project_id, left(text, 8000) from report_feed order by project_id) to stdout (format binary)`,
+  )
+}
 
 /** Number of project feeds and a fingerprint of them all. */
 export async function reportFeedsFingerprint(db: Db): Promise<{ count: number; entries: number; fingerprint: string }> {

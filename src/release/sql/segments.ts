@@ -47,7 +47,7 @@ export async function summarizeSegments(db: Db, format: RowsFormat): Promise<voi
 
 /** All segments that hold a publishable activity, by number; what changed after `summarizeSegments` is included. */
 export async function listSegments(db: Db, format: RowsFormat): Promise<Segment[]> {
-  const { rows } = await db.query<{ summary: Segment }>(
+  const { rows } = await db.query<{ segment: number; summary: Segment }>(
     `with changed as (
         select distinct segment from segment_change
       ), computed as (${summaries(format, 'array(select segment from changed)')})

@@ -1,8 +1,7 @@
 import type { TableFormat } from '../../iati/addresses.js'
 import { type Table, tables } from '../../iati/tables/tables.js'
 import type { Connection } from '../../platform/database/connection.js'
-import { copyRows } from '../../platform/database/copy-rows.js'
-import { copyActivityRowsSql } from '../sql/activity-rows.js'
+import { copyActivityRows } from '../sql/activity-rows.js'
 import { ParquetTable } from './parquet-table.js'
 
 /** Texts of several files written together: each batch has those of each file. */
@@ -18,9 +17,8 @@ export type WantedRows = {
 
 /** The sections of the wanted tables, in one pass over the activities: lines of CSV, or a Parquet file each. */
 export function tableTexts(client: Connection, wanted: WantedRows): TextsOfFiles {
-  const { first, last, format } = wanted
-  const rows = copyRows(client, copyActivityRowsSql(first, last, format))
-  return format === 'csv' ? csvTexts(rows, wanted.tables) : parquetTexts(rows, wanted.tables)
+  const rows = copyActivityRows(client, wanted)
+  return wanted.format === 'csv' ? csvTexts(rows, wanted.tables) : parquetTexts(rows, wanted.tables)
 }
 
 type Pieces = AsyncIterable<Buffer[][]>

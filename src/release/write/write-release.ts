@@ -5,7 +5,6 @@ import { isoInstantOf } from '../../kernel/dates.js'
 import { noNotices } from '../../kernel/notice.js'
 import { nextRecord, type ReleaseRecord, type SigningKey } from '../../kernel/release-chain.js'
 import type { Connection } from '../../platform/database/connection.js'
-import { copyRows } from '../../platform/database/copy-rows.js'
 import type { Store } from '../../platform/database/store.js'
 import type { Run } from '../../work/run.js'
 import { inOneBatch } from '../bytes/texts.js'
@@ -17,7 +16,7 @@ import { listPackedFeeds, packFeeds, packIndexPath, packPath } from '../read/fee
 import type { Manifest, ManifestFile } from '../read/manifest.js'
 import { releaseChainText } from '../read/release-chain-file.js'
 import type { ReadableRelease } from '../read/release-reader.js'
-import { copyReportFeedsSql } from '../sql/renderings.js'
+import { copyReportFeeds } from '../sql/renderings.js'
 import { writeIndex } from './write-index.js'
 import { writeTables } from './write-tables.js'
 
@@ -197,7 +196,7 @@ async function writeProjectFeeds(
 }
 
 async function* packedFeeds(client: Connection) {
-  for await (const rows of copyRows(client, copyReportFeedsSql)) yield rows.map(toPackedFeed)
+  for await (const rows of copyReportFeeds(client)) yield rows.map(toPackedFeed)
 }
 
 function toPackedFeed([id, text, entries, changedAt]: readonly Buffer[]) {

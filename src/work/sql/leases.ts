@@ -68,7 +68,7 @@ export async function claimRun<Kind extends RunKind>(
   const table = runTables[lease.kind]
   const { startTime, claiming, claimed } = differences[lease.kind]
   try {
-    const { rows } = await db.query<{ readonly attempt: number } & Run & SyncRun>(
+    const { rows } = await db.query<{ readonly attempt: number } & (Run | SyncRun)>(
       `update ${table} set state = 'running', attempt = attempt + 1, lease_owner = $2,
          lease_until = clock_timestamp() + make_interval(secs => $3),
          started_at = coalesce(started_at, ${startTime})${claiming}

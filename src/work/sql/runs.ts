@@ -75,7 +75,7 @@ export async function listTimedRuns(
   db: Db,
   { since, before, limit }: { readonly since: Date; readonly before?: number; readonly limit: number },
 ): Promise<TimedRun[]> {
-  const { rows } = await db.query<RunRow>(
+  const { rows } = await db.query<RunRow & Pick<TimedRun, 'timings'>>(
     `select one.*, run.timings from (${selectRun} where r.queued_at >= $1 and ($2::bigint is null or r.id < $2)
         order by r.id desc limit $3) one join run using (id) order by id desc`,
     [since, before ?? null, limit],

@@ -88,3 +88,21 @@ describe('the table of rooms in docs/explanation/architecture.md', () => {
 it('every dependency rule says what to do when it fails', () => {
   expect(rules.filter(({ comment }) => comment.length < 20).map(({ name }) => name)).toEqual([])
 })
+
+describe('SQL', () => {
+  // The embedded server is set up by statements of its administrator, about no table of ours.
+  const ownSql = /^src\/(?:[\w-]+\/(?:[\w-]+\/)*sql\/|platform\/(?:database|embedded-postgres)\/)/
+  const statement =
+    /\.query[<(]|\bcopyRows\(|[`'"]\s*(?:select|insert into|delete from|update \w+ (?:\w )?set|with \w+ as|copy) /
+  const sources = ['src', 'jobs'].flatMap((folder) =>
+    readdirSync(new URL(`../../../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => `${folder}/${name.replaceAll('\\', '/')}`),
+  )
+
+  it('is in the sql folders of rooms and in platform/database only', () => {
+    const found = sources.filter((path) => statement.test(readProjectFile(path)))
+    expect(found.filter((path) => !ownSql.test(path))).toEqual([])
+    expect(found.length).toBeGreaterThan(80)
+  })
+})

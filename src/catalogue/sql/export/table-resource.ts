@@ -48,6 +48,11 @@ export type ResourceSql = {
   readonly stored: Readonly<Record<string, string>>
 }
 
+/** Writes records, given as a JSON array. */
+export async function insertRecords(db: Db, { write }: ResourceSql, records: string): Promise<void> {
+  for (const statement of write) await db.query(statement, [records])
+}
+
 /** The statements of a resource for the columns that its tables have now. */
 export async function resourceSql(db: Db, resource: TableResource): Promise<ResourceSql> {
   const { table, order, members, lists = {}, left = {}, values = {}, extras = {}, where = 'true' } = resource

@@ -47,7 +47,7 @@ const draws = {
 
 async function read(db: Db, hour: Date, limit: number, text: WantedText, from: keyof typeof draws) {
   // The left join gives `drawn` also where no project is left: one row without an id.
-  const { rows } = await db.query<Partial<TextRow> & { readonly drawn: number }>(
+  const { rows } = await db.query<Partial<Omit<TextRow, 'version'>> & { readonly drawn: number }>(
     `select cardinality(f.project_ids) as drawn, p.id, ${currentProjectText(text, '$2')} as text
       from (${draws[from]}) f
         left join lateral (

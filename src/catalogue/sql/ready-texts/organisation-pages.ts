@@ -55,7 +55,9 @@ export async function selectOrganisationPage(
   const limit = Math.trunc(page.limit)
   const usual = limit === usualLimit && values.length === 2
   // The left join gives `modifiedUntil` also for an empty page: one row without an id.
-  const { rows } = await db.query<Partial<TextRow> & { readonly modifiedUntil?: Date; readonly themeKnown: boolean }>(
+  const { rows } = await db.query<
+    Partial<Omit<TextRow, 'version'>> & { readonly modifiedUntil?: Date; readonly themeKnown: boolean }
+  >(
     `select c."modifiedUntil", c."themeKnown", o.id,
         case when o.position <= ${limit} then ${currentOrganisationText(page.format, '$2')} end as text
       from (select ${page.modifiedSince ? changesKnownUntil : 'null::timestamptz'} as "modifiedUntil",
@@ -81,7 +83,7 @@ export async function findOrganisationRow(
 ): Promise<TextRow | undefined> {
   const [name, condition, value] =
     'id' in by ? ['organisation', 'o.id = $1', by.id] : ['organisation-bridge', 'o.bridge_id = $1', by.bridgeId]
-  const { rows } = await db.query<TextRow>(
+  const { rows } = await db.query<Omit<TextRow, 'version'>>(
     `select o.id, ${currentOrganisationText(format, '$2')} as text from organisation o where ${condition}
       order by o.id limit 1`,
     [value, recordVersion],
