@@ -11,7 +11,7 @@ import type { WorkTable, WorkTableDeps } from './work.js'
 const lateEveryMs = 10_000
 
 /** When the watchdog looks, and how long the queue has to start a due run before it is taken for lost. */
-export type WatchdogSettings = { readonly pattern: string; readonly graceSeconds: number }
+type WatchdogSettings = { readonly pattern: string; readonly graceSeconds: number }
 
 export type Rounds = {
   readonly rows: WorkTable

@@ -10,7 +10,7 @@ import { createRun } from '../../src/work/sql/runs.js'
 import { mappingConfig } from './settings.js'
 
 /** Milliseconds by stage. */
-export type Stages = Partial<Record<RenderStage, number>>
+type Stages = Partial<Record<RenderStage, number>>
 
 export type Rendered = { readonly seconds: number; readonly rendered: number; readonly stages: Stages }
 

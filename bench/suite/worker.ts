@@ -20,12 +20,12 @@ export type WorkerOptions = {
 }
 
 /** One run: everything stale is rendered, then published if asked for. */
-export type RunOrder = { readonly at: string; readonly force?: boolean; readonly publish?: boolean }
+type RunOrder = { readonly at: string; readonly force?: boolean; readonly publish?: boolean }
 
 /** One shard of a run that several processes share. */
-export type ShardOrder = { readonly run: Run; readonly shard: IdRange }
+type ShardOrder = { readonly run: Run; readonly shard: IdRange }
 
-export type RenderedShard = { readonly rendered: number; readonly cpuSeconds: number }
+type RenderedShard = { readonly rendered: number; readonly cpuSeconds: number }
 
 export type WorkerRun = {
   readonly render: Rendered

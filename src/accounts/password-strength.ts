@@ -1,7 +1,7 @@
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core'
 
 /** Characters that a new password must have at least. */
-export const minimumPasswordLength = 12
+const minimumPasswordLength = 12
 
 // The time to estimate grows fast with length and substitutions; this many characters take a few ms, and a hard beginning
 // does not become easy to guess by what follows.

@@ -6,7 +6,7 @@ import { ServiceError } from '../kernel/errors.js'
 export type PasswordCost = { readonly memoryCost: number; readonly timeCost: number; readonly parallelism: number }
 
 /** 19 MiB, two passes: about 12 ms of one core. */
-export const defaultPasswordCost: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+const defaultPasswordCost: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /** Hashes and checks passwords, a few at a time. */
 export type PasswordHashing = {

@@ -1785,7 +1785,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
-export interface operations {
+interface operations {
     readonly getOpenApi: {
         readonly parameters: {
             readonly query?: never;

@@ -1,5 +1,5 @@
 /** What a failed job should do: try again with back-off, or stop and wait for a person. */
-export type Remedy = 'retry' | 'stop'
+type Remedy = 'retry' | 'stop'
 
 type ErrorEntry = {
   /** One sentence for `docs/reference/errors.md`: when this happens. */

@@ -118,7 +118,7 @@ export type FunderOrganisation = {
   readonly orgType?: string | undefined
 }
 
-export type Disbursement = {
+type Disbursement = {
   readonly reference: string
   readonly disbursedOn: IsoDate
   readonly amount: Decimal
@@ -135,7 +135,7 @@ export type PlannedPayout = {
   readonly currency: CurrencyCode
 }
 
-export type ReportImage = { readonly url: string; readonly mediaType?: string | undefined }
+type ReportImage = { readonly url: string; readonly mediaType?: string | undefined }
 
 /** One progress report; `url` is the address of its page and its permanent Atom id. */
 export type ProgressReport = {

@@ -13,7 +13,7 @@ export type ImageRecord = {
 }
 
 /** Fields that are unknown or could not be read, as they came; stored, never published. */
-export type UnknownFields = Readonly<Record<string, unknown>>
+type UnknownFields = Readonly<Record<string, unknown>>
 
 /** What publishing needs of a project beyond the wire format; what is absent stays as it is in the store. */
 export type ProjectPublication = Partial<ProjectFields<'iati'>> & {

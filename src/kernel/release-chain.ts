@@ -23,7 +23,7 @@ export type ReleaseRecord = {
 }
 
 /** A public key (PEM), and the signature by which the key that it replaces vouches for it. */
-export type NewKey = { readonly publicKey: string; readonly replaces?: string; readonly signature?: string }
+type NewKey = { readonly publicKey: string; readonly replaces?: string; readonly signature?: string }
 
 /** The publisher's word that a release was up to date at a time. */
 export type CheckedRelease = {

@@ -4,7 +4,7 @@ import type { BookedCharge } from './sql/charge-states.js'
 import type { RefundKind } from './sql/refunds.js'
 
 /** Money that went back at the processor and is not in the books, divided between donation and tip. */
-export type MissingRefund = {
+type MissingRefund = {
   readonly reference: string
   readonly kind: RefundKind
   readonly amount: Decimal

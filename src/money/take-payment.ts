@@ -50,7 +50,7 @@ export async function takePayment(payments: Payments, id: number, charge: Charge
  * Enters an outcome in the books. A donation that another process has closed keeps its state: an outcome that it recorded is
  * returned, and a charge for a donation that had failed is refunded.
  */
-export async function recordOutcome(
+async function recordOutcome(
   payments: Payments,
   { id, reference }: { readonly id: number; readonly reference: string },
   outcome: ChargeOutcome,

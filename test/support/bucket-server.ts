@@ -11,7 +11,7 @@ import type { BucketSettings } from '../../src/outbound/bucket/bucket.js'
 import type { Manifest } from '../../src/release/read/manifest.js'
 
 /** A request to the bucket, as `PUT iati/activities.xml`; a copy inside the bucket is a `COPY`. */
-export type BucketRequest = { readonly method: string; readonly key: string }
+type BucketRequest = { readonly method: string; readonly key: string }
 
 export type BucketServer = AsyncDisposable & {
   readonly settings: BucketSettings

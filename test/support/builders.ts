@@ -47,7 +47,7 @@ export function anOrganisation(changes: Partial<Organisation> = {}): Organisatio
   }
 }
 
-export function aProject(changes: Partial<Project> = {}): Project {
+function aProject(changes: Partial<Project> = {}): Project {
   return {
     id: 2045,
     active: true,

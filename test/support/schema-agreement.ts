@@ -17,7 +17,7 @@ const context = { today: '2030-01-01' as IsoDate }
 const schemaCodes = new Set(Object.keys(structureNotices).filter((code) => !code.startsWith('code-')))
 
 /** What our structure checks say of a record; code lists and rules aside. */
-export function ourVerdict(kind: RecordKind, record: Element): string[] {
+function ourVerdict(kind: RecordKind, record: Element): string[] {
   const notices = (kind === 'activity' ? validateActivity : validateOrganisation)(record, context)
   return notices.filter(({ code }) => schemaCodes.has(code)).map(({ path, detail }) => `${path}: ${detail}`)
 }

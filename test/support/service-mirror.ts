@@ -72,8 +72,7 @@ function withoutIdentity<T extends { orgRef?: unknown; orgType?: unknown }>({ or
 }
 
 /** The activity's elements as text, what no record carries made equal. */
-export const elementsOf = (graph: ProjectGraph) =>
-  activityOf(wireGraph(graph)).children.map((child) => writeElement(child))
+const elementsOf = (graph: ProjectGraph) => activityOf(wireGraph(graph)).children.map((child) => writeElement(child))
 
 /** An instance of this service with invented projects as the upstream, and an empty mirror of it. */
 export type ServiceMirror = {

@@ -18,7 +18,7 @@ const schema = (root: string, record: string, identifier: string) => `<?xml vers
 `
 
 /** The files of a mirror by path: schemas of our own, and the code lists as built in. */
-export function standardFiles(): Map<string, string> {
+function standardFiles(): Map<string, string> {
   const files = new Map([
     ['/schemas/iati-activities-schema.xsd', schema('iati-activities', 'iati-activity', 'iati-identifier')],
     [

@@ -10,7 +10,7 @@ import type { SyncKind } from '../../src/work/run.js'
 import { apiKey } from './upstream-server.js'
 
 /** How tests speak to their upstream: as fast as it answers, with short waits. */
-export function clientOptions(url: string, changes: Partial<ClientOptions> = {}): ClientOptions {
+function clientOptions(url: string, changes: Partial<ClientOptions> = {}): ClientOptions {
   return {
     url,
     apiKey,

@@ -19,7 +19,7 @@ export const rowPaths = {
   reports: '/iati-activities/iati-activity/result/indicator/period/actual/document-link',
 } as const
 
-export type TableName = keyof typeof rowPaths
+type TableName = keyof typeof rowPaths
 
 /** Numbers of a table that have a sum, and by what: column and XPath from the row's element of each. */
 const sums: Partial<Record<TableName, readonly (readonly [column: string, path: string])[]>> = {

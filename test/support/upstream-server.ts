@@ -116,12 +116,7 @@ function page(state: UpstreamState, url: URL): object {
 }
 
 /** Writes a document as the service's XML or JSON. */
-export function send(
-  response: ServerResponse,
-  status: number,
-  format: 'json' | 'xml',
-  document: object,
-): ServerResponse {
+function send(response: ServerResponse, status: number, format: 'json' | 'xml', document: object): ServerResponse {
   response.writeHead(status, { 'content-type': `application/${format}` })
   return response.end(format === 'json' ? JSON.stringify(document) : toXml(document))
 }

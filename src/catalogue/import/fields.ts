@@ -7,7 +7,7 @@ import type { FieldType } from './field-types.js'
 /**
  * A field of a kind, declared once: readers, templates, JSON Schemas and docs/reference/import.md follow from it.
  */
-export type Field = {
+type Field = {
   readonly type: FieldType
   readonly required?: boolean
   /** A record that leaves the field out keeps the stored value; other fields become empty. */

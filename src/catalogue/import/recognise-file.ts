@@ -45,7 +45,7 @@ export function recogniseFile(file: string, head: Buffer, asked: string | undefi
 }
 
 /** Enough of a file to recognise it: its first line, or this much. */
-export const headBytes = 65_536
+const headBytes = 65_536
 
 /** Whether this is enough of a file to recognise it. */
 export function isHeadComplete(head: Buffer): boolean {

@@ -7,7 +7,7 @@ export const projectStates = ['active', 'inactive', 'retired'] as const
 export type ProjectState = (typeof projectStates)[number]
 
 /** SQL: the state of the row `alias` of the table project. */
-export const projectState = (alias: string): string =>
+const projectState = (alias: string): string =>
   `case when ${alias}.status = 'retired' then 'retired' when ${alias}.active then 'active' else 'inactive' end`
 
 /**

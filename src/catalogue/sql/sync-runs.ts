@@ -5,7 +5,7 @@ import type { Lease, RunFailure, RunTrigger, SyncKind } from '../../work/run.js'
 import { ending, ownedByLease } from '../../work/sql/leases.js'
 import { type EnteredRun, enterRun, type NewRun, runFailure } from '../../work/sql/ledger.js'
 
-export type SyncState = 'queued' | 'running' | 'done' | 'held' | 'failed' | 'skipped'
+type SyncState = 'queued' | 'running' | 'done' | 'held' | 'failed' | 'skipped'
 
 const countColumns = [
   'requests',

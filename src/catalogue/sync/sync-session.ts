@@ -31,7 +31,7 @@ export type SyncProgress = {
   readonly found?: number
 }
 
-export type SyncPhase = 'plan' | 'reference' | 'bulk' | 'projects' | 'vanished' | 'organisations' | 'details'
+type SyncPhase = 'plan' | 'reference' | 'bulk' | 'projects' | 'vanished' | 'organisations' | 'details'
 
 /** Where a run continues; saved in the ledger with every page. */
 export type Checkpoint = {

@@ -25,7 +25,7 @@ import { usingRegistry } from '../wiring/registry.js'
 import { openRuntime } from '../wiring/runtime.js'
 
 /** What an inspection says of one thing. */
-export type Finding = {
+type Finding = {
   /** `fix`: it does not work, or soon will not; `note`: it works, and an operator should know it. */
   readonly state: 'good' | 'note' | 'fix'
   readonly message: string

@@ -6,7 +6,7 @@ import type { ServerDeps } from './deps.js'
 import type { ProxyTrust } from './proxy-trust.js'
 
 /** How long a client may take, in milliseconds. */
-export type TimeLimits = {
+type TimeLimits = {
   /** For all headers of a request, from the first byte of a connection or the end of the answer before. */
   readonly headersMs: number
   /** For the whole request. */
@@ -15,7 +15,7 @@ export type TimeLimits = {
   readonly checkedEveryMs: number
 }
 
-export const timeLimits: TimeLimits = { headersMs: 30_000, requestMs: 30_000, checkedEveryMs: 1_000 }
+const timeLimits: TimeLimits = { headersMs: 30_000, requestMs: 30_000, checkedEveryMs: 1_000 }
 
 // Neither side has sent a byte for so long: the client has gone, or reads no more.
 const silentMs = 120_000

@@ -3,7 +3,7 @@ import { ServiceError } from '../../kernel/errors.js'
 import { isLoopbackHost } from '../../kernel/loopback-host.js'
 
 /** Whether a route takes passwords, tokens, donations or what a payment processor says of them. */
-export function needsHttps(route: string): boolean {
+function needsHttps(route: string): boolean {
   return /^\/api\/(secure|userservice|public\/payments)(\/|$)/.test(route)
 }
 

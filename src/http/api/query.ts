@@ -34,7 +34,7 @@ export function wholeNumberOf(request: FastifyRequest, name: string, absent = 0)
 }
 
 /** Records of a list page without `limit` (wire.md 4.2). */
-export const defaultLimit = 10
+const defaultLimit = 10
 const maximumLimit = 100
 
 /** The number of records that a page may have: `limit`, at most 100. Throws `request-invalid`. */

@@ -20,7 +20,7 @@ export type Group = {
   readonly sums: Map<string, Sums>
 }
 
-export const groupKinds = ['countries', 'sectors', 'themes', 'statuses', 'organisations'] as const
+const groupKinds = ['countries', 'sectors', 'themes', 'statuses', 'organisations'] as const
 export type GroupKind = (typeof groupKinds)[number]
 
 /** What a list of projects is filtered by. */

@@ -115,7 +115,7 @@ export function countryName(view: Pick<View, 'language'>, code: string): string 
 const codeNames = { en: codeName, fr: frenchCodeName } as const satisfies Record<Language, typeof codeName>
 
 /** The name of a code in the reader's language, else in English. */
-export function codeText({ language }: Pick<View, 'language'>, list: string, code: string): string {
+function codeText({ language }: Pick<View, 'language'>, list: string, code: string): string {
   return codeNames[language](list, code) ?? codeName(list, code) ?? code
 }
 

@@ -17,7 +17,7 @@ export function iatiEnvelope(root: 'iati-activities' | 'iati-organisations', gen
 }
 
 /** Splits a document at its marker element and puts the declaration on a line of its own. */
-export function split(document: string): Envelope {
+function split(document: string): Envelope {
   const [head = '', tail = ''] = document.replace('?><', '?>\n<').split(`<${marker}/>`)
   return { head: `${head}\n`, tail: `${tail}\n` }
 }

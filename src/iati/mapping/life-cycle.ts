@@ -5,7 +5,7 @@ import type { MappingContext } from './mapping-context.js'
 import { coded, narrative } from './narrative.js'
 
 /** Codes of ActivityStatus that a project can have here. */
-export type ActivityStatus = '1' | '2' | '3' | '4' | '6'
+type ActivityStatus = '1' | '2' | '3' | '4' | '6'
 
 /** Status and dates that agree with each other (iati.md 4). No record states an actual end, so there is none (4.2). */
 export type LifeCycle = {
@@ -52,7 +52,7 @@ function plannedEndOf({ project }: ProjectGraph, start: IsoDate, context: Mappin
 }
 
 /** ActivityStatus from (paused, active, status). */
-export function activityStatus({ project, months }: ProjectGraph, context: MappingContext): ActivityStatus {
+function activityStatus({ project, months }: ProjectGraph, context: MappingContext): ActivityStatus {
   if (project.paused) return '6'
   switch (project.status) {
     case 'active':

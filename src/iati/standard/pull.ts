@@ -8,7 +8,7 @@ import { codeListNames } from './standard.js'
 import { standardVersion } from './version.js'
 
 /** Where IATI publishes the files of version 2.03. */
-export const publicAddresses = {
+const publicAddresses = {
   schemas: 'https://raw.githubusercontent.com/IATI/IATI-Schemas/version-2.03',
   codeLists: 'https://iatistandard.org/reference_downloads/203/codelists/downloads/clv3/json/en',
 } as const

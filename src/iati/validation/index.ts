@@ -1,8 +1,8 @@
-export { createFileValidator, type FileValidator } from './file-validator.js'
+export { createFileValidator } from './file-validator.js'
 export { validationNotices } from './notice-kinds.js'
 export { type RecordKind, validateActivity, validateOrganisation } from './record.js'
 export { readRegisteredOrganisations } from './registered-organisations.js'
 export { openThreadedXsd } from './threaded-xsd.js'
-export { type FileReport, type ValidateFileOptions, validateFile } from './validate-file.js'
-export type { RecordContext } from './view.js'
+export { type FileReport, validateFile } from './validate-file.js'
+
 export { createXsdValidator, type SchemaCheck, type XsdValidator } from './xsd.js'

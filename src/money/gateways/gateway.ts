@@ -55,7 +55,7 @@ export type Webhooks = {
   read(delivery: WebhookDelivery, now: Date): Promise<WebhookEvent>
 }
 
-export type WebhookDelivery = { readonly body: Buffer; readonly header: (name: string) => string | undefined }
+type WebhookDelivery = { readonly body: Buffer; readonly header: (name: string) => string | undefined }
 
 /** An event of one charge, as a processor reports it; the charge itself is read before anything is done. */
 export type WebhookEvent = {

@@ -32,7 +32,7 @@ export function wantedDatasets(settings: RegistrySettings, paths: readonly strin
 const comparedFields = ['url', 'licence_id', 'visibility'] as const
 
 /** A field of a dataset whose value in the registry is wrong. */
-export type Difference = {
+type Difference = {
   readonly field: (typeof comparedFields)[number]
   readonly registered: string
   readonly wanted: string

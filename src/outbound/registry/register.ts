@@ -52,7 +52,7 @@ async function findPublisher(
 }
 
 /** What was done with a dataset. */
-export type DatasetOutcome = DatasetState & {
+type DatasetOutcome = DatasetState & {
   readonly done: 'created' | 'corrected' | 'deleted' | 'none'
   /** Why it could not be registered. */
   readonly conflict?: string

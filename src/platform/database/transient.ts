@@ -11,7 +11,7 @@ export const readOnlyState = '25006'
  * The one list of database failures that pass by themselves, by SQLSTATE or its first characters: a request is answered
  * with 503 and `Retry-After`, a job tries again. A lost connection is not used again.
  */
-export const transientStates: Readonly<Record<string, Transient>> = {
+const transientStates: Readonly<Record<string, Transient>> = {
   '08': lost('the database cannot be reached'),
   // A new connection may reach the server that has taken over.
   [readOnlyState]: lost('the database is read-only, as during a failover or on a standby'),

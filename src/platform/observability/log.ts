@@ -27,7 +27,7 @@ export function createLog(level: Config['logLevel'], format: Config['logFormat']
 }
 
 /** `12:00:00 warn  the message name=value`: the members of a line of JSON for a person. */
-export function readableLine(json: string): string {
+function readableLine(json: string): string {
   const {
     level,
     time,

@@ -27,7 +27,7 @@ export type SharedNumbers = {
 export type LiveNumbers = { readonly ageSeconds: number; readonly activities: number; readonly held: number }
 
 /** Jobs of each queue by state. */
-export type QueueNumbers = Readonly<Record<string, Readonly<Record<string, number>>>>
+type QueueNumbers = Readonly<Record<string, Readonly<Record<string, number>>>>
 
 /** What one process measured, in a form that can be sent to another one. */
 export type Measured = Awaited<ReturnType<Registry['getMetricsAsJSON']>>

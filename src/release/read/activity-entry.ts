@@ -3,7 +3,7 @@ import { activityChildren, unescapeText } from './activity-text.js'
 import type { PublishedActivity } from './release-contents.js'
 
 /** Sums of one currency: the budget (revised, else original), transactions of type 1, and those of types 3 and 4. */
-export type MoneySums = { readonly budget: Decimal; readonly in: Decimal; readonly out: Decimal }
+type MoneySums = { readonly budget: Decimal; readonly in: Decimal; readonly out: Decimal }
 
 /** What the index says about one activity (iati.md 1.5). */
 export type ActivityEntry = {
@@ -42,7 +42,7 @@ export type ActivityEntry = {
 }
 
 /** What the money of an activity is split by. */
-export type SharedKind = 'countries' | 'sectors' | 'themes'
+type SharedKind = 'countries' | 'sectors' | 'themes'
 
 /** Received and paid out by currency and month. */
 export type Months = Readonly<Record<string, Readonly<Record<string, { readonly in: Decimal; readonly out: Decimal }>>>>

@@ -29,7 +29,7 @@ export type ManifestFile = {
 export type Sample<Item = string> = { readonly count: number; readonly sample: readonly Item[] }
 
 /** An activity whose newest rendering is invalid; its last valid text, if any, is what the file holds. */
-export type HeldActivity = {
+type HeldActivity = {
   readonly identifier: string
   readonly projectId: number
   /** Whether an earlier valid text stays in the feed. */

@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/database/connection.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
 
-export type ReleaseState = 'live' | 'superseded' | 'held'
+type ReleaseState = 'live' | 'superseded' | 'held'
 
 /** A release as the database knows it; the row follows the release's folder. */
 export type ReleaseRow = {

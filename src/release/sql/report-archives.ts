@@ -3,7 +3,7 @@ import type { ProgressReport } from '../../kernel/project.js'
 import type { Db } from '../../platform/database/connection.js'
 
 /** How many reports an archive of the feed of all reports has; the newest reports are in the feed itself. */
-export const archiveSize = 100
+const archiveSize = 100
 
 /**
  * Gives every report without a place its place in the archives, for ever: oldest first, after the last place ever given. So

@@ -5,7 +5,7 @@ import { type AddressAnswer, readAddress } from './read-address.js'
 import { type ChainFinding, type ChainVerdict, verifyChain } from './verify-chain.js'
 
 /** What can be wrong with a published set. */
-export type FindingCode =
+type FindingCode =
   | 'tampered'
   | 'missing'
   | 'mixed'
@@ -15,7 +15,7 @@ export type FindingCode =
   | 'malformed'
   | ChainFinding['code']
 
-export type VerifyFinding = {
+type VerifyFinding = {
   readonly code: FindingCode
   readonly address: string
   readonly expected: string

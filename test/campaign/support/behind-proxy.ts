@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request } from 'undici'
 import { expect, onTestFinished } from 'vitest'
 
-export type Answer = {
+type Answer = {
   readonly statusCode: number
   readonly headers: IncomingHttpHeaders
   readonly bytes: Buffer

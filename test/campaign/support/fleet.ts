@@ -31,7 +31,7 @@ export type FleetProcess = {
 }
 
 /** A process that was started: its being ready, and its having ended, whether it was ready before or not. */
-export type Launched = {
+type Launched = {
   readonly child: ChildProcess
   readonly ready: Promise<FleetProcess>
   readonly ended: Promise<unknown>

@@ -20,7 +20,7 @@ const database = 'giving'
 const password = 'not secret'
 
 /** Folder of the newest installed server's programs; undefined when there is none with pg_dump beside it. */
-export function findInstalledPostgres(): string | undefined {
+function findInstalledPostgres(): string | undefined {
   const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : []
   const debian = versions.sort((a, b) => Number(b) - Number(a)).map((version) => `/usr/lib/postgresql/${version}/bin`)
   const others = (process.env.PATH ?? '').split(path.delimiter)

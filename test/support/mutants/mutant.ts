@@ -20,7 +20,7 @@ export function isActivity(record: Element): boolean {
   return record.name === 'iati-activity'
 }
 
-export function only(kind: 'activity' | 'organisation', record: Element): boolean {
+function only(kind: 'activity' | 'organisation', record: Element): boolean {
   return isActivity(record) === (kind === 'activity')
 }
 

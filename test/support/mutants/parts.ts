@@ -25,7 +25,7 @@ export const aid = (name: string, code: string, vocabulary: string) => element(n
 export const emptied = (of: Element) => withChildren(of, () => [])
 
 export const sectorNames = ['sector']
-export const recipientNames = ['recipient-country', 'recipient-region']
+const recipientNames = ['recipient-country', 'recipient-region']
 export const withSectors =
   (...sectors: Element[]) =>
   (record: Element) =>
@@ -50,7 +50,7 @@ export const withDates =
   }
 export const started = date('1', '2024-01-01')
 
-export function withTransactions(record: Element, change: (transaction: Element, index: number) => Element): Element {
+function withTransactions(record: Element, change: (transaction: Element, index: number) => Element): Element {
   let index = -1
   return withChildren(record, (children) =>
     children.map((one) => {

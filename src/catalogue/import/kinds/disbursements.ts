@@ -5,7 +5,7 @@ import type { KindFields } from '../fields.js'
 import { defineKind, type RecordOutcome } from '../kind.js'
 import { checkMoney, checkPast, moneyFields, reference, unknownProject } from './money.js'
 
-export const disbursementKindFields = {
+const disbursementKindFields = {
   project: moneyFields.project,
   date: {
     type: type.day,

@@ -6,7 +6,7 @@ import type { KindFields } from '../fields.js'
 import { defineKind, type RecordOutcome } from '../kind.js'
 import { partyFields } from './organisations.js'
 
-export const funderKindFields = {
+const funderKindFields = {
   id: {
     type: type.identifier,
     required: true,

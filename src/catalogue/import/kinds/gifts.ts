@@ -10,7 +10,7 @@ import type { KindFields, RowOf } from '../fields.js'
 import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
 import { checkMoney, checkPast, moneyFields, reference, unknownProject } from './money.js'
 
-export const giftKindFields = {
+const giftKindFields = {
   project: { ...moneyFields.project, examples: ['101', '101'] },
   date: {
     type: type.day,

@@ -7,7 +7,7 @@ import { moneyFields, unknownProject } from './money.js'
 
 const example = 'https://platform.example/img/101'
 
-export const imageKindFields = {
+const imageKindFields = {
   project: moneyFields.project,
   position: {
     type: type.count,

@@ -28,7 +28,7 @@ export const partyFields = {
   },
 } as const satisfies KindFields
 
-export const organisationKindFields = {
+const organisationKindFields = {
   id: {
     type: type.identifier,
     required: true,

@@ -5,7 +5,7 @@ import type { KindFields } from '../fields.js'
 import { defineKind, type RecordOutcome } from '../kind.js'
 import { checkMoney, moneyFields, reference, unknownProject } from './money.js'
 
-export const payoutPlanKindFields = {
+const payoutPlanKindFields = {
   project: moneyFields.project,
   date: {
     type: type.day,

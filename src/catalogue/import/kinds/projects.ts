@@ -15,7 +15,7 @@ import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
 
 const shareType = { ...type.amount, expected: 'a share in per cent' }
 
-export const projectKindFields = {
+const projectKindFields = {
   id: {
     type: type.identifier,
     required: true,

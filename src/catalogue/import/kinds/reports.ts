@@ -7,7 +7,7 @@ import type { KindFields, RowOf } from '../fields.js'
 import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
 import { unknownProject } from './money.js'
 
-export const reportKindFields = {
+const reportKindFields = {
   url: {
     type: type.address,
     required: true,

@@ -3,7 +3,7 @@ import * as type from '../field-types.js'
 import type { KindFields } from '../fields.js'
 import { defineKind } from '../kind.js'
 
-export const themeKindFields = {
+const themeKindFields = {
   id: {
     type: type.text,
     required: true,

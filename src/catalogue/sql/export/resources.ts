@@ -3,7 +3,7 @@ import { publishedActivities } from './published-activities.js'
 import { type ResourceSql, resourceSql, type TableResource } from './table-resource.js'
 
 /** `donors` and `accounts` are left out of an export unless asked for. */
-export type Audience = 'all' | 'donors' | 'accounts'
+type Audience = 'all' | 'donors' | 'accounts'
 
 type Declared = {
   readonly audience?: Audience

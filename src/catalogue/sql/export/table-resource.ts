@@ -1,7 +1,7 @@
 import type { Db } from '../../../platform/database/connection.js'
 
 /** A list of a record: the rows of another table that belong to it. */
-export type ListMember = {
+type ListMember = {
   readonly table: string
   /** The column that names the record. */
   readonly owner: string

@@ -4,7 +4,7 @@ import { copyRows } from '../../../platform/database/copy-rows.js'
 import { organisationKinds } from './organisation-pages.js'
 
 /** The files of full records that consumers fetch whole. */
-export const bulkFileNames = [
+const bulkFileNames = [
   'projects',
   'projects-active',
   'organizations',
@@ -42,7 +42,7 @@ const sources: Readonly<Record<BulkFamily, { readonly from: string; readonly key
 const idsOfPart = 1000
 
 /** The records of a file that have neighbouring ids; `fingerprint` names exactly these versions of them. */
-export type BulkPart = { readonly part: number; readonly records: number; readonly fingerprint: string }
+type BulkPart = { readonly part: number; readonly records: number; readonly fingerprint: string }
 
 /** What a file would consist of: its parts in the order of ids. */
 export type BulkContent = Omit<BulkPart, 'part'> & { readonly name: BulkFileName; readonly parts: readonly BulkPart[] }

@@ -37,7 +37,7 @@ export type ProjectPageRows = {
 }
 
 /** A page's texts, joined by commas in JSON, and ids with versions, which name exactly these texts. */
-export type PageTexts = { readonly body: string; readonly versions: string }
+type PageTexts = { readonly body: string; readonly versions: string }
 
 /**
  * The pages that begin at or after each of `from`, by what they begin at, in one round trip; of a list that is not shared

@@ -54,7 +54,7 @@ export function openApiDocument(
 }
 
 /** The address of an operation as the document has it. */
-export function pathOf({ route, operation }: RoutedOperation): string {
+function pathOf({ route, operation }: RoutedOperation): string {
   return operation.path ?? pathTemplate(route)
 }
 

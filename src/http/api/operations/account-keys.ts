@@ -5,7 +5,7 @@ import { unknownKey } from './authenticate.js'
 import { type CredentialDeps, type Credentials, verifyCredentials } from './verify-credentials.js'
 
 /** Valid keys that an account may have at a time. */
-export const mostKeys = 20
+const mostKeys = 20
 
 /**
  * Issues a key to an account; its text cannot be shown again. Throws `credentials-wrong`, `login-throttled`,

@@ -25,7 +25,7 @@ export type DonationRules = {
 }
 
 /** Fields of `payment_detail` that say who pays, in the order of the answer's JSON. */
-export const payerFields = [
+const payerFields = [
   'firstname',
   'lastname',
   'address',

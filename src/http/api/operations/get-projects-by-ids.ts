@@ -10,7 +10,7 @@ import { createReadTogether } from './read-together.js'
 import { projectTextsOf, versionOf } from './ready-texts.js'
 
 /** Identifiers that one request may name; later ones are ignored (wire.md 4.5). */
-export const maximumIds = 10
+const maximumIds = 10
 
 type Wanted = { readonly view: ProjectView; readonly format: WireFormat }
 
@@ -33,7 +33,7 @@ export async function getProjectsByIds(
 }
 
 /** One active project's record and, where it is known, the name of its version. */
-export type SingleProject = { readonly record: string; readonly version: string | undefined }
+type SingleProject = { readonly record: string; readonly version: string | undefined }
 
 export type GetProject = (input: { readonly id: number } & Wanted) => Promise<SingleProject>
 

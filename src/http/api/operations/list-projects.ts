@@ -18,7 +18,7 @@ import { createReadTogether } from './read-together.js'
 import { projectTextsOf } from './ready-texts.js'
 
 /** Which page of which list; `nextProjectId` is an inclusive lower bound. */
-export type ProjectListInput = ProjectSelection & {
+type ProjectListInput = ProjectSelection & {
   readonly nextProjectId: number
   readonly limit: number
   readonly view: ProjectView

@@ -27,7 +27,7 @@ export function parseFilters(text: string | undefined): SearchFilter[] {
   })
 }
 
-export type SearchInput = {
+type SearchInput = {
   readonly q: string | undefined
   readonly filters: readonly SearchFilter[]
   readonly start: number

@@ -20,7 +20,7 @@ type ElementJson = { readonly [name: string]: string | readonly ElementJson[] }
  * An element without loss: attributes as `@name`, character data as `#text`, children as lists under their names. In IATI
  * 2.03 children of one name follow each other, so their order is kept too.
  */
-export function elementJson({ attributes, children, text }: Element): ElementJson {
+function elementJson({ attributes, children, text }: Element): ElementJson {
   const json: Record<string, string | ElementJson[]> = {}
   for (const [name, value] of Object.entries(attributes)) json[`@${name}`] = value
   if (text !== '') json['#text'] = text

@@ -19,7 +19,7 @@ import { sendRead } from '../reply.js'
 import { isMissingFile, manifestLink, noRelease } from './feeds.js'
 
 /** Our own script and stylesheet, no other host; a form may search here. */
-export const pagePolicy =
+const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 /** Addresses of pages below each language. */
@@ -191,7 +191,7 @@ export function pageHeaders(reply: FastifyReply, chosen: Language | undefined): 
 }
 
 /** The best language of `Accept-Language`; English when it names none of ours. */
-export function languageOf(request: FastifyRequest): Language {
+function languageOf(request: FastifyRequest): Language {
   return (new Negotiator(request.raw).language(codes) as Language | undefined) ?? 'en'
 }
 

@@ -7,7 +7,7 @@ import { countryName, moneyText, month, numberFormat, statusName, table, to, typ
 /** Parts that several pages have. */
 
 /** A project in a list, with its picture when this service serves it. */
-export function projectCard(view: View, entry: ActivityEntry, level: 'h2' | 'h3' = 'h3'): Html {
+function projectCard(view: View, entry: ActivityEntry, level: 'h2' | 'h3' = 'h3'): Html {
   const picture = localAddress(view, entry.picture)
   const places = entry.countries.map((code) => countryName(view, code)).join(', ')
   const sums = Object.entries(entry.money).map(

@@ -8,7 +8,7 @@ import { type Html, html } from '../html.js'
 import { countText, month, type PageBody, percent, table, tile, type View } from '../view.js'
 
 /** What is counted over the entries of a release. */
-export type Quality = {
+type Quality = {
   readonly activities: number
   readonly current: number
   /** Activities, and current ones, with each element of `indexedElements`. */
@@ -34,7 +34,7 @@ async function qualityOf({ index, release }: View): Promise<Quality> {
 }
 
 /** Counts over all entries; a day decides which activities are current (IATI Dashboard). */
-export async function countQuality({ index, release }: Pick<View, 'index' | 'release'>): Promise<Quality> {
+async function countQuality({ index, release }: Pick<View, 'index' | 'release'>): Promise<Quality> {
   const { generated, publisher } = release.manifest
   const year = Number(generated.slice(0, 4))
   const yearAgo = `${year - 1}${generated.slice(4, 10)}`

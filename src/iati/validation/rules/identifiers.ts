@@ -50,7 +50,7 @@ const outerSpace = /^\s|\s$/
 const symbols = /[/&|?]/
 
 /** Whether a registration agency of the standard's list begins the identifier. */
-export function hasKnownAgency(ref: string): boolean {
+function hasKnownAgency(ref: string): boolean {
   const { codes } = codeList('OrganisationRegistrationAgency')
   for (let end = ref.indexOf('-'); end > 0; end = ref.indexOf('-', end + 1)) {
     if (end < ref.length - 1 && codes.has(ref.slice(0, end))) return true

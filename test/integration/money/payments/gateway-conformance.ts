@@ -14,10 +14,10 @@ import {
 import { usd } from '../../../support/donations.js'
 
 /** What a gateway's processor holds under a reference of ours, asked apart from the gateway. */
-export type Held = { readonly charges: number; readonly amount: Decimal }
+type Held = { readonly charges: number; readonly amount: Decimal }
 
 /** A gateway beside what the suite must know of its processor. */
-export type OpenGateway = {
+type OpenGateway = {
   readonly gateway: Gateway
   /** Gateways that reach no processor or are refused by it, by what is wrong with them. */
   readonly refused: Readonly<Record<string, Gateway>>
