@@ -9,7 +9,30 @@ const documents = [
   ...readdirSync(path.join(projectRoot, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => path.join('docs', name)),
+  ...readdirSync(path.join(projectRoot, '.github'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => path.join('.github', name)),
 ]
+
+/** The anchors of a document's headings, as GitHub makes them. */
+function anchorsOf(document: string): string[] {
+  return [...readProjectFile(document).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+it.each(documents)('anchors in links of %s are headings of their pages', (document) => {
+  const links = [...readProjectFile(document).matchAll(/\]\(([^)#\s:]*)#([^)]+)\)/g)]
+  const missing = links.filter(([, file = '', anchor = '']) => {
+    const page = file === '' ? document : path.join(path.dirname(document), file)
+    return page.endsWith('.md') && !anchorsOf(page).includes(anchor)
+  })
+  expect(missing.map(([link]) => link)).toEqual([])
+})
 
 it.each(documents)('links of %s lead to files that exist', (document) => {
   const links = [...readProjectFile(document).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, link = '']) => link)
