@@ -20,7 +20,7 @@ export function registerKeys(program: Command, { action, storeAction, readSecret
   add('issue', 'issue one more key, which is shown once')
     .requiredOption('--email <email>', 'e-mail address')
     .option('--scope <scope>', 'read or donate: what it may be used for; both unless given')
-    .option('--origin <origin...>', 'web origins such as https://www.example.org whose pages alone may read with it')
+    .option('--origin <origin...>', 'only pages of these web origins, such as https://www.example.org, may use it')
     .option('--expires <duration>', 'how long it is valid, such as 90d', durationSeconds)
     .action(storeAction([], issue))
   add('list', 'the keys by number').option('--email <email>', 'e-mail address').action(storeAction([], list))
@@ -29,7 +29,7 @@ export function registerKeys(program: Command, { action, storeAction, readSecret
     .description('the key that releases are signed with')
     .command('create')
     .description('make a key for SIGNING_KEY_FILE; prints the public key that giving verify --key asks for')
-    .requiredOption('--file <file>', 'where the private key is written; refused when it is there')
+    .requiredOption('--file <file>', 'file to write the private key to; it must not exist')
     .option('--replace <file>', 'the current private key, which signs the new one')
     .option(...jsonOption)
     .action(

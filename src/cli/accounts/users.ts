@@ -64,8 +64,8 @@ export function registerUsers(program: Command, { storeAction, readSecret }: Com
     .option('--expires <duration>', 'how long the code is valid', durationSeconds, 7 * 86_400)
     .action(storeAction([], invite))
   for (const [name, description] of [
-    ['grant', 'let a user do more than read; look first whose e-mail it really is'],
-    ['revoke-grant', 'take a grant back, at once'],
+    ['grant', 'grant an operation beyond reading; check first who owns the e-mail'],
+    ['revoke-grant', 'revoke a grant, at once'],
   ] as const) {
     addChange(name, description)
       .addArgument(new Argument('<operation>', 'what is granted').choices(grants))
@@ -76,8 +76,8 @@ export function registerUsers(program: Command, { storeAction, readSecret }: Com
       )
   }
   for (const [name, description] of [
-    ['disable', 'refuse everything of a user'],
-    ['enable', 'make a disabled user what it was'],
+    ['disable', 'disable a user: its keys and tokens are refused'],
+    ['enable', 'enable a disabled user again'],
   ] as const) {
     addChange(name, description).action(
       storeAction([], (runtime, output, { email }: ByEmail) => change(runtime, output, { email, change: name })),

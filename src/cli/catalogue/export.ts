@@ -20,7 +20,7 @@ import type { Runtime } from '../wiring/runtime.js'
 export function registerExport(program: Command, { storeAction }: CommandLine): void {
   const command = program
     .command('export')
-    .description('write the store as files that giving import puts into another one')
+    .description('write the store as files that giving import reads into another one')
     .argument('<dir>', 'an empty or new folder')
     .addOption(new Option('--kind <kind>', 'only these records').choices(exportKinds))
     .addOption(

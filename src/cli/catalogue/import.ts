@@ -23,10 +23,12 @@ export function registerImport(program: Command, { action, storeAction }: Comman
       'import projects, organizations, gifts and more from CSV, NDJSON or the wire format; exit code 1 when some records were refused',
     )
     .argument('[file...]', 'files, - for standard input, or the folder of an export for an empty store')
-    .addOption(new Option('--kind <kind>', 'what the files hold, where names and contents do not tell').choices(names))
+    .addOption(
+      new Option('--kind <kind>', 'kind of the records, when file names and contents do not show it').choices(names),
+    )
     .option('--project <id>', 'the project of reports that do not name one', wholeNumber)
-    .option('--dry-run', 'tell what would be created, changed and refused, and change nothing', false)
-    .option('--force', 'take records that are older than what is stored', false)
+    .option('--dry-run', 'show what would be created, changed and refused, and change nothing', false)
+    .option('--force', 'accept records that are older than the stored ones', false)
     .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
     .addOption(new Option('--template <kind>', 'print a CSV file with two example rows').choices(names))
     .addOption(new Option('--schema <kind>', 'print the JSON Schema of a line of NDJSON').choices(names))

@@ -19,7 +19,7 @@ export function registerSync(program: Command, { storeAction }: CommandLine): vo
     .command('sync')
     .description('mirror UPSTREAM_URL now; exit code 1 when the sync is held, 2 when it failed')
     .option('--full', 'compare the whole catalogue', false)
-    .option('--accept-loss', 'take it as it is that the upstream offers much less than before', false)
+    .option('--accept-loss', 'accept that the upstream offers much less than before', false)
     .option('--wait', 'stay until the sync has ended', false)
     .option(...jsonOption)
     .action(storeAction(mirrorFields, mirror))

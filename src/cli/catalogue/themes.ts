@@ -22,7 +22,7 @@ export function registerThemes(program: Command, { storeAction }: CommandLine): 
     .option(...jsonOption)
     .hook('preAction', ({ processedArgs: [, code] }) => requireActiveCode(code))
     .action(storeAction([], map))
-  addCommand(themes, 'rename', 'call a theme by another name from now on, whatever records and upstreams call it')
+  addCommand(themes, 'rename', 'rename a theme; records and upstreams no longer change its name')
     .argument('<theme>', 'the id of the theme')
     .argument('<name>', 'its name in the API and in IATI')
     .action(storeAction([], rename))

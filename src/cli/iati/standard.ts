@@ -25,7 +25,7 @@ export function registerStandard(program: Command, { environment, signal, action
     .option('--from <url>', 'a mirror with schemas/NAME.xsd and codelists/NAME.json instead of the public addresses')
     .option(...jsonOption)
     .action(action((output, { from }: { from?: string }) => pull(environment, from, signal, output)))
-  addCommand(standard, 'show', 'tell which version is built in, which was pulled and when, and how they differ').action(
+  addCommand(standard, 'show', 'show which version is built in, which was pulled and when, and how they differ').action(
     action((output) => show(environment, output)),
   )
 }

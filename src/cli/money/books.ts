@@ -22,7 +22,7 @@ export function registerBooks(program: Command, { storeAction }: CommandLine): v
     .command('reconcile')
     .description('compare what the payment processor settled on a day with the books; exit code 1 when they differ')
     .option('--day <day>', 'a UTC day such as 2026-11-21; default: yesterday', isoDay)
-    .option('--accept', 'the differences of the day are known: they need no person any more', false)
+    .option('--accept', 'accept the differences of the day: they need no person any more', false)
     .option(...jsonOption)
     .action(storeAction(paymentFields, reconcile))
 }

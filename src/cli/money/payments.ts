@@ -28,7 +28,7 @@ export function registerPayments(program: Command, { storeAction }: CommandLine)
     .description('bring the books in line with a charge at the processor; exit code 1 when they differ')
     .argument('[donation]', 'number of its donation', wholeNumber)
     .option('--charge <id>', "the processor's id of the charge, in place of the donation")
-    .option('--accept', 'take the difference that is left as dealt with', false)
+    .option('--accept', 'accept the remaining difference', false)
     .option(...jsonOption)
     .action(storeAction(paymentFields, follow))
   payments

@@ -15,7 +15,7 @@ export function registerVerify(program: Command, { signal, action }: CommandLine
     .argument('<url>', 'address of the service')
     .option('--max-age <duration>', 'how old the set may be, such as 36h', durationSeconds, 36 * 3600)
     .option('--max-time <duration>', 'how long the verification may take, such as 2h', durationSeconds, 3600)
-    .option('--state <file>', 'remember the release, and find one that is older than the last time')
+    .option('--state <file>', 'remember the release, and report one that is older than the last')
     .option(
       '--key <file>',
       'public key of the publisher: the set must be signed, whole, newest, its history unrewritten',

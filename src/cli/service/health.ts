@@ -14,7 +14,7 @@ const processes = ['api', 'worker'] as const
 export function registerHealth(program: Command, commandLine: CommandLine): void {
   program
     .command('health')
-    .description('ask whether the API of this machine answers, or workers are alive; exit code 1 when not')
+    .description('check whether the API of this machine answers, or workers are alive; exit code 1 when not')
     .addArgument(
       new Argument('[process]', 'worker: database and queue answer, and the queue sees a live worker')
         .choices(processes)

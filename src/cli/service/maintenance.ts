@@ -14,7 +14,7 @@ export function registerMaintenance(program: Command, { storeAction }: CommandLi
     .requiredOption('--minutes <number>', 'when the API opens again by itself', wholeNumber)
     .action(storeAction([], close))
   add('off', 'open the API again').action(storeAction([], open))
-  add('status', 'tell whether the API is open').action(storeAction([], report))
+  add('status', 'show whether the API is open').action(storeAction([], report))
 }
 
 async function close(runtime: Runtime, output: Output, { minutes }: { minutes: number }): Promise<number> {

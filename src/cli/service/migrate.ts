@@ -12,7 +12,7 @@ export function registerMigrate(program: Command, { storeAction }: CommandLine):
   program
     .command('migrate')
     .description("bring the database's schema up to date")
-    .option('--check', 'only tell what is pending; exit code 1 if anything is', false)
+    .option('--check', 'only show what is pending; exit code 1 if anything is', false)
     .option(
       '--writer-role [name]',
       `also let a role (${defaultWriterRole}) write the platform's own rows with plain SQL: docs/reference/store.md`,

@@ -11,7 +11,7 @@ import type { Runtime } from '../wiring/runtime.js'
 export function registerSchedules(program: Command, { storeAction }: CommandLine): void {
   const schedules = program
     .command('schedules')
-    .description('when publications and syncs are due; pause a schedule, put it in force again')
+    .description('show when publications and syncs are due; pause or resume a schedule')
   const add = (name: string, description: string) => addCommand(schedules, name, description)
   add('list', 'the schedules in force, when each is due next; exit code 1 when one is paused').action(
     storeAction([], list),
@@ -22,8 +22,8 @@ export function registerSchedules(program: Command, { storeAction }: CommandLine
       await list(runtime, output)
       return 0
     })
-  add('pause <name>', 'leave out the instants of a schedule until it is resumed').action(change('paused'))
-  add('resume <name>', 'put a paused schedule in force; what it left out is not made up for').action(change('resumed'))
+  add('pause <name>', 'skip the instants of a schedule until it is resumed').action(change('paused'))
+  add('resume <name>', 'put a paused schedule in force; skipped instants are not made up for').action(change('resumed'))
 }
 
 /** Exit code 1 when a schedule is paused. */

@@ -18,9 +18,11 @@ import { lookAtService, queueStatus, readQueue, type Status, statusFields } from
 
 /** `giving status`. */
 export function registerStatus(program: Command, commandLine: CommandLine): void {
-  addCommand(program, 'status', 'tell how things are; exit code 1 when something needs a person').action(
-    commandLine.action((output) => reportStatus(commandLine, output)),
-  )
+  addCommand(
+    program,
+    'status',
+    'show the state of database, queue, releases and payments; exit code 1 when something needs a person',
+  ).action(commandLine.action((output) => reportStatus(commandLine, output)))
 }
 
 /**
