@@ -6,7 +6,9 @@ import type { Store } from '../../src/platform/database/store.js'
 import { type Installation, newInstallation } from '../support/cli.js'
 import { emptyDatabase } from '../support/database.js'
 import { donationFields } from '../support/donations.js'
+import { readProjectFile } from '../support/markdown-table.js'
 import { startReadyProxy } from '../support/ready-proxy.js'
+import { dumpSchema } from '../support/schema/dump-schema.js'
 import { earlierVersions, sourcesOf } from './support/earlier-versions.js'
 import { watchTableLocks } from './support/lock-watch.js'
 import { duration, record } from './support/record.js'
@@ -23,8 +25,7 @@ if (versions.length === 0) console.log('no upgrade is tried: this clone has no c
 describe.skipIf(versions.length === 0)('upgrades under load', () => {
   it.each(versions)('from $commit, through $unknown', async (version) => {
     const { store, url } = await emptyDatabase()
-    const sources = await sourcesOf(version)
-    onTestFinished(() => rm(sources, { recursive: true }))
+    const sources = await sourcesUntilEnd(version.commit)
     const environment = { DATABASE_URL: url, REPORTING_ORG_REF: trialPublisher, SHUTDOWN_DRAIN_SECONDS: '3' }
     const older = await newInstallation(environment, { sources })
     onTestFinished(older.remove)
@@ -39,9 +40,18 @@ describe.skipIf(versions.length === 0)('upgrades under load', () => {
     await proxy.add(oldApi.baseUrl)
     const load = await startPlatform(store, proxy.baseUrl, await credentials(older, proxy.baseUrl))
 
+    if (version.through !== undefined) {
+      const between = await newInstallation(
+        { ...environment, GIVING_DATA_DIR: older.dataDir },
+        { sources: await sourcesUntilEnd(version.through) },
+      )
+      onTestFinished(between.remove)
+      await giving(between, 'migrate')
+    }
     const locks = watchTableLocks(store)
     expect((await giving(newer, 'migrate')).applied).toEqual(version.unknown)
     const { heldMs, waitedMs } = await locks()
+    expect(await store.snapshot(dumpSchema)).toBe(readProjectFile('test/support/schema/schema.sql'))
     await giving(older, 'publish', '--wait')
     const newApi = await newer.serve('api')
     await proxy.add(newApi.baseUrl)
@@ -68,6 +78,13 @@ describe.skipIf(versions.length === 0)('upgrades under load', () => {
     })
   })
 })
+
+/** The sources of a commit, until the test ends. */
+async function sourcesUntilEnd(commit: string): Promise<string> {
+  const sources = await sourcesOf(commit)
+  onTestFinished(() => rm(sources, { recursive: true }))
+  return sources
+}
 
 /** Runs a command to its good end; what it answers. */
 async function giving(installation: Installation, ...args: readonly string[]): Promise<Record<string, unknown>> {

@@ -34,6 +34,17 @@ const ledger = `
     end if;
   end $$`
 
+/**
+ * Versions before 1.0 made the schema of the first migration in 46 steps. This is the last of them and the version that has
+ * it; its hash is the ledger's proof.
+ */
+const lastBeforeBaseline = {
+  version: 46,
+  name: '0046-organisation-changes',
+  hash: '450bdb82200ee50a85a0e3470e3184612b1f4c362abb3862c53cf84d2619bc9b',
+  release: '1.0.0-rc.1',
+} as const
+
 /** The first line of a migration that leaves everything older programs read and write as it is. */
 const compatibleMark = '-- compatible\n'
 
@@ -63,7 +74,7 @@ type OnBlocked = (migration: string) => void
  * an advisory lock. A newer schema is accepted while all migrations that this program does not know are compatible. A
  * migration that does not get a lock within half a second is rolled back and tried again, for a minute. Throws
  * `database-incompatible` when the database is not UTF8, older than PostgreSQL 15, has a breaking migration that this
- * program does not know, or when an applied file was edited since; `database-unavailable` when a table stays in use.
+ * program does not know, or ends before the baseline, or when an applied file was edited since; `database-unavailable` when a table stays in use.
  */
 export async function migrate(store: Store, onBlocked: OnBlocked = () => undefined): Promise<MigrationResult> {
   return await store.connection(async (db) => {
@@ -119,11 +130,25 @@ function pendingOf(applied: readonly Applied[]): Migration[] {
     )
   }
   const hashes = new Map(applied.map(({ version, hash }) => [version, hash]))
+  const baseline = migrations[0]
+  if (baseline !== undefined && isOlderThan(baseline, applied)) hashes.set(baseline.version, baseline.hash)
   const edited = migrations.find(({ version, hash }) => hashes.has(version) && hashes.get(version) !== hash)
   if (edited) {
     throw new ServiceError('database-incompatible', `migration ${edited.name} was edited after it had been applied`)
   }
   return migrations.filter(({ version }) => !hashes.has(version))
+}
+
+/** Says whether the schema was made in steps before there was a baseline; throws when some of the steps are missing. */
+function isOlderThan(baseline: Migration, applied: readonly Applied[]): boolean {
+  const steps = applied.filter(({ version, name }) => version <= lastBeforeBaseline.version && name !== baseline.name)
+  const newest = steps.at(-1)
+  if (newest === undefined || newest.hash === lastBeforeBaseline.hash) return newest !== undefined
+  const { release, name } = lastBeforeBaseline
+  throw new ServiceError(
+    'database-incompatible',
+    `the database is at migration ${newest.name} of a version before 1.0: start ${release} once, which brings it to ${name}, then this version`,
+  )
 }
 
 async function applyPending(db: Db, onBlocked: OnBlocked): Promise<MigrationResult> {

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -422,18 +422,6 @@ describe('importing a record again', () => {
     await importing(await page(aRecord(7670, { iso3166CountryCode: code })))
     expect(await rows('select region_name from project where id = 7670')).toEqual([{ region_name: region }])
     expect(await rows(`select region_name from country where code = '${code}'`)).toEqual([{ region_name: region }])
-  })
-
-  it('mends by migration what was dated to its approval', async () => {
-    await importing(await page(aRecord(7651, { modifiedDate: undefined, approvedDate: '2004-06-01T10:00:00Z' })))
-    await rows(`update donation_month set month = '2004-06-01', last_on = '2004-06-01' where project_id = 7651`)
-    await rows(
-      await readFile(
-        new URL('../../../src/platform/database/migrations/0022-opening-days.sql', import.meta.url),
-        'utf8',
-      ),
-    )
-    expect(await months(7651)).toMatchObject([{ kind: 'opening', month: '2026-03-01', last_on: '2026-03-10' }])
   })
 
   it('keeps what the operator decided', async () => {

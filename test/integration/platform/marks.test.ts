@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Db } from '../../../src/platform/database/connection.js'
+import { type Db, sqlState } from '../../../src/platform/database/connection.js'
 import { defaultWriterRole, grantWriterRole } from '../../../src/platform/database/writer-role.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 
@@ -185,6 +185,9 @@ describe('what marks what', () => {
   })
 })
 
+/** What refuses a statement. Which of several references does depends on the order in which they were made. */
+const refusals: Readonly<Record<string, string>> = { '23503': 'a reference to the row', '23505': 'a unique key' }
+
 /** The marks that a statement leaves; it is taken back. */
 async function marksOf(db: Db, statement: string): Promise<string> {
   await db.query('savepoint before')
@@ -192,7 +195,7 @@ async function marksOf(db: Db, statement: string): Promise<string> {
     await db.query(statement)
     return await readMarks(db)
   } catch (error) {
-    return `refused: ${error instanceof Error ? error.message : error}`
+    return `refused: ${refusals[sqlState(error) ?? ''] ?? error}`
   } finally {
     await db.query('rollback to before')
   }

@@ -68,9 +68,7 @@ describe('migrating', () => {
   })
 
   it('takes a migration for compatible only when its first line says so', () => {
-    const migrations = listMigrations()
-    expect(migrations.slice(0, 16).every(({ breaking }) => breaking)).toBe(true)
-    for (const { name, sql, breaking } of migrations.slice(16)) {
+    for (const { name, sql, breaking } of listMigrations()) {
       expect(sql, `${name}: the first line says "-- compatible" or "-- breaking"`).toMatch(
         /^-- (compatible|breaking)\n/,
       )
@@ -80,10 +78,10 @@ describe('migrating', () => {
 
   it('refuses a migration that was edited after it had been applied', async () => {
     const { store: edited } = await forThisTest(testDatabase())
-    await edited.db.query(`update schema_migration set hash = 'another' where version = 2`)
+    await edited.db.query(`update schema_migration set hash = 'another' where name = '${names.at(-1)}'`)
     await expect(migrate(edited)).rejects.toMatchObject({
       code: 'database-incompatible',
-      message: `migration ${names[1]} was edited after it had been applied`,
+      message: `migration ${names.at(-1)} was edited after it had been applied`,
     })
   })
 
@@ -107,40 +105,91 @@ describe('migrating', () => {
 
   it('never keeps others waiting behind a table that is in use, and goes on when it is free', async () => {
     const { url, store: blocked } = await forThisTest(testDatabase())
-    await blocked.db.query(`alter table project drop column totals_changed_at;
-      delete from schema_migration where name = '0031-totals-changed'`)
-    await using reader = openStore({ url, max: 1, applicationName: 'giving test' })
+    await blocked.db.query(`drop function mark(), mark_content() cascade;
+      delete from schema_migration where name = '0048-marks'`)
+    await using writer = openStore({ url, max: 1, applicationName: 'giving test' })
     await using other = openStore({ url, max: 1, applicationName: 'giving test' })
     let migrated: Promise<MigrationResult> | undefined
-    await reader.transaction(async (db) => {
-      await db.query('select from project')
+    const write = 'update project set active = active'
+    await writer.transaction(async (db) => {
+      await db.query(write)
       const waiting = await new Promise((resolve, reject) => {
         migrated = migrate(blocked, resolve)
         migrated.catch(reject)
       })
-      expect(waiting).toBe('0031-totals-changed')
-      // The migration has stepped back: somebody else is answered although the first reader has not ended.
-      await other.db.query('select from project')
+      expect(waiting).toBe('0048-marks')
+      // The migration has stepped back: somebody else writes although the first writer has not ended.
+      await other.db.query(write)
     })
-    expect(await migrated).toEqual({ applied: ['0031-totals-changed'], version: newest })
+    expect(await migrated).toEqual({ applied: ['0048-marks'], version: newest })
   })
 
   it('leaves nothing of a migration that fails, and goes on from there when the obstacle is gone', async () => {
     const { store: blocked } = await forThisTest(emptyDatabase())
-    // In the way of the last table of migration 2, whose other tables are made before it.
-    await blocked.db.query('create table disbursement ()')
+    // In the way of the last function of the marks, whose other functions are made before it.
+    await blocked.db.query('create function mark_content() returns trigger language plpgsql as $$ begin end $$')
     await expect(migrate(blocked)).rejects.toThrow(
-      `migration ${names[1]} failed: relation "disbursement" already exists`,
+      'migration 0048-marks failed: function "mark_content" already exists with same argument types',
     )
-    expect((await ledger(blocked)).map(({ name }) => name)).toEqual(names.slice(0, 1))
-    const { rows } = await blocked.db.query(`select to_regclass('donation') as donation`)
-    expect(rows).toEqual([{ donation: null }])
+    expect((await ledger(blocked)).map(({ name }) => name)).toEqual(names.slice(0, names.indexOf('0048-marks')))
+    const { rows } = await blocked.db.query(`select to_regproc('mark') as mark`)
+    expect(rows).toEqual([{ mark: null }])
 
-    await blocked.db.query('drop table disbursement')
+    await blocked.db.query('drop function mark_content()')
     await migrate(blocked)
     expect(await blocked.snapshot(dumpSchema)).toBe(committed)
   })
 })
+
+describe('a database of a version before 1.0', () => {
+  it('that has its last migration is taken for one that has the baseline, and keeps its ledger', async () => {
+    const { store } = await forThisTest(databaseBefore(46))
+    expect(await pendingMigrations(store.db)).toEqual(names.slice(1))
+    expect(await migrate(store)).toEqual({ applied: names.slice(1), version: newest })
+    expect(await store.snapshot(dumpSchema)).toBe(committed)
+    expect((await ledger(store)).map(({ name }) => name)).toEqual([...stepNames(46), ...names.slice(1)])
+    expect(await migrate(store)).toEqual({ applied: [], version: newest })
+  })
+
+  it('that lacks some is refused with the version to start once', async () => {
+    const { store } = await forThisTest(databaseBefore(45))
+    const refusal = {
+      code: 'database-incompatible',
+      message:
+        'the database is at migration 0045-step of a version before 1.0: start 1.0.0-rc.1 once, which brings it to ' +
+        '0046-organisation-changes, then this version',
+    }
+    await expect(migrate(store)).rejects.toMatchObject(refusal)
+    await expect(pendingMigrations(store.db)).rejects.toMatchObject(refusal)
+  })
+})
+
+/** The schema as those versions left it, but for the marks, with their ledger up to a migration. */
+async function databaseBefore(last: number): Promise<TestDatabase> {
+  const database = await emptyDatabase()
+  const { db } = database.store
+  const [baseline] = listMigrations()
+  await migrate(database.store)
+  await db.query('drop function mark(), mark_content() cascade; delete from schema_migration')
+  await db.query(`alter function refuse_deleting_published() set search_path = '$user', public`)
+  for (const name of stepNames(last)) {
+    await db.query('insert into schema_migration (version, name, hash, breaking) values ($1, $2, $3, true)', [
+      Number(name.slice(0, 4)),
+      name,
+      name === '0046-organisation-changes' ? lastHash : `not ${baseline?.hash}`,
+    ])
+  }
+  return database
+}
+
+/** SHA-256 of the file of the last migration before 1.0, as every ledger has it. */
+const lastHash = '450bdb82200ee50a85a0e3470e3184612b1f4c362abb3862c53cf84d2619bc9b'
+
+function stepNames(last: number): string[] {
+  return Array.from({ length: last }, (_, index) =>
+    index + 1 === 46 ? '0046-organisation-changes' : `${String(index + 1).padStart(4, '0')}-step`,
+  )
+}
 
 async function forThisTest(made: Promise<TestDatabase>): Promise<TestDatabase> {
   const database = await made
