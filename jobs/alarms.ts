@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { ServiceError } from '../src/kernel/errors.js'
-import { type AlarmChange, raiseAlarms } from '../src/outbound/alarms.js'
+import { type AlarmChange, raiseAlarms, type Unrecorded } from '../src/outbound/alarms.js'
 import { SmtpSender } from '../src/platform/mail/smtp.js'
 import { askStatus } from '../src/platform/outgoing/http-client.js'
 import type { Work } from './work-row.js'
@@ -33,15 +33,17 @@ export const alarms: Work<'alerts' | 'mail'> = {
       ways.push((changes, signal) => sendMail(sender, mailTo, changes, signal))
     }
     if (ways.length === 0) return undefined
+    const unrecorded: Unrecorded = {}
     return {
       tick: async ({ signal }) => {
-        const told = await raiseAlarms(store, clock(), await needs(), async (changes) => {
+        const tell = async (changes: readonly AlarmChange[]) => {
           const ended = await Promise.allSettled(ways.map((tell) => tell(changes, signal)))
           const failures = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
           for (const err of failures) log.error({ err }, 'an alarm cannot be told')
           // One delivery is enough; failures of the other are in the log.
           if (failures.length === ways.length) throw failures[0]
-        })
+        }
+        const told = await raiseAlarms(store, clock(), await needs(), tell, unrecorded)
         return `${told} told`
       },
     }

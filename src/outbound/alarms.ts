@@ -1,3 +1,4 @@
+import { ServiceError } from '../kernel/errors.js'
 import { findFact, recordFact } from '../platform/database/facts.js'
 import type { Store } from '../platform/database/store.js'
 
@@ -11,17 +12,31 @@ type OpenAlarm = Cause & { readonly since: string; readonly toldAt: string }
 
 const reminderMs = 86_400_000
 
+/** What this process has told but could not record, since the database takes no writes. */
+export type Unrecorded = { alarms?: readonly OpenAlarm[] }
+
 /**
  * Sends changes of causes: when one begins, again every day, and when it is over. Open causes are kept in the database for
- * all workers; the next call repeats what could not be sent. Returns the number of changes sent.
+ * all workers and recorded before they are sent; while the database takes no writes, `unrecorded` keeps them. The next
+ * call repeats what could not be sent. Returns the number of changes sent.
  */
 export async function raiseAlarms(
   { db }: Store,
   now: Date,
   causes: readonly Cause[],
   tell: (changes: readonly AlarmChange[]) => Promise<void>,
+  unrecorded: Unrecorded = {},
 ): Promise<number> {
-  const open = JSON.parse((await findFact(db, 'open-alarms')) ?? '[]') as OpenAlarm[]
+  const record = async (alarms: readonly OpenAlarm[]) => {
+    try {
+      await recordFact(db, 'open-alarms', JSON.stringify(alarms), now)
+      delete unrecorded.alarms
+    } catch (error) {
+      if (!(error instanceof ServiceError && error.code === 'database-unavailable')) throw error
+      unrecorded.alarms = alarms
+    }
+  }
+  const open = unrecorded.alarms ?? (JSON.parse((await findFact(db, 'open-alarms')) ?? '[]') as OpenAlarm[])
   const at = now.toISOString()
   const changes: AlarmChange[] = []
   const stillOpen: OpenAlarm[] = []
@@ -35,9 +50,14 @@ export async function raiseAlarms(
   for (const { cause, message, since } of open) {
     if (!stillOpen.some((one) => one.cause === cause)) changes.push({ cause, message, state: 'over', since })
   }
+  if (changes.length > 0 || unrecorded.alarms) await record(stillOpen)
   if (changes.length === 0) return 0
-  await tell(changes)
-  await recordFact(db, 'open-alarms', JSON.stringify(stillOpen), now)
+  try {
+    await tell(changes)
+  } catch (error) {
+    await record(open)
+    throw error
+  }
   return changes.length
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../../kernel/money.js'
 import { refundDonation } from '../../money/refund-donation.js'
 import { type DonationHistory, findDonationHistory, listDonations } from '../../money/sql/donations.js'
-import { requeueReceiptMail } from '../../money/sql/receipt-mails.js'
+import { requeueReceiptMail, requeueUnknownReceiptMails } from '../../money/sql/receipt-mails.js'
 import { addCommand, type CommandLine, jsonOption, orNotFound, wholeNumber } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
@@ -45,8 +45,9 @@ export function registerDonations(program: Command, { storeAction }: CommandLine
     .option(...jsonOption)
     .action(storeAction(paymentFields, refund))
   addCommand(donations, 'receipt', 'mail the receipt of a donation to its donor, again if it was mailed before')
-    .argument('<id>', 'its number', wholeNumber)
-    .action(storeAction(['mail'], mailReceipt))
+    .argument('[id]', 'its number', wholeNumber)
+    .option('--all-unknown', 'all receipts of which nobody knows whether they were sent', false)
+    .action(storeAction(['mail'], mailReceipts))
 }
 
 type Filters = {
@@ -117,10 +118,27 @@ async function refund(
   )
 }
 
-/** Makes a receipt due, which the next minute's job mails. */
-async function mailReceipt(runtime: Runtime<'mail'>, output: Output, id: number): Promise<number> {
+/** Makes a receipt due, or all that may have been sent; the next minute's job mails them. */
+async function mailReceipts(
+  runtime: Runtime<'mail'>,
+  output: Output,
+  id: number | undefined,
+  { allUnknown }: { readonly allUnknown: boolean },
+): Promise<number> {
   const { config, store, clock } = runtime
   if (!config.mail) throw new ServiceError('request-invalid', 'receipts are not mailed: SMTP_URL is not set')
+  if ((id === undefined) !== allUnknown) {
+    throw new ServiceError('request-invalid', 'expected the number of a donation or --all-unknown')
+  }
+  if (id === undefined) {
+    const receipts = await store.transaction(async (db) => {
+      const requeued = await requeueUnknownReceiptMails(db, clock())
+      if (requeued > 0)
+        await auditOperator(runtime, db, { action: 'receipt-requeued', details: { receipts: requeued } })
+      return requeued
+    })
+    return output.result({ receipts }, () => `receipts that will be mailed within minutes: ${receipts}`)
+  }
   await store.transaction(async (db) => {
     if (!(await requeueReceiptMail(db, id, clock()))) {
       throw new ServiceError('not-found', `donation ${id} has no receipt, or its receipt is being mailed right now`)

@@ -7,7 +7,7 @@ import { migrate } from '../../platform/database/migrate.js'
 import { openStore, type Store } from '../../platform/database/store.js'
 import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.js'
 import { keepServerRunning } from '../../platform/embedded-postgres/server-keeper.js'
-import { createLog, type Log } from '../../platform/observability/log.js'
+import { createLog, type Log, logWarnings } from '../../platform/observability/log.js'
 import { onceReachable } from '../../work/outage.js'
 import { CleanupStack } from './cleanup-stack.js'
 
@@ -53,6 +53,7 @@ export async function openRuntime<Field extends keyof Config = never>(
 ): Promise<Runtime<Field>> {
   const { config, secrets } = readConfig(environment, [...databaseFields, ...fields])
   const log = createLog(config.logLevel, config.logFormat, processNumber(environment))
+  logWarnings(log)
   const cleanup = new CleanupStack()
   try {
     const embedded = secrets.databaseUrl === undefined ? await openEmbedded(config, log, cleanup) : undefined

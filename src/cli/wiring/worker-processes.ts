@@ -72,7 +72,10 @@ export function startWorkerProcesses(options: WorkerProcessesOptions): WorkerPro
           failures = performance.now() - startedAt > longestWaitMs ? 1 : failures + 1
           const waitMs = Math.min(longestWaitMs, 500 * 2 ** failures)
           const how = killedBy === null ? { code } : { signal: killedBy }
-          log.error({ process: number, pid: child.pid, ...how, waitMs }, 'a worker process ended and is started again')
+          log.error(
+            { process: number, childPid: child.pid, ...how, waitMs },
+            'a worker process ended and is started again',
+          )
           waiting.add(number)
           await sleep(waitMs, undefined, { signal }).catch(() => undefined)
           waiting.delete(number)
@@ -84,7 +87,8 @@ export function startWorkerProcesses(options: WorkerProcessesOptions): WorkerPro
   const watch = setInterval(async () => {
     const answers = [...ready].map(async (child) => [child, await ask(child, 'alive', stuckMs)] as const)
     for (const [child, answer] of await Promise.all(answers)) {
-      if (answer === undefined && child.kill('SIGKILL')) log.error({ pid: child.pid }, 'a worker process stood still')
+      if (answer === undefined && child.kill('SIGKILL'))
+        log.error({ childPid: child.pid }, 'a worker process stood still')
     }
   }, stuckMs).unref()
   process.once('exit', () => {
@@ -121,7 +125,7 @@ export function startWorkerProcesses(options: WorkerProcessesOptions): WorkerPro
         if (child.connected) child.disconnect()
         const inTime = await Promise.race([end, sleep((shutdownSeconds + 1) * 1000, undefined, { ref: false })])
         if (inTime || !child.kill('SIGKILL')) return
-        log.warn({ pid: child.pid }, 'a worker process did not stop in time and was killed')
+        log.warn({ childPid: child.pid }, 'a worker process did not stop in time and was killed')
         await end
       }
       await Promise.all([...running.values()].map(stopOne))

@@ -54,7 +54,8 @@ const longestWaitMs = 6 * 3_600_000
 /**
  * Mails the receipts that are due. Each is marked before it is handed to the server, so that a process that dies in between
  * leaves one that may have been sent, never one that is sent twice. One that was certainly not accepted is tried again, after
- * a minute at first and six hours at last, 14 times in two days and a half.
+ * a minute at first and six hours at last, 14 times in two days and a half. After one that may have been sent nothing more
+ * is handed to the server until the next call: a server that breaks off while it takes mail would leave all in doubt.
  */
 export async function mailDueReceipts(mailing: ReceiptMailing, signal: AbortSignal): Promise<MailedReceipts> {
   const { store, clock } = mailing
@@ -86,6 +87,7 @@ export async function mailDueReceipts(mailing: ReceiptMailing, signal: AbortSign
           { donationId: due.donationId, state, reply },
           'a receipt was not mailed and will not be tried again',
         )
+      if (state === 'unknown') break
     }
   }
   return mailed

@@ -76,6 +76,16 @@ export async function countUnmailedReceipts(
   return rows[0] ?? { refused: 0, failed: 0, unknown: 0 }
 }
 
+/** Makes every receipt due again of which nobody knows whether it was sent; returns how many. */
+export async function requeueUnknownReceiptMails(db: Db, now: Date): Promise<number> {
+  const { rowCount } = await db.query(
+    `update receipt_mail set state = 'due', tries = 0, next_at = $1
+      where state = 'unknown' or state = 'sending' and next_at < $1::timestamptz - interval '1 hour'`,
+    [now],
+  )
+  return rowCount
+}
+
 /** Makes the receipt of a settled donation due, again if need be; false: it has none, or it is being mailed. */
 export async function requeueReceiptMail(db: Db, donationId: number, now: Date): Promise<boolean> {
   const { rowCount } = await db.query(

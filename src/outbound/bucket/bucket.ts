@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Body as FileBody } from '../../release/folder/body.js'
 import { cacheControl, type FileLifetime } from '../../release/folder/served-file.js'
@@ -40,6 +41,9 @@ export type Bucket = {
   folders(prefix: string): AsyncIterable<string>
 }
 
+// A request that the service fails is sent again, after a pause that doubles.
+const tries = 6
+const firstPauseMs = 200
 // The longest silence of a connection; a request may take this long, plus the time to send its content at this rate.
 const silentMs = 30_000
 const slowestBytesPerMs = 50
@@ -52,6 +56,8 @@ export async function openBucket(settings: BucketSettings, signal: AbortSignal):
     region,
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
     ...(credentials && { credentials }),
+    // Repeated here, where the body of a file can be read again.
+    maxAttempts: 1,
     requestHandler: { connectionTimeout: 5_000, socketTimeout: silentMs },
     // By default it writes to standard error.
     logger: { debug: nothing, info: nothing, warn: nothing, error: nothing },
@@ -68,11 +74,15 @@ export async function openBucket(settings: BucketSettings, signal: AbortSignal):
     return new ServiceError('bucket-unavailable', `the bucket ${Bucket}: ${reason}`)
   }
   const send = async <T>(bytes: number, work: (options: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> => {
-    const timeOut = AbortSignal.timeout(silentMs + Math.ceil(bytes / slowestBytesPerMs))
-    try {
-      return await work({ abortSignal: AbortSignal.any([signal, timeOut]) })
-    } catch (error) {
-      throw toBucketError(error, timeOut)
+    for (let attempt = 1; ; attempt++) {
+      const timeOut = AbortSignal.timeout(silentMs + Math.ceil(bytes / slowestBytesPerMs))
+      try {
+        return await work({ abortSignal: AbortSignal.any([signal, timeOut]) })
+      } catch (error) {
+        if (signal.aborted || timeOut.aborted || attempt === tries || !isPassing(error))
+          throw toBucketError(error, timeOut)
+      }
+      await sleep(firstPauseMs * 2 ** (attempt - 1), undefined, { signal }).catch(() => undefined)
     }
   }
   const headersOf = ({ mediaType, sha256, encoding, lifetime }: BucketObject) => ({
@@ -103,13 +113,15 @@ export async function openBucket(settings: BucketSettings, signal: AbortSignal):
     },
     put: async (object) => {
       const { key, body } = object
-      const Body = Buffer.isBuffer(body) ? body : Readable.from(body.chunks(), { objectMode: false })
-      const input = { Bucket, Key: key, Body, ContentLength: body.length, ...headersOf(object) }
-      try {
-        await send(body.length, (options) => client.send(new s3.PutObjectCommand(input), options))
-      } finally {
-        if (!Buffer.isBuffer(Body)) Body.destroy()
-      }
+      await send(body.length, async (options) => {
+        const Body = Buffer.isBuffer(body) ? body : Readable.from(body.chunks(), { objectMode: false })
+        const input = { Bucket, Key: key, Body, ContentLength: body.length, ...headersOf(object) }
+        try {
+          await client.send(new s3.PutObjectCommand(input), options)
+        } finally {
+          if (!Buffer.isBuffer(Body)) Body.destroy()
+        }
+      })
     },
     copy: async (from, object) => {
       const source = { CopySource: `${Bucket}/${encodeURI(from)}`, MetadataDirective: 'REPLACE' } as const
@@ -148,6 +160,13 @@ const nothing = () => undefined
 
 function isNotFound(error: unknown): boolean {
   return error instanceof Error && ['NotFound', 'NoSuchKey'].includes(error.name)
+}
+
+/** Whether the same request may succeed soon: there was no answer, or the service says that the failure is its own. */
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof Error) || isNotFound(error)) return false
+  const { $metadata: { httpStatusCode: status } = {} } = error as { $metadata?: { httpStatusCode?: number } }
+  return status === undefined || status === 429 || status >= 500
 }
 
 function reasonOf(error: unknown): string {

@@ -45,6 +45,7 @@ export async function deliverRelease(deps: DeliveryDeps, signal: AbortSignal): P
         ...{ release, run, checked: await releases.checked() },
         kept: await listReleaseIds(releaseFolder(feedsDir).releases),
         bucket: await openBucket(bucket, signal),
+        begun: state.begun,
         // What a delivery left half done may differ from what the bucket's own index says.
         isIndexTrue: state.begun === undefined || state.begun === state.release,
         confirm: async () => {
@@ -73,6 +74,8 @@ type Delivery = {
   /** Releases that are on disk. */
   readonly kept: readonly string[]
   readonly bucket: Bucket
+  /** The release whose delivery was begun last. */
+  readonly begun: string | undefined
   /** Whether the feeds of projects in the bucket are those of its index. */
   readonly isIndexTrue: boolean
   /** Throws when this process may not write to the bucket any more. */
@@ -101,14 +104,23 @@ async function deliver(delivery: Delivery): Promise<void> {
   await prune(delivery, before)
 }
 
-/** Sends a file under the address that it has for ever, or copies it from the release before. */
-async function keepForEver({ bucket, release }: Delivery, path: string, before: Manifest | undefined): Promise<void> {
+/**
+ * Sends a file under the address that it has for ever, or copies it from the release before, or from one whose delivery
+ * was not completed.
+ */
+async function keepForEver(delivery: Delivery, path: string, before: Manifest | undefined): Promise<void> {
+  const { bucket, release, begun } = delivery
   const file = await fileOf(release, path)
-  const same = before?.files.find((one) => one.path === path && one.sha256 === file.sha256)
+  const isSame = before?.files.some((one) => one.path === path && one.sha256 === file.sha256)
   for (const object of objectsOf(file, immutableKey(release.id, path), 'immutable')) {
     if ((await bucket.sha256Of(object.key)) === object.sha256) continue
-    const from = same && before && object.key.replace(release.id, before.release)
-    if (from === undefined || from === object.key || !(await bucket.copy(from, object))) await bucket.put(object)
+    const from = (id: string) => object.key.replace(release.id, id)
+    if (isSame && before && before.release !== release.id && (await bucket.copy(from(before.release), object))) continue
+    if (begun !== undefined && begun !== release.id && begun !== before?.release) {
+      const isThere = (await bucket.sha256Of(from(begun))) === object.sha256
+      if (isThere && (await bucket.copy(from(begun), object))) continue
+    }
+    await bucket.put(object)
   }
 }
 

@@ -26,6 +26,12 @@ export function createLog(level: Config['logLevel'], format: Config['logFormat']
   )
 }
 
+/** Writes the warnings of Node and of libraries as lines of the log; by default they are plain lines on standard error. */
+export function logWarnings(log: Log): void {
+  process.removeAllListeners('warning')
+  process.on('warning', ({ name, message }) => void log.warn({ warning: name }, message))
+}
+
 /** `12:00:00 warn  the message name=value`: the members of a line of JSON for a person. */
 function readableLine(json: string): string {
   const {

@@ -6,6 +6,7 @@ import { alarms } from '../../../jobs/alarms.js'
 import type { WorkDeps } from '../../../jobs/work-row.js'
 import type { AlarmChange, Cause } from '../../../src/outbound/alarms.js'
 import { readConfig } from '../../../src/platform/config/config.js'
+import { openStore } from '../../../src/platform/database/store.js'
 import { createLog } from '../../../src/platform/observability/log.js'
 import { testDatabase } from '../../support/database.js'
 import { startMailServer } from '../../support/mail-server.js'
@@ -13,7 +14,7 @@ import { startMailServer } from '../../support/mail-server.js'
 const secret = 'seven quiet rivers'.replaceAll(' ', '-')
 
 describe('alarms', async () => {
-  const { store } = await testDatabase()
+  const { store, url: databaseUrl } = await testDatabase()
   let now: Date
   let causes: Cause[]
 
@@ -40,10 +41,10 @@ describe('alarms', async () => {
   }
 
   /** What the row of work does each minute under these variables. */
-  function ticking(environment: Record<string, string>) {
+  function ticking(environment: Record<string, string>, database = store) {
     const { config, secrets } = readConfig(environment, ['alerts', 'mail'])
     const needs = async () => causes
-    const deps = { config, secrets, store, needs, clock: () => now, log: createLog('silent') }
+    const deps = { config, secrets, store: database, needs, clock: () => now, log: createLog('silent') }
     const open = alarms.open(deps as unknown as WorkDeps<'alerts' | 'mail'>)
     const { signal } = new AbortController()
     return async () => await open?.tick?.({ signal } as Parameters<NonNullable<typeof open.tick>>[0])
@@ -110,6 +111,26 @@ describe('alarms', async () => {
     expect(await tick()).toBe('0 told')
     expect(server.taken.map(({ to }) => to)).toEqual([['operator@example.org']])
     expect(server.taken[0]?.raw).toMatch(/Subject: giving needs a person[\s\S]*new: run 7 failed/)
+  })
+
+  it('are told once while the database takes no writes, and recorded when it does again', async () => {
+    const { received, url } = await receiver()
+    const switchReadOnly = async (state: 'on' | 'off') => {
+      await store.db.query(`begin; set transaction read write; do $$ begin
+        execute format('alter database %I set default_transaction_read_only = ${state}', current_database()); end $$; commit`)
+    }
+    await switchReadOnly('on')
+    // The setting is that of new sessions.
+    await using readOnly = openStore({ url: databaseUrl, max: 1, applicationName: 'giving test' })
+    const tick = ticking({ ALERT_WEBHOOK_URL: url, ALERT_WEBHOOK_SECRET: secret }, readOnly)
+    causes = [{ cause: 'run-failed', message: 'run 7 failed' }]
+    const recorded = async () => (await store.db.query("select from store_fact where name = 'open-alarms'")).rowCount
+    for (let count = 0; count < 5; count++) await tick()
+    expect(received).toHaveLength(1)
+    expect(await recorded()).toBe(0)
+    await switchReadOnly('off')
+    await expect.poll(async () => [await tick(), await recorded()]).toEqual(['0 told', 1])
+    expect(received).toHaveLength(1)
   })
 
   it.each([

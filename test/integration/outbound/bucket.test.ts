@@ -133,6 +133,28 @@ describe('a bucket', () => {
     expect(await verify()).toEqual({ findings: [], release: second })
   })
 
+  it('is completed although every seventh write breaks off', async () => {
+    let writes = 0
+    server.onWrite = () => ++writes % 7 !== 0
+    await deliver()
+    expect(await verify()).toMatchObject({ findings: [], release: (await publisher.live()).id })
+    expect(writes).toBeGreaterThan(14)
+  })
+
+  it('keeps what a delivery left that was not completed, also for the release after it', async () => {
+    server.onWrite = ({ key }) => key.startsWith('feeds/releases/')
+    await expect(deliver()).rejects.toMatchObject({ code: 'bucket-unavailable' })
+    const { id } = await publisher.live()
+    await publishChange('Another title')
+    server.onWrite = () => true
+    server.requests.length = 0
+    await deliver()
+    const copied = server.writes().filter((write) => write.startsWith('COPY feeds/releases/'))
+    expect(copied.length).toBeGreaterThan(5)
+    expect(await verify()).toMatchObject({ findings: [] })
+    expect((await publisher.live()).id).not.toBe(id)
+  })
+
   it('is behind while it cannot be reached: a note at once, and after ten minutes the need of a person', async () => {
     const health = () =>
       publicationHealth({
