@@ -47,7 +47,7 @@ describe('giving worker in several processes', async () => {
     const restarted = () => linesOf(worker).filter(({ msg }) => msg === 'a worker process ended and is started again')
     await expect.poll(() => restarted().length, patience).toBe(2)
     const restarts = restarted()
-    expect(restarts.map(({ process, pid }) => ({ process, pid }))).toEqual(expect.arrayContaining(first))
+    expect(restarts.map(({ process, childPid: pid }) => ({ process, pid }))).toEqual(expect.arrayContaining(first))
     expect(restarts.map(({ signal }) => signal)).toEqual(['SIGKILL', 'SIGKILL'])
     await expect.poll(() => readyProcesses(worker).length, patience).toBe(4)
     expect(await health(worker)).toBe(200)
@@ -81,7 +81,13 @@ describe('giving worker in several processes', async () => {
   }
 })
 
-type Line = { readonly msg: string; readonly pid: number; readonly process?: number; readonly signal?: string }
+type Line = {
+  readonly msg: string
+  readonly pid: number
+  readonly childPid?: number
+  readonly process?: number
+  readonly signal?: string
+}
 
 /** The log, whose every line is whole. */
 function linesOf(worker: RunningService): Line[] {
