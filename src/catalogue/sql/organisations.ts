@@ -6,18 +6,14 @@ import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { columnsOf, createToColumns, jsonList, selectFields } from './field-columns.js'
 import { saveCountries, saveThemes, themeColumns } from './reference-lists.js'
 
-/** SQL: projects of organisation `o` that are active, as its source states; none where the store has no active one. */
-const activeProjects = `case when exists (select from project p where p.organisation_id = o.id and p.active)
-  then coalesce(o.stated_active_projects, (select count(*) from project p where p.organisation_id = o.id and p.active))
-  else 0 end`
-
 /** SQL: the organisation whose id is `id` (SQL too) as JSON of an `Organisation`; null when there is none. */
 export const organisationJson = (id: string): string => `(
   select row_to_json(t) from (
     select ${selectFields(organisationFields, 'o')},
         coalesce(o.stated_total_projects, (select count(*) from project p where p.organisation_id = o.id))
           as "totalProjects",
-        ${activeProjects} as "activeProjects",
+        coalesce(o.stated_active_projects, (select count(*) from project p where p.organisation_id = o.id and p.active))
+          as "activeProjects",
         ${jsonList(`select ${themeColumns} from organisation_theme join theme on id = theme_id
           where organisation_id = o.id order by position`)} as themes,
         ${jsonList(`select code, name from organisation_country join country on code = country_code
@@ -27,15 +23,22 @@ export const organisationJson = (id: string): string => `(
 /** An organisation and the version that its wire record is of. */
 export type OrganisationGraph = { readonly organisation: Organisation; readonly version: number }
 
-/** These organisations; unknown ids are left out. One statement, so one snapshot. */
+/**
+ * These organisations as they stand alone; unknown ids are left out. One statement, so one snapshot. One without an active
+ * project here has none, whatever number its source states.
+ */
 export async function organisationGraphs(db: Db, ids: readonly number[]): Promise<OrganisationGraph[]> {
-  const { rows } = await db.query<OrganisationGraph>(
-    `select v.version, ${organisationJson('v.organisation_id')} as organisation
+  const { rows } = await db.query<OrganisationGraph & { readonly isActive: boolean }>(
+    `select v.version, ${organisationJson('v.organisation_id')} as organisation,
+        exists (select from project p where p.organisation_id = v.organisation_id and p.active) as "isActive"
       from organisation_version v where v.organisation_id = any ($1::bigint[])`,
     [ids],
     'organisation-graphs',
   )
-  return rows.map(withoutNulls)
+  return rows.map(withoutNulls).map(({ version, organisation, isActive }) => ({
+    version,
+    organisation: isActive ? organisation : { ...organisation, activeProjects: 0 },
+  }))
 }
 
 const upsertOrganisations = upsert({
