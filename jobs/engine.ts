@@ -1,8 +1,6 @@
 import {
   createPostgresBackend,
   createRedisBackend,
-  type FlowProducer,
-  type Job,
   type Processor,
   type Queue,
   type Worker,
@@ -27,25 +25,21 @@ export type EngineQueue = Pick<
   | 'getWorkersCount'
   | 'getJobCounts'
   | 'getFailed'
+  | 'waitUntilReady'
   | 'close'
   | 'disconnect'
->
-export type EngineFlow = Pick<FlowProducer, 'add' | 'waitUntilReady' | 'close' | 'disconnect'> & {
-  on(event: 'error', listener: (error: Error) => void): unknown
-}
+> & { on(event: 'error', listener: (error: Error) => void): unknown }
 export type EngineWorker = Pick<Worker, 'pause' | 'cancelAllJobs' | 'close' | 'waitUntilReady' | 'disconnect'>
 
-/** Makes queues, flow producers and workers on one engine; each opens connections of its own. */
+/** Makes queues and workers on one engine; each opens connections of its own. */
 export type Engine = {
   queue(name: string): EngineQueue
-  /** Brings BullMQ's own tables up to date first (PostgreSQL only). */
-  flow(): EngineFlow
-  /** `onFailed` is called for every failed try. */
-  worker(name: string, processor: Processor, options: EngineWorkerOptions, onFailed: FailureListener): EngineWorker
+  /** A queue that brings BullMQ's own tables up to date first (PostgreSQL only). */
+  migratingQueue(name: string): EngineQueue
+  worker(name: string, processor: Processor, options: EngineWorkerOptions): EngineWorker
 }
 
 type EngineWorkerOptions = Omit<WorkerOptions, 'connection' | 'prefix'>
-export type FailureListener = (job: Job | undefined, error: Error) => void
 
 /** BullMQ's schema; the connection's search_path names it, so one database can hold ours and BullMQ's tables. */
 const schema = 'bullmq'
@@ -62,15 +56,12 @@ export function createEngine(connection: QueueConnection, log: Log): Engine {
     emitter.on('error', quietly(log, what))
     return emitter
   }
-  const { Queue, FlowProducer, Worker, forQueue, forFlow, forWorker } = backendOf(connection)
+  const { Queue, Worker, forQueue, forMigration, forWorker } = backendOf(connection)
   return {
     queue: (name) => heard(new Queue(name, forQueue), `queue ${name}`),
-    flow: () => heard(new FlowProducer(forFlow), 'flows'),
-    worker: (name, processor, options, onFailed) => {
-      const worker = heard(new Worker(name, processor, { ...options, ...forWorker }), `worker ${name}`)
-      worker.on('failed', onFailed)
-      return worker
-    },
+    migratingQueue: (name) => heard(new Queue(name, forMigration), `queue ${name}`),
+    worker: (name, processor, options) =>
+      heard(new Worker(name, processor, { ...options, ...forWorker }), `worker ${name}`),
   }
 }
 
@@ -78,13 +69,13 @@ function backendOf(connection: QueueConnection) {
   if (connection.kind === 'postgres') {
     const options = { connection: postgresOptions(connection.url) }
     const migrating = { connection: { ...options.connection, migrate: true } }
-    return { ...withBackend(createPostgresBackend), forQueue: options, forFlow: migrating, forWorker: options }
+    return { ...withBackend(createPostgresBackend), forQueue: options, forMigration: migrating, forWorker: options }
   }
   const { prefix } = connection
   // A producer fails within seconds while Redis is away; a worker waits for it to come back.
   const producer = { connection: { ...redisOptions(connection.url), maxRetriesPerRequest: 1 }, prefix }
   const consumer = { connection: { ...redisOptions(connection.url), maxRetriesPerRequest: null }, prefix }
-  return { ...withBackend(createRedisBackend), forQueue: producer, forFlow: producer, forWorker: consumer }
+  return { ...withBackend(createRedisBackend), forQueue: producer, forMigration: producer, forWorker: consumer }
 }
 
 /** Session options in the address would override the search_path that BullMQ sets: they are passed beside it. */

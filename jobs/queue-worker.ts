@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Job, type Processor, UnrecoverableError, WaitingError } from 'bullmq'
 import { errorKinds, toServiceError } from '../src/kernel/errors.js'
 import type { Try } from '../src/work/attempt.js'
-import type { EngineWorker, FailureListener } from './engine.js'
+import type { EngineWorker } from './engine.js'
 
 /** One delivery of a job, independent of BullMQ's types. */
 export type JobCall = Try & {
@@ -16,11 +16,8 @@ export type JobCall = Try & {
   report(progress: object): void
 }
 
-/** Handles the jobs of one queue; `onGivenUp` is called for jobs that will not be tried again. */
-export type JobHandler = {
-  handle(call: JobCall): Promise<string>
-  onGivenUp?(name: string, data: unknown, error: Error): void
-}
+/** Handles the jobs of one queue. */
+export type JobHandler = (call: JobCall) => Promise<string>
 
 /** A running consumer of one queue. */
 export class QueueWorker {
@@ -29,15 +26,10 @@ export class QueueWorker {
   readonly #deliveries = new Set<Promise<unknown>>()
   #stopping = false
 
-  constructor(handler: JobHandler, start: (processor: Processor, onFailed: FailureListener) => EngineWorker) {
+  constructor(handler: JobHandler, start: (processor: Processor) => EngineWorker) {
     this.#handler = handler
     // All three parameters must be declared: BullMQ gives the signal only to functions that have the third.
-    this.#worker = start(
-      (job, token, signal) => this.#deliver(job, token, signal),
-      (job, error) => {
-        if (job && isGivenUp(job, error)) handler.onGivenUp?.(job.name, job.data, error)
-      },
-    )
+    this.#worker = start((job, token, signal) => this.#deliver(job, token, signal))
   }
 
   async waitUntilReady(): Promise<void> {
@@ -81,7 +73,7 @@ export class QueueWorker {
       await job.moveToWait(token)
       throw new WaitingError()
     }
-    const work = this.#handler.handle(toCall(job, signal))
+    const work = this.#handler(toCall(job, signal))
     this.#deliveries.add(work)
     try {
       return await work
@@ -114,10 +106,6 @@ export async function closeSoon(what: { close(): Promise<void>; disconnect(): Pr
   const closed = what.close().catch(() => undefined)
   const done = await Promise.race([closed.then(() => true), sleep(1500, false, { ref: false })])
   if (!done) await Promise.race([what.disconnect().catch(() => undefined), sleep(500, undefined, { ref: false })])
-}
-
-function isGivenUp(job: Job, error: Error): boolean {
-  return error instanceof UnrecoverableError || job.attemptsMade >= (job.opts.attempts ?? 1)
 }
 
 /** Whether trying again cannot help. */

@@ -4,7 +4,7 @@ import { ServiceError } from '../src/kernel/errors.js'
 import type { ConfigOf, Secrets } from '../src/platform/config/config.js'
 import type { Log } from '../src/platform/observability/log.js'
 import type { Schedule } from '../src/work/schedule.js'
-import { createEngine, type Engine, type EngineFlow, type EngineQueue, type QueueConnection } from './engine.js'
+import { createEngine, type Engine, type EngineQueue, type QueueConnection } from './engine.js'
 import { closeSoon, type JobHandler, QueueWorker } from './queue-worker.js'
 
 /** How the queue behaves; everything that the configuration does not say has one default here. */
@@ -43,43 +43,31 @@ export type FailedJob = {
 }
 
 /** A job that is to be added to a queue. */
-export type NewJob = { readonly queue: string; readonly name: string; readonly data: object }
+type NewJob = { readonly queue: string; readonly name: string; readonly data: object }
 
 const answerMs = 15_000
 
 const kept = { removeOnComplete: { age: 86_400, count: 1000 }, removeOnFail: { age: 7 * 86_400, count: 1000 } }
 
-/** The queues and the flow producer of one process; nothing else uses BullMQ. A queue is opened when it is first used. */
+// Every process has this one, so it is opened first.
+const firstQueue = 'publish'
+
+/** The queues of one process; nothing else uses BullMQ. A queue is opened when it is first used. */
 export class JobQueue implements AsyncDisposable {
   readonly settings: QueueSettings
   readonly #engine: Engine
-  readonly #flow: EngineFlow
-  readonly #queues = new Map<string, EngineQueue>()
+  readonly #queues: Map<string, EngineQueue>
   readonly #closed = new AbortController()
 
-  constructor(settings: QueueSettings, engine: Engine, flow: EngineFlow) {
+  constructor(settings: QueueSettings, engine: Engine, first: EngineQueue) {
     this.settings = settings
     this.#engine = engine
-    this.#flow = flow
+    this.#queues = new Map([[firstQueue, first]])
   }
 
   /** Adds a job; every job may be delivered more than once. */
   async add({ queue, name, data }: NewJob): Promise<void> {
     await this.#asked(queue, (it) => it.add(name, data, this.#jobOptions()))
-  }
-
-  /** Adds a job that waits for others, and fails with them. Adding the same `id` again does nothing. */
-  async addFlow(id: string, last: NewJob, before: readonly (NewJob & { readonly id: string })[]): Promise<void> {
-    const opts = this.#jobOptions()
-    await this.#reached(
-      this.#flow.add({
-        ...{ name: last.name, queueName: last.queue, data: last.data, opts: { ...opts, jobId: id } },
-        children: before.map((job) => ({
-          ...{ name: job.name, queueName: job.queue, data: job.data },
-          opts: { ...opts, jobId: `${id}-${job.id}`, failParentOnFailure: true },
-        })),
-      }),
-    )
   }
 
   /**
@@ -162,14 +150,12 @@ export class JobQueue implements AsyncDisposable {
       lockDuration: lockMs,
       // A dead worker's job is found at most a third of a lock after the lock ran out.
       stalledInterval: Math.round(lockMs / 3),
-      // A job that lost so many workers is given up, and its run fails: it probably kills them.
+      // A job that lost so many workers is given up: it probably kills them.
       maxStalledCount: 5,
       // After a lost connection: how soon the next job is asked for again.
       runRetryDelay: 1000,
     }
-    const worker = new QueueWorker(handler, (processor, onFailed) =>
-      this.#engine.worker(name, processor, options, onFailed),
-    )
+    const worker = new QueueWorker(handler, (processor) => this.#engine.worker(name, processor, options))
     try {
       await this.#reached(worker.waitUntilReady())
       return worker
@@ -182,7 +168,7 @@ export class JobQueue implements AsyncDisposable {
   /** Closes all connections but those of consumers within 2 s; whatever still waits for an answer fails. */
   async close(): Promise<void> {
     this.#closed.abort()
-    await Promise.all([...this.#queues.values(), this.#flow].map(closeSoon))
+    await Promise.all([...this.#queues.values()].map(closeSoon))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -226,8 +212,8 @@ export async function openQueue(settings: QueueSettings, log: Log): Promise<JobQ
   const engine = createEngine(settings.connection, log)
   // Redis never gives up connecting by itself, so we do; PostgreSQL may be busy with another process's migration.
   const patienceMs = settings.connection.kind === 'redis' ? 5000 : answerMs
-  const flow = await retried(async () => {
-    const opening = engine.flow()
+  const first = await retried(async () => {
+    const opening = engine.migratingQueue(firstQueue)
     try {
       await within(patienceMs, Promise.race([opening.waitUntilReady(), refusal(opening)]))
       return opening
@@ -236,13 +222,13 @@ export async function openQueue(settings: QueueSettings, log: Log): Promise<JobQ
       throw error
     }
   })
-  return new JobQueue(settings, engine, flow)
+  return new JobQueue(settings, engine, first)
 }
 
 // Redis says it in an event only, and is asked again and again without an answer.
-function refusal(flow: EngineFlow): Promise<never> {
+function refusal(queue: EngineQueue): Promise<never> {
   return new Promise((_, reject) => {
-    flow.on('error', (cause) => {
+    queue.on('error', (cause) => {
       if (!/^(?:WRONGPASS|NOAUTH|NOPERM)\b/.test(cause.message)) return
       const message = `REDIS_URL: expected a user and password that Redis accepts: ${cause.message}`
       reject(new ServiceError('configuration-invalid', message, { cause }))

@@ -1,6 +1,6 @@
-import { ServiceError, toServiceError } from '../src/kernel/errors.js'
-import { endFailedTry, failAttempt, leaseOn } from '../src/work/attempt.js'
-import type { Attempt, IdRange, Lease, RunKind } from '../src/work/run.js'
+import { ServiceError } from '../src/kernel/errors.js'
+import { endFailedTry, leaseOn } from '../src/work/attempt.js'
+import type { Attempt, Lease, RunKind } from '../src/work/run.js'
 import { type Claim, claimRun, reserveQueued } from '../src/work/sql/leases.js'
 import { tryDispatchNext } from './dispatch.js'
 import type { JobCall } from './queue-worker.js'
@@ -9,8 +9,9 @@ import type { WorkDeps } from './work-row.js'
 type Claimed<Kind extends RunKind> = Extract<Claim<Kind>, { kind: 'claimed' }>['run']
 
 /**
- * The job that begins an attempt of a queued run and does `step` with it. While another run of the kind is worked on the
- * run stays queued; when that one has ended it is dispatched.
+ * The job that begins an attempt of a queued run and does all of it by `step`. While another run of the kind is worked on
+ * the run stays queued; when that one has ended it is dispatched. A failure decides about the run, and afterwards the next
+ * run may begin.
  */
 export async function startAttempt<Kind extends RunKind>(
   deps: WorkDeps,
@@ -25,47 +26,18 @@ export async function startAttempt<Kind extends RunKind>(
   if (claim.kind === 'busy') await reserveQueued(store.db, kind, queued.runId, undefined)
   if (claim.kind !== 'claimed') return claim.kind
   const lease = { ...queued, attempt: claim.attempt }
-  return await jobOfRun(deps, call, lease, 'queued', () => step(lease, claim.run))
-}
-
-/** A job of an attempt that has begun. After a failure the run is queued again or fails; then the next run may begin. */
-export async function jobOfRun(
-  deps: WorkDeps,
-  call: JobCall,
-  lease: Lease,
-  betweenTries: 'queued' | 'running',
-  step: () => Promise<string>,
-): Promise<string> {
   try {
-    return await step()
+    return await step(lease, claim.run)
   } catch (error) {
-    return await endFailedTry(deps, call, lease, betweenTries, error)
+    return await endFailedTry(deps, call, lease, error)
   } finally {
-    await tryDispatchNext(deps, lease.kind)
+    await tryDispatchNext(deps, kind)
   }
-}
-
-/**
- * Fails the run of a job that the queue gave up without asking its handler (its child failed, or it stalled too often).
- * For all other jobs the ledger has the failure already.
- */
-export async function failRunOf(deps: WorkDeps, attempt: Attempt, error: Error): Promise<void> {
-  try {
-    await failAttempt(deps, attempt, error)
-  } catch (failure) {
-    deps.log.warn({ ...attempt, error: toServiceError(failure).message }, 'a failed run could not be marked yet')
-  }
-  await tryDispatchNext(deps, attempt.kind)
 }
 
 /** The attempt that a job belongs to. */
 export function attemptOf(kind: RunKind, data: unknown): Attempt {
   return { kind, runId: numberOf(data, 'runId'), attempt: numberOf(data, 'attempt') }
-}
-
-/** The project ids that a render job covers. */
-export function rangeOf(data: unknown): IdRange {
-  return { fromId: numberOf(data, 'fromId'), toId: numberOf(data, 'toId') }
 }
 
 function numberOf(data: unknown, name: string): number {

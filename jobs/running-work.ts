@@ -1,6 +1,7 @@
 import { ServiceError } from '../src/kernel/errors.js'
 import { enterDue, enterOverdue, putInForce } from '../src/work/due.js'
 import { dispatchNext } from './dispatch.js'
+import { type Ending, startHelping } from './helping.js'
 import type { JobCall, JobHandler, QueueWorker } from './queue-worker.js'
 import { type Rounds, startRounds } from './rounds.js'
 import { installSchedulers } from './schedulers.js'
@@ -56,14 +57,16 @@ export async function startWork(
       consumers.push(await queue.work(name, concurrency, handlerOf(deps, sharing)))
     }
     const rounds = await startRounds(deps, { ...given, rows, scheduled })
+    const helping = parts.flatMap(({ help }) => (help ? [startHelping(deps.log, help)] : []))
+    const working: readonly Ending[] = [...consumers, ...helping]
     return {
       finish: async (patienceMs) => {
         rounds.stop()
-        for (const consumer of consumers) consumer.pause()
-        const idle = await Promise.all(consumers.map((consumer) => consumer.idle(patienceMs)))
+        for (const one of working) one.pause()
+        const idle = await Promise.all(working.map((one) => one.idle(patienceMs)))
         if (!idle.includes(false)) return
-        for (const consumer of consumers) consumer.abort()
-        await Promise.all(consumers.map((consumer) => consumer.idle(1000)))
+        for (const one of working) one.abort()
+        await Promise.all(working.map((one) => one.idle(1000)))
       },
       close,
     }
@@ -76,15 +79,10 @@ export async function startWork(
 /** What is done with the jobs of one queue, by the rows that share it. */
 function handlerOf(deps: WorkTableDeps, parts: readonly Part[]): JobHandler {
   const jobs = new Map(parts.flatMap((part) => Object.entries(part.jobs ?? {})))
-  return {
-    handle: async (call) => {
-      const handle = call.name === 'tick' ? tickOf(deps, parts, call) : jobs.get(call.name)
-      if (!handle) throw new ServiceError('request-invalid', `this queue has no job that is called "${call.name}"`)
-      return await handle(call)
-    },
-    onGivenUp: (name, data, error) => {
-      for (const { onGivenUp } of parts) void onGivenUp?.(name, data, error)
-    },
+  return async (call) => {
+    const handle = call.name === 'tick' ? tickOf(deps, parts, call) : jobs.get(call.name)
+    if (!handle) throw new ServiceError('request-invalid', `this queue has no job that is called "${call.name}"`)
+    return await handle(call)
   }
 }
 

@@ -52,8 +52,8 @@ export type OpenWork = {
   readonly tick?: (call: JobCall) => Promise<string>
   /** Its other jobs by name. */
   readonly jobs?: Readonly<Record<string, (call: JobCall) => Promise<string>>>
-  /** Called for jobs that will not be tried again, also those that the queue gave up by itself. */
-  readonly onGivenUp?: (name: string, data: unknown, error: Error) => Promise<void>
+  /** Does a piece of what another process has begun; resolves to whether there was one. */
+  readonly help?: (signal: AbortSignal) => Promise<boolean>
 }
 
 /** The queue that a row's schedulers are in. */

@@ -3,18 +3,20 @@ import type { ConfigOf } from '../platform/config/config.js'
 import { type RunDeps, underLease } from '../work/attempt.js'
 import type { EnteringDeps, ScheduledRuns } from '../work/due.js'
 import { runInline } from '../work/inline.js'
-import type { IdRange, Lease, RenderCounts, Run, RunProgress, RunTrigger } from '../work/run.js'
+import type { Lease, Run, RunProgress, RunTrigger, ShardLease } from '../work/run.js'
 import { nextDue, type Schedule } from '../work/schedule.js'
 import { createRun, getRun, type RunSummary } from '../work/sql/runs.js'
 import { findSchedule } from '../work/sql/schedules.js'
 import {
-  beginPublishing,
+  countOpenShards,
   finishRun,
-  recordShardCounts,
-  recordShardProgress,
+  finishShard,
   recordShards,
-  renewPublishing,
-  renewRendering,
+  releaseShard,
+  renewPublication,
+  renewShard,
+  takeOthersShard,
+  takeShard,
 } from '../work/sql/shards.js'
 import type { Publication } from './publication.js'
 
@@ -29,6 +31,9 @@ type StepOptions = {
   readonly signal: AbortSignal
   readonly onProgress?: (progress: RunProgress) => void
 }
+
+// How soon it is seen that another process has rendered its shard, or failed at it.
+const waitMs = 250
 
 /** The name of the publication schedule in the ledger and in the queue. */
 const scheduleName = 'publish'
@@ -58,95 +63,105 @@ export function scheduledPublications(deps: EnteringDeps): ScheduledRuns {
   }
 }
 
-/** Plans the shards of a claimed attempt; undefined when another worker has taken it over. */
-export async function planShardsUnderLease(
-  { store, log, publication }: PublicationRunDeps,
-  lease: Lease,
-  run: Run,
-  signal: AbortSignal,
-): Promise<IdRange[] | undefined> {
-  log.info({ runId: lease.runId, attempt: lease.attempt }, 'publication run started')
-  const renew = async () => (await renewRendering(store.db, lease)) !== undefined
-  return await underLease({ lease, renew, signal }, async (leased) => {
-    const shards = await publication.planShards(run)
-    leased.throwIfAborted()
-    await recordShards(store.db, lease, shards)
-    return shards
-  })
-}
-
 /**
- * Renders one shard of an attempt; undefined when the attempt is over. A shard that is rendered again finds only what is
- * still stale.
+ * Works on a claimed publication: renders its shards, together with every process that asks for some, and publishes the
+ * release. With `alone` nobody else renders. Returns how the run ended, or `superseded`.
  */
-export async function renderShardUnderLease(
-  { store, publication }: PublicationRunDeps,
-  lease: Lease,
-  shard: IdRange,
-  { signal, onProgress }: StepOptions,
-): Promise<RenderCounts | undefined> {
-  const run = await renewRendering(store.db, lease)
-  if (!run) return undefined
-  let percent = 0
-  const renew = async () => {
-    if (percent > 0) await recordShardProgress(store.db, lease, shard, percent)
-    return (await renewRendering(store.db, lease)) !== undefined
-  }
-  const counts = await underLease({ lease, renew, signal }, (leased) =>
-    publication.renderShard(run, shard, {
-      signal: leased,
-      onProgress: (stage, done, total) => {
-        percent = total > 0 ? (100 * done) / total : 0
-        onProgress?.({ stage, done: Math.floor(percent), total: 100 })
-      },
-    }),
-  )
-  if (counts) await recordShardCounts(store.db, lease, shard, counts)
-  return counts
-}
-
-/**
- * Publishes the release of an attempt whose shards are all rendered, and ends its run. The queue may deliver this job
- * again while the worker that had it is merely slow: then it waits until this owner is the attempt's only publisher.
- * Returns how the run ended, or `superseded`.
- */
-export async function publishUnderLease(deps: PublicationRunDeps, lease: Lease, options: StepOptions): Promise<string> {
-  for (;;) {
-    const claim = await beginPublishing(deps.store.db, lease)
-    if (claim.kind === 'claimed') return await publishAs(deps, lease, claim.run, options)
-    if (claim.kind === 'gone' || options.signal.aborted) return 'superseded'
-    await sleep(250)
-  }
-}
-
-async function publishAs(
+export async function publishUnderLease(
   deps: PublicationRunDeps,
   lease: Lease,
   run: Run,
-  { signal, onProgress }: StepOptions,
+  { signal, onProgress, alone = false }: StepOptions & { readonly alone?: boolean },
 ): Promise<string> {
-  const { store, log, clock } = deps
-  const renderSeconds = (clock().getTime() - run.startedAt.getTime()) / 1000
+  const { store, log, clock, publication } = deps
+  const { runId, attempt } = lease
+  log.info({ runId, attempt }, 'publication run started')
   const entered: EnteredStage[] = []
+  let renderSeconds = 0
   let progress: RunProgress | undefined
-  const renew = async () => (await renewPublishing(store.db, lease, progress)) !== undefined
-  const outcome = await underLease({ lease, renew, signal }, (leased) =>
-    deps.publication.publishRelease(run, {
+  const renew = () => renewPublication(store.db, lease, progress)
+  const outcome = await underLease({ lease, renew, signal }, async (leased) => {
+    const shards = await publication.planShards(run)
+    await recordShards(store.db, lease, shards, alone ? lease.owner : undefined)
+    await renderShards(deps, lease, run, shards.length, { signal: leased, ...(onProgress && { onProgress }) })
+    renderSeconds = (clock().getTime() - run.startedAt.getTime()) / 1000
+    return await publication.publishRelease(run, {
       signal: leased,
       onProgress: (stage, done, total) => {
         progress = { stage, done, total }
         if (entered.at(-1)?.stage !== stage) entered.push({ stage, at: performance.now() })
         onProgress?.(progress)
       },
-    }),
-  )
+    })
+  })
   const timings = stageSeconds(renderSeconds, entered)
   if (!outcome || !(await finishRun(store.db, lease, outcome, clock(), timings))) return 'superseded'
   for (const [stage, seconds] of Object.entries(timings)) deps.onStageSeconds?.(stage, seconds)
-  const event = { runId: lease.runId, attempt: lease.attempt, ...outcome }
+  const event = { runId, attempt, ...outcome }
   if (outcome.state === 'held') log.warn(event, 'release held: it needs approval')
   else log.info(event, 'publication run finished')
   return outcome.state
+}
+
+/** Renders what nobody else has taken, until all `count` shards of the attempt are done. */
+async function renderShards(
+  deps: PublicationRunDeps,
+  lease: Lease,
+  run: Run,
+  count: number,
+  { signal, onProgress }: StepOptions,
+): Promise<void> {
+  const { db } = deps.store
+  for (let open = count; open > 0; open = await countOpenShards(db, lease)) {
+    const taken = await takeShard(db, lease)
+    if (!taken) {
+      await sleep(waitMs, undefined, { signal })
+      continue
+    }
+    const done = (count - open) * 100
+    await renderShard(deps, taken, run, signal, (percent) =>
+      onProgress?.({ stage: 'render', done: done + Math.floor(percent), total: count * 100 }),
+    )
+  }
+}
+
+/**
+ * Renders a shard of a run that another process works on, if there is one that nobody has taken; returns whether there was.
+ * One that cannot be rendered here is left to that process, whose failure decides about the run.
+ */
+export async function helpRendering(deps: PublicationRunDeps, signal: AbortSignal): Promise<boolean> {
+  const { store, owner, lockSeconds } = deps
+  const taken = await takeOthersShard(store.db, { owner, seconds: lockSeconds })
+  if (!taken) return false
+  try {
+    await renderShard(deps, taken.lease, taken.run, signal)
+    return true
+  } catch (error) {
+    await releaseShard(store.db, taken.lease, signal.aborted ? 'everybody' : 'owner')
+    throw error
+  }
+}
+
+/** Renders a shard; one that is rendered again has only what is still stale. Stops when its attempt is over. */
+async function renderShard(
+  { store, publication }: PublicationRunDeps,
+  lease: ShardLease,
+  run: Run,
+  signal: AbortSignal,
+  onPercent?: (percent: number) => void,
+): Promise<void> {
+  let percent = 0
+  const renew = () => renewShard(store.db, lease, percent)
+  const counts = await underLease({ lease, renew, signal }, (leased) =>
+    publication.renderShard(run, lease.shard, {
+      signal: leased,
+      onProgress: (_, done, total) => {
+        percent = total > 0 ? (100 * done) / total : 0
+        onPercent?.(percent)
+      },
+    }),
+  )
+  if (counts) await finishShard(store.db, lease, counts)
 }
 
 type EnteredStage = { readonly stage: string; readonly at: number }
@@ -181,18 +196,7 @@ export async function publishInline(deps: PublicationRunDeps, options: InlineOpt
       kind: 'publication',
       runId,
       look: () => getRun(store.db, runId),
-      attempt: async (lease, run) => {
-        const shards = await planShardsUnderLease(deps, lease, run, signal)
-        for (const [index, shard] of shards?.entries() ?? []) {
-          const rendered = await renderShardUnderLease(deps, lease, shard, {
-            signal,
-            onProgress: ({ stage, done }) =>
-              onProgress?.({ stage, done: index * 100 + done, total: (shards?.length ?? 0) * 100 }),
-          })
-          if (!rendered) return
-        }
-        if (shards) await publishUnderLease(deps, lease, options)
-      },
+      attempt: (lease, run) => publishUnderLease(deps, lease, run, { ...options, alone: true }),
     },
     { signal, onProgress: ({ progress }) => progress && onProgress?.(progress) },
   )

@@ -6,7 +6,6 @@ import type { Store } from '../platform/database/store.js'
 import type { Log } from '../platform/observability/log.js'
 import type { Attempt, Lease, RunKind } from './run.js'
 import { failRun, requeueDeadRun, requeueRun } from './sql/leases.js'
-import { suspendRun } from './sql/shards.js'
 
 /** What the work on every kind of run needs, with or without a queue. */
 export type RunDeps = {
@@ -93,14 +92,13 @@ type LeasedOptions = {
 
 /**
  * Queues or fails a run after a failed try. Interrupted by a shutdown: it is queued again for any worker. The
- * job's last try: it fails. Otherwise it waits for the queue's next try: queued, or running where other jobs may still
- * work on the attempt. Throws the error again unless the run was handed back.
+ * job's last try: it fails. Otherwise it is kept for the queue's next try. Throws the error again unless the run was
+ * handed back.
  */
 export async function endFailedTry(
   deps: RunDeps,
   { signal, nextTryMs, isLast }: Try,
   lease: Lease,
-  betweenTries: 'queued' | 'running',
   failure: unknown,
 ): Promise<'handed back'> {
   const { store, log } = deps
@@ -117,9 +115,7 @@ export async function endFailedTry(
     throw failure
   }
   log.warn({ runId, attempt, code: error.code, error: error.message }, `${kind} job failed, it will be tried again`)
-  const seconds = nextTryMs / 1000 + lease.seconds
-  if (betweenTries === 'running') await suspendRun(store.db, { ...lease, seconds })
-  else await requeueRun(store.db, lease, seconds)
+  await requeueRun(store.db, lease, nextTryMs / 1000 + lease.seconds)
   throw failure
 }
 

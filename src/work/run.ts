@@ -31,6 +31,9 @@ export type Run = {
 /** A range of project ids, both ends included. */
 export type IdRange = { readonly fromId: number; readonly toId: number }
 
+/** The right to render one shard of an attempt. */
+export type ShardLease = Lease & { readonly shard: IdRange }
+
 /** What rendering a range did: projects mapped, texts that changed, activities held. */
 export type RenderCounts = { readonly rendered: number; readonly changed: number; readonly held: number }
 

@@ -22,14 +22,14 @@ const differences = {
      */
     startTime: `greatest($4, (select max(generated_at) + interval '1 second' from release
       where generated_at >= $4 and generated_at < $4::timestamptz + interval '1 day'))`,
-    claiming: `, stage = 'render', progress = null`,
+    claiming: `, stage = null, progress = null`,
     claimed: 'id, started_at as "startedAt", force, trigger',
     handingBack: ', stage = null, progress = null',
     /** SQL: grows with the progress of an attempt. */
     advance: '(select count(*) from rendering g where g.run_id = r.id)',
     // A killed worker never counted what it rendered of a shard; the renderings themselves name the run that made them.
     // The larger count is right: projects that a later run rendered again are no longer among this run's renderings.
-    ending: `, stage = null, progress = null,
+    ending: `, progress = null,
       rendered = greatest(
         (select coalesce(sum(s.rendered), 0) from run_shard s where s.run_id = run.id),
         (select count(*) from rendering g
@@ -57,8 +57,8 @@ export const ownedByLease = `id = $1 and attempt = $2 and lease_owner = $3 and s
 export const ending = (kind: RunKind) => `lease_owner = null, lease_until = null${differences[kind].ending}`
 
 /**
- * Starts a new attempt of a queued run; or again of a running one that this very owner began and nobody else has worked
- * on since. `at` becomes the run's time, unless an earlier attempt already gave it one.
+ * Starts a new attempt of a queued run, or of a running one that this very owner works on. `at` becomes the run's time,
+ * unless an earlier attempt already gave it one.
  */
 export async function claimRun<Kind extends RunKind>(
   db: Db,

@@ -67,7 +67,7 @@ describe('giving health', async () => {
     })
     const connection = { kind: 'postgres', url } as const
     await using queue = await openQueue({ connection, lockSeconds: 2, attempts: 1, backoffMs: 1 }, createLog('silent'))
-    const worker = await queue.work('publish', 1, { handle: async () => '' })
+    const worker = await queue.work('publish', 1, async () => '')
     const { code } = await runCommandLine(['health', 'worker'], environment)
     await worker.close()
     expect(code).toBe(0)

@@ -12,12 +12,15 @@ import { runNumbers } from '../../../src/work/sql/run-numbers.js'
 import { createRun, findLastGoodRun, getRun, listRuns } from '../../../src/work/sql/runs.js'
 import { findSchedule, pauseSchedule, resumeSchedule } from '../../../src/work/sql/schedules.js'
 import {
-  beginPublishing,
+  countOpenShards,
   finishRun,
-  recordShardCounts,
+  finishShard,
   recordShards,
-  renewPublishing,
-  renewRendering,
+  releaseShard,
+  renewPublication,
+  renewShard,
+  takeOthersShard,
+  takeShard,
 } from '../../../src/work/sql/shards.js'
 import { testDatabase } from '../../support/database.js'
 import { resetTables, tablePublication, turn } from '../../support/jobs/table-publication.js'
@@ -82,35 +85,29 @@ describe('the run ledger', () => {
     })
   })
 
-  test('lets only the job that started an attempt start it again, and only until a shard was taken', async () => {
+  test('lets only the job that works on an attempt begin another one', async () => {
     const id = await enter()
     await claimRun(store.db, lease(id, 0, 'start 1'), noon)
     expect(await claimRun(store.db, lease(id, 0, 'start 2'), noon)).toEqual({ kind: 'gone' })
     expect(await claimRun(store.db, lease(id, 0, 'start 1'), noon)).toMatchObject({ kind: 'claimed', attempt: 2 })
-    await renewRendering(store.db, lease(id, 2, 'worker'))
-    expect(await claimRun(store.db, lease(id, 0, 'start 1'), noon)).toEqual({ kind: 'gone' })
   })
 
   test('voids the work of an attempt that was taken over', async () => {
     const id = await enter()
     await claimRun(store.db, lease(id, 0), noon)
-    await beginPublishing(store.db, lease(id, 1))
+    expect(await renewPublication(store.db, lease(id, 1))).toBe(true)
     await requeueRun(store.db, lease(id, 1))
     await claimRun(store.db, lease(id, 1, 'b'), noon)
-    expect(await renewRendering(store.db, lease(id, 1))).toBeUndefined()
-    expect(await renewPublishing(store.db, lease(id, 1))).toBeUndefined()
-    expect(await beginPublishing(store.db, lease(id, 1))).toEqual({ kind: 'gone' })
+    expect(await renewPublication(store.db, lease(id, 1))).toBe(false)
     expect(await finishRun(store.db, lease(id, 1), published, noon)).toBe(false)
     expect(await failRun(store.db, lease(id, 1), new ServiceError('internal', 'late'), noon)).toBe(false)
     expect(await requeueRun(store.db, lease(id, 1))).toBe(false)
   })
 
-  test('has one publisher of an attempt, and no rendering beside it', async () => {
+  test('has one publisher of an attempt', async () => {
     const id = await enter()
-    await claimRun(store.db, lease(id, 0), noon)
-    expect(await beginPublishing(store.db, lease(id, 1, 'p1'))).toMatchObject({ kind: 'claimed' })
-    expect(await beginPublishing(store.db, lease(id, 1, 'p2'))).toEqual({ kind: 'busy' })
-    expect(await renewRendering(store.db, lease(id, 1))).toBeUndefined()
+    await claimRun(store.db, lease(id, 0, 'p1'), noon)
+    expect(await renewPublication(store.db, lease(id, 1, 'p2'))).toBe(false)
     expect(await finishRun(store.db, lease(id, 1, 'p2'), published, noon)).toBe(false)
     expect(await finishRun(store.db, lease(id, 1, 'p1'), published, noon)).toBe(true)
     expect(await getRun(store.db, id)).toMatchObject({ state: 'published', held: 2, releaseId: 'r1', finishedAt: noon })
@@ -171,47 +168,105 @@ describe('the run ledger', () => {
       await loseTimes(4, 'sync', id)
       expect(await getSyncRun(store.db, id)).toMatchObject(failure)
     })
-
-    test('leaves an expired lease of a publisher to the next attempt', async () => {
-      const id = await enter()
-      await claimRun(store.db, lease(id, 0), noon)
-      await beginPublishing(store.db, lease(id, 1, 'dead', 0))
-      expect(await beginPublishing(store.db, lease(id, 1, 'b'))).toEqual({ kind: 'busy' })
-      await takeOverDead(deps(), 'publication')
-      expect(await beginPublishing(store.db, lease(id, 1, 'b'))).toEqual({ kind: 'gone' })
-    })
   })
 
-  test('counts a shard once, however often it is done', async () => {
-    const id = await enter()
-    await claimRun(store.db, lease(id, 0), noon)
-    const [first, second] = [
+  describe('the shards of an attempt', () => {
+    const shards = [
       { fromId: 1, toId: 10 },
       { fromId: 11, toId: 20 },
     ]
-    await recordShards(store.db, lease(id, 1), [first, second])
-    await recordShardCounts(store.db, lease(id, 1), first, { rendered: 10, changed: 4, held: 1 })
-    await recordShardCounts(store.db, lease(id, 1), first, { rendered: 0, changed: 0, held: 0 })
-    expect(await getRun(store.db, id)).toMatchObject({
-      rendered: 10,
-      changed: 4,
-      held: 1,
-      progress: { stage: 'render', done: 100, total: 200 },
+    const begin = async (owner?: string) => {
+      const id = await enter()
+      await claimRun(store.db, lease(id, 0, 'host:1 job'), noon)
+      await recordShards(store.db, lease(id, 1), shards, owner)
+      return { id, own: lease(id, 1, 'host:1 job') }
+    }
+    const help = (owner = 'host:2', seconds = 60) => takeOthersShard(store.db, { owner, seconds })
+
+    test('are each taken by one process, however many ask at the same time', async () => {
+      const { id, own } = await begin()
+      const taken = await Promise.all([1, 2, 3].map((number) => help(`host:2${number}`)))
+      expect(taken.flatMap((one) => one?.lease.shard.fromId ?? []).sort()).toEqual([1, 11].sort())
+      expect(taken.find((one) => one)?.run).toEqual({ id, startedAt: noon, force: false, trigger: 'manual' })
+      expect(await takeShard(store.db, own)).toBeUndefined()
+      expect(await countOpenShards(store.db, own)).toBe(2)
     })
-    await beginPublishing(store.db, lease(id, 1))
-    await finishRun(store.db, lease(id, 1), published, noon)
-    expect(await getRun(store.db, id)).toMatchObject({ rendered: 10, changed: 4, held: 2 })
+
+    test('are no help of the process whose run it is, of none that works alone or is of an earlier version', async () => {
+      const { own } = await begin()
+      expect(await help('host:1')).toBeUndefined()
+      await store.db.query(`update run set stage = 'render'`)
+      expect(await help()).toBeUndefined()
+      await failRun(store.db, own, new ServiceError('internal', 'over'), noon)
+      expect(await help()).toBeUndefined()
+      const alone = await begin('host:1 job')
+      expect(await help()).toBeUndefined()
+      expect(await takeShard(store.db, alone.own)).toMatchObject({ shard: shards[0] })
+    })
+
+    test('of a process that died or failed are left to the owner of the attempt', async () => {
+      const { own } = await begin()
+      const [died, failed] = [await help('host:2', 0), await help('host:3')]
+      if (!died || !failed) return expect.fail('there is no shard')
+      await releaseShard(store.db, failed.lease, 'owner')
+      expect(await help('host:4')).toBeUndefined()
+      expect(await takeShard(store.db, own)).toEqual({ ...own, shard: shards[0] })
+      expect(await takeShard(store.db, own)).toEqual({ ...own, shard: shards[0] })
+      expect(await renewShard(store.db, died.lease, 50)).toBe(false)
+      await finishShard(store.db, died.lease, { rendered: 10, changed: 10, held: 0 })
+      expect(await countOpenShards(store.db, own)).toBe(2)
+      await finishShard(
+        store.db,
+        { ...own, shard: shards[0] ?? died.lease.shard },
+        { rendered: 4, changed: 4, held: 0 },
+      )
+      expect(await takeShard(store.db, own)).toEqual({ ...own, shard: shards[1] })
+    })
+
+    test('of a process that stops are for everybody', async () => {
+      await begin()
+      const stopping = (await help()) ?? expect.fail('there is no shard')
+      await releaseShard(store.db, stopping.lease, 'everybody')
+      expect((await help('host:3'))?.lease.shard).toEqual(stopping.lease.shard)
+    })
+
+    test('are over with their attempt', async () => {
+      const { id, own } = await begin()
+      const { lease: taken } = (await help()) ?? expect.fail('there is no shard')
+      expect(await renewShard(store.db, taken, 10)).toBe(true)
+      await requeueRun(store.db, own)
+      expect(await renewShard(store.db, taken, 20)).toBe(false)
+      expect(await help('host:3')).toBeUndefined()
+      await claimRun(store.db, lease(id, 0, 'host:5 job'), noon)
+      expect(await help('host:3')).toBeUndefined()
+    })
+
+    test('tell how far the run has come, and are counted', async () => {
+      const { id, own } = await begin()
+      const { lease: taken } = (await help()) ?? expect.fail('there is no shard')
+      await renewShard(store.db, taken, 100)
+      expect(await getRun(store.db, id)).toMatchObject({ progress: { stage: 'render', done: 99, total: 200 } })
+      await finishShard(store.db, taken, { rendered: 10, changed: 4, held: 1 })
+      expect(await getRun(store.db, id)).toMatchObject({
+        rendered: 10,
+        changed: 4,
+        held: 1,
+        progress: { stage: 'render', done: 100, total: 200 },
+      })
+      await finishRun(store.db, own, published, noon)
+      expect(await getRun(store.db, id)).toMatchObject({ rendered: 10, changed: 4, held: 2 })
+    })
   })
 
   test('counts what a killed worker had rendered of a shard by the renderings it left', async () => {
     const id = await enter()
     await claimRun(store.db, lease(id, 0), noon)
     await recordShards(store.db, lease(id, 1), [{ fromId: 1, toId: 10 }])
+    const taken = (await takeShard(store.db, lease(id, 1))) ?? expect.fail('there is no shard')
     await store.db.query(`insert into project (id, active, status, title, source)
       select id, true, 'active', 'A well', 'local' from generate_series(1, 3) id`)
     for (const project of [1, 2, 3]) await insertRendering(project, id, project < 3 ? noon : undefined)
-    await recordShardCounts(store.db, lease(id, 1), { fromId: 1, toId: 10 }, { rendered: 1, changed: 1, held: 0 })
-    await beginPublishing(store.db, lease(id, 1))
+    await finishShard(store.db, taken, { rendered: 1, changed: 1, held: 0 })
     await finishRun(store.db, lease(id, 1), published, noon)
     expect(await getRun(store.db, id)).toMatchObject({ rendered: 3, changed: 2 })
   })
@@ -350,6 +405,13 @@ describe('a run in this process, without a queue', () => {
     const run = await publishInline(deps(), { ...options, onProgress: ({ stage }) => stages.push(stage) })
     expect(run).toMatchObject({ state: 'published', rendered: 25, attempt: 1 })
     expect([...new Set(stages)]).toEqual(['render', 'assemble'])
+  })
+
+  test('is left alone by other processes', async () => {
+    const asked: Promise<unknown>[] = []
+    const onProgress = () => void asked.push(takeOthersShard(store.db, { owner: 'host:2', seconds: 60 }))
+    await publishInline(deps(), { ...options, onProgress })
+    expect(new Set(await Promise.all(asked))).toEqual(new Set([undefined]))
   })
 
   test('returns the failed run when a shard cannot be rendered', async () => {

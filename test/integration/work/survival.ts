@@ -3,15 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { dispatchNext } from '../../../jobs/dispatch.js'
 import type { QueueConnection } from '../../../jobs/engine.js'
 import type { Store } from '../../../src/platform/database/store.js'
-import { publishUnderLease } from '../../../src/release/run.js'
-import { createOwner, leaseOn } from '../../../src/work/attempt.js'
 import { claimRun } from '../../../src/work/sql/leases.js'
 import { runNumbers } from '../../../src/work/sql/run-numbers.js'
 import { createRun, getRun } from '../../../src/work/sql/runs.js'
 import { waitForEnd } from '../../../src/work/wait.js'
 import { testDatabase } from '../../support/database.js'
-import { tablePublication, turn } from '../../support/jobs/table-publication.js'
-import { lockSeconds, World } from '../../support/jobs/world.js'
+import { turn } from '../../support/jobs/table-publication.js'
+import { World } from '../../support/jobs/world.js'
 
 const signal = new AbortController().signal
 const clock = () => new Date()
@@ -224,22 +222,23 @@ export function describeSurvival(name: string, open: (databaseUrl: string) => Pr
       expect(await world.count('committed where times = 1')).toBe(3)
     })
 
-    test('lets one of two deliveries of the same publication do the work', async () => {
-      await begin(0)
-      await turn(world.store.db, 'publish_ms', 300)
-      const { id } = await createRun(world.store.db, { trigger: 'manual', at: clock() })
-      const lease = { kind: 'publication', runId: id, owner: 'starter', seconds: lockSeconds } as const
-      await claimRun(world.store.db, lease, clock())
-      const deliver = () => {
-        const { store, log } = world
-        const deps = { store, log, clock, lockSeconds, owner: createOwner(), publication: tablePublication(store) }
-        const attempt = leaseOn(deps, { kind: 'publication', runId: id, attempt: 1 }, 'publish')
-        return publishUnderLease(deps, attempt, { signal })
-      }
-      expect((await Promise.all([deliver(), deliver()])).sort()).toEqual(['published', 'superseded'])
-      expect(await world.count('publishing')).toBe(1)
-      expect(await getRun(world.store.db, id)).toMatchObject({ state: 'published' })
-    })
+    test.each(['kill', 'terminate'] as const)(
+      'shares a run with a worker that comes later, and ends it after its %s',
+      async (end) => {
+        await begin(300)
+        await turn(world.store.db, 'render_ms', 100)
+        await world.startWorker()
+        const id = await ask()
+        await world.until(async () => (await world.count('item where not stale')) >= 1)
+        const helper = await world.forkWorker({ shutdownSeconds: 1 })
+        const helped = `run_shard join run on run.id = run_id where run_shard.lease_owner <> run.lease_owner`
+        await world.until(async () => (await world.count(`${helped} and percent between 1 and 99`)) > 0)
+        await helper[end]()
+        await turn(world.store.db, 'render_ms', 0)
+        expect(await ended(id)).toMatchObject({ state: 'published', attempt: 1 })
+        expect(await world.count('item where stale or renders > 2')).toBe(0)
+      },
+    )
 
     test('lets the watchdog enter an instant that the queue never brought: once, and counted', async () => {
       await begin(0)

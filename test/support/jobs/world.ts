@@ -24,7 +24,7 @@ export type WorkerProcessOptions = WorkerOptions & { readonly url: string; reado
 
 /** Never due while a test runs. */
 export const neverSoon = '0 0 29 2 *'
-export const lockSeconds = 2
+const lockSeconds = 2
 const quick = { lockSeconds, attempts: 3, backoffMs: 50 }
 
 /** Everything a worker needs, with locks short enough for tests. */

@@ -700,6 +700,8 @@ create table run_shard (
   rendered integer default 0 not null,
   changed integer default 0 not null,
   held integer default 0 not null,
+  lease_owner text,
+  lease_until timestamp with time zone,
   constraint run_shard_pkey PRIMARY KEY (run_id, attempt, from_id)
 );
 

@@ -283,18 +283,11 @@ describe.each(['PostgreSQL', 'Redis'] as const)('queues on %s', (engine) => {
     )
     const settings = queueSettings(runtime.config, runtime.secrets, runtime.databaseUrl)
     const queue = await openQueue({ ...settings, attempts: 1 }, runtime.log)
-    let tell = () => {}
-    const failed = new Promise<void>((resolve) => {
-      tell = resolve
-    })
-    const worker = await queue.work('settlement', 1, {
-      handle: async () => {
-        throw new Error('the mail to jane@example.org was refused')
-      },
-      onGivenUp: () => tell(),
+    const worker = await queue.work('settlement', 1, async () => {
+      throw new Error('the mail to jane@example.org was refused')
     })
     await queue.add({ queue: 'settlement', name: 'work', data: {} })
-    await failed
+    await expect.poll(() => queue.failed(['settlement'], 1)).toHaveLength(1)
     await worker.close()
     await queue.close()
     await runtime[Symbol.asyncDispose]()

@@ -36,7 +36,7 @@ const neverNull: Readonly<Record<string, string>> = {
   'src/release/sql/segments.ts textsWithoutRows contentHash': 'a rendering with a text has one',
   'src/release/sql/segments.ts textsWithoutRows text': 'the condition of the common table expression excludes null',
   'src/work/sql/leases.ts claimRun startedAt': 'the statement has just written it',
-  'src/work/sql/shards.ts updateRun startedAt': 'a running run has started',
+  'src/work/sql/shards.ts takeOthersShard startedAt': 'a running run has started',
 }
 
 let client: pg.Client
