@@ -68,7 +68,10 @@ async function createSigning(file: string, replace: string | undefined, output: 
     })
   }
   const { id, publicKey } = signingKeyOf(text, file)
-  return output.result({ id, publicKey, file }, () => [`key ${id} is in ${file}; its public key:`, publicKey.trimEnd()])
+  return output.result({ id, publicKey, file }, () => [
+    `key ${id} is in ${file}; its public key:`,
+    ...publicKey.trimEnd().split('\n'),
+  ])
 }
 
 async function readSigningKey(file: string): Promise<SigningKey> {

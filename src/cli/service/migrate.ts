@@ -32,12 +32,10 @@ async function migrateOrCheck({ store, clock }: Runtime, output: Output, options
   )
   const writerRole = options.writerRole === true ? defaultWriterRole : options.writerRole
   if (writerRole !== undefined) await store.transaction((db) => grantWriterRole(db, writerRole, clock()))
-  return output.result({ applied, version, ...(writerRole !== undefined && { writerRole }) }, () =>
-    [
-      `schema ${version}: ${applied.join(', ') || 'nothing to do'}`,
-      ...(writerRole === undefined
-        ? []
-        : [`${writerRole} may write the tables of docs/reference/store.md; grant it to your role`]),
-    ].join('\n'),
-  )
+  return output.result({ applied, version, ...(writerRole !== undefined && { writerRole }) }, () => [
+    `schema ${version}: ${applied.join(', ') || 'nothing to do'}`,
+    ...(writerRole === undefined
+      ? []
+      : [`${writerRole} may write the tables of docs/reference/store.md; grant it to your role`]),
+  ])
 }

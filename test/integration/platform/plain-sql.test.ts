@@ -24,11 +24,11 @@ beforeAll(async () => {
   const { db } = database.store
   const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-sql-'))
   afterFile(() => rm(dataDir, { recursive: true, force: true }))
-  const made = await runCommandLine(['migrate', '--writer-role', '--json'], {
-    DATABASE_URL: database.url,
-    GIVING_DATA_DIR: dataDir,
-  })
+  const environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: dataDir }
+  const made = await runCommandLine(['migrate', '--writer-role', '--json'], environment)
   expect(JSON.parse(made.stdout)).toMatchObject({ applied: [], writerRole: defaultWriterRole })
+  const again = await runCommandLine(['migrate', '--writer-role'], environment)
+  expect(again.stdout).toMatch(/^schema .*: nothing to do\ngiving_writer may write .*; grant it to your role\n$/)
   await db.query(`do $$ begin create role ${login} login; exception when duplicate_object then null; end $$`)
   await db.query(`alter role ${login} password 'test'; grant ${defaultWriterRole} to ${login}`)
   publisher = await testPublisher(database.store)

@@ -47,6 +47,13 @@ async function overwrite(target: string, text: string): Promise<void> {
   await writeFile(target, text)
 }
 
+/** The key that the text of a key file holds. */
+function signingKeyIn(text: string) {
+  const read = parseSigningKey(text)
+  if ('value' in read) return read.value
+  throw new Error(read.expected)
+}
+
 describe('giving keys signing create', () => {
   it('writes a key that only its owner reads, and giving verify takes the public key that it prints', async () => {
     const folder = path.dirname(publisher.feedsDir)
@@ -66,8 +73,10 @@ describe('giving keys signing create', () => {
       })
       const replaced = await run('keys', 'signing', 'create', '--file', next, '--replace', file)
       expect(replaced.stdout).not.toContain('PRIVATE')
-      expect(parseSigningKey(await readFile(next, 'utf8'))).toMatchObject({ value: { replaces: made.id } })
-      await writeFile(shown, made.publicKey)
+      expect(signingKeyIn(await readFile(next, 'utf8')).replaces).toBe(made.id)
+      const printed = /-----BEGIN[\s\S]*/.exec(replaced.stdout)?.[0] ?? ''
+      expect(printed).toBe(signingKeyIn(await readFile(next, 'utf8')).publicKey)
+      await writeFile(shown, printed)
       const { app } = await testApi(database.store, {
         store: database.store,
         releases: createReleaseReader(publisher.feedsDir),
