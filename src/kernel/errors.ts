@@ -200,6 +200,13 @@ export const errorKinds = {
     remedy: 'stop',
     public: false,
   },
+  'demo-data-present': {
+    meaning:
+      'The store or the live release has demo data, and REPORTING_ORG_REF is a real publisher: giving reset-demo.',
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
   'queue-unavailable': { meaning: 'The job queue cannot be reached.', status: 503, remedy: 'retry', public: false },
   'configuration-invalid': {
     meaning: 'One or more configuration variables are missing or wrong.',

@@ -80,8 +80,8 @@ export type Installation = {
   run(args: readonly string[], input?: string): Promise<Ended>
   /** Starts `giving start`; resolves when its first publication has ended. */
   start(): Promise<RunningService>
-  /** Starts `giving api` or `giving worker`; resolves when it says that it is ready, or prints `ready`. */
-  serve(kind: 'api' | 'worker', ready?: string): Promise<RunningService>
+  /** Starts a service; resolves when it says that it is ready, or prints `ready`. */
+  serve(kind: 'api' | 'worker' | 'start', ready?: string): Promise<RunningService>
   /** Stops what is still running and removes the folder and the database in it. */
   remove(): Promise<void>
 }

@@ -14,6 +14,7 @@ import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { usingRegistry } from '../wiring/registry.js'
 import type { Runtime } from '../wiring/runtime.js'
+import { refuseTrialRelease } from '../wiring/trial.js'
 
 /** `giving registry`. */
 export function registerRegistry(program: Command, { storeAction }: CommandLine): void {
@@ -28,7 +29,7 @@ export function registerRegistry(program: Command, { storeAction }: CommandLine)
       .option('--dry-run', 'show each call, and change nothing', false)
       .option(...jsonOption)
       .action(
-        storeAction(['registry'], (runtime, output, options: Flags) =>
+        storeAction(['registry', 'reportingOrg'], (runtime, output, options: Flags) =>
           change(runtime, output, { ...options, ...after }, (deps) => work(deps, runtime.signal)),
         ),
       )
@@ -48,9 +49,9 @@ export function registerRegistry(program: Command, { storeAction }: CommandLine)
 
 type Change = (deps: RegistryDeps, signal: AbortSignal) => Promise<RegistryResult>
 type Flags = { readonly dryRun: boolean; readonly unregisters?: boolean }
-type RegistryRuntime = Runtime<'registry'>
+type RegistryRuntime = Runtime<'registry' | 'reportingOrg'>
 
-async function showStatus(runtime: RegistryRuntime, output: Output): Promise<number> {
+async function showStatus(runtime: Runtime<'registry'>, output: Output): Promise<number> {
   const { store, clock, signal } = runtime
   const view = await usingRegistry(runtime, { dryRun: false }, (deps) =>
     remembering({ ...deps, db: store.db, clock }, () => lookAtRegistry(deps, signal)),
@@ -82,6 +83,7 @@ async function change(
   work: (deps: RegistryDeps) => Promise<RegistryResult>,
 ): Promise<number> {
   const { store, clock } = runtime
+  if (!unregisters) await refuseTrialRelease(runtime)
   return await usingRegistry(runtime, { dryRun }, async (deps) => {
     if (dryRun) {
       const { calls } = deps.client

@@ -1,16 +1,17 @@
 import type { Command } from 'commander'
-import { resetDemo } from '../../demo/sql/demo.js'
+import { countDemoProjects, hasProjects, resetDemo } from '../../demo/sql/demo.js'
 import { nextFreeId, seed } from '../../demo/sql/seed.js'
 import { isoDateOf } from '../../kernel/dates.js'
 import { recordFact } from '../../platform/database/facts.js'
 import { withdrawBulkSet } from '../../release/bulk/bulk-reader.js'
+import { withdrawLiveRelease } from '../../release/operate/operate-releases.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { forgetIdentifiersOf } from '../../release/sql/published-identifiers.js'
 import { addCommand, type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { baseUrlFields, resolveBaseUrl } from '../wiring/listening.js'
-import { demoReportingOrgRef } from '../wiring/publication.js'
 import type { Runtime } from '../wiring/runtime.js'
+import { demoReportingOrgRef, isDemoPublisher } from '../wiring/trial.js'
 
 /** `giving seed` and `giving reset-demo`. */
 export function registerDemoData(program: Command, { storeAction }: CommandLine): void {
@@ -21,7 +22,7 @@ export function registerDemoData(program: Command, { storeAction }: CommandLine)
     .option(...jsonOption)
     .action(storeAction(['currency', ...baseUrlFields], seedProjects))
   addCommand(program, 'reset-demo', 'remove demo data and everything published from it').action(
-    storeAction([], removeDemo),
+    storeAction(['reportingOrg'], removeDemo),
   )
 }
 
@@ -48,19 +49,31 @@ async function seedProjects(
   return output.result({ projects, firstId }, () => `${projects} projects seeded, ids from ${firstId}`)
 }
 
-/** Removes demo data and everything that was published under the demo publisher. */
-async function removeDemo({ store, clock, feedsDir }: Runtime, output: Output): Promise<number> {
+/**
+ * Removes demo data and everything that was published under the demo publisher. Under a real one, a live release of the
+ * demo publisher is withdrawn, and so is one that nothing remains to replace; the next release may lose any demo activity.
+ */
+async function removeDemo(runtime: Runtime<'reportingOrg'>, output: Output): Promise<number> {
+  const { config, store, clock, feedsDir } = runtime
   const { db } = store
+  const live = await createReleaseReader(feedsDir).live()
+  const isTrial = isDemoPublisher(config.reportingOrg.ref)
+  const isDemoLive = live !== undefined && isDemoPublisher(live.manifest.publisher.ref)
+  const lost = isTrial || isDemoLive || (await countDemoProjects(db)) > 0
+  // Before the removal: after a crash in between, the command is given again.
+  if (live && lost) await recordFact(db, 'loss-accepted-from', live.id, clock())
   const removed = await resetDemo(store)
   const identifiers = await forgetIdentifiersOf(db, demoReportingOrgRef)
   await recordFact(db, 'demo-seeded', 'removed', clock())
   await withdrawBulkSet(feedsDir)
-  const live = await createReleaseReader(feedsDir).live()
-  if (live) await recordFact(db, 'loss-accepted-from', live.id, clock())
+  const isWithdrawn = live !== undefined && !isTrial && lost && (isDemoLive || !(await hasProjects(db)))
+  if (isWithdrawn) await withdrawLiveRelease({ store, feedsDir })
   return output.result(
-    { ...removed, identifiers },
+    { ...removed, identifiers, ...(isWithdrawn && { withdrawn: live.id }) },
     () =>
       `removed ${removed.projects} demo projects and ${removed.organisations} organisations; ` +
-      'the next publication leaves them out',
+      (isWithdrawn
+        ? `release ${live.id} is withdrawn: publish your projects with giving publish`
+        : 'the next publication leaves them out'),
   )
 }

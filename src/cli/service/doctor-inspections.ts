@@ -23,6 +23,7 @@ import { officialDirectory, schemaFields } from '../wiring/official-schema.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
 import { usingRegistry } from '../wiring/registry.js'
 import { openRuntime } from '../wiring/runtime.js'
+import { trialReleaseRefusal } from '../wiring/trial.js'
 
 /** What an inspection says of one thing. */
 type Finding = {
@@ -122,7 +123,7 @@ async function inspectDataDirectory({ environment }: CommandLine): Promise<reado
 }
 
 async function inspectDatabase({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
-  await using runtime = await openRuntime(environment, ['databasePoolSize', 'workerProcesses'], {
+  await using runtime = await openRuntime(environment, ['databasePoolSize', 'workerProcesses', 'reportingOrg'], {
     signal,
     migrate: false,
   })
@@ -141,6 +142,8 @@ async function inspectDatabase({ environment, signal }: CommandLine): Promise<re
   }
   const pending = await pendingMigrations(store.db)
   if (pending.length > 0) findings.push(fix(`migrations are pending: ${pending.join(', ')}`, 'giving migrate'))
+  const trial = pending.length > 0 ? undefined : await trialReleaseRefusal(runtime)
+  if (trial !== undefined) findings.push(fix(trial, 'giving reset-demo, then giving publish'))
   if (pending.length > 0 && !facts.mayCreate)
     findings.push(fix('its role may not make tables', 'grant create on schema'))
   const { most, open } = facts.connections

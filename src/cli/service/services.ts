@@ -15,6 +15,7 @@ import { describeRun } from '../wiring/runs.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { apiFields, openApiRuntime, serveApi } from '../wiring/serve-api.js'
 import { consoleFields, serveConsole } from '../wiring/serve-console.js'
+import { isDemoPublisher } from '../wiring/trial.js'
 
 /** `giving start` and `giving api`. */
 export function registerServices(program: Command, { storeAction, environment }: CommandLine): void {
@@ -72,10 +73,11 @@ async function serveOnly(runtime: ServiceRuntime, output: Output, serve: Serve):
   return 0
 }
 
-/** Demo data goes only into a store of our own that was never seeded and mirrors nothing. */
+/** Demo data goes only into a store of our own, of a trial publisher, that was never seeded and mirrors nothing. */
 async function seedFirstStart(runtime: WorkRuntime, baseUrl: string, output: Output): Promise<void> {
   const { config, store, clock } = runtime
-  if (config.database.kind === 'given' || config.upstream || !(await neverSeeded(store.db))) return
+  if (config.database.kind === 'given' || config.upstream || !isDemoPublisher(config.reportingOrg.ref)) return
+  if (!(await neverSeeded(store.db))) return
   const { projects } = await seedDemo(store, { today: isoDateOf(clock()), currency: config.currency, baseUrl })
   if (projects > 0) output.note(`the store was empty: ${projects} invented demo projects were put in`)
 }

@@ -16,6 +16,7 @@ import { openPublication, publicationFields } from './publication.js'
 import { findRegistryStatus, usingRegistry } from './registry.js'
 import type { Runtime } from './runtime.js'
 import { findNeeds } from './service-status.js'
+import { trialReleaseRefusal } from './trial.js'
 
 /** The fields of the configuration that a worker's work uses. */
 export const workFields = [...workerFields, ...publicationFields, ...paymentFields] as const
@@ -44,12 +45,16 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
     log,
     clock,
     payments,
-    registerNew: async (stopped) =>
-      (await releases.live())
-        ? await usingRegistry(runtime, { dryRun: false }, (deps) =>
-            registerNew({ ...deps, db: store.db, clock }, stopped),
-          )
-        : 'nothing published yet',
+    registerNew: async (stopped) => {
+      if (!(await releases.live())) return 'nothing published yet'
+      const refusal = await trialReleaseRefusal(runtime)
+      return (
+        refusal ??
+        (await usingRegistry(runtime, { dryRun: false }, (deps) =>
+          registerNew({ ...deps, db: store.db, clock }, stopped),
+        ))
+      )
+    },
     ...(deliver && { deliver }),
     ...(tellHub && { tellHub }),
     needs: async () => {
@@ -57,7 +62,12 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
       const registry = config.registry?.sync
         ? registryProblems(await findRegistryStatus(store, config.registry, live))
         : []
-      return await findNeeds(store, { publication: needs, registry }, payments, config.upstream !== undefined)
+      return await findNeeds(
+        store,
+        { trial: await trialReleaseRefusal(runtime), publication: needs, registry },
+        payments,
+        config.upstream !== undefined,
+      )
     },
     pruneFiles: () => pruneReleasesWhenIdle({ store, feedsDir, keepReleases, clock }),
     onStageSeconds: (stage, seconds) => metrics.observeStage(stage, seconds),

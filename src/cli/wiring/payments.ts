@@ -5,8 +5,8 @@ import type { Payments } from '../../money/payments.js'
 import { createDonationBooks } from '../../money/sql/donation-books.js'
 import type { ConfigOf } from '../../platform/config/config.js'
 import { donorFields, openDonorVault } from './donor-vault.js'
-import { isDemoPublisher } from './publication.js'
 import type { Runtime } from './runtime.js'
+import { isDemoPublisher } from './trial.js'
 
 /** The fields of the configuration that payments use. */
 export const paymentFields = ['payments', 'currency', 'mail', ...donorFields] as const

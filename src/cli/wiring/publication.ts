@@ -11,6 +11,7 @@ import type { CleanupStack } from './cleanup-stack.js'
 import { baseUrlFields, resolveBaseUrl } from './listening.js'
 import { openOfficialSchema, schemaFields } from './official-schema.js'
 import type { Runtime } from './runtime.js'
+import { demoReportingOrgRef, isDemoPublisher, refuseDemoData } from './trial.js'
 
 const mappingFields = ['reportingOrg', 'licence', 'currency', 'language', ...baseUrlFields] as const
 
@@ -35,7 +36,7 @@ export async function openPublication(
   const xsd = await openOfficialSchema(config)
   if (xsd) cleanup.defer(async () => xsd.dispose())
   const signer = secrets.signingKey === undefined ? undefined : parseSigningKey(secrets.signingKey)
-  return createPublication({
+  const publication = createPublication({
     store,
     mappingConfig,
     feedsDir,
@@ -45,17 +46,17 @@ export async function openPublication(
     ...(xsd && { xsd }),
     ...(signer && 'value' in signer && { signer: signer.value }),
   })
-}
-
-/**
- * The publisher of demo data: the shape of a real identifier with a number that is never given out. What is published
- * under it is removed by `reset-demo`.
- */
-export const demoReportingOrgRef = 'US-EIN-000000000'
-
-/** Whether what is published under this reference is only for trials. */
-export function isDemoPublisher(ref: string | undefined): boolean {
-  return ref === undefined || ref === demoReportingOrgRef
+  return {
+    ...publication,
+    planShards: async (...args) => {
+      await refuseDemoData({ config, store })
+      return await publication.planShards(...args)
+    },
+    publishRelease: async (...args) => {
+      await refuseDemoData({ config, store })
+      return await publication.publishRelease(...args)
+    },
+  }
 }
 
 /**

@@ -25,6 +25,7 @@ import { paymentFields } from './payments.js'
 import { findRegistryStatus } from './registry.js'
 import { describeSync } from './runs.js'
 import type { Runtime } from './runtime.js'
+import { trialReleaseRefusal } from './trial.js'
 
 /** The fields of the configuration that the state of the service follows from. */
 export const statusFields = ['publish', 'queue', 'registry', 'upstreamUrl', ...paymentFields] as const
@@ -93,7 +94,8 @@ export async function lookAtService(
   const payments = await openPayments()
   const registry = config.registry && (await findRegistryStatus(store, config.registry, release))
   const problems = registry ? registryProblems(registry) : []
-  const needs = { publication: health.needs, registry: config.registry?.sync ? problems : [] }
+  const trial = await trialReleaseRefusal({ config, store, feedsDir })
+  const needs = { trial, publication: health.needs, registry: config.registry?.sync ? problems : [] }
   const causes = await findNeeds(store, needs, payments, config.upstreamUrl !== undefined)
   const status = {
     ...base,
@@ -142,12 +144,21 @@ export async function queueStatus(engine: string, answer: ReturnType<typeof read
 /** Everything but the queue that needs a person, beginning with what the publication needs. */
 export async function findNeeds(
   { db }: Store,
-  { publication, registry }: { readonly publication: readonly Need[]; readonly registry: readonly string[] },
+  {
+    trial,
+    publication,
+    registry,
+  }: {
+    readonly trial: string | undefined
+    readonly publication: readonly Need[]
+    readonly registry: readonly string[]
+  },
   payments: Payments,
   mirrors: boolean,
 ): Promise<Cause[]> {
   const of = (cause: string, messages: readonly string[]) => messages.map((message) => ({ cause, message }))
   return [
+    ...of('demo-data', trial === undefined ? [] : [trial]),
     ...publication.map(({ code, message }) => ({ cause: code, message })),
     ...of('schedule-paused', await scheduleNeeds(db)),
     ...of('registry', registry),

@@ -74,6 +74,19 @@ export async function neverSeeded(db: Db): Promise<boolean> {
   return rows[0]?.never ?? false
 }
 
+/** How many projects are demo data. */
+export async function countDemoProjects(db: Db): Promise<number> {
+  const { rows } = await db.query<{ projects: number }>(
+    `select count(*)::integer as projects from project where source = 'demo'`,
+  )
+  return rows[0]?.projects ?? 0
+}
+
+/** Whether the store has any project, invented or not. */
+export async function hasProjects(db: Db): Promise<boolean> {
+  return (await db.query('select from project limit 1')).rowCount === 1
+}
+
 /**
  * Removes all demo data with its renderings, feeds and published identifiers. The fact that it was seeded stays, so it does
  * not come back. Countries and themes stay, since they are the platform's. A demo organisation stays while a row of another source

@@ -72,6 +72,17 @@ export async function switchLiveRelease(folder: ReleaseFolder, id: string): Prom
   }
 }
 
+/** Leaves the folder without a live release. Throws `storage-failed`. */
+export async function removeLiveLink(folder: ReleaseFolder): Promise<void> {
+  try {
+    await rm(folder.current, { force: true })
+    await rm(folder.checked, { force: true })
+    await syncDirectory(folder.root)
+  } catch (error) {
+    throw toStorageError(error, folder.current)
+  }
+}
+
 /** Creates the folders; only their owner may enter those of unpublished releases. Throws `storage-failed`. */
 export async function prepareFolder(folder: ReleaseFolder): Promise<void> {
   try {

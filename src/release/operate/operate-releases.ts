@@ -1,5 +1,11 @@
 import { ServiceError } from '../../kernel/errors.js'
-import { moveHeldToReleases, releaseFolder, runOfRelease, switchLiveRelease } from '../folder/release-folder.js'
+import {
+  moveHeldToReleases,
+  releaseFolder,
+  removeLiveLink,
+  runOfRelease,
+  switchLiveRelease,
+} from '../folder/release-folder.js'
 import type { OperateDeps } from '../publication.js'
 import { releaseRow, type Sample } from '../read/manifest.js'
 import { identifiersOf } from '../read/release-contents.js'
@@ -95,6 +101,14 @@ export async function rollbackRelease(
     }
     await recoverLiveRelease(deps)
     return { release: id, from: live.id, missing }
+  })
+}
+
+/** Takes the live release down, so that nothing is published until the next one. Its files stay as those of a superseded one. */
+export async function withdrawLiveRelease({ store, feedsDir }: Pick<OperateDeps, 'store' | 'feedsDir'>): Promise<void> {
+  await underPublishingLock(store, byHand, async (confirmLock) => {
+    await confirmLock()
+    await removeLiveLink(releaseFolder(feedsDir))
   })
 }
 

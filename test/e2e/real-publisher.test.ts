@@ -1,0 +1,86 @@
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Installation, newInstallation } from '../support/cli.js'
+
+const realRef = 'GB-CHC-1164883'
+const ownProject =
+  '<projects><project><id>7</id><active>true</active><status>active</status><title>A well in Kisumu</title>' +
+  '<goal>100</goal><funding>5.00</funding><numberOfDonations>1</numberOfDonations></project></projects>'
+
+describe('giving start with a real identifier on an empty folder', () => {
+  let installation: Installation
+  beforeAll(async () => {
+    installation = await newInstallation({ REPORTING_ORG_REF: realRef })
+  })
+  afterAll(async () => await installation.remove(), 60_000)
+
+  it('invents nothing and publishes nothing', async () => {
+    const service = await installation.serve('start', 'the store holds no project that can be published')
+    const [, address] = /index page: +(http:\S+?)\/\n/.exec(service.output()) ?? []
+    expect(service.output()).not.toContain('invented')
+    expect((await fetch(`${address}/iati/activities.xml`)).status).toBe(503)
+    service.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+  }, 120_000)
+})
+
+describe('a trial whose operator sets the real identifier', () => {
+  let trial: Installation
+  let real: Installation
+  beforeAll(async () => {
+    trial = await newInstallation()
+    const settings = { GIVING_DATA_DIR: trial.dataDir, REPORTING_ORG_REF: realRef, BASE_URL: 'https://giving.example' }
+    // Nobody answers there: neither may be asked.
+    const others = { LICENCE_ID: 'cc-by', REGISTRY_URL: 'http://127.0.0.1:9', REGISTRY_TOKEN: 'token' }
+    real = await newInstallation({ ...settings, ...others })
+    const service = await trial.start()
+    service.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+  }, 120_000)
+  afterAll(async () => {
+    await real.remove()
+    await trial.remove()
+  }, 60_000)
+
+  const activities = async () => {
+    const service = await real.serve('api', 'listening on ')
+    const [, address] = /Server listening at (http:[^"]+)"/.exec(service.output()) ?? []
+    const response = await fetch(`${address}/iati/activities.xml`)
+    const text = await response.text()
+    service.kill('SIGTERM')
+    await service.ended
+    return { status: response.status, text }
+  }
+
+  it('publishes and registers nothing while the store has demo data, and says why and what to do', async () => {
+    const why = `the store has 120 demo projects, which are invented, and REPORTING_ORG_REF is ${realRef}: remove them with giving reset-demo`
+    const published = await real.run(['publish', '--inline', '--json'])
+    expect(published.code).toBe(2)
+    expect(JSON.parse(published.stdout)).toMatchObject({ error: { code: 'demo-data-present', message: why } })
+    const { status: served, text } = await activities()
+    expect([served, text.includes(realRef), text.includes('US-EIN-000000000-9000001')]).toEqual([200, false, true])
+    expect(await real.run(['registry', 'register'])).toMatchObject({ code: 2, stderr: expect.stringContaining(why) })
+    const status = await real.run(['status', '--json'])
+    expect(status.code).toBe(1)
+    expect((JSON.parse(status.stdout) as { needs: string[] }).needs).toContain(why)
+    const { stdout } = await real.run(['doctor'])
+    expect(stdout).toMatch(new RegExp(`^FIX +database: +${why.replaceAll(/[()]/g, '.')}`, 'm'))
+  }, 60_000)
+
+  it('withdraws the demo with giving reset-demo, and publishes only what is its own', async () => {
+    const reset = await real.run(['reset-demo'])
+    expect(reset).toMatchObject({ code: 0, stdout: expect.stringMatching(/removed 120 demo projects.* is withdrawn/) })
+    expect((await activities()).status).toBe(503)
+    const file = path.join(trial.dataDir, 'own.xml')
+    await writeFile(file, ownProject)
+    expect((await real.run(['import', file])).code).toBe(0)
+    const published = await real.run(['publish', '--inline', '--json'])
+    expect(JSON.parse(published.stdout)).toMatchObject({ state: 'published' })
+    const { text } = await activities()
+    expect(text.match(/<iati-identifier>[^<]+/g)).toEqual([`<iati-identifier>${realRef}-7`])
+    expect(text).not.toContain('US-EIN-000000000')
+    const status = JSON.parse((await real.run(['status', '--json'])).stdout) as { needs: string[] }
+    expect(status.needs.filter((need) => need.includes('demo'))).toEqual([])
+  }, 60_000)
+})
