@@ -1785,7 +1785,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
-interface operations {
+export interface operations {
     readonly getOpenApi: {
         readonly parameters: {
             readonly query?: never;
