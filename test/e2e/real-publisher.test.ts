@@ -28,45 +28,58 @@ describe('giving start with a real identifier on an empty folder', () => {
 describe('a trial whose operator sets the real identifier', () => {
   let trial: Installation
   let real: Installation
+  let catalogue = ''
+  const trialPages = new Map<string, boolean>()
   beforeAll(async () => {
-    trial = await newInstallation()
+    trial = await newInstallation({ LICENCE_ID: 'cc-by' })
     const settings = { GIVING_DATA_DIR: trial.dataDir, REPORTING_ORG_REF: realRef, BASE_URL: 'https://giving.example' }
     // Nobody answers there: neither may be asked.
     const others = { LICENCE_ID: 'cc-by', REGISTRY_URL: 'http://127.0.0.1:9', REGISTRY_TOKEN: 'token' }
     real = await newInstallation({ ...settings, ...others })
     const service = await trial.start()
+    for (const page of ['/', '/projects', '/projects/9000001', '/quality', '/status', '/developers', '/fr/changes']) {
+      const text = await (await fetch(service.baseUrl + page)).text()
+      trialPages.set(page, /<p class="trial" role="note">[^<]*(?:invented|inventés)\./.test(text))
+    }
+    catalogue = await (await fetch(`${service.baseUrl}/llms.txt`)).text()
     service.kill('SIGTERM')
     expect(await service.ended).toBe(0)
   }, 120_000)
   afterAll(async () => {
     await real.remove()
     await trial.remove()
-  }, 60_000)
+  }, 120_000)
 
-  const activities = async () => {
+  const served = async (address: string) => {
     const service = await real.serve('api', 'listening on ')
-    const [, address] = /Server listening at (http:[^"]+)"/.exec(service.output()) ?? []
-    const response = await fetch(`${address}/iati/activities.xml`)
+    const [, base] = /Server listening at (http:[^"]+)"/.exec(service.output()) ?? []
+    const response = await fetch(`${base}${address}`)
     const text = await response.text()
     service.kill('SIGTERM')
     await service.ended
     return { status: response.status, text }
   }
+  const activities = () => served('/iati/activities.xml')
+
+  it('says on every page of the trial that its data is invented, and states no licence', () => {
+    expect([...trialPages].filter(([, isMarked]) => !isMarked)).toEqual([])
+    expect(catalogue).toContain('The publisher has not stated a licence.')
+  })
 
   it('publishes and registers nothing while the store has demo data, and says why and what to do', async () => {
     const why = `the store has 120 demo projects, which are invented, and REPORTING_ORG_REF is ${realRef}: remove them with giving reset-demo`
     const published = await real.run(['publish', '--inline', '--json'])
     expect(published.code).toBe(2)
     expect(JSON.parse(published.stdout)).toMatchObject({ error: { code: 'demo-data-present', message: why } })
-    const { status: served, text } = await activities()
-    expect([served, text.includes(realRef), text.includes('US-EIN-000000000-9000001')]).toEqual([200, false, true])
+    const { status: answered, text } = await activities()
+    expect([answered, text.includes(realRef), text.includes('US-EIN-000000000-9000001')]).toEqual([200, false, true])
     expect(await real.run(['registry', 'register'])).toMatchObject({ code: 2, stderr: expect.stringContaining(why) })
     const status = await real.run(['status', '--json'])
     expect(status.code).toBe(1)
     expect((JSON.parse(status.stdout) as { needs: string[] }).needs).toContain(why)
     const { stdout } = await real.run(['doctor'])
     expect(stdout).toMatch(new RegExp(`^FIX +database: +${why.replaceAll(/[()]/g, '.')}`, 'm'))
-  }, 60_000)
+  }, 120_000)
 
   it('withdraws the demo with giving reset-demo, and publishes only what is its own', async () => {
     const reset = await real.run(['reset-demo'])
@@ -80,7 +93,8 @@ describe('a trial whose operator sets the real identifier', () => {
     const { text } = await activities()
     expect(text.match(/<iati-identifier>[^<]+/g)).toEqual([`<iati-identifier>${realRef}-7`])
     expect(text).not.toContain('US-EIN-000000000')
+    expect((await served('/projects')).text).not.toContain('class="trial"')
     const status = JSON.parse((await real.run(['status', '--json'])).stdout) as { needs: string[] }
     expect(status.needs.filter((need) => need.includes('demo'))).toEqual([])
-  }, 60_000)
+  }, 120_000)
 })

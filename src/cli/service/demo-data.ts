@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { countDemoProjects, hasProjects, resetDemo } from '../../demo/sql/demo.js'
 import { nextFreeId, seed } from '../../demo/sql/seed.js'
 import { isoDateOf } from '../../kernel/dates.js'
+import { demoReportingOrgRef, isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { recordFact } from '../../platform/database/facts.js'
 import { withdrawBulkSet } from '../../release/bulk/bulk-reader.js'
 import { withdrawLiveRelease } from '../../release/operate/operate-releases.js'
@@ -11,7 +12,6 @@ import { addCommand, type CommandLine, jsonOption, wholeNumber } from '../comman
 import type { Output } from '../output.js'
 import { baseUrlFields, resolveBaseUrl } from '../wiring/listening.js'
 import type { Runtime } from '../wiring/runtime.js'
-import { demoReportingOrgRef, isDemoPublisher } from '../wiring/trial.js'
 
 /** `giving seed` and `giving reset-demo`. */
 export function registerDemoData(program: Command, { storeAction }: CommandLine): void {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { neverSeeded, seedDemo } from '../../demo/sql/demo.js'
 import { isoDateOf } from '../../kernel/dates.js'
+import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { onceReachable } from '../../work/outage.js'
 import { isFinished } from '../../work/run.js'
 import { createRun, getRun } from '../../work/sql/runs.js'
@@ -15,7 +16,6 @@ import { describeRun } from '../wiring/runs.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { apiFields, openApiRuntime, serveApi } from '../wiring/serve-api.js'
 import { consoleFields, serveConsole } from '../wiring/serve-console.js'
-import { isDemoPublisher } from '../wiring/trial.js'
 
 /** `giving start` and `giving api`. */
 export function registerServices(program: Command, { storeAction, environment }: CommandLine): void {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { type DonorKey, parseDonorKeys } from '../../kernel/donor.js'
 import { DonorVault } from '../../money/donors/donor-vault.js'
 import type { Runtime } from './runtime.js'
-import { isDemoPublisher } from './trial.js'
 
 /** The fields of the configuration that donors' keys use. */
 export const donorFields = ['donors', 'reportingOrg'] as const

@@ -1,3 +1,4 @@
+import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { toServiceError } from '../../kernel/errors.js'
 import { type Gateway, isSandbox, withTimeout } from '../../money/gateways/gateway.js'
 import { createSandboxGateway } from '../../money/gateways/sandbox/sandbox-gateway.js'
@@ -6,7 +7,6 @@ import { createDonationBooks } from '../../money/sql/donation-books.js'
 import type { ConfigOf } from '../../platform/config/config.js'
 import { donorFields, openDonorVault } from './donor-vault.js'
 import type { Runtime } from './runtime.js'
-import { isDemoPublisher } from './trial.js'
 
 /** The fields of the configuration that payments use. */
 export const paymentFields = ['payments', 'currency', 'mail', ...donorFields] as const

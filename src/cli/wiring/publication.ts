@@ -1,5 +1,6 @@
 import { moveDemo } from '../../demo/sql/demo.js'
 import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
+import { demoReportingOrgRef, isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { parseSigningKey } from '../../kernel/release-chain.js'
 import { removeTestDonations } from '../../money/sql/test-donations.js'
@@ -11,7 +12,7 @@ import type { CleanupStack } from './cleanup-stack.js'
 import { baseUrlFields, resolveBaseUrl } from './listening.js'
 import { openOfficialSchema, schemaFields } from './official-schema.js'
 import type { Runtime } from './runtime.js'
-import { demoReportingOrgRef, isDemoPublisher, refuseDemoData } from './trial.js'
+import { refuseDemoData } from './trial.js'
 
 const mappingFields = ['reportingOrg', 'licence', 'currency', 'language', ...baseUrlFields] as const
 
@@ -80,7 +81,8 @@ async function resolveMapping(runtime: Runtime<(typeof mappingFields)[number]>):
     reportingOrg: { ref: ref ?? demoReportingOrgRef, name, type },
     currency: config.currency,
     language: config.language,
-    ...(config.licence && { licence: config.licence }),
+    // Invented data is nobody's to license.
+    ...(!isDemoPublisher(ref) && config.licence && { licence: config.licence }),
     baseUrl: await resolveBaseUrl(runtime),
   }
 }

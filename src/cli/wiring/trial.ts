@@ -1,20 +1,10 @@
 import { countDemoProjects } from '../../demo/sql/demo.js'
+import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { ConfigOf } from '../../platform/config/config.js'
 import { findFact } from '../../platform/database/facts.js'
 import type { Store } from '../../platform/database/store.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
-
-/**
- * The publisher of demo data: the shape of a real identifier with a number that is never given out. What is published
- * under it is removed by `reset-demo`.
- */
-export const demoReportingOrgRef = 'US-EIN-000000000'
-
-/** Whether what is published under this reference is only for trials. */
-export function isDemoPublisher(ref: string | undefined): boolean {
-  return ref === undefined || ref === demoReportingOrgRef
-}
 
 type TrialRuntime = {
   readonly config: ConfigOf<'reportingOrg'>

@@ -24,6 +24,7 @@ a:hover { text-decoration-thickness: 2px; }
 .top .name small { font: 400 .9rem system-ui, sans-serif; }
 nav ul { display: flex; flex-wrap: wrap; gap: .3rem 1.3rem; list-style: none; margin: 0; padding: 0; }
 nav a { display: inline-block; padding: .15rem 0; }
+p.trial { border: 2px solid var(--out); padding: .5rem .8rem; margin-top: 0; font-weight: 600; }
 main.wide { padding-top: 1.6rem; padding-bottom: 3rem; }
 h1, h2, h3 { font-family: Georgia, "Noto Serif", serif; line-height: 1.2; text-wrap: balance; }
 h1 { font-size: clamp(1.8rem, 4.5vw, 2.8rem); margin: .4rem 0 .6rem; }

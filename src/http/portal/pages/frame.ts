@@ -1,3 +1,4 @@
+import { isDemoPublisher } from '../../../kernel/demo-publisher.js'
 import { type Html, html } from '../html.js'
 import { iconAddress } from '../icon.js'
 import { scriptAddress } from '../script.js'
@@ -44,7 +45,12 @@ ${body.head}</head>
 <a class="name" href="${view.prefix === '' ? '/' : view.prefix}"><span dir="auto">${publisherName}</span> <small>${words.openData}</small></a>
 ${view.hasPortal === false ? undefined : navigation(view, body)}</div></header>
 <main id="content" class="wide">
-${body.main}
+${
+  view.release && isDemoPublisher(view.release.manifest.publisher.ref)
+    ? html`<p class="trial" role="note">${words.trial}</p>
+`
+    : undefined
+}${body.main}
 </main>
 <footer class="bottom"><div class="wide">
 ${view.release && html`<p>${words.footer(view.release.id)} ${words.licence}</p>`}

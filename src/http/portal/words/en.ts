@@ -16,6 +16,7 @@ export const en = {
     developers: 'For developers',
   },
   openData: 'open data',
+  trial: 'This is a trial of no registered publisher: its projects, organizations and amounts are invented.',
   footer: (release: string) => `Everything here is drawn from release ${release}, the files that anyone can download.`,
   licence: 'This page and the published files never disagree: it is made from them.',
   languages: 'Language',

@@ -17,6 +17,7 @@ export const fr: Words = {
     developers: 'Pour les développeurs',
   },
   openData: 'données ouvertes',
+  trial: 'Ceci est un essai sans éditeur enregistré : ses projets, ses organisations et ses montants sont inventés.',
   footer: (release) => `Tout ce qui est ici vient de la version ${release}, des fichiers que chacun peut télécharger.`,
   licence: 'Cette page et les fichiers publiés disent toujours la même chose : elle en est tirée.',
   languages: 'Langue',
