@@ -98,7 +98,7 @@ async function writeResource(
       if (signal.aborted) throw new ServiceError('aborted', 'the export was interrupted')
       rowCount += texts.length
       onProgress?.(name, rowCount)
-      if (format === 'csv') yield Buffer.from(csvLines(members, texts.map(parseRecord)))
+      if (format === 'csv') yield Buffer.from(csvLines(sql.members, texts.map(parseRecord)))
       else for (const text of texts) yield Buffer.concat([text, lineBreak])
     }
   }

@@ -43,7 +43,6 @@ export async function* csvRows(
     max_record_size: valueLimits.characters,
     relax_column_count: true,
     skip_empty_lines: true,
-    skip_records_with_empty_values: true,
     trim: true,
   })
   source.on('error', (error) => parser.destroy(error))
@@ -51,13 +50,16 @@ export async function* csvRows(
   let isHeader = true
   let lines = 0
   let emptyLines = 0
+  let counted = 0
   try {
     for await (const { info, record } of parser as AsyncIterable<CsvRow>) {
-      // `info` counts to the end of a record that may have several lines.
+      // `info` counts to the end of a record that may have several lines, and both characters of a CRLF within quotes.
       const line = lines + 1 + info.empty_lines - emptyLines
-      lines = info.lines
+      lines += info.lines - counted - record.reduce((sum, cell) => sum + countLineEnds(cell), 0)
+      counted = info.lines
       emptyLines = info.empty_lines
-      if (!isHeader) yield toRecord(names, line, record)
+      const isEmpty = record.every((cell) => cell.trim() === '')
+      if (!isHeader && !isEmpty) yield toRecord(names, line, record)
       isHeader = false
     }
   } catch (error) {
@@ -68,6 +70,11 @@ export async function* csvRows(
   } finally {
     source.destroy()
   }
+}
+
+/** The number of line ends of two characters. */
+function countLineEnds(cell: string): number {
+  return cell.includes('\r\n') ? cell.split('\r\n').length - 1 : 0
 }
 
 type CsvRow = { readonly info: { readonly lines: number; readonly empty_lines: number }; readonly record: string[] }

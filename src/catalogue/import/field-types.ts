@@ -11,6 +11,7 @@ import {
 import { isObject, type ParsedObject, type ParsedValue } from '../wire/read/parsed-value.js'
 import { codeOf, sdgCode } from '../wire/read/publication-fields.js'
 import { parseValue } from '../wire/read/record-reader.js'
+import { explainAmount, type NumberNotation, plainAmount, plainMeasure } from './number-notation.js'
 
 /** A JSON Schema (2020-12) of one value. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
@@ -20,13 +21,36 @@ export type FieldType<T = unknown> = {
   readonly name: string
   /** What a message expects. */
   readonly expected: string
-  /** Undefined when the value is not of this type. */
-  parse(value: ParsedValue): T | undefined
+  /** Undefined when the value is not of this type; numbers are plain unless a notation is given. */
+  parse(value: ParsedValue, notation?: NumberNotation): T | undefined
+  /** What a message expects instead of this value, where it can say more than `expected`. */
+  explain?(value: ParsedValue, notation: NumberNotation): string | undefined
   readonly schema: JsonSchema
 }
 
 function scalar<T>(name: string, type: ValueType<T>, schema: JsonSchema): FieldType<T> {
   return { name, expected: type.expected, parse: (value) => parseValue(value, type), schema }
+}
+
+/** A number, in the notation of its file. */
+function numeric<T>(
+  name: string,
+  type: ValueType<T>,
+  plain: (text: string, notation: NumberNotation) => string | undefined,
+  schema: JsonSchema,
+): FieldType<T> {
+  const parse: FieldType<T>['parse'] = (value, notation) => {
+    const text = typeof value === 'string' && notation !== undefined ? plain(value.trim(), notation) : value
+    return parseValue(text, type)
+  }
+  return { name, expected: type.expected, parse, schema }
+}
+
+function money<T>(name: string, type: ValueType<T>, schema: JsonSchema): FieldType<T> {
+  return {
+    ...numeric(name, type, plainAmount, schema),
+    explain: (value, notation) => (typeof value === 'string' ? explainAmount(value.trim(), notation) : undefined),
+  }
 }
 
 const numberOrText = ['number', 'string']
@@ -46,6 +70,16 @@ export const count = scalar('count', valueTypes.count, {
 })
 
 export const text = scalar('text', { expected: 'a text', parse: (value) => value }, { type: 'string' })
+
+const noValue = /^(?:\(?null\)?|none|undefined|nan|#?n\/a|#(?:ref|value|name|div\/0|null|num)[!?])$/i
+
+/** A name or a title; what programs write for a value that is not there is none. */
+export const title: FieldType<string> = {
+  ...text,
+  expected: 'a name; NULL, N/A and the like stand for no value: leave the cell empty',
+  parse: (value) =>
+    typeof value === 'string' && !noValue.test(value.trim()) ? (text.parse(value) as string) : undefined,
+}
 
 /** HTML as received; it is sanitised before it is stored. */
 export const htmlText: FieldType<string> = {
@@ -74,14 +108,22 @@ const plainNumber = 'a plain number such as 1234.50: a point before at most 3 de
 const aboveZero = moneyOf(1, `${plainNumber}, above 0`)
 
 /** An amount of money that is not negative. */
-export const amount = scalar('amount', moneyOf(0, plainNumber), {
+export const amount = money('amount', moneyOf(0, plainNumber), {
   type: numberOrText,
   minimum: 0,
   pattern: '^[0-9]{1,15}([.][0-9]{1,3})?$',
 })
 
+/** A share in per cent. */
+export const share = numeric(
+  'amount',
+  { ...moneyOf(0, ''), expected: 'a share in per cent' },
+  plainMeasure,
+  amount.schema,
+)
+
 /** An amount above 0. */
-export const positiveAmount = scalar('amount', aboveZero, {
+export const positiveAmount = money('amount', aboveZero, {
   type: numberOrText,
   exclusiveMinimum: 0,
   pattern: '^[0-9]{1,15}([.][0-9]{1,3})?$',
@@ -96,14 +138,14 @@ const wholeAboveZero: ValueType<Decimal> = {
 }
 
 /** An amount above 0 without a fraction. */
-export const wholeAmount = scalar('whole amount', wholeAboveZero, {
+export const wholeAmount = money('whole amount', wholeAboveZero, {
   type: numberOrText,
   exclusiveMinimum: 0,
   pattern: '^[0-9]{1,15}([.]0{1,3})?$',
 })
 
 /** An amount that may be negative, but not 0. */
-export const signedAmount = scalar('signed amount', moneyOf(-1, `${plainNumber}, not 0`), {
+export const signedAmount = money('signed amount', moneyOf(-1, `${plainNumber}, not 0`), {
   type: numberOrText,
   pattern: '^-?[0-9]{1,15}([.][0-9]{1,3})?$',
 })
@@ -113,8 +155,16 @@ export const currency = scalar('currency', valueTypes.currency, { type: 'string'
 /** The address of a page or file. */
 export const address = scalar('address', valueTypes.webAddress, { type: 'string', format: 'uri' })
 
-export const latitude = scalar('latitude', coordinateOf(90), { type: numberOrText, minimum: -90, maximum: 90 })
-export const longitude = scalar('longitude', coordinateOf(180), { type: numberOrText, minimum: -180, maximum: 180 })
+export const latitude = numeric('latitude', coordinateOf(90), plainMeasure, {
+  type: numberOrText,
+  minimum: -90,
+  maximum: 90,
+})
+export const longitude = numeric('longitude', coordinateOf(180), plainMeasure, {
+  type: numberOrText,
+  minimum: -180,
+  maximum: 180,
+})
 
 /** One of these words. */
 export function choice<const T extends string>(...words: readonly [T, ...T[]]): FieldType<T> {
@@ -146,9 +196,9 @@ export function listOf<T>(item: FieldType<T>): FieldType<readonly T[]> {
   return {
     name: `list of ${item.name}`,
     expected: `values with | between them, each ${item.expected}`,
-    parse: (value) => {
+    parse: (value, notation) => {
       const items = itemsOf(value)
-      const parsed = items?.map((one) => item.parse(one))
+      const parsed = items?.map((one) => item.parse(one, notation))
       return parsed?.every((one) => one !== undefined) ? (parsed as T[]) : undefined
     },
     schema: { anyOf: [{ type: 'array', items: item.schema }, { type: 'string' }] },
@@ -174,12 +224,23 @@ export function entriesOf<const Parts extends EntryParts>(
 ): FieldType<readonly EntryOf<Parts>[]> {
   const names = Object.keys(parts)
   const required = names.filter((name) => !parts[name]?.optional)
+  const entries = (value: ParsedValue) =>
+    itemsOf(value)?.map((item) => (isObject(item) ? item : splitEntry(names, item)))
   return {
     name: `list of ${names.join(':')}`,
     expected,
-    parse: (value) => {
-      const read = itemsOf(value)?.map((item) => readEntry(parts, isObject(item) ? item : splitEntry(names, item)))
+    parse: (value, notation) => {
+      const read = entries(value)?.map((entry) => readEntry(parts, entry, notation))
       return read?.every((entry) => entry !== undefined) ? (read as EntryOf<Parts>[]) : undefined
+    },
+    explain: (value, notation) => {
+      const wrong = entries(value)?.flatMap((entry) =>
+        Object.entries(entry).flatMap(([name, part]) => {
+          const type = parts[name]?.type
+          return type?.parse(part, notation) === undefined ? [type?.explain?.(part, notation)] : []
+        }),
+      )
+      return wrong?.find((expected) => expected !== undefined)
     },
     schema: {
       anyOf: [
@@ -215,7 +276,11 @@ function splitEntry(names: readonly string[], item: ParsedValue): ParsedObject {
   return Object.fromEntries(names.flatMap((name, index) => (values[index] ? [[name, values[index]]] : [])))
 }
 
-function readEntry(parts: EntryParts, values: ParsedObject): Record<string, unknown> | undefined {
+function readEntry(
+  parts: EntryParts,
+  values: ParsedObject,
+  notation: NumberNotation | undefined,
+): Record<string, unknown> | undefined {
   const entry: Record<string, unknown> = {}
   for (const [name, { type, optional }] of Object.entries(parts)) {
     const value = values[name]
@@ -223,7 +288,7 @@ function readEntry(parts: EntryParts, values: ParsedObject): Record<string, unkn
       if (!optional) return undefined
       continue
     }
-    entry[name] = type.parse(value)
+    entry[name] = type.parse(value, notation)
     if (entry[name] === undefined) return undefined
   }
   return Object.keys(values).every((name) => Object.hasOwn(parts, name)) ? entry : undefined

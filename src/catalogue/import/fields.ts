@@ -3,6 +3,7 @@ import { shownValue } from '../../kernel/values.js'
 import type { ClearedColumns } from '../sql/clear-columns.js'
 import { isObject, type ParsedValue } from '../wire/read/parsed-value.js'
 import type { FieldType } from './field-types.js'
+import type { NumberNotation } from './number-notation.js'
 
 /**
  * A field of a kind, declared once: readers, templates, JSON Schemas and docs/reference/import.md follow from it.
@@ -52,7 +53,11 @@ export const clearMark = '-'
 export const storedMember = 'stored'
 
 /** Reads the values of a record; an unknown member is a problem, since it is usually a typing error. */
-export function readRow<F extends KindFields>(fields: F, value: ParsedValue): RowReading<RowOf<F>> {
+export function readRow<F extends KindFields>(
+  fields: F,
+  value: ParsedValue,
+  notation: NumberNotation | undefined,
+): RowReading<RowOf<F>> {
   if (!isObject(value)) return { problems: [{ field: 'record', expected: 'a JSON object' }] }
   const problems: FieldProblem[] = []
   const row: Record<string, unknown> = {}
@@ -68,9 +73,13 @@ export function readRow<F extends KindFields>(fields: F, value: ParsedValue): Ro
       if (required) problems.push({ field: name, expected: type.expected, ...shown(given) })
       continue
     }
-    const read = type.parse(given)
-    if (read === undefined) problems.push({ field: name, expected: type.expected, ...shown(given) })
-    else row[name] = read
+    const read = type.parse(given, notation)
+    if (read !== undefined) {
+      row[name] = read
+      continue
+    }
+    const expected = (notation && type.explain?.(given, notation)) ?? type.expected
+    problems.push({ field: name, expected, ...shown(given) })
   }
   for (const name of Object.keys(value)) {
     if (!Object.hasOwn(fields, name) && name !== storedMember)

@@ -8,7 +8,7 @@ export type ImportProblem = FieldProblem & {
   readonly line?: number
 }
 
-/** The result of an import; counts are exact, `problems` are the first 100. */
+/** The result of an import; counts are exact, `problems` are the first, those of whole files first. */
 export type ImportSummary = {
   readonly files: number
   /** Files that could not be read to their end; the records before the damage are imported. */
@@ -24,6 +24,8 @@ export type ImportSummary = {
   /** Records of which a stored value was kept: an operator's override, or a newer value; `problems` names it. */
   readonly kept: number
   readonly problems: readonly ImportProblem[]
+  /** The number of all problems, those that `problems` leaves out included. */
+  readonly problemCount: number
 }
 
 /** The exit code of an import: 0 all good, 1 something refused or broken, 2 nothing usable. */
@@ -32,9 +34,7 @@ export function importExitCode(summary: ImportSummary): 0 | 1 | 2 {
   return summary.refused + summary.brokenFiles > 0 ? 1 : 0
 }
 
-const maxProblems = 100
-
-/** Counts while an import runs. */
+/** Counts while an import runs, and keeps at most this many problems of records. */
 export class ImportTally {
   records = 0
   repeated = 0
@@ -45,7 +45,14 @@ export class ImportTally {
   #unchanged = 0
   #refused = 0
   #kept = 0
+  #problemCount = 0
+  readonly #maxProblems: number
+  readonly #fileProblems: ImportProblem[] = []
   readonly #problems: ImportProblem[] = []
+
+  constructor(maxProblems: number) {
+    this.#maxProblems = maxProblems
+  }
 
   beginFile(): void {
     this.#files++
@@ -53,7 +60,9 @@ export class ImportTally {
 
   breakFile(file: string, reason: string): void {
     this.#brokenFiles++
-    this.#sample({ file, field: 'file', expected: 'a readable file of a kind that can be imported', got: reason })
+    this.#problemCount++
+    const expected = 'a readable file of a kind that can be imported'
+    this.#fileProblems.push({ file, field: 'file', expected, got: reason })
   }
 
   /** Counts one refused record, whatever the number of its problems. */
@@ -86,11 +95,13 @@ export class ImportTally {
       repeated: this.repeated,
       refused: this.#refused,
       kept: this.#kept,
-      problems: this.#problems,
+      problems: [...this.#fileProblems, ...this.#problems],
+      problemCount: this.#problemCount,
     }
   }
 
   #sample(problem: ImportProblem): void {
-    if (this.#problems.length < maxProblems) this.#problems.push(problem)
+    this.#problemCount++
+    if (this.#problems.length < this.#maxProblems) this.#problems.push(problem)
   }
 }

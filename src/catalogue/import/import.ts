@@ -9,6 +9,7 @@ import { isDataError } from '../../platform/database/connection.js'
 import type { Store, Transact } from '../../platform/database/store.js'
 import { type ImportSummary, ImportTally } from './import-summary.js'
 import type { ImportSaving, RecordOutcome } from './kind.js'
+import type { DecimalSign } from './number-notation.js'
 import { BatchLimit } from './record-batches.js'
 import { type ReadProgress, readRecords } from './record-files.js'
 import type { ReadRecord, RecordImporter } from './record-importer.js'
@@ -33,6 +34,10 @@ export type ImportOptions = {
   readonly photoConsent?: boolean
   /** Whether records older than the stored ones are accepted. */
   readonly force?: boolean
+  /** The decimal sign of the numbers in CSV; absent: numbers are plain, and those that may be read in two ways are refused. */
+  readonly decimal?: DecimalSign | undefined
+  /** How many problems of records the summary has; the default is 100. */
+  readonly maxProblems?: number
   readonly onProgress?: (progress: ReadProgress & { readonly records: number }) => void
   /** An aborted import stops between two batches with `aborted`; what is saved stays. */
   readonly signal?: AbortSignal
@@ -57,6 +62,7 @@ export async function importFiles(
     keepNewer: !force,
     importId: randomUUID(),
     project: options.project,
+    decimal: options.decimal,
   }
   await refuseOtherCurrency(store.db, source, currency)
   if (!dryRun) return await importAll((work) => store.transaction(work), files, saving, options)
@@ -67,9 +73,9 @@ async function importAll(
   transact: Transact,
   files: readonly string[],
   saving: ImportSaving,
-  { signal, onProgress, kind }: ImportOptions,
+  { signal, onProgress, kind, maxProblems = 100 }: ImportOptions,
 ): Promise<ImportSummary> {
-  const tally = new ImportTally()
+  const tally = new ImportTally(maxProblems)
   const yieldIfDue = createYielder()
   for (const file of files) {
     // A map, so that the last of equal keys in a batch wins.

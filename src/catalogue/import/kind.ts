@@ -5,6 +5,7 @@ import type { RecordSource } from '../../kernel/record.js'
 import type { Db } from '../../platform/database/connection.js'
 import type { RowChange } from '../../platform/database/upsert.js'
 import type { KindFields, RowOf } from './fields.js'
+import type { DecimalSign } from './number-notation.js'
 
 /** How records are saved. */
 export type ImportSaving = {
@@ -15,6 +16,8 @@ export type ImportSaving = {
   readonly currency: CurrencyCode
   /** Whether people shown on new photos are known to agree to worldwide publication. */
   readonly photoConsent: boolean
+  /** The decimal sign of the numbers in CSV, where the operator named it. */
+  readonly decimal?: DecimalSign | undefined
   /** The project of Atom feeds whose links do not tell it. */
   readonly project?: number | undefined
   /** Whether stored projects and organisations of a newer page are kept. */

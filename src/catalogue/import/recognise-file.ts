@@ -37,11 +37,11 @@ export function recogniseFile(file: string, head: Buffer, asked: string | undefi
     const isLines = /\.(?:ndjson|jsonl)$/i.test(file)
     // A document that is not NDJSON may be a wire page that begins with unknown members.
     if (!isLines && (object === undefined || holdsWireRecords(object))) return wireJson(text, asked)
-    return { importer: importerOfKind(kindOf(kind, Object.keys(object ?? {}))), records: jsonLines }
+    return { importer: importerOfKind(kindOf(kind, Object.keys(object ?? {})), 'other'), records: jsonLines }
   }
   const header = readCsvHeader(text)
   const known = kindOf(kind, header.columns)
-  return { importer: importerOfKind(known), records: (chunks) => csvRows(chunks, header, known.fields) }
+  return { importer: importerOfKind(known, 'csv'), records: (chunks) => csvRows(chunks, header, known.fields) }
 }
 
 /** Enough of a file to recognise it: its first line, or this much. */
@@ -75,7 +75,7 @@ function xmlFile(head: Buffer, asked: string | undefined): RecognisedFile {
     return { importer: wireOrganisations, records: (chunks) => xmlRecords(chunks, organisationList) }
   }
   if (kind === 'projects') return { importer: wireProjects, records: (chunks) => xmlRecords(chunks) }
-  if (kind === 'reports') return { importer: importerOfKind(reports), records: atomEntries }
+  if (kind === 'reports') return { importer: importerOfKind(reports, 'other'), records: atomEntries }
   throw new ServiceError('input-unusable', `an XML file: ${kind} come as CSV or NDJSON`)
 }
 

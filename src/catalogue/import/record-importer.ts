@@ -1,4 +1,5 @@
 import type { FieldProblem } from '../../kernel/errors.js'
+import { minorUnitExponent } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
 import { saveRecords } from '../sql/save-records.js'
 import type { ParsedValue } from '../wire/read/parsed-value.js'
@@ -25,13 +26,15 @@ export type RecordImporter = {
   save(db: Db, rows: readonly unknown[], saving: ImportSaving): Promise<readonly RecordOutcome[]>
 }
 
-/** Rows of a kind, from CSV or NDJSON. */
-export function importerOfKind(kind: Kind): RecordImporter {
+/** Rows of a kind, from CSV, where people write numbers, or from NDJSON. */
+export function importerOfKind(kind: Kind, form: 'csv' | 'other'): RecordImporter {
   const keyOf = (row: Readonly<Record<string, unknown>>) => kind.key.map((name) => String(row[name] ?? '')).join(' ')
   return {
     repeated: kind.repeated,
     read: (value, saving) => {
-      const reading = readRow(kind.fields, value)
+      const { decimal, currency } = saving
+      const notation = { decimal, hasThreeDecimals: minorUnitExponent(currency) >= 3 }
+      const reading = readRow(kind.fields, value, form === 'csv' ? notation : undefined)
       const problems = 'problems' in reading ? reading.problems : (kind.check?.(reading.row, saving) ?? [])
       if ('row' in reading && problems.length === 0) return { row: reading, key: keyOf(reading.row) }
       const recordId = typeof value === 'object' && value !== null ? keyOf(value as Record<string, unknown>).trim() : ''

@@ -5,6 +5,7 @@ import { schemaOf, templateOf } from '../../catalogue/import/describe-kind.js'
 import { importFiles } from '../../catalogue/import/import.js'
 import { type ImportSummary, importExitCode } from '../../catalogue/import/import-summary.js'
 import { findKind, kinds } from '../../catalogue/import/kinds.js'
+import type { DecimalSign } from '../../catalogue/import/number-notation.js'
 import { type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
@@ -27,6 +28,12 @@ export function registerImport(program: Command, { action, storeAction }: Comman
       new Option('--kind <kind>', 'kind of the records, when file names and contents do not show it').choices(names),
     )
     .option('--project <id>', 'the project of reports that do not name one', wholeNumber)
+    .addOption(
+      new Option('--decimal <sign>', 'the decimal sign of numbers in CSV, whose thousands may be separated').choices([
+        'comma',
+        'point',
+      ]),
+    )
     .option('--dry-run', 'show what would be created, changed and refused, and change nothing', false)
     .option('--force', 'accept records that are older than the stored ones', false)
     .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
@@ -44,6 +51,7 @@ export function registerImport(program: Command, { action, storeAction }: Comman
 type ImportingOptions = {
   readonly kind?: string
   readonly project?: number
+  readonly decimal?: DecimalSign
   readonly dryRun: boolean
   readonly force: boolean
   readonly photoConsent: boolean
@@ -69,7 +77,7 @@ async function importRecords(
   { config, clock, signal, store }: Runtime<'currency'>,
   output: Output,
   files: readonly string[],
-  { kind, project, dryRun, force, photoConsent }: ImportingOptions,
+  { kind, project, decimal, dryRun, force, photoConsent }: ImportingOptions,
 ): Promise<number> {
   // A file of any size takes the memory of its largest records, not of what V8 lets grow.
   boundHeap()
@@ -80,10 +88,12 @@ async function importRecords(
       currency: config.currency,
       kind,
       project,
+      decimal,
       dryRun,
       force,
       photoConsent,
       signal,
+      ...(output.json && { maxProblems: maxProblemsInJson }),
       onProgress: ({ file, records, bytesRead, bytesTotal }) =>
         update(`${file} (${records} records), bytes`, bytesRead, bytesTotal),
     }),
@@ -96,13 +106,16 @@ async function importRecords(
   )
 }
 
+// A script may want all of them; this many take some tens of megabytes.
+const maxProblemsInJson = 100_000
+
 function noteProblems(summary: ImportSummary, output: Output): void {
   for (const { file, line, recordId, field, expected, got } of summary.problems) {
     const place = [file, line && `line ${line}`, recordId && `record ${recordId}`, field].filter(Boolean).join(', ')
     output.note(`${place}: expected ${expected}${got === undefined ? '' : `, got ${JSON.stringify(got)}`}`)
   }
-  if (summary.refused + summary.kept > summary.problems.length) {
-    output.note(`(the first ${summary.problems.length} problems are shown)`)
+  if (summary.problemCount > summary.problems.length) {
+    output.note(`(${summary.problems.length} of ${summary.problemCount} problems are shown; --json shows more)`)
   }
 }
 

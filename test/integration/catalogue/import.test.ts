@@ -76,6 +76,7 @@ describe('importing a page of odd but good records', () => {
       refused: 0,
       kept: 0,
       problems: [],
+      problemCount: 0,
     })
     expect(
       await rows(`select id, title, funding, country_code, source, first_seen_on, organisation_id, latitude, activities,

@@ -15,7 +15,7 @@ const funderKindFields = {
     api: 'id',
   },
   name: {
-    type: type.text,
+    type: type.title,
     required: true,
     means: 'Name.',
     examples: ['Fund of Lakes', 'Bakery Co-operative'],

@@ -37,7 +37,7 @@ const organisationKindFields = {
     api: 'id',
   },
   name: {
-    type: type.text,
+    type: type.title,
     required: true,
     means: 'Name.',
     examples: ['Tara Water Trust', 'Gulu Schools'],

@@ -13,8 +13,6 @@ import type { KindFields, RowOf } from '../fields.js'
 import { toHashedRecord } from '../hashed-record.js'
 import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
 
-const shareType = { ...type.amount, expected: 'a share in per cent' }
-
 const projectKindFields = {
   id: {
     type: type.identifier,
@@ -25,7 +23,7 @@ const projectKindFields = {
     iati: 'iati-identifier, other-identifier',
   },
   title: {
-    type: type.text,
+    type: type.title,
     required: true,
     means: 'Title.',
     examples: ['Wells for Tara', 'Desks for Gulu'],
@@ -105,7 +103,7 @@ const projectKindFields = {
   countries: {
     type: type.entriesOf('countries such as KE|UG, or with shares in per cent such as KE:60|UG:40', {
       country: { type: type.country },
-      share: { type: shareType, optional: true },
+      share: { type: type.share, optional: true },
     }),
     means: 'Countries of ISO 3166-1, the main one first; with shares for all of them, or for none.',
     unit: 'per cent, sum 100',

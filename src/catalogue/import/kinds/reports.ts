@@ -32,7 +32,7 @@ const reportKindFields = {
     examples: ['', ''],
   },
   title: {
-    type: type.text,
+    type: type.title,
     required: true,
     means: 'Title.',
     examples: ['The pump runs', 'Desks delivered'],

@@ -42,7 +42,7 @@ describe.each(kinds.map((kind: Kind) => [kind.name, kind] as const))('%s', (_nam
     const records = await readCsv(kind, templateOf(kind))
     expect(records).toHaveLength(2)
     for (const record of records) {
-      const reading = importerOfKind(kind).read(recordOf(record) ?? null, saving)
+      const reading = importerOfKind(kind, 'csv').read(recordOf(record) ?? null, saving)
       expect('problems' in reading ? reading.problems : []).toEqual([])
     }
   })
