@@ -43,7 +43,7 @@ export type Bucket = {
 
 // A request that the service fails is sent again, after a pause that doubles.
 const tries = 6
-const firstPauseMs = 200
+const firstPauseMs = 50
 // The longest silence of a connection; a request may take this long, plus the time to send its content at this rate.
 const silentMs = 30_000
 const slowestBytesPerMs = 50
