@@ -1,10 +1,16 @@
-/**
- * The publisher of demo data: the shape of a real identifier with a number that is never given out. What is published
- * under it is removed by `reset-demo`.
- */
-export const demoReportingOrgRef = 'US-EIN-000000000'
+// "Example Data Prefix" of IATI's list OrganisationRegistrationAgency: no organisation is ever registered there.
+const examplePrefix = 'XE-EXAMPLE-'
+
+/** The publisher of trials that name none. */
+export const demoReportingOrgRef = `${examplePrefix}INVENTED`
+
+/** The publisher of trials before 1.1, which looked like a registered one. */
+export const formerDemoRef = 'US-EIN-000000000'
+
+/** What identifiers of activities begin with that are only of trials; `reset-demo` withdraws them. */
+export const demoIdentifierPrefixes = [examplePrefix, `${formerDemoRef}-`] as const
 
 /** Whether what is published under this reference is only for trials. */
 export function isDemoPublisher(ref: string | undefined): boolean {
-  return ref === undefined || ref === demoReportingOrgRef
+  return ref === undefined || ref === formerDemoRef || ref.startsWith(examplePrefix)
 }

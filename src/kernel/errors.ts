@@ -154,7 +154,7 @@ export const errorKinds = {
     meaning: "The key that a donor's data is encrypted with is missing from DONOR_KEYS.",
     status: 503,
     remedy: 'retry',
-    public: true,
+    public: false,
   },
   'donor-data-changed': {
     meaning: "A donor's stored data is not what was encrypted for this donation.",
@@ -203,6 +203,13 @@ export const errorKinds = {
   'demo-data-present': {
     meaning:
       'The store or the live release has demo data, and REPORTING_ORG_REF is a real publisher: giving reset-demo.',
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
+  'demo-data-refused': {
+    meaning:
+      'Invented data was to be put into the store of a real publisher, or a release with some was to be made live.',
     status: 500,
     remedy: 'stop',
     public: false,

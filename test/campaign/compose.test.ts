@@ -87,7 +87,7 @@ describe.skipIf(missing)('docker-compose.yml in Podman', () => {
     const environment = {
       POSTGRES_PASSWORD: 'quietrivers',
       REDIS_PASSWORD: 'sevenrivers',
-      REPORTING_ORG_REF: 'US-EIN-123456789',
+      REPORTING_ORG_REF: 'XE-EXAMPLE-COMPOSE',
       REPORTING_ORG_NAME: 'Our platform',
       PORT: port,
       BASE_URL: `https://localhost:${securePort}`,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { formerDemoRef } from '../../src/kernel/demo-publisher.js'
 import type { Store } from '../../src/platform/database/store.js'
 import { type Installation, newInstallation } from '../support/cli.js'
 import { emptyDatabase } from '../support/database.js'
@@ -17,7 +18,7 @@ import { scaled } from './support/scale.js'
 const projects = 300
 const lookMs = 200
 // Donations that move no money are taken for it only.
-const trialPublisher = 'US-EIN-000000000'
+const trialPublisher = formerDemoRef
 
 const versions = earlierVersions().slice(0, scaled(12))
 if (versions.length === 0) console.log('no upgrade is tried: this clone has no commit from before the newest migration')

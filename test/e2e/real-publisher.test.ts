@@ -66,13 +66,22 @@ describe('a trial whose operator sets the real identifier', () => {
     expect(catalogue).toContain('The publisher has not stated a licence.')
   })
 
+  it('seeds no invented projects under the real identifier', async () => {
+    const seeded = await real.run(['seed', '--projects', '3'])
+    expect([seeded.code, seeded.stderr]).toEqual([
+      2,
+      expect.stringContaining(`invented projects are only for trials, and REPORTING_ORG_REF is ${realRef}`),
+    ])
+    expect((await trial.run(['seed', '--projects', '3'])).code).toBe(0)
+  }, 120_000)
+
   it('publishes and registers nothing while the store has demo data, and says why and what to do', async () => {
-    const why = `the store has 120 demo projects, which are invented, and REPORTING_ORG_REF is ${realRef}: remove them with giving reset-demo`
+    const why = `the store has 123 demo projects, which are invented, and REPORTING_ORG_REF is ${realRef}: remove them with giving reset-demo`
     const published = await real.run(['publish', '--inline', '--json'])
     expect(published.code).toBe(2)
     expect(JSON.parse(published.stdout)).toMatchObject({ error: { code: 'demo-data-present', message: why } })
     const { status: answered, text } = await activities()
-    expect([answered, text.includes(realRef), text.includes('US-EIN-000000000-9000001')]).toEqual([200, false, true])
+    expect([answered, text.includes(realRef), text.includes('XE-EXAMPLE-INVENTED-9000001')]).toEqual([200, false, true])
     expect(await real.run(['registry', 'register'])).toMatchObject({ code: 2, stderr: expect.stringContaining(why) })
     const status = await real.run(['status', '--json'])
     expect(status.code).toBe(1)
@@ -83,7 +92,7 @@ describe('a trial whose operator sets the real identifier', () => {
 
   it('withdraws the demo with giving reset-demo, and publishes only what is its own', async () => {
     const reset = await real.run(['reset-demo'])
-    expect(reset).toMatchObject({ code: 0, stdout: expect.stringMatching(/removed 120 demo projects.* is withdrawn/) })
+    expect(reset).toMatchObject({ code: 0, stdout: expect.stringMatching(/removed 123 demo projects.* is withdrawn/) })
     expect((await activities()).status).toBe(503)
     const file = path.join(trial.dataDir, 'own.xml')
     await writeFile(file, ownProject)
@@ -92,7 +101,7 @@ describe('a trial whose operator sets the real identifier', () => {
     expect(JSON.parse(published.stdout)).toMatchObject({ state: 'published' })
     const { text } = await activities()
     expect(text.match(/<iati-identifier>[^<]+/g)).toEqual([`<iati-identifier>${realRef}-7`])
-    expect(text).not.toContain('US-EIN-000000000')
+    expect(text).not.toContain('XE-EXAMPLE-INVENTED')
     expect((await served('/projects')).text).not.toContain('class="trial"')
     const status = JSON.parse((await real.run(['status', '--json'])).stdout) as { needs: string[] }
     expect(status.needs.filter((need) => need.includes('demo'))).toEqual([])

@@ -108,7 +108,7 @@ describe('giving start on a bare machine', () => {
     const first = await published('/iati/activities.xml')
     const ids = [...readFileSync(samples, 'utf8').matchAll(/^ {8}<id>(\d+)<\/id>/gm)].map((match) => match[1])
     expect(ids).toHaveLength(50)
-    for (const id of ids) expect(first.text).toContain(`<iati-identifier>US-EIN-000000000-${id}</iati-identifier>`)
+    for (const id of ids) expect(first.text).toContain(`<iati-identifier>XE-EXAMPLE-INVENTED-${id}</iati-identifier>`)
     expect((await manifest()).held.count).toBe(0)
 
     const again = await installation.run(['publish', '--wait', '--json'])
@@ -145,7 +145,7 @@ describe('giving start on a bare machine', () => {
     expect(after).toContain('Good at first')
     expect(after).toContain('Better for ever')
     const { held } = await manifest()
-    expect(held).toMatchObject({ count: 1, sample: [{ identifier: 'US-EIN-000000000-501', stillPublished: true }] })
+    expect(held).toMatchObject({ count: 1, sample: [{ identifier: 'XE-EXAMPLE-INVENTED-501', stillPublished: true }] })
     expect(held.sample[0]?.notices.length).toBeGreaterThan(0)
     const status = await installation.run(['status', '--json'])
     expect(status.code).toBe(1)

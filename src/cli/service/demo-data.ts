@@ -2,12 +2,13 @@ import type { Command } from 'commander'
 import { countDemoProjects, hasProjects, resetDemo } from '../../demo/sql/demo.js'
 import { nextFreeId, seed } from '../../demo/sql/seed.js'
 import { isoDateOf } from '../../kernel/dates.js'
-import { demoReportingOrgRef, isDemoPublisher } from '../../kernel/demo-publisher.js'
+import { demoIdentifierPrefixes, isDemoPublisher } from '../../kernel/demo-publisher.js'
+import { ServiceError } from '../../kernel/errors.js'
 import { recordFact } from '../../platform/database/facts.js'
 import { withdrawBulkSet } from '../../release/bulk/bulk-reader.js'
 import { withdrawLiveRelease } from '../../release/operate/operate-releases.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
-import { forgetIdentifiersOf } from '../../release/sql/published-identifiers.js'
+import { forgetIdentifiers } from '../../release/sql/published-identifiers.js'
 import { addCommand, type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { baseUrlFields, resolveBaseUrl } from '../wiring/listening.js'
@@ -20,24 +21,32 @@ export function registerDemoData(program: Command, { storeAction }: CommandLine)
     .description('put invented, plausible projects into the store')
     .requiredOption('--projects <number>', 'how many', wholeNumber)
     .option(...jsonOption)
-    .action(storeAction(['currency', ...baseUrlFields], seedProjects))
+    .action(storeAction(['reportingOrg', 'currency', ...baseUrlFields], seedProjects))
   addCommand(program, 'reset-demo', 'remove demo data and everything published from it').action(
     storeAction(['reportingOrg'], removeDemo),
   )
 }
 
-/** Writes deterministic, invented data after the highest id in use. */
+/** Writes deterministic, invented data after the highest id in use. Throws `demo-data-refused` under a real publisher. */
 async function seedProjects(
-  runtime: Runtime<'currency' | (typeof baseUrlFields)[number]>,
+  runtime: Runtime<'reportingOrg' | 'currency' | (typeof baseUrlFields)[number]>,
   output: Output,
   { projects }: { projects: number },
 ): Promise<number> {
+  const { ref } = runtime.config.reportingOrg
+  if (!isDemoPublisher(ref)) {
+    const instead = 'leave it unset, or set a trial identifier such as XE-EXAMPLE-OURS, in a store of its own'
+    throw new ServiceError(
+      'demo-data-refused',
+      `invented projects are only for trials, and REPORTING_ORG_REF is ${ref}: ${instead}`,
+    )
+  }
   const firstId = await nextFreeId(runtime.store.db)
   const baseUrl = await resolveBaseUrl(runtime)
   await output.withProgress((update) =>
     seed(runtime.store, {
       projects,
-      source: 'local',
+      source: 'demo',
       today: isoDateOf(runtime.clock()),
       currency: runtime.config.currency,
       baseUrl,
@@ -63,7 +72,7 @@ async function removeDemo(runtime: Runtime<'reportingOrg'>, output: Output): Pro
   // Before the removal: after a crash in between, the command is given again.
   if (live && lost) await recordFact(db, 'loss-accepted-from', live.id, clock())
   const removed = await resetDemo(store)
-  const identifiers = await forgetIdentifiersOf(db, demoReportingOrgRef)
+  const identifiers = await forgetIdentifiers(db, demoIdentifierPrefixes)
   await recordFact(db, 'demo-seeded', 'removed', clock())
   await withdrawBulkSet(feedsDir)
   const isWithdrawn = live !== undefined && !isTrial && lost && (isDemoLive || !(await hasProjects(db)))

@@ -1,6 +1,6 @@
 import { moveDemo } from '../../demo/sql/demo.js'
 import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
-import { demoReportingOrgRef, isDemoPublisher } from '../../kernel/demo-publisher.js'
+import { demoReportingOrgRef, formerDemoRef, isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { parseSigningKey } from '../../kernel/release-chain.js'
 import { removeTestDonations } from '../../money/sql/test-donations.js'
@@ -8,6 +8,7 @@ import { findFact } from '../../platform/database/facts.js'
 import { createPublication } from '../../release/create-publication.js'
 import { adoptLiveRun } from '../../release/operate/restored-database.js'
 import type { Publication } from '../../release/publication.js'
+import { forgetIdentifiers } from '../../release/sql/published-identifiers.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import { baseUrlFields, resolveBaseUrl } from './listening.js'
 import { openOfficialSchema, schemaFields } from './official-schema.js'
@@ -26,7 +27,10 @@ export async function openPublication(
 ): Promise<Publication> {
   const { config, secrets, store, feedsDir, clock, log } = runtime
   const mappingConfig = await resolveMapping(runtime)
-  if (!isDemoPublisher(config.reportingOrg.ref)) {
+  if (isDemoPublisher(config.reportingOrg.ref)) {
+    // A trial from before 1.1 is published anew.
+    await forgetIdentifiers(store.db, [`${formerDemoRef}-`])
+  } else {
     const removed = await store.transaction(removeTestDonations)
     if (removed > 0) log.warn({ removed }, 'donations of a sandbox were removed: they are not published as real ones')
   }
@@ -78,7 +82,7 @@ async function resolveMapping(runtime: Runtime<(typeof mappingFields)[number]>):
     if (!demo) log.warn('REPORTING_ORG_REF is not set: publishing under the demo publisher, which is only for trials')
   }
   return {
-    reportingOrg: { ref: ref ?? demoReportingOrgRef, name, type },
+    reportingOrg: { ref: ref === undefined || ref === formerDemoRef ? demoReportingOrgRef : ref, name, type },
     currency: config.currency,
     language: config.language,
     // Invented data is nobody's to license.

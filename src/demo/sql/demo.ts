@@ -2,10 +2,14 @@ import { forgetSandboxCharges } from '../../money/sql/sandbox-charges.js'
 import type { Db } from '../../platform/database/connection.js'
 import type { Store } from '../../platform/database/store.js'
 import { insertDonations } from './money.js'
-import { type SeedOptions, type SeedSettings, seedOrganisations, seedProjects, useSettings } from './seed.js'
-
-/** The first id of demo data. */
-export const firstDemoId = 9_000_001
+import {
+  firstDemoId,
+  type SeedOptions,
+  type SeedSettings,
+  seedOrganisations,
+  seedProjects,
+  useSettings,
+} from './seed.js'
 
 // Any constant; taken by every process that may seed demo data.
 const demoLock = 7_241_032_606
@@ -17,7 +21,14 @@ const demoLock = 7_241_032_606
 export async function seedDemo(store: Store, settings: SeedSettings): Promise<{ readonly projects: number }> {
   const projects = 120
   const organisations = Math.ceil(projects / 3)
-  const options: SeedOptions = { ...settings, projects, source: 'demo', firstId: firstDemoId, countries: 12 }
+  const options: SeedOptions = {
+    ...settings,
+    projects,
+    source: 'demo',
+    isDemo: true,
+    firstId: firstDemoId,
+    countries: 12,
+  }
   return await store.transaction(async (db) => {
     // Two processes may start for the first time together.
     await db.query('select pg_advisory_xact_lock($1)', [demoLock])

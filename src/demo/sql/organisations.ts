@@ -31,6 +31,12 @@ export function organisationPage(id: string): string {
   return `case when s.odd then 'https://org-' || ${id} || '.example' else s.base_url || '/organizations/' || ${id} || '/' end`
 }
 
+/** SQL: the code of the country `k` steps after one; the steps do not come back to it before all countries. */
+export function countryAfter(country: string): string {
+  const count = 'jsonb_array_length(s.countries)'
+  return `s.countries -> ((${country} + k * case when ${count} % 5 = 0 then 1 else 5 end) % ${count}) ->> 'code'`
+}
+
 const index = '(s.first_id + g.j)'
 
 /** Organisations $1 (from) to $2 (to), zero-based. A third in the United States has an EIN; no issued EIN begins with 00. */
@@ -70,7 +76,7 @@ export const insertOrganisationParts = [
    select s.first_id + g.j, k, (${textArrayLiteral(themeIds)})[(${pick(index, 111, themeIds.length)} + k * 9) % ${themeIds.length} + 1]
    from seed_setting s, generate_series($1::bigint, $2::bigint) g(j), generate_series(0, ${pick(index, 112, 4)}) k`,
   `insert into organisation_country (organisation_id, position, country_code)
-   select s.first_id + g.j, k, s.countries -> ((${pick(index, 113, 'jsonb_array_length(s.countries)')} + k * 5)
-     % jsonb_array_length(s.countries)) ->> 'code'
-   from seed_setting s, generate_series($1::bigint, $2::bigint) g(j), generate_series(0, ${pick(index, 114, 3)}) k`,
+   select s.first_id + g.j, k, ${countryAfter(pick(index, 113, 'jsonb_array_length(s.countries)'))}
+   from seed_setting s, generate_series($1::bigint, $2::bigint) g(j),
+     generate_series(0, least(${pick(index, 114, 3)}, jsonb_array_length(s.countries) - 1)) k`,
 ] as const

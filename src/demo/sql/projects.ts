@@ -1,5 +1,5 @@
 import { themeDefaults } from '../../kernel/theme-sectors.js'
-import { organisationPage, placeName, themeIds } from './organisations.js'
+import { countryAfter, organisationPage, placeName, themeIds } from './organisations.js'
 import { literal, oneOf, pick, textArrayLiteral } from './sql.js'
 import { arabicPurposes, blankText, hebrewPurposes, markupText, themeWords } from './words.js'
 
@@ -118,12 +118,12 @@ const size = (name: string) =>
 export const insertProjectParts = [
   // Shares of exactly 100, or none at all.
   `insert into project_country (project_id, position, country_code, share)
-   select p.id, k, s.countries -> ((p.country + k * 5) % jsonb_array_length(s.countries)) ->> 'code',
+   select p.id, k, ${countryAfter('p.country')},
      case when n.countries > 1 and ${pick('p.id', 322, 2)} = 0
        then (array[array[60, 40, 0, 0], array[50, 30, 20, 0], array[33.34, 33.33, 33.33, 0], array[40, 30, 20, 10]])[
          case when n.countries = 4 then 4 when n.countries = 3 then 2 + ${pick('p.id', 323, 2)} else 1 end][k + 1] end
    from seed_plan p cross join seed_setting s,
-     lateral (select greatest(1, ${pick('p.id', 321, 9)} - 4) as countries) n, generate_series(0, n.countries - 1) k`,
+     lateral (select least(greatest(1, ${pick('p.id', 321, 9)} - 4), jsonb_array_length(s.countries)) as countries) n, generate_series(0, n.countries - 1) k`,
   `insert into project_theme (project_id, position, theme_id)
    select p.id, k, (${textArrayLiteral(themeIds)})[(p.theme + k * 9) % ${themeIds.length} + 1]
    from seed_plan p, generate_series(0, ${pick('p.id', 324, 3)}) k`,

@@ -23,6 +23,8 @@ export type SeedSettings = {
 export type SeedOptions = SeedSettings & {
   readonly projects: number
   readonly source: 'demo' | 'local'
+  /** The demo's own: nothing odd, links that lead to what this service serves below /demo, and one range of ids. */
+  readonly isDemo?: boolean
   /** The first id of projects and organisations. */
   readonly firstId: number
   /** How many of the known countries take part; all 24 by default. */
@@ -33,6 +35,9 @@ export type SeedOptions = SeedSettings & {
   /** Between two chunks, an aborted seed stops with `aborted`; the chunks before it stay. */
   readonly signal?: AbortSignal
 }
+
+/** The first id of the demo. */
+export const firstDemoId = 9_000_001
 
 // Projects in a transaction: large enough for set-based speed, small enough to show progress and bound temporary tables.
 const chunkSize = 20_000
@@ -67,14 +72,14 @@ export async function seed(store: Store, options: SeedOptions): Promise<void> {
   }
 }
 
-/** The first id after all projects, organisations and reports that are not demo data: where local data can be seeded. */
+/** The first id after all projects, organisations and reports but those of the demo: where more can be seeded. */
 export async function nextFreeId(db: Db): Promise<number> {
   const { rows } = await db.query<{ id: number }>(
     `select greatest(
-       (select max(id) from project where source <> 'demo'),
-       (select max(id) from organisation where source <> 'demo'),
-       (select max(id) / $1 from progress_report where source <> 'demo'), 0) + 1 as id`,
-    [mostReports],
+       (select max(id) from project where source <> 'demo' or id < $2),
+       (select max(id) from organisation where source <> 'demo' or id < $2),
+       (select max(id) / $1 from progress_report where source <> 'demo' or id < $2), 0) + 1 as id`,
+    [mostReports, firstDemoId],
   )
   return rows[0]?.id ?? 1
 }
@@ -83,9 +88,9 @@ function refuseAborted(options: SeedOptions): void {
   if (options.signal?.aborted) throw new ServiceError('aborted', 'seeding was interrupted')
 }
 
-function firstReportId({ source, firstId }: SeedOptions): number {
+function firstReportId({ isDemo, firstId }: SeedOptions): number {
   // Ranges of projects that do not overlap must not share ids of reports; demo data has one range only.
-  return source === 'demo' ? firstId : firstId * mostReports
+  return isDemo ? firstId : firstId * mostReports
 }
 
 async function refuseTakenIds(db: Db, options: SeedOptions, organisations: number): Promise<void> {
@@ -110,7 +115,7 @@ async function refuseTakenIds(db: Db, options: SeedOptions, organisations: numbe
 export async function useSettings(db: Db, options: SeedOptions, organisations: number): Promise<void> {
   await db.query(`create temporary table seed_setting (first_id bigint, first_report_id bigint, organisations bigint,
     today date, currency text, places integer, unit numeric, source text, base_url text, countries jsonb, same_months integer, odd boolean, picture text) on commit drop`)
-  const isDemo = options.source === 'demo'
+  const { isDemo = false } = options
   const places = Math.min(minorUnitExponent(options.currency), 3)
   const settings = {
     first_id: options.firstId,

@@ -198,7 +198,7 @@ export const variables = {
     text('a folder'),
   ),
   REPORTING_ORG_REF: variable(
-    'IATI identifier of the publisher, exactly as registered; required except with demo data.',
+    'IATI identifier of the publisher, exactly as registered; required except with demo data; XE-EXAMPLE- and a name: a trial.',
     text('an organisation identifier such as US-EIN-123456789', /^[A-Za-z0-9._-]{3,100}$/),
   ),
   REPORTING_ORG_NAME: variable('Name of the publisher.', text('a name'), 'Giving Platform'),

@@ -80,10 +80,11 @@ export async function recordCarriedIdentifiers(db: Db, releaseId: string, at: Da
   )
 }
 
-/** Forgets every identifier published under a publisher that was never a real one; returns how many. */
-export async function forgetIdentifiersOf(db: Db, publisherRef: string): Promise<number> {
-  const { rowCount } = await db.query('delete from published_identifier where starts_with(identifier, $1)', [
-    `${publisherRef}-`,
-  ])
+/** Forgets every identifier with one of these beginnings, whose publisher was never a real one; returns how many. */
+export async function forgetIdentifiers(db: Db, prefixes: readonly string[]): Promise<number> {
+  const { rowCount } = await db.query(
+    'delete from published_identifier where exists (select from unnest($1::text[]) p where starts_with(identifier, p))',
+    [prefixes],
+  )
   return rowCount
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { firstDemoId, neverSeeded, resetDemo, seedDemo } from '../../../src/demo/sql/demo.js'
-import { nextFreeId, seed } from '../../../src/demo/sql/seed.js'
+import { neverSeeded, resetDemo, seedDemo } from '../../../src/demo/sql/demo.js'
+import { firstDemoId, nextFreeId, seed } from '../../../src/demo/sql/seed.js'
 import type { IsoDate } from '../../../src/kernel/dates.js'
 import type { CurrencyCode } from '../../../src/kernel/money.js'
 import type { Store } from '../../../src/platform/database/store.js'
@@ -178,6 +178,17 @@ describe('seeding', () => {
     const made = await digest(one)
     expect(await digest(other)).toEqual(made)
     expect(made.filter((row) => 'filled' in row && !row.filled)).toMatchObject([{ table: 'donation' }])
+  })
+
+  it('takes part in as few countries as are asked for, each once in a project', async () => {
+    for (const [index, countries] of [2, 5].entries()) {
+      const few = (await testDatabase()).store
+      await seed(few, { ...local, projects: 60, firstId: 1 + index, countries })
+      const { rows } = await few.db.query<object>(
+        'select count(distinct country_code)::integer as countries from project_country',
+      )
+      expect(rows).toEqual([{ countries }])
+    }
   })
 
   it('respects a currency without decimals', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { firstDemoId, resetDemo, seedDemo } from '../../../../src/demo/sql/demo.js'
+import { resetDemo, seedDemo } from '../../../../src/demo/sql/demo.js'
+import { firstDemoId } from '../../../../src/demo/sql/seed.js'
 import type { IsoDate } from '../../../../src/kernel/dates.js'
 import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { recordGrant } from '../../../../src/accounts/sql/account-administration.js'
+import { DonorVault } from '../../../../src/money/donors/donor-vault.js'
 import { findDonor } from '../../../../src/money/donors/find-donor.js'
 import { eraseDonor } from '../../../../src/money/sql/donors.js'
 import { listen, type TestApi, testApi, testUser } from '../../../support/api.js'
@@ -400,6 +401,21 @@ describe('the donation operations', async () => {
     expect(refused.body).not.toMatch(/PAYMENT_GATEWAY|sandbox/)
     expect((await send('&is_test=true')).statusCode).toBe(200)
     expect(await donations()).toBe(before)
+  })
+
+  it('tell a client without the key of donors no name of a variable; the log does', async () => {
+    const donors = new DonorVault([{ id: 'other', secret: Buffer.alloc(32, 9) }])
+    const keyless = await testApi(store, { store, payments: { ...api.deps.payments, donors } })
+    const transactionId = randomUUID()
+    expect((await donate({ transactionId })).statusCode).toBe(200)
+    const refused = await keyless.app.inject({
+      ...{ method: 'POST', url: `${v2}?api_key=${api.apiKey}&api_token=${token}` },
+      ...{ payload: JSON.stringify({ donation: donationFields({ transactionId }, {}) }) },
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(refused.statusCode).toBe(503)
+    expect(refused.body).not.toMatch(/DONOR_KEYS|key/)
+    expect(JSON.stringify(keyless.log)).toContain('is missing from DONOR_KEYS')
   })
 
   it('are POST only', async () => {
