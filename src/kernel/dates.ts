@@ -50,6 +50,17 @@ function twoDigits(value: number): string {
   return value < 10 ? `0${value}` : `${value}`
 }
 
+/** What a day tells: what has happened, what is planned, or the end of a collection, which may stand for none. */
+export type DayMeaning = 'fact' | 'plan' | 'deadline'
+
+/** What a message expects instead of a day that no person would mean; the database expects the same of plain SQL. */
+export function expectedDay(day: IsoDate, meaning: DayMeaning, today: IsoDate): string | undefined {
+  if (day < '1900-01-01') return 'a day from 1900-01-01'
+  if (meaning === 'fact') return day > today ? 'a day that is not in the future' : undefined
+  const last = addMonths(today, 60 * 12)
+  return meaning === 'plan' && day > last ? `a day until ${last}` : undefined
+}
+
 /** The first day of the day's month. */
 export function monthStart(day: IsoDate): IsoDate {
   return `${day.slice(0, 8)}01` as IsoDate

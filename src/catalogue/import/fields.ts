@@ -1,3 +1,4 @@
+import { type DayMeaning, expectedDay, type IsoDate, isoDateOf } from '../../kernel/dates.js'
 import type { FieldProblem } from '../../kernel/errors.js'
 import { shownValue } from '../../kernel/values.js'
 import type { ClearedColumns } from '../sql/clear-columns.js'
@@ -15,6 +16,8 @@ type Field = {
   readonly kept?: boolean
   /** How the stored value of a field that is kept is emptied; undefined: it always has a value. */
   readonly cleared?: ClearedColumns | 'empty list'
+  /** Of a day or an instant: within which bounds it lies. */
+  readonly day?: DayMeaning
   readonly means: string
   readonly unit?: string
   /** Two values as CSV writes them; empty: the cell stays empty. */
@@ -56,13 +59,14 @@ export const storedMember = 'stored'
 export function readRow<F extends KindFields>(
   fields: F,
   value: ParsedValue,
+  { today }: { readonly today: IsoDate },
   notation: NumberNotation | undefined,
 ): RowReading<RowOf<F>> {
   if (!isObject(value)) return { problems: [{ field: 'record', expected: 'a JSON object' }] }
   const problems: FieldProblem[] = []
   const row: Record<string, unknown> = {}
   const cleared: string[] = []
-  for (const [name, { type, required, cleared: clearing }] of Object.entries(fields as KindFields)) {
+  for (const [name, { type, required, day, cleared: clearing }] of Object.entries(fields as KindFields)) {
     const given = Object.hasOwn(value, name) ? value[name] : undefined
     if (clearing !== undefined && isClear(given)) {
       if (clearing === 'empty list') row[name] = []
@@ -74,12 +78,12 @@ export function readRow<F extends KindFields>(
       continue
     }
     const read = type.parse(given, notation)
-    if (read !== undefined) {
-      row[name] = read
-      continue
-    }
-    const expected = (notation && type.explain?.(given, notation)) ?? type.expected
-    problems.push({ field: name, expected, ...shown(given) })
+    row[name] = read
+    const expected =
+      read === undefined
+        ? ((notation && type.explain?.(given, notation)) ?? type.expected)
+        : day && expectedDay(read instanceof Date ? isoDateOf(read) : (read as IsoDate), day, today)
+    if (expected !== undefined) problems.push({ field: name, expected, ...shown(given) })
   }
   for (const name of Object.keys(value)) {
     if (!Object.hasOwn(fields, name) && name !== storedMember)

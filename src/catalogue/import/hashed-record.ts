@@ -20,11 +20,10 @@ export function toHashedRecord(record: ProjectRecord, options: SaveOptions, know
 
 /**
  * The newest instant that these records state; their page is at least as new. Approvals do not count, since gifts come
- * after them, nor do days after today.
+ * after them.
  */
-export function newestInstant(records: readonly ProjectRecord[], today: IsoDate): Date | undefined {
-  const named = records.flatMap(({ modifiedDate, dateOfMostRecentReport }) => [modifiedDate, dateOfMostRecentReport])
-  return newest(named.filter((instant) => instant && isoDateOf(instant) <= today))
+export function newestInstant(records: readonly ProjectRecord[]): Date | undefined {
+  return newest(records.flatMap(({ modifiedDate, dateOfMostRecentReport }) => [modifiedDate, dateOfMostRecentReport]))
 }
 
 /** The day of the record's last change, else of its page if known, else today; never in the future. */

@@ -34,7 +34,7 @@ export function importerOfKind(kind: Kind, form: 'csv' | 'other'): RecordImporte
     read: (value, saving) => {
       const { decimal, currency } = saving
       const notation = { decimal, hasThreeDecimals: minorUnitExponent(currency) >= 3 }
-      const reading = readRow(kind.fields, value, form === 'csv' ? notation : undefined)
+      const reading = readRow(kind.fields, value, saving, form === 'csv' ? notation : undefined)
       const problems = 'problems' in reading ? reading.problems : (kind.check?.(reading.row, saving) ?? [])
       if ('row' in reading && problems.length === 0) return { row: reading, key: keyOf(reading.row) }
       const recordId = typeof value === 'object' && value !== null ? keyOf(value as Record<string, unknown>).trim() : ''
@@ -51,14 +51,14 @@ export function importerOfKind(kind: Kind, form: 'csv' | 'other'): RecordImporte
 /** Project records of the wire format. */
 export const wireProjects: RecordImporter = {
   repeated: 'last',
-  read: (value) => {
-    const reading = parseProjectRecord(value)
+  read: (value, { today }) => {
+    const reading = parseProjectRecord(value, today)
     return 'problems' in reading ? reading : { row: reading.record, key: String(reading.record.id) }
   },
   prepare: (rows, saving) => {
     const records = rows as Parameters<typeof newestInstant>[0]
     // A batch holds records of one file, hence of one page.
-    const knownAt = newestInstant(records, saving.today)
+    const knownAt = newestInstant(records)
     return records.map((record) => toHashedRecord(record, saving, knownAt))
   },
   save: async (db, rows, saving) => {

@@ -1,3 +1,4 @@
+import { isoDateOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { ImageRecord, ReportRecord } from '../../kernel/record.js'
 import type { Db } from '../../platform/database/connection.js'
@@ -66,7 +67,7 @@ async function fetchDetails(session: SyncSession, task: DetailTask): Promise<Fet
     if (task.reportsKey !== undefined) {
       const atom = { accept: 'application/atom+xml, application/json;q=0.5', signal, expected }
       const answer = await client.get(`${path}/reports`, {}, atom, async ({ status, body }) =>
-        status === 200 ? await readReportFeed(body) : status,
+        status === 200 ? await readReportFeed(body, isoDateOf(session.deps.clock())) : status,
       )
       if (typeof answer === 'number') gone = answer === 410
       else {

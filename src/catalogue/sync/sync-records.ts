@@ -32,7 +32,7 @@ export async function readProjectRecords(records: readonly ParsedValue[], sessio
     await yieldIfDue()
     const id = idOf(value)
     if (id !== undefined && id > 0) ids.push(id)
-    const reading = parseProjectRecord(value)
+    const reading = parseProjectRecord(value, saving.today)
     if ('problems' in reading) {
       refused++
       const subject = `project ${reading.recordId ?? '(without id)'}`

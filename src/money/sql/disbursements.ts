@@ -24,6 +24,7 @@ export type DisbursementOutcome = 'new' | 'known' | 'conflict' | 'unknown-projec
 export async function recordDisbursements(
   db: Db,
   records: readonly DisbursementRecord[],
+  source: string,
 ): Promise<DisbursementOutcome[]> {
   const { rows } = await db.query<{ outcome: DisbursementOutcome }>(
     `with given as (
@@ -31,7 +32,7 @@ export async function recordDisbursements(
           with ordinality g (project_id, disbursed_on, amount, currency, reference, receiver_id, position)
       ), written as (
         insert into disbursement (project_id, disbursed_on, amount, currency, reference, receiver_id, source)
-        select g.project_id, g.disbursed_on, g.amount, g.currency, g.reference, g.receiver_id, 'local'
+        select g.project_id, g.disbursed_on, g.amount, g.currency, g.reference, g.receiver_id, $7
         from given g join project p on p.id = g.project_id order by g.project_id, g.position
         on conflict (reference) do nothing returning reference
       )
@@ -51,6 +52,7 @@ export async function recordDisbursements(
       records.map(({ currency }) => currency),
       records.map(({ reference }) => reference),
       records.map(({ receiver }) => receiver ?? null),
+      source,
     ],
   )
   return rows.map(({ outcome }) => outcome)

@@ -159,3 +159,45 @@ describe('numbers in CSV', () => {
     expect(rows).toEqual([{ goal: '250.000', amounts: ['25.000', '40.000'] }])
   })
 })
+
+describe('days that no person would mean', () => {
+  const soon = new Date(Date.now() + 36 * 3_600_000).toISOString().slice(0, 10)
+  const far = '2200-01-01'
+  const future = 'a day that is not in the future'
+
+  it.each<[kind: string, header: string, row: string, field: string, expected: string, got: string]>([
+    ['projects', 'approvedDate', '1203-05-16', 'approvedDate', 'a day from 1900-01-01', '1203-05-16'],
+    ['projects', 'approvedDate', far, 'approvedDate', 'a day until 20', far],
+    ['projects', 'modifiedDate', soon, 'modifiedDate', future, soon],
+    ['projects', 'deadline', '0203-01-01', 'deadline', 'a day such as', '0203-01-01'],
+    ['projects', 'payouts', `P:${far}:5`, 'payouts', 'a day until 20', far],
+    ['gifts', 'date;amount;currency;reference', `${soon};5;EUR;a`, 'date', future, soon],
+    ['gifts', 'date;amount;currency;reference', '1820-01-01;5;EUR;b', 'date', 'a day from 1900-01-01', '1820-01-01'],
+    ['disbursements', 'date;amount;currency;reference', `${soon};5;EUR;a`, 'date', future, soon],
+    ['payout-plans', 'date;amount;currency;reference', `${far};5;EUR;a`, 'date', 'a day until 20', far],
+    ['images', 'position;original;takenOn', `0;https://a.example/i.jpg;${soon}`, 'takenOn', future, soon],
+    ['reports', 'url;title;published;html', `https://a.example/r;R;${soon};x`, 'published', future, soon],
+  ])('are refused in their row, not with others: %s, %s %s', async (kind, header, row, field, expected, got) => {
+    const isProject = kind === 'projects'
+    const head = isProject ? 'id;title;active;status' : 'project'
+    const lead = isProject ? '30;Wells;yes;active' : '30'
+    await give(['import', await fileOf('projects', 'id;title;active;status', '30;Wells;yes;active')])
+    const good = header.split(';').map((name) => (isProject ? '' : (goodCells[name] ?? '')))
+    const lines = [`${head};${header}`, `${lead};${row}`, `${lead};${good.join(';')}`]
+    const { refused, created, changed, unchanged, problems } = await summaryOf([await fileOf(kind, ...lines)])
+    expect({ refused, kept: created + changed + unchanged }).toEqual({ refused: 1, kept: 1 })
+    expect(problems).toMatchObject([{ line: 2, field, expected: expect.stringContaining(expected), got }])
+  })
+
+  it('were never booked: an imported payout is changed by no other', async () => {
+    const { rows } = await database.store.db.query<{ source: string }>('select source from disbursement')
+    expect(new Set(rows.map(({ source }) => source))).toEqual(new Set(['import']))
+  })
+})
+
+/** A cell that is right for each field above. */
+const goodCells: Readonly<Record<string, string>> = {
+  ...{ date: '2026-01-05', amount: '5', currency: 'EUR', reference: 'good' },
+  ...{ position: '1', original: 'https://a.example/good.jpg', takenOn: '2026-01-05' },
+  ...{ url: 'https://a.example/good', title: 'Good', published: '2026-01-05', html: 'x' },
+}

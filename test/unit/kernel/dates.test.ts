@@ -3,6 +3,7 @@ import {
   addDays,
   addMonths,
   earlier,
+  expectedDay,
   isoDateOf,
   isoInstantOf,
   later,
@@ -23,6 +24,18 @@ describe('a calendar day', () => {
     expect(addMonths(day('2024-02-29'), 12)).toBe('2025-02-28')
     expect(addMonths(day('2026-01-31'), 1)).toBe('2026-02-28')
     expect(monthEnd(day('2026-12-05'))).toBe('2026-12-31')
+  })
+
+  it('is one that a person would mean', () => {
+    const today = day('2024-02-29')
+    for (const meaning of ['fact', 'plan', 'deadline'] as const) {
+      expect(expectedDay(day('1899-12-31'), meaning, today)).toBe('a day from 1900-01-01')
+      for (const text of ['1900-01-01', today]) expect(expectedDay(day(text), meaning, today)).toBeUndefined()
+    }
+    expect(expectedDay(day('2024-03-01'), 'fact', today)).toBe('a day that is not in the future')
+    expect(expectedDay(day('2084-02-29'), 'plan', today)).toBeUndefined()
+    expect(expectedDay(day('2084-03-01'), 'plan', today)).toBe('a day until 2084-02-29')
+    expect(expectedDay(day('9999-12-31'), 'deadline', today)).toBeUndefined()
   })
 
   it('is read from year 1000 on', () => {

@@ -3,12 +3,13 @@ import { organisationSources } from '../../sql/organisations.js'
 import * as type from '../field-types.js'
 import type { KindFields } from '../fields.js'
 import { defineKind, type RecordOutcome } from '../kind.js'
-import { checkMoney, checkPast, moneyFields, reference, unknownProject } from './money.js'
+import { checkMoney, moneyFields, reference, unknownProject } from './money.js'
 
 const disbursementKindFields = {
   project: moneyFields.project,
   date: {
     type: type.day,
+    day: 'fact',
     required: true,
     means: 'Day of the payout, not in the future.',
     examples: ['2025-06-30', '2025-09-30'],
@@ -46,8 +47,8 @@ export const disbursements = defineKind({
   fields: disbursementKindFields,
   key: ['reference'],
   repeated: 'each',
-  check: (row, saving) => [...checkMoney(row, saving), ...checkPast(row.date, saving)],
-  save: async (db, rows) => {
+  check: checkMoney,
+  save: async (db, rows, { source }) => {
     const receivers = await organisationSources(
       db,
       rows.flatMap(({ receiver }) => receiver ?? []),
@@ -57,6 +58,7 @@ export const disbursements = defineKind({
     const outcomes = await recordDisbursements(
       db,
       good.map(({ project, date, ...row }) => ({ projectId: project, on: date, ...row })),
+      source,
     )
     const byReference = new Map(good.map((row, index) => [row.reference, outcomes[index]]))
     return rows.map((row): RecordOutcome => {

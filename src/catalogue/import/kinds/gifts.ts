@@ -8,12 +8,13 @@ import { lockProjectSources } from '../../sql/project-sources.js'
 import * as type from '../field-types.js'
 import type { KindFields, RowOf } from '../fields.js'
 import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
-import { checkMoney, checkPast, moneyFields, reference, unknownProject } from './money.js'
+import { checkMoney, moneyFields, reference, unknownProject } from './money.js'
 
 const giftKindFields = {
   project: { ...moneyFields.project, examples: ['101', '101'] },
   date: {
     type: type.day,
+    day: 'fact',
     required: true,
     means: 'Day of the gift; of a sum, the last day of the month on which money moved. Not in the future.',
     examples: ['2025-03-05', '2025-04-30'],
@@ -74,7 +75,7 @@ function kindOf({ kind, amount }: GiftRow): ImportedGift['kind'] {
 }
 
 function check(row: GiftRow, saving: ImportSaving): FieldProblem[] {
-  const problems = [...checkMoney(row, saving), ...checkPast(row.date, saving)]
+  const problems = checkMoney(row, saving)
   const kind = kindOf(row)
   if ((kind === 'gift' && signOf(row.amount) < 0) || (kind === 'refund' && signOf(row.amount) > 0)) {
     const expected = kind === 'gift' ? 'an amount above 0' : 'an amount below 0'

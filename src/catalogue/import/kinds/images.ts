@@ -52,6 +52,7 @@ const imageKindFields = {
   },
   takenOn: {
     type: type.day,
+    day: 'fact',
     means: 'Day on which it was taken.',
     examples: ['2025-03-14', ''],
     iati: 'document-link/document-date',

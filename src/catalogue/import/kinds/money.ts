@@ -38,11 +38,6 @@ export function checkMoney({ amount, currency }: MoneyRow, saving: ImportSaving)
   return problems
 }
 
-/** The problem of money that moved in the future. */
-export function checkPast(date: string, { today }: ImportSaving): FieldProblem[] {
-  return date > today ? [{ field: 'date', expected: `a day that is not after ${today}`, got: date }] : []
-}
-
 /** The problem of a row whose project the store lacks. */
 export function unknownProject(id: number): FieldProblem {
   return { field: 'project', expected: 'a project of this platform', got: String(id) }

@@ -9,6 +9,7 @@ const payoutPlanKindFields = {
   project: moneyFields.project,
   date: {
     type: type.day,
+    day: 'plan',
     required: true,
     means: 'Day on which it will be paid.',
     examples: ['2027-03-31', '2027-09-30'],

@@ -1,3 +1,4 @@
+import { expectedDay } from '../../../kernel/dates.js'
 import type { FieldProblem } from '../../../kernel/errors.js'
 import { parseDecimal, toMinorUnits } from '../../../kernel/money.js'
 import type { Country } from '../../../kernel/project.js'
@@ -174,6 +175,7 @@ const projectKindFields = {
   },
   approvedDate: {
     type: type.instant,
+    day: 'plan',
     means: 'Day or instant of approval.',
     examples: ['2025-01-05', '2024-08-20T09:30:00+00:00'],
     api: 'approvedDate',
@@ -181,12 +183,14 @@ const projectKindFields = {
   },
   modifiedDate: {
     type: type.instant,
+    day: 'fact',
     means: 'Day or instant of the last change.',
     examples: ['2025-10-01', '2025-05-31'],
     api: 'modifiedDate',
   },
   deadline: {
     type: type.day,
+    day: 'deadline',
     kept: true,
     cleared: { table: 'project', columns: ['deadline'] },
     means: 'Day on which the collection ends.',
@@ -298,8 +302,12 @@ export const projects = defineKind({
   save,
 })
 
-function check({ countries = [], payouts = [], funding, numberOfDonations }: ProjectRow): FieldProblem[] {
-  const problems: FieldProblem[] = []
+function check(row: ProjectRow, { today }: ImportSaving): FieldProblem[] {
+  const { countries = [], payouts = [], funding, numberOfDonations } = row
+  const problems = payouts.flatMap(({ date }): FieldProblem[] => {
+    const expected = expectedDay(date, 'plan', today)
+    return expected === undefined ? [] : [{ field: 'payouts', expected, got: date }]
+  })
   if (funding === undefined && numberOfDonations !== undefined) {
     problems.push({ field: 'funding', expected: 'the total of these donations, or neither of the two' })
   }

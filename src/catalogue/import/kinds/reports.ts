@@ -48,6 +48,7 @@ const reportKindFields = {
   },
   published: {
     type: type.instant,
+    day: 'fact',
     required: true,
     means: 'Day or instant of publication.',
     examples: ['2025-06-01T09:30:00+00:00', '2025-07-15'],
@@ -56,6 +57,7 @@ const reportKindFields = {
   },
   updated: {
     type: type.instant,
+    day: 'fact',
     means: 'Day or instant of the last change, not before its publication. Left out: its publication.',
     examples: ['', ''],
     api: 'entry/updated',

@@ -1,3 +1,4 @@
+import { type DayMeaning, expectedDay, type IsoDate, isoDateOf } from '../../../kernel/dates.js'
 import type { FieldProblem } from '../../../kernel/errors.js'
 import type { AnyFieldTable } from '../../../kernel/field-table.js'
 import { isWhole, signOf } from '../../../kernel/money.js'
@@ -28,8 +29,28 @@ export type Reading<T> =
  * texts, one object for a list, a missing organisation, empty texts (absent), any offset in dates, unknown fields (kept).
  * Strict where a wrong value would be published: id, active, status, title, money, counts of donations, dates.
  */
-export function parseProjectRecord(value: ParsedValue): Reading<ProjectRecord> {
-  return readingOf(value, 'a project object', '', readProject)
+export function parseProjectRecord(value: ParsedValue, today: IsoDate): Reading<ProjectRecord> {
+  return readingOf(value, 'a project object', '', (reader) => {
+    const record = readProject(reader)
+    refuseDays(reader, record, today)
+    return record
+  })
+}
+
+/** Refuses days that no person would mean. */
+function refuseDays(reader: RecordReader, record: ProjectRecord, today: IsoDate): void {
+  const { approvedDate, modifiedDate, dateOfMostRecentReport, publication } = record
+  const refuse = (field: string, day: Date | IsoDate | undefined, meaning: DayMeaning) => {
+    const text = day instanceof Date ? isoDateOf(day) : day
+    const expected = text && expectedDay(text, meaning, today)
+    if (expected) reader.refuse(field, expected, text)
+  }
+  refuse('approvedDate', approvedDate, 'plan')
+  refuse('modifiedDate', modifiedDate, 'fact')
+  refuse('dateOfMostRecentReport', dateOfMostRecentReport, 'fact')
+  refuse('iati/deadline', publication?.deadline, 'deadline')
+  for (const { plannedOn } of publication?.payouts ?? [])
+    refuse('iati/payouts/payout/day', plannedOn as IsoDate, 'plan')
 }
 
 /** Reads an organisation record (wire.md 3.3), as leniently as one inside a project. */

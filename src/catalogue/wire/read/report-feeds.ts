@@ -1,4 +1,4 @@
-import { parseWireDateTime } from '../../../kernel/dates.js'
+import { expectedDay, type IsoDate, isoDateOf, parseWireDateTime } from '../../../kernel/dates.js'
 import type { FieldProblem } from '../../../kernel/errors.js'
 import type { ReportRecord } from '../../../kernel/record.js'
 import { reportHtmlProblem, sanitizeReportHtml } from '../../../kernel/report-html.js'
@@ -26,14 +26,14 @@ export type FeedEntry = {
  * Reads the progress reports of a project, in Atom or its JSON variant (wire.md 9), and sanitises their HTML before it
  * enters the store. A report whose HTML is too large is refused by name. Throws `upstream-unusable` for another document.
  */
-export async function readReportFeed(body: Buffer): Promise<ReportReading> {
+export async function readReportFeed(body: Buffer, today: IsoDate): Promise<ReportReading> {
   const { base, entries } = await (firstCharacter(body) === '<' ? fromAtom(body) : fromJson(body))
   const yieldIfDue = createYielder()
   const problems: FieldProblem[] = []
   const reports: ReportRecord[] = []
   let charactersLeft = mostHtmlCharacters
   for (const [index, entry] of entries.entries()) {
-    const reading = toReport(entry, base, charactersLeft)
+    const reading = toReport(entry, base, charactersLeft, today)
     if ('url' in reading) {
       reports.push(reading)
       charactersLeft -= entry.html.length
@@ -46,7 +46,12 @@ export async function readReportFeed(body: Buffer): Promise<ReportReading> {
 // HTML of all reports of one project.
 const mostHtmlCharacters = 4_000_000
 
-function toReport(entry: FeedEntry, base: string | undefined, charactersLeft: number): ReportRecord | FieldProblem {
+function toReport(
+  entry: FeedEntry,
+  base: string | undefined,
+  charactersLeft: number,
+  today: IsoDate,
+): ReportRecord | FieldProblem {
   const url = toWebAddress(entry.id, base)
   if (url === undefined) return { field: 'id', expected: "the web address of the report's page", ...got(entry.id) }
   const published = parseWireDateTime(entry.published?.trim() ?? '')
@@ -54,6 +59,10 @@ function toReport(entry: FeedEntry, base: string | undefined, charactersLeft: nu
   const publishedAt = published ?? updated
   if (publishedAt === undefined) {
     return { field: 'published', expected: 'a date and time with offset', ...got(entry.published) }
+  }
+  for (const [field, instant] of Object.entries({ published: publishedAt, updated })) {
+    const expected = instant && expectedDay(isoDateOf(instant), 'fact', today)
+    if (expected) return { field, expected, got: instant.toISOString() }
   }
   const problem = reportHtmlProblem(entry.html)
   if (problem) return { field: 'content', ...problem }

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { fromElement, type ParsedValue } from '../../../../src/catalogue/wire/read/parsed-value.js'
 import { parseProjectRecord } from '../../../../src/catalogue/wire/read/project-record.js'
 import { validateActivity } from '../../../../src/iati/validation/index.js'
+import { isoDateOf } from '../../../../src/kernel/dates.js'
 import type { ProjectGraph } from '../../../../src/kernel/project.js'
 import { parseElement, recordLimits } from '../../../../src/kernel/xml/reader.js'
 import { realRecords } from '../../../support/borrowed-files.js'
@@ -103,7 +104,7 @@ describe.runIf(sample !== '')('real records', () => {
       const graphs = new Map<number, ProjectGraph>()
       for await (const graph of allGraphs(store)) graphs.set(graph.project.id, graph)
       for (const value of values) {
-        const reading = parseProjectRecord(value)
+        const reading = parseProjectRecord(value, isoDateOf(new Date()))
         if (!('record' in reading)) throw new Error('a real record cannot be read')
         const { record } = reading
         const graph = graphs.get(record.id)

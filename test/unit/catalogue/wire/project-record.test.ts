@@ -4,9 +4,12 @@ import { wireNameOf } from '../../../../src/catalogue/wire/names.js'
 import { parseJson } from '../../../../src/catalogue/wire/read/json-reader.js'
 import { fromElement, type ParsedValue, valueLimits } from '../../../../src/catalogue/wire/read/parsed-value.js'
 import { parseProjectRecord } from '../../../../src/catalogue/wire/read/project-record.js'
+import type { IsoDate } from '../../../../src/kernel/dates.js'
 import type { AnyFieldTable } from '../../../../src/kernel/field-table.js'
 import { organisationFields, projectFields } from '../../../../src/kernel/project.js'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
+
+const today = '2026-11-23' as IsoDate
 
 const everyField = {
   id: 2045,
@@ -54,13 +57,13 @@ function fromJson(value: object | string): ParsedValue {
 }
 
 function recordOf(value: object | string) {
-  const reading = parseProjectRecord(fromJson(value))
+  const reading = parseProjectRecord(fromJson(value), today)
   if ('problems' in reading) throw new Error(JSON.stringify(reading.problems))
   return reading.record
 }
 
 function problemsOf(value: object | string) {
-  const reading = parseProjectRecord(fromJson(value))
+  const reading = parseProjectRecord(fromJson(value), today)
   return 'problems' in reading ? reading.problems : []
 }
 
@@ -92,7 +95,7 @@ describe('reading a project record', () => {
       "funding":12.50,"goal":100.00,"id":7,"image":{"title":"Wells","id":0,"imagelink":[{"url":"https://giving.example/s.jpg","size":"small"}]},
       "latitude":7.539200782775879,"need":"a <b> &amp; c","numberOfDonations":3,"odd":"x","status":"active",
       "themes":{"theme":{"id":"water","name":"Clean Water"}},"title":"Wells"}`
-    const reading = parseProjectRecord(fromElement(parseElement(xml)))
+    const reading = parseProjectRecord(fromElement(parseElement(xml)), today)
     const record = 'record' in reading ? reading.record : undefined
     expect(record).toEqual(recordOf(json))
     expect(record?.unknownFields).toEqual({ odd: 'x' })
@@ -175,7 +178,10 @@ describe('reading a project record', () => {
   })
 
   it('names every wrong field of a record, and its id', () => {
-    const reading = parseProjectRecord(fromJson({ ...least, active: 'no', goal: '-5', organization: { name: 'x' } }))
+    const reading = parseProjectRecord(
+      fromJson({ ...least, active: 'no', goal: '-5', organization: { name: 'x' } }),
+      today,
+    )
     expect(reading).toMatchObject({
       recordId: '7',
       problems: [{ field: 'active' }, { field: 'goal' }, { field: 'organization/id' }],

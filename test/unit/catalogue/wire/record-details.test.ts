@@ -5,9 +5,11 @@ import {
   parseOrganisationRecord,
   parseProjectRecord,
 } from '../../../../src/catalogue/wire/read/project-record.js'
+import type { IsoDate } from '../../../../src/kernel/dates.js'
 
 const least = { id: '7', active: 'true', status: 'active', title: 'Wells', funding: '12.5' }
-const project = (changes: Record<string, ParsedValue>) => parseProjectRecord({ ...least, ...changes })
+const today = '2026-11-23' as IsoDate
+const project = (changes: Record<string, ParsedValue>) => parseProjectRecord({ ...least, ...changes }, today)
 const recordOf = (changes: Record<string, ParsedValue>) => {
   const reading = project(changes)
   return 'record' in reading ? reading.record : undefined
@@ -119,9 +121,11 @@ describe('a project record', () => {
   })
 
   it('is an object', () => {
-    expect(parseProjectRecord('')).toEqual({ problems: [{ field: 'record', expected: 'a project object' }] })
+    expect(parseProjectRecord('', today)).toEqual({ problems: [{ field: 'record', expected: 'a project object' }] })
     expect(parseOrganisationRecord('')).toEqual({ problems: [{ field: 'record', expected: 'an organization object' }] })
-    expect(parseProjectRecord(['x'])).toMatchObject({ problems: [{ field: 'record', expected: 'a project object' }] })
+    expect(parseProjectRecord(['x'], today)).toMatchObject({
+      problems: [{ field: 'record', expected: 'a project object' }],
+    })
   })
 })
 
@@ -134,6 +138,37 @@ describe('an organisation record', () => {
     expect(parseOrganisationRecord({ id: '1', name: 'x', themes: { theme: { id: 'a' } } })).toMatchObject({
       record: { id: 1, name: 'x', themes: [{ id: 'a', name: 'a' }], countries: [] },
     })
+  })
+})
+
+describe('the days of a project record', () => {
+  it.each<[Record<string, ParsedValue>, string, string, string]>([
+    [{ approvedDate: '0001-01-01T00:00:00Z' }, 'approvedDate', 'a time from 1000', ''],
+    [{ approvedDate: '1899-12-31T23:59:59Z' }, 'approvedDate', 'a day from 1900-01-01', '1899-12-31'],
+    [{ approvedDate: '2086-11-24T00:00:00Z' }, 'approvedDate', 'a day until 2086-11-23', '2086-11-24'],
+    [{ modifiedDate: '2026-11-24T00:00:00Z' }, 'modifiedDate', 'a day that is not in the future', '2026-11-24'],
+    [
+      { dateOfMostRecentReport: '2027-01-01T00:00:00Z' },
+      'dateOfMostRecentReport',
+      'a day that is not in the future',
+      '2027-01-01',
+    ],
+    [{ iati: { deadline: '1066-10-14' } }, 'iati/deadline', 'a day from 1900-01-01', '1066-10-14'],
+    [
+      { iati: { payouts: { payout: { day: '2099-01-01', amount: '1', reference: 'p' } } } },
+      'iati/payouts/payout/day',
+      'a day until 2086-11-23',
+      '2099-01-01',
+    ],
+  ])('that no person would mean refuse it: %j', (changes, field, expected, got) => {
+    const reading = project(changes)
+    if (got === '') expect('problems' in reading && reading.problems[0]?.field).toBe(field)
+    else expect(reading).toEqual({ problems: [{ field, expected, got }], recordId: '7' })
+  })
+
+  it('may be plans of the years to come, and today', () => {
+    expect(recordOf({ approvedDate: '2086-11-23T00:00:00Z', modifiedDate: '2026-11-23T23:59:59Z' })).toBeDefined()
+    expect(recordOf({ iati: { deadline: '9999-12-31' } })).toBeDefined()
   })
 })
 

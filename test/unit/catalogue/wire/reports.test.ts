@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { atomEntries } from '../../../../src/catalogue/wire/read/atom-entries.js'
 import { readReportFeed, toWebAddress } from '../../../../src/catalogue/wire/read/report-feeds.js'
+import type { IsoDate } from '../../../../src/kernel/dates.js'
 
 const opened = '<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://a.example/x/">'
 const times = '<published>2026-10-02T08:00:00Z</published><updated>2026-10-03T08:00:00Z</updated>'
 const entry = (inside: string) => `${opened}<entry><id>https://a.example/1</id>${times}${inside}</entry></feed>`
-const read = (text: string) => readReportFeed(Buffer.from(text))
+const read = (text: string) => readReportFeed(Buffer.from(text), '2026-11-23' as IsoDate)
 const reportOf = async (text: string) => (await read(text)).reports[0]
 
 describe('an address in a feed', () => {

@@ -9,6 +9,7 @@ import {
   readList,
   readPage,
 } from '../../../../src/catalogue/wire/read/upstream-documents.js'
+import type { IsoDate } from '../../../../src/kernel/dates.js'
 
 const page = (text: string) => readPage(Buffer.from(text), projectList)
 
@@ -182,13 +183,15 @@ const atom = `<a:feed xmlns:a="http://www.w3.org/2005/Atom" xml:base="https://gi
   <a:content type="html">&lt;p&gt;The pump &lt;script&gt;x()&lt;/script&gt;runs.&lt;/p&gt;</a:content>
   <a:link rel="enclosure" href="/img/1.jpg"/><a:link rel="alternate" href="https://giving.example/"/></a:entry></a:feed>`
 
+const today = '2026-11-23' as IsoDate
+
 describe('a report feed', () => {
   test.each([
     ['Atom', atom],
     ['JSON', JSON.stringify(json)],
     ['JSON in a feed key', JSON.stringify({ feed: json })],
   ])('is read as %s', async (_, text) => {
-    expect(await readReportFeed(Buffer.from(text))).toEqual({
+    expect(await readReportFeed(Buffer.from(text), today)).toEqual({
       problems: [],
       reports: [
         {
@@ -210,7 +213,7 @@ describe('a report feed', () => {
       { id: 'tag:no,2026:1', published: '2026-10-02T08:00:00Z' },
       { id: 'https://a.example/2' },
     ]
-    const { reports, problems } = await readReportFeed(Buffer.from(JSON.stringify({ ...json, entries })))
+    const { reports, problems } = await readReportFeed(Buffer.from(JSON.stringify({ ...json, entries })), today)
     expect(reports).toHaveLength(1)
     expect(problems.map(({ field }) => field)).toEqual(['entry 2/id', 'entry 3/published'])
   })
@@ -220,18 +223,20 @@ describe('a report feed', () => {
     ['nested too deeply', '<b>'.repeat(40_000), 'HTML of at most 100 levels'],
   ])('refuses a report by its name that is %s', async (_what, content, expected) => {
     const entries = [{ ...json.entries[0], content }, ...json.entries]
-    const { reports, problems } = await readReportFeed(Buffer.from(JSON.stringify({ ...json, entries })))
+    const { reports, problems } = await readReportFeed(Buffer.from(JSON.stringify({ ...json, entries })), today)
     expect(reports).toHaveLength(1)
     expect(problems).toMatchObject([{ field: 'entry 1/content', expected }])
   })
 
   test('without entries has no reports', async () => {
-    expect((await readReportFeed(Buffer.from('<feed xmlns="http://www.w3.org/2005/Atom"/>'))).reports).toEqual([])
-    expect((await readReportFeed(Buffer.from('{"id":"https://a.example/"}'))).reports).toEqual([])
+    expect((await readReportFeed(Buffer.from('<feed xmlns="http://www.w3.org/2005/Atom"/>'), today)).reports).toEqual(
+      [],
+    )
+    expect((await readReportFeed(Buffer.from('{"id":"https://a.example/"}'), today)).reports).toEqual([])
   })
 
   test.each(['<rss/>', '{"projects":{}}', 'nothing'])('is refused when it is something else: %s', async (text) => {
-    await expect(readReportFeed(Buffer.from(text))).rejects.toThrow(
+    await expect(readReportFeed(Buffer.from(text), today)).rejects.toThrow(
       expect.objectContaining({ code: 'upstream-unusable' }),
     )
   })
