@@ -10,7 +10,7 @@ import {
 } from '../../kernel/values.js'
 import { isObject, type ParsedObject, type ParsedValue } from '../wire/read/parsed-value.js'
 import { codeOf, sdgCode } from '../wire/read/publication-fields.js'
-import { parseValue } from '../wire/read/record-reader.js'
+import { mostTextCharacters, parseValue } from '../wire/read/record-reader.js'
 import { explainAmount, type NumberNotation, plainAmount, plainMeasure } from './number-notation.js'
 
 /** A JSON Schema (2020-12) of one value. */
@@ -69,7 +69,14 @@ export const count = scalar('count', valueTypes.count, {
   pattern: '^[0-9]{1,10}$',
 })
 
-export const text = scalar('text', { expected: 'a text', parse: (value) => value }, { type: 'string' })
+export const text = scalar(
+  'text',
+  {
+    expected: `a text of at most ${mostTextCharacters} characters`,
+    parse: (value) => (value.length <= mostTextCharacters ? value : undefined),
+  },
+  { type: 'string', maxLength: mostTextCharacters },
+)
 
 const noValue = /^(?:\(?null\)?|none|undefined|nan|#?n\/a|#(?:ref|value|name|div\/0|null|num)[!?])$/i
 

@@ -160,7 +160,7 @@ describe('numbers in CSV', () => {
   })
 })
 
-describe('days that no person would mean', () => {
+describe('values that no person would mean', () => {
   const soon = new Date(Date.now() + 36 * 3_600_000).toISOString().slice(0, 10)
   const far = '2200-01-01'
   const future = 'a day that is not in the future'
@@ -171,6 +171,14 @@ describe('days that no person would mean', () => {
     ['projects', 'modifiedDate', soon, 'modifiedDate', future, soon],
     ['projects', 'deadline', '0203-01-01', 'deadline', 'a day such as', '0203-01-01'],
     ['projects', 'payouts', `P:${far}:5`, 'payouts', 'a day until 20', far],
+    [
+      'projects',
+      'summary',
+      'x'.repeat(100_001),
+      'summary',
+      'a text of at most 100000 characters',
+      `${'x'.repeat(119)}…`,
+    ],
     ['gifts', 'date;amount;currency;reference', `${soon};5;EUR;a`, 'date', future, soon],
     ['gifts', 'date;amount;currency;reference', '1820-01-01;5;EUR;b', 'date', 'a day from 1900-01-01', '1820-01-01'],
     ['disbursements', 'date;amount;currency;reference', `${soon};5;EUR;a`, 'date', future, soon],

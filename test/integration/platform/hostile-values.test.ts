@@ -78,6 +78,9 @@ const hostileTexts: Readonly<Record<string, string>> = {
   'a script with a lone surrogate': 'java\tscript:alert(1)\ud800',
 }
 
+/** Values of which each constraint refuses one. */
+const wrongValues = ['-1', '0', '0.5', '', 'x', '2026-02-03', '1950-01-01', 'NaN', '200']
+
 const script = /java\s*script:/i
 
 describe('a hostile value, written by the role into', async () => {
@@ -218,6 +221,37 @@ describe('a hostile value, written by the role into', async () => {
       ],
     ]
     for (const [statement, message] of refusals) await expect(platform.query(statement)).rejects.toThrow(message)
+  })
+
+  it('is refused in words wherever a constraint refuses it', async () => {
+    const { rows: constraints } = await store.db.query<{ table: string; name: string; columns: string[] }>(
+      `select c.conrelid::regclass::text as "table", c.conname as name,
+          array(select attname from pg_attribute where attrelid = c.conrelid and attnum = any (c.conkey))::text[] as columns
+        from pg_constraint c
+        where c.contype = 'c' and c.connamespace = current_schema()::regnamespace
+          and has_any_column_privilege($1, c.conrelid, 'update')`,
+      [defaultWriterRole],
+    )
+    const ofService = ['project_operator_state_check', 'project_original_goal_check']
+    expect(constraints.length).toBeGreaterThan(40)
+    for (const { table, name, columns: constrained } of constraints) {
+      if (ofService.includes(name)) continue
+      const row = rowOf[table] ?? 'project_id = 1'
+      const messages: string[] = []
+      for (const column of constrained) {
+        for (const value of wrongValues) {
+          await platform.query('begin')
+          const message = await platform.query(`update ${table} set ${column} = $1 where ${row}`, [value]).then(
+            () => '',
+            (error: Error) => error.message,
+          )
+          await platform.query('rollback')
+          expect(message, `${table}.${column} = ${value}`).not.toContain('violates check constraint')
+          if (message.startsWith(`${table}.${column}: expected `)) messages.push(message)
+        }
+      }
+      expect(messages, name).not.toEqual([])
+    }
   })
 
   it('is refused where it would change what is booked or came from elsewhere', async () => {

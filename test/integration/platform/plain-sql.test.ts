@@ -171,14 +171,14 @@ describe('a platform that writes with plain SQL', () => {
     [
       `insert into donation_month (project_id, month, currency, kind, amount, count, last_on)
       values (2, '2026-02-01', 'USD', 'refund', 5, 1, '2026-02-03')`,
-      'month_amount_has_sign_of_its_kind',
+      'donation_month.amount: expected an amount from 0, of kind refund one until 0, got "5.000"',
     ],
     [
       `insert into donation_month (project_id, month, currency, kind, amount, count, last_on)
       values (2, '2026-02-02', 'USD', 'gift', 5, 1, '2026-02-03')`,
-      'month_is_first_of_month',
+      'donation_month.month: expected the first day of a month, got "2026-02-02"',
     ],
-    [`insert into organisation (id, name) values (9, '')`, 'organisation_has_name'],
+    [`insert into organisation (id, name) values (9, '')`, 'organisation.name: expected a name, got ""'],
     [
       `insert into progress_report (id, project_id, title, published_at, updated_at, content_html, url)
       values (2, 1, 'x', '2026-06-01', '2026-06-01', '', 'reports/2')`,
@@ -212,6 +212,11 @@ describe('docs/reference/store.md', () => {
     await grantWriterRole(store.db, defaultWriterRole, new Date())
     await expect(describeStore(store.db, defaultWriterRole)).rejects.toThrow(
       'project.fresh may be written and has no comment',
+    )
+    await store.db.query(`comment on column project.fresh is 'Fresh.'`)
+    await store.db.query(`alter table project add constraint fresh_check check (fresh <> 'stale')`)
+    await expect(describeStore(store.db, defaultWriterRole)).rejects.toThrow(
+      'fresh_check of project has no comment with a column and words',
     )
   })
 })

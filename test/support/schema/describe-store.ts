@@ -30,8 +30,10 @@ export async function describeStore(db: Db, role: string): Promise<string> {
       order by c.relname collate "C", a.attnum`,
     [role],
   )
-  const { rows: checks } = await db.query<{ table: string; name: string; rule: string }>(
-    `select c.conrelid::regclass::text as table, c.conname as name, pg_get_constraintdef(c.oid, true) as rule
+  const { rows: checks } = await db.query<{ table: string; name: string; words: string | null; rule: string }>(
+    `select c.conrelid::regclass::text as table, c.conname as name,
+        case when c.contype <> 'c' then pg_get_constraintdef(c.oid, true) else '' end as rule,
+        obj_description(c.oid, 'pg_constraint') as words
       from pg_constraint c
       where c.connamespace = current_schema()::regnamespace and c.contype in ('c', 'f', 'u')
         and has_any_column_privilege($1, c.conrelid, 'insert')
@@ -52,13 +54,13 @@ export async function describeStore(db: Db, role: string): Promise<string> {
 function describeTable(
   name: string,
   columns: readonly ColumnRow[],
-  checks: readonly { name: string; rule: string }[],
+  checks: readonly { name: string; words: string | null; rule: string }[],
 ): string {
   const about = columns[0]?.about
   if (!about) throw new Error(`the table ${name} may be written and has no comment: add one in a migration`)
   const service = columns.filter(({ operator }) => !operator).map(({ column }) => `\`${column}\``)
   const lines = columns.filter(({ operator }) => operator).map((column) => describeColumn(name, column))
-  const rules = checks.map((check) => `- \`${check.name}\`: \`${check.rule}\``)
+  const rules = checks.map((check) => describeRule(name, check))
   return [
     `## ${name}`,
     '',
@@ -68,9 +70,16 @@ function describeTable(
     '|---|---|---|---|',
     ...lines,
     ...(service.length > 0 ? ['', `The service's own columns: ${service.join(', ')}.`] : []),
-    ...(rules.length > 0 ? ['', 'Refused otherwise:', '', ...rules] : []),
+    ...(rules.length > 0 ? ['', 'Expected, else refused:', '', ...rules] : []),
     '',
   ].join('\n')
+}
+
+function describeRule(table: string, { name, words, rule }: { name: string; words: string | null; rule: string }) {
+  if (rule !== '') return `- \`${name}\`: \`${rule}\``
+  const [, column, expected] = /^(\w+): (.+)$/.exec(words ?? '') ?? []
+  if (!column) throw new Error(`${name} of ${table} has no comment with a column and words: add one in a migration`)
+  return `- \`${column}\`: ${expected}`
 }
 
 function describeColumn(table: string, { column, type, required, fallback, meaning }: ColumnRow): string {
@@ -97,7 +106,7 @@ What a person would see to be wrong is refused in words, such as \`project.deadl
 |---|---|
 | numbers | not \`NaN\`, not infinite |
 | days of what is planned (\`approved_date\`, \`planned_on\`) | from 1900-01-01 to 60 years ahead; \`deadline\` until 9999-12-31, where a day more than 60 years after the start counts as none |
-| days of what has happened (money, reports, changes, pictures) | from 1900-01-01, not in the future |
+| days of what has happened (money, reports, changes, pictures) | from 1900-01-01, not in the future; tomorrow (UTC) is taken, since it has begun in the east |
 | addresses | \`http://\` or \`https://\` |
 | \`currency\` | a code of ISO 4217, the one that the store's money has |
 | texts | 100,000 characters; those of a report 4,000,000 |

@@ -1456,6 +1456,35 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.say_what_is_refused()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO '$user', 'public'
+AS $function$
+declare
+  failed text;
+  words text[];
+begin
+  if (select relowner from pg_class where oid = tg_relid) = (select oid from pg_roles where rolname = current_user) then
+    return new;
+  end if;
+  execute (
+    select 'select case ' || string_agg(format('when not (%s) then %L', pg_get_expr(c.conbin, c.conrelid), c.conname), ' '
+        order by c.conname) || ' end from (select ($1).*) as row'
+    from pg_constraint c where c.conrelid = tg_relid and c.contype = 'c'
+  ) into failed using new;
+  if failed is not null then
+    words := (
+      select regexp_match(obj_description(c.oid, 'pg_constraint'), '^(\w+): (.*)$')
+      from pg_constraint c where c.conrelid = tg_relid and c.conname = failed
+    );
+    raise exception '%.%: expected %, got "%"', tg_table_name, words[1], words[2],
+      left(to_jsonb(new) ->> words[1], 60)
+      using errcode = 'check_violation', table = tg_table_name, column = words[1], constraint = failed;
+  end if;
+  return new;
+end $function$;
+
 -- Triggers
 
 CREATE TRIGGER mark_delete AFTER DELETE ON activity_rows REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1470,6 +1499,8 @@ CREATE TRIGGER mark_update AFTER UPDATE ON country REFERENCING OLD TABLE AS old_
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON country FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', '');
+CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON country FOR EACH ROW
+  EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER mark_delete AFTER DELETE ON disbursement REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON disbursement REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
@@ -1480,6 +1511,8 @@ CREATE TRIGGER mark_update AFTER UPDATE ON disbursement REFERENCING OLD TABLE AS
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON disbursement FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('disbursed_on', '', '');
+CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON disbursement FOR EACH ROW
+  EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON donation_event FOR EACH ROW
   EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER mark_delete AFTER DELETE ON donation_month REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1492,6 +1525,8 @@ CREATE TRIGGER mark_update AFTER UPDATE ON donation_month REFERENCING OLD TABLE 
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON donation_month FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('month last_on', '', '');
+CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON donation_month FOR EACH ROW
+  EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER mark_delete AFTER DELETE ON donation_option REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON donation_option REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
@@ -1500,6 +1535,8 @@ CREATE TRIGGER mark_update AFTER UPDATE ON donation_option REFERENCING OLD TABLE
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON donation_option FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', '');
+CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON donation_option FOR EACH ROW
+  EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER mark_insert AFTER INSERT ON organisation REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_organisations AFTER UPDATE ON organisation FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.ein IS DISTINCT FROM new.ein OR old.org_ref IS DISTINCT FROM new.org_ref OR old.url IS DISTINCT FROM new.url)
@@ -1508,6 +1545,8 @@ CREATE TRIGGER mark_update AFTER UPDATE ON organisation REFERENCING OLD TABLE AS
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON organisation FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', 'url logo_url');
+CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON organisation FOR EACH ROW
+  EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER mark_delete AFTER DELETE ON organisation_country REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON organisation_country REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
@@ -1536,6 +1575,8 @@ CREATE TRIGGER mark_update AFTER UPDATE ON payout_plan REFERENCING OLD TABLE AS 
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON payout_plan FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', 'planned_on', '');
+CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON payout_plan FOR EACH ROW
+  EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER mark_delete AFTER DELETE ON photo REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON photo REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
@@ -1544,6 +1585,8 @@ CREATE TRIGGER mark_update AFTER UPDATE ON photo REFERENCING OLD TABLE AS old_ro
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON photo FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('taken_on', '', 'small_url thumbnail_url medium_url large_url extra_large_url original_url');
+CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON photo FOR EACH ROW
+  EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER mark_delete AFTER DELETE ON progress_report REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON progress_report REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
@@ -1552,6 +1595,8 @@ CREATE TRIGGER mark_update AFTER UPDATE ON progress_report REFERENCING OLD TABLE
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON progress_report FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('published_at updated_at', '', 'url');
+CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON progress_report FOR EACH ROW
+  EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER keep_original_goal BEFORE INSERT OR UPDATE ON project FOR EACH ROW WHEN (new.original_goal IS NULL AND new.goal IS NOT NULL)
   EXECUTE FUNCTION keep_original_goal();
 CREATE TRIGGER mark_delete AFTER DELETE ON project REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1566,6 +1611,8 @@ CREATE TRIGGER refuse_deleting_published BEFORE DELETE ON project FOR EACH ROW W
   EXECUTE FUNCTION refuse_deleting_published();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON project FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('date_of_most_recent_report modified_date', 'approved_date deadline', 'additional_documentation contact_url project_link progress_report_link image_link');
+CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON project FOR EACH ROW
+  EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER mark_delete AFTER DELETE ON project_country REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON project_country REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
@@ -1576,6 +1623,8 @@ CREATE TRIGGER mark_update AFTER UPDATE ON project_country REFERENCING OLD TABLE
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON project_country FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', '');
+CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON project_country FOR EACH ROW
+  EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER mark_delete AFTER DELETE ON project_sdg REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON project_sdg REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
@@ -1584,6 +1633,8 @@ CREATE TRIGGER mark_update AFTER UPDATE ON project_sdg REFERENCING OLD TABLE AS 
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON project_sdg FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', '');
+CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON project_sdg FOR EACH ROW
+  EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER mark_delete AFTER DELETE ON project_search REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON project_search REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
@@ -1628,8 +1679,12 @@ CREATE TRIGGER mark_update AFTER UPDATE ON theme REFERENCING NEW TABLE AS change
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON theme FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', '');
+CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON theme FOR EACH ROW
+  EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON theme_alias FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', '');
+CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON theme_alias FOR EACH ROW
+  EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER mark_delete AFTER DELETE ON video REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON video REFERENCING NEW TABLE AS changed FOR EACH STATEMENT

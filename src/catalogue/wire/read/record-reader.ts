@@ -4,7 +4,7 @@ import { coordinateOf, moneyOf, shownValue, type ValueType, valueTypes } from '.
 import { isObject, objectsOf, type ParsedObject, type ParsedValue } from './parsed-value.js'
 
 /** Characters of one text; those of real projects have some thousands. */
-const mostTextCharacters = 100_000
+export const mostTextCharacters = 100_000
 
 const money = moneyOf(0, 'a plain decimal from 0, without exponent, of at most 3 decimals')
 const count = { ...valueTypes.count, expected: 'a whole number from 0' }
