@@ -26,7 +26,10 @@ const known = knownPhrases.flatMap((phrase) =>
   ['', ' ', '-', '_', '.'].map((sign) => phrase.replaceAll(' ', sign).slice(0, estimatedLength)),
 )
 
-/** Words of this service, which guessers of its passwords try first; docs/reference/accounts.md lists them. */
+/**
+ * Words of this service, which guessers of its passwords try first; docs/reference/accounts.md lists them.
+ * @internal for the test that compares the list
+ */
 export const serviceWords = [
   ...['giving', 'givingservice', 'projectservice', 'userservice', 'platform', 'publisher', 'publishing'],
   ...['iati', 'aid', 'charity', 'donation', 'donor', 'fundraising', 'nonprofit'],

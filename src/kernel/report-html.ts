@@ -24,11 +24,11 @@ const options: sanitizeHtml.IOptions = {
 }
 
 /** What the HTML of one report may grow to. Sanitizing it takes longer than its length alone when it nests deeply. */
-export const reportHtmlLimits = { characters: 131_072, depth: 100 }
+const limits = { characters: 131_072, depth: 100 }
 
 /** Why the HTML of a report is not accepted; undefined when it is. */
 export function reportHtmlProblem(html: string): { readonly expected: string; readonly got: string } | undefined {
-  const { characters, depth } = reportHtmlLimits
+  const { characters, depth } = limits
   if (html.length > characters) {
     return { expected: `HTML of at most ${characters} characters`, got: `${html.length} characters` }
   }

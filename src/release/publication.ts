@@ -11,7 +11,7 @@ export type Progress = (stage: RunProgress['stage'], done: number, total: number
 export type WorkOptions = { readonly signal: AbortSignal; readonly onProgress?: Progress }
 
 /** Steps of a publication that leave something behind; a process may die after any of them. */
-export type PublicationStep = 'rendered' | 'begun' | 'written' | 'promised' | 'sealed' | 'switched' | 'recorded'
+type PublicationStep = 'rendered' | 'begun' | 'written' | 'promised' | 'sealed' | 'switched' | 'recorded'
 
 /** The work of a publication, without any queue; every step may be repeated after a crash. */
 export type Publication = {

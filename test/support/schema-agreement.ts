@@ -1,11 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  type RecordKind,
-  validateActivity,
-  validateOrganisation,
-  type XsdValidator,
-} from '../../src/iati/validation/index.js'
+import { validateActivity, validateOrganisation, type XsdValidator } from '../../src/iati/validation/index.js'
+import type { RecordKind } from '../../src/iati/validation/record.js'
 import { structureNotices } from '../../src/iati/validation/structure.js'
 import type { IsoDate } from '../../src/kernel/dates.js'
 import type { Element } from '../../src/kernel/xml/element.js'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { type ElementRule, elementRule, type SimpleType } from '../../src/iati/standard/index.js'
-import type { RecordKind } from '../../src/iati/validation/index.js'
+import type { RecordKind } from '../../src/iati/validation/record.js'
 import { type Element, element, textElement } from '../../src/kernel/xml/element.js'
 import { anActivity, anOrganisation, withAttributes } from './iati-records.js'
 

@@ -136,7 +136,7 @@ const tokenAlphabet = '0123456789abcdefghijklmnopqrstuvwxyz'
 const tokenLength = 40
 
 /** Tokens of a key that are valid at a time. */
-export const mostTokens = 100
+const mostTokens = 100
 
 /**
  * Issues an access token of a key and returns its text (40 lower-case letters and digits), which is not stored. Earlier
@@ -161,16 +161,4 @@ export async function issueToken(
     'issue-token',
   )
   return token
-}
-
-/** Whether the token was issued for this key and has not expired by `at`. */
-export async function isTokenValid(
-  db: Db,
-  { token, keyId, at }: { token: string; keyId: number; at: Date },
-): Promise<boolean> {
-  const { rowCount } = await db.query(
-    'select 1 from access_token where token_hash = $1 and api_key_id = $2 and expires_at > $3',
-    [secretHash(token), keyId, at],
-  )
-  return rowCount > 0
 }

@@ -39,6 +39,6 @@ function newest(instants: readonly (Date | undefined)[]): Date | undefined {
 }
 
 /** The hash of a record and of what decides how it is saved; the same for the same record in XML and in JSON. */
-export function recordHash(record: ProjectRecord, photoConsent: boolean): string {
+function recordHash(record: ProjectRecord, photoConsent: boolean): string {
   return hash('sha256', JSON.stringify([importerVersion, photoConsent, record]))
 }

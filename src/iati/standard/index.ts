@@ -1,6 +1,5 @@
 export type { SimpleType } from './facts.js'
 export {
-  type CodeList,
   type CodeRule,
   codeList,
   codeListNames,
@@ -8,7 +7,6 @@ export {
   type ElementRule,
   elementRule,
   frenchCodeName,
-  frenchLists,
   isActiveCode,
   type Slot,
   standardOrigin,

@@ -69,9 +69,6 @@ const codeLists = new Map(
 
 const frenchNames = load<Readonly<Record<string, Readonly<Record<string, string>>>>>('names-fr.json')
 
-/** The names of the code lists that have French names here. */
-export const frenchLists: readonly string[] = Object.keys(frenchNames)
-
 /** The names of all code lists that {@link codeList} has, sorted. */
 export const codeListNames: readonly string[] = [...codeLists.keys()].sort()
 
@@ -161,7 +158,7 @@ export function codeName(list: string, code: string): string | undefined {
   return codeList(list).codes.get(code)?.name
 }
 
-/** The French name of a code; undefined where {@link frenchLists} has none. */
+/** The French name of a code; undefined for lists whose codes no page names. */
 export function frenchCodeName(list: string, code: string): string | undefined {
   return frenchNames[list]?.[code]
 }

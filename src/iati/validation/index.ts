@@ -1,6 +1,5 @@
-export { createFileValidator } from './file-validator.js'
 export { validationNotices } from './notice-kinds.js'
-export { type RecordKind, validateActivity, validateOrganisation } from './record.js'
+export { validateActivity, validateOrganisation } from './record.js'
 export { readRegisteredOrganisations } from './registered-organisations.js'
 export { openThreadedXsd } from './threaded-xsd.js'
 export { type FileReport, validateFile } from './validate-file.js'

@@ -5,7 +5,7 @@ import { parseElement, type XmlLimits } from './reader.js'
 import { writeElement } from './writer.js'
 
 /** Element content as in JSON: text, or an object of the children (an array where a name repeats). */
-export type FieldValue = string | { readonly [name: string]: FieldValue | FieldValue[] }
+type FieldValue = string | { readonly [name: string]: FieldValue | FieldValue[] }
 
 /** One small document as names and texts: its root's name and what the root holds. Attributes and prefixes are dropped. */
 export type Fields = { readonly root: string; readonly value: FieldValue }

@@ -17,7 +17,7 @@ export type XmlLimits = {
 }
 
 /** Limits of a request body (wire.md 1.8). */
-export const bodyLimits: XmlLimits = { depth: 64, elements: 10_000, attributes: 100, characters: 65_536 }
+const bodyLimits: XmlLimits = { depth: 64, elements: 10_000, attributes: 100, characters: 65_536 }
 
 /** Limits of one record of a file of any size: the 60 MiB that no IATI consumer reads beyond. */
 export const recordLimits: XmlLimits = { depth: 64, elements: 1_000_000, attributes: 100, characters: 62_914_560 }
@@ -50,7 +50,7 @@ export function parseElement(
 }
 
 /** An element that was dropped because it exceeds a limit. */
-export type OversizeElement = {
+type OversizeElement = {
   /** The element with its first children. */
   readonly element: Element
   /** The limit, as the end of a sentence: `has more than 1000 elements`. */

@@ -2,7 +2,8 @@ import type { Decline } from '../../kernel/donation.js'
 
 /**
  * The processor's published codes of declined payments (Braintree, "Authorization decline codes"); `docs/reference/payments.md`
- * lists the same ones (a test compares). The code is the `error_number` of the answer.
+ * lists the same ones. The code is the `error_number` of the answer.
+ * @internal for the test that compares the lists
  */
 export const declines: Readonly<Record<number, string>> = {
   2000: 'Do Not Honor',

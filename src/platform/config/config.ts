@@ -23,7 +23,7 @@ class Redacted {
 }
 
 /** Secrets of these texts. */
-export function createSecrets(found: { readonly [Name in SecretName]?: string | undefined } = {}): Secrets {
+function createSecrets(found: { readonly [Name in SecretName]?: string | undefined } = {}): Secrets {
   return Object.assign(new Redacted(), found)
 }
 

@@ -15,7 +15,7 @@ const tries = 60
 const pauseMs = 500
 
 /** One forward-only migration file. */
-export type Migration = {
+type Migration = {
   readonly version: number
   readonly name: string
   readonly sql: string
@@ -48,7 +48,10 @@ const lastBeforeBaseline = {
 /** The first line of a migration that leaves everything older programs read and write as it is. */
 const compatibleMark = '-- compatible\n'
 
-/** All migrations of this program, in the order of their numbers, which may leave some out. */
+/**
+ * All migrations of this program, in the order of their numbers, which may leave some out.
+ * @internal for tests of upgrades
+ */
 export function listMigrations(): Migration[] {
   return readdirSync(directory)
     .filter((name) => name.endsWith('.sql'))

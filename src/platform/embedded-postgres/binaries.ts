@@ -73,7 +73,7 @@ export async function getServerPackage(
  * Makes the links between library names that the package's post-install script would have made (npm may block it).
  * Links that exist stay; several processes may do this at once.
  */
-export async function repairLibraryLinks(nativeDir: string): Promise<void> {
+async function repairLibraryLinks(nativeDir: string): Promise<void> {
   const list = await readFile(join(nativeDir, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   // Paths in the list start at the package: `native/lib/libpq.so.5`.
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {

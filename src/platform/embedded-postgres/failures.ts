@@ -49,7 +49,7 @@ export function toOpenError(error: unknown, dataDir: string): ServiceError {
 const serverLine = /(?:FATAL|PANIC|ERROR|error): {1,2}(.+)$/m
 
 /** The reason in the output of initdb or postgres. */
-export function reasonIn(output: string): string {
+function reasonIn(output: string): string {
   const lines = output.trim().split('\n')
   return (serverLine.exec(output)?.[1] ?? lines[lines.length - 1] ?? '').trim() || 'no reason was given'
 }

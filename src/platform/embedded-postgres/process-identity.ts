@@ -11,7 +11,10 @@ const execute = promisify(execFile)
  */
 export type ProcessIdentity = string
 
-/** The identity of a running process; `undefined` when it does not run (a zombie does not run). */
+/**
+ * The identity of a running process; `undefined` when it does not run (a zombie does not run).
+ * @internal for tests that look at processes of others
+ */
 export async function findProcessIdentity(pid: number): Promise<ProcessIdentity | undefined> {
   const started = process.platform === 'linux' ? await startOnLinux(pid) : await startByPs(pid)
   if (started === undefined) return undefined

@@ -19,7 +19,7 @@ const publicIpv6 = new BlockList()
 publicIpv6.addSubnet('2000::', 3, 'ipv6')
 
 /** Whether an IP address is a public one: not private, loopback, link-local, multicast, mapped or reserved. */
-export function isPublicAddress(address: string): boolean {
+function isPublicAddress(address: string): boolean {
   const family = isIP(address)
   if (family === 4) return !special.check(address, 'ipv4')
   // Mapped and translated IPv4 addresses (::ffff:0:0/96, 64:ff9b::/96) lie outside 2000::/3.

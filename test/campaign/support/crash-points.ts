@@ -3,14 +3,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { QueueConnection } from '../../../jobs/engine.js'
-import type { PublicationStep } from '../../../src/release/publication.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { createRun, getRun } from '../../../src/work/sql/runs.js'
 import { waitForEnd } from '../../../src/work/wait.js'
 import { insertProjects } from '../../support/catalogue.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { faultsOf, faultsOfRelease } from '../../support/published-folder.js'
-import { forkPublishingWorker, neverSoon } from './publishing-worker/worker.js'
+import { forkPublishingWorker, neverSoon, type PublicationStep } from './publishing-worker/worker.js'
 
 /** What is found after each crash. */
 export type CrashReport = { readonly step: PublicationStep; readonly takeoverMs: number }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { boolean, string } from '../../../src/catalogue/wire/write/wire-value.js'
 import { toKeyList } from '../../../src/http/api/representations/key-list.js'
 import {
+  answerDocument,
   forgetPassword,
   giveUpKey,
   listOwnKeys,
@@ -9,7 +10,6 @@ import {
   requestKey,
   setPassword,
 } from '../../../src/http/api/routes/account-operations.js'
-import { answerDocument } from '../../../src/http/api/routes/account-route.js'
 
 const at = (day: string) => new Date(`${day}T09:30:00Z`)
 

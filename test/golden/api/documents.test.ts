@@ -5,8 +5,7 @@ import { listDocument } from '../../../src/catalogue/wire/write/list.js'
 import { projectTexts } from '../../../src/catalogue/wire/write/project.js'
 import { string } from '../../../src/catalogue/wire/write/wire-value.js'
 import { errorDocument } from '../../../src/http/api/representations/error-response.js'
-import { getToken } from '../../../src/http/api/routes/account-operations.js'
-import { answerDocument } from '../../../src/http/api/routes/account-route.js'
+import { answerDocument, getToken } from '../../../src/http/api/routes/account-operations.js'
 import { wellsForTara } from '../../support/wells-for-tara.js'
 
 const golden = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { findKey, issueToken, isTokenValid, secretHash } from '../../../src/accounts/sql/accounts.js'
+import { findKey, issueToken, secretHash } from '../../../src/accounts/sql/accounts.js'
+import { findCaller } from '../../../src/accounts/sql/callers.js'
 import { createAuthentication } from '../../../src/http/api/operations/authenticate.js'
 import { type TestApi, testApi } from '../../support/api.js'
 import { runCommandLine } from '../../support/command-line.js'
@@ -75,10 +76,10 @@ describe('the operator’s commands for API users', async () => {
     const at = new Date()
     for (const change of ['password --password-stdin', 'disable']) {
       const token = await issueToken(store.db, { keyId, timeoutSeconds: 60, at })
-      expect(await isTokenValid(store.db, { token, keyId, at })).toBe(true)
+      expect(await findCaller(store.db, { apiKey: key, token, at })).toMatchObject({ tokenValid: true })
       expect(await run(`users ${change} --email ${email}`, 'nine louder mountains\n')).toMatchObject({ code: 0 })
       await run(`users enable --email ${email}`)
-      expect(await isTokenValid(store.db, { token, keyId, at })).toBe(false)
+      expect(await findCaller(store.db, { apiKey: key, token, at })).toMatchObject({ tokenValid: false })
     }
   })
 

@@ -1,12 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { CodeListMapping } from '../../../src/iati/standard/facts.js'
-import {
-  type CodeList,
-  type CodeRule,
-  codeList,
-  type ElementRule,
-  elementRule,
-} from '../../../src/iati/standard/index.js'
+import { type CodeRule, codeList, type ElementRule, elementRule } from '../../../src/iati/standard/index.js'
 import { type Element, element, textElement } from '../../../src/kernel/xml/element.js'
 import { allFound, exchanged, found, placed, rootPathOf } from '../iati-editing.js'
 import { withAttributes } from '../iati-records.js'
@@ -24,8 +18,10 @@ export function rowName({ path, attribute, codelist, condition }: CodeListMappin
   return `${path}${attribute === null ? '' : `/@${attribute}`} (${codelist}${where})`
 }
 
-const activeCode = (list: CodeList): string => [...list.codes].find(([, { active }]) => active)?.[0] ?? ''
-const withdrawnCode = (list: CodeList): string | undefined => [...list.codes].find(([, { active }]) => !active)?.[0]
+const activeCode = (list: ReturnType<typeof codeList>): string =>
+  [...list.codes].find(([, { active }]) => active)?.[0] ?? ''
+const withdrawnCode = (list: ReturnType<typeof codeList>): string | undefined =>
+  [...list.codes].find(([, { active }]) => !active)?.[0]
 
 const words: Readonly<Record<string, string>> = {
   ref: 'XM-DAC-41114',

@@ -7,7 +7,7 @@ import {
   accountAllowance,
   pairAllowance,
   placeAllowance,
-} from '../../../src/http/api/operations/throttle.js'
+} from '../../../src/http/api/operations/allowances.js'
 import { type Variable, variables } from '../../../src/platform/config/variables.js'
 import { projectRoot } from '../../support/how-to.js'
 import { readFirstTable, readProjectFile } from '../../support/markdown-table.js'

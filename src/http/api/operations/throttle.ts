@@ -1,6 +1,5 @@
 import {
   addThrottleCounts,
-  forgottenAfterSeconds,
   lockThrottleCounts,
   recordSignIn,
   restoreThrottleCounts,
@@ -12,16 +11,8 @@ import { ServiceError } from '../../../kernel/errors.js'
 import type { Db } from '../../../platform/database/connection.js'
 import type { Store } from '../../../platform/database/store.js'
 import { clientNetwork } from '../client-network.js'
+import { type Allowance, accountAllowance, pairAllowance, placeAllowance, waitSeconds } from './allowances.js'
 
-/** The first `free` ones need no wait; from then on each doubles the wait, from a second up to the longest. */
-export type Allowance = { readonly free: number; readonly longestSeconds: number }
-
-/** Failed sign-ins of one account from one address. */
-export const pairAllowance: Allowance = { free: 5, longestSeconds: 900 }
-/** Failed sign-ins from one address, whatever the account. */
-export const placeAllowance: Allowance = { free: 20, longestSeconds: 900 }
-/** Failed sign-ins of one account from any address: short waits, since its owner waits too. */
-export const accountAllowance: Allowance = { free: 20, longestSeconds: 60 }
 /** Other counted requests: the message for too many, and how many need no wait. */
 const counted = {
   /** Of one address. */
@@ -31,16 +22,6 @@ const counted = {
   /** Of one e-mail, so that nobody's mailbox is filled. */
   'account-mail': { named: 'messages to this e-mail', free: 3, longestSeconds: 900 },
 } as const
-
-/** Seconds until the next one after this count may come; 0: now. */
-export function waitSeconds(count: Omit<ThrottleCount, 'subject'> | undefined, allowance: Allowance, at: Date): number {
-  const excess = (count?.count ?? 0) - allowance.free
-  // A free one never waits, although a concurrent request may have been counted after `at`.
-  if (!count || excess < 0) return 0
-  const seconds = Math.min(allowance.longestSeconds, 2 ** Math.min(excess, 30))
-  const left = Math.ceil((count.lastAt.getTime() - at.getTime()) / 1000 + seconds)
-  return Math.max(0, Math.min(forgottenAfterSeconds, left))
-}
 
 /** Whom a sign-in is counted for. */
 export type SignIn = { readonly pair: Subject; readonly place: Subject; readonly account: Subject }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type Format, object, type WireValue, wireDocument } from '../../../catalogue/wire/write/wire-value.js'
 import { valueTypes } from '../../../kernel/values.js'
 import { emailText, passwordText, secretText, textUpTo, userFields } from '../request-body.js'
 
@@ -21,6 +22,11 @@ export type AccountOperation<Body extends z.ZodType = z.ZodType> = {
   }
   /** Whether it takes no credentials, so that it never answers 401. */
   readonly anonymous?: true
+}
+
+/** The answer of an operation: its root with its one field. */
+export function answerDocument(format: Format, { answerRoot, answer }: AccountOperation, value: WireValue): string {
+  return wireDocument(format, answerRoot, object([[answer.field, value]]))
 }
 
 function operation<Body extends z.ZodType>(one: AccountOperation<Body>): AccountOperation<Body> {

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Format, object, type WireValue, wireDocument } from '../../../catalogue/wire/write/wire-value.js'
+import type { WireValue } from '../../../catalogue/wire/write/wire-value.js'
 import { type OpenApiSchema, objectOf } from '../contract/openapi-schema.js'
 import { alwaysPossible, type Operation } from '../contract/operation.js'
 import { responseFormat } from '../negotiation.js'
 import { sendDocument } from '../reply.js'
 import { readValidBody } from '../request-body.js'
-import type { AccountOperation } from './account-operations.js'
+import { type AccountOperation, answerDocument } from './account-operations.js'
 
 /** Does the work and returns the value of the answer's one field. */
 export type AccountHandler<Body extends z.ZodType> = (
@@ -25,11 +25,6 @@ export function addAccountOperation<Body extends z.ZodType>(
     const format = responseFormat(request)
     return sendDocument(reply, format, answerDocument(format, operation, value))
   })
-}
-
-/** The answer of an operation: its root with its one field. */
-export function answerDocument(format: Format, { answerRoot, answer }: AccountOperation, value: WireValue): string {
-  return wireDocument(format, answerRoot, object([[answer.field, value]]))
 }
 
 function describe({ id, summary, description, root, body, answerRoot, answer, ...own }: AccountOperation): Operation {

@@ -14,8 +14,9 @@ type Documented = { readonly scenario: Scenario; readonly meaning: string }
 export const slowMs = 1500
 
 /**
- * The documented nonces (they serve as saved tokens too); `docs/reference/payments.md` lists the same ones (a test compares).
+ * The documented nonces (they serve as saved tokens too); `docs/reference/payments.md` lists the same ones.
  * The names are those of the processor's own test nonces where it has one.
+ * @internal for the test that compares the lists
  */
 export const sandboxNonces: Readonly<Record<string, Documented>> = {
   'fake-valid-nonce': { scenario: { kind: 'approved' }, meaning: 'approved' },

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { copyFile, cp, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { getServerPackage, repairLibraryLinks } from '../../../../src/platform/embedded-postgres/binaries.js'
+import { getServerPackage, openServerPrograms } from '../../../../src/platform/embedded-postgres/binaries.js'
 import { installed, nodeBinary } from '../../../support/node-binary.js'
 import type { Podman } from './podman.js'
 
@@ -16,8 +16,7 @@ export async function makeStandIns({ run, folder }: Podman): Promise<void> {
   await mkdir(context)
   await copyFile(await nodeBinary('24'), path.join(context, 'node'))
   await cp(path.join(await installed('npm-11', 'npm@11'), 'npm'), path.join(context, 'npm'), { recursive: true })
-  const { nativeDir } = await getServerPackage()
-  await repairLibraryLinks(nativeDir)
+  const nativeDir = await openServerPrograms(await getServerPackage(), context, false)
   await cp(nativeDir, path.join(context, 'native'), { recursive: true, verbatimSymlinks: true })
   await copyFile(path.join(here, 'postgres-entrypoint.sh'), path.join(context, 'postgres-entrypoint.sh'))
   // A registry may be reached through a proxy with an authority of its own.

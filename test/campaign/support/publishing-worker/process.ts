@@ -1,24 +1,23 @@
 import { startWorker } from '../../../../jobs/worker.js'
-import { createSecrets, readConfig } from '../../../../src/platform/config/config.js'
+import { readConfig } from '../../../../src/platform/config/config.js'
 import { openStore } from '../../../../src/platform/database/store.js'
 import { createLog } from '../../../../src/platform/observability/log.js'
 import { createPublication } from '../../../../src/release/create-publication.js'
-import type { PublicationStep } from '../../../../src/release/publication.js'
 import { mappingConfig } from '../../../support/builders.js'
-import type { PublishingWorkerOptions } from './worker.js'
+import type { PublicationStep, PublishingWorkerOptions } from './worker.js'
 
 // A worker with the real publication that may kill itself, as kill -9 would, after a step.
 const options: PublishingWorkerOptions = JSON.parse(process.argv[2] ?? '')
 const { url, connection, feedsDir, lockSeconds, schedule, dieAfter } = options
 const store = openStore({ url, max: 5, applicationName: 'giving test publisher' })
-const { config } = readConfig({ PUBLISH_SCHEDULE: schedule, SHUTDOWN_SECONDS: '6' })
+const { config, secrets } = readConfig({ PUBLISH_SCHEDULE: schedule, SHUTDOWN_SECONDS: '6' })
 const clock = () => new Date()
 const onStep = (step: PublicationStep) => {
   if (step === dieAfter) process.kill(process.pid, 'SIGKILL')
 }
 const worker = await startWorker({
   config,
-  secrets: createSecrets(),
+  secrets,
   databaseUrl: url,
   store,
   publication: createPublication({

@@ -2,7 +2,10 @@ import { fork } from 'node:child_process'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { QueueConnection } from '../../../../jobs/engine.js'
-import type { PublicationStep } from '../../../../src/release/publication.js'
+import type { PublicationDeps } from '../../../../src/release/publication.js'
+
+/** Where a publication is. */
+export type PublicationStep = Parameters<NonNullable<PublicationDeps['onStep']>>[0]
 
 /** What a worker process with the real publication is told. */
 export type PublishingWorkerOptions = {

@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import { openQueue, queueSettings } from '../../../../jobs/queue.js'
 import { startWorker, type Worker } from '../../../../jobs/worker.js'
 import { createSyncRun, listSyncRuns } from '../../../../src/catalogue/sql/sync-runs.js'
-import { createSecrets, readConfig } from '../../../../src/platform/config/config.js'
+import { readConfig } from '../../../../src/platform/config/config.js'
 import { openStore, type Store } from '../../../../src/platform/database/store.js'
 import { claimRun } from '../../../../src/work/sql/leases.js'
 import { type TestDatabase, testDatabase } from '../../../support/database.js'
@@ -130,8 +130,8 @@ describe('workers of a mirror', () => {
   test('without an upstream leave no scheduler behind', async () => {
     const worker = await start()
     await worker.close()
-    const settings = { ...queueSettings(configuration().config, createSecrets(), database.url) }
-    await using queue = await openQueue(settings, log)
+    const { config, secrets } = configuration()
+    await using queue = await openQueue(queueSettings(config, secrets, database.url), log)
     expect(await queue.findScheduler('sync', 'full-sync')).toBeDefined()
     await start({ UPSTREAM_URL: '' })
     expect(await queue.findScheduler('sync', 'sync')).toBeUndefined()

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { pairAllowance, signInOf, waitSeconds } from '../../../../src/http/api/operations/throttle.js'
+import { pairAllowance, waitSeconds } from '../../../../src/http/api/operations/allowances.js'
+import { signInOf } from '../../../../src/http/api/operations/throttle.js'
 
 const lastAt = new Date('2026-11-21T09:00:00Z')
 const waitAfter = (count: number, at = lastAt) => waitSeconds({ count, lastAt }, pairAllowance, at)

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { codeList, codeName, frenchCodeName, frenchLists } from '../../../../src/iati/standard/index.js'
+import { codeList, codeName, frenchCodeName } from '../../../../src/iati/standard/index.js'
 
 it('has a French name for each code of the lists that pages name', () => {
-  expect(frenchLists).toEqual(['Sector', 'UNSDG-Goals', 'DocumentCategory', 'TransactionType', 'BudgetType', 'Region'])
+  const frenchLists = ['Sector', 'UNSDG-Goals', 'DocumentCategory', 'TransactionType', 'BudgetType', 'Region']
   for (const list of frenchLists) {
     const codes = [...codeList(list).codes.keys()]
     expect(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createFileValidator, validateActivity, validateOrganisation } from '../../../../src/iati/validation/index.js'
+import { createFileValidator } from '../../../../src/iati/validation/file-validator.js'
+import { validateActivity, validateOrganisation } from '../../../../src/iati/validation/index.js'
 import type { IsoDate } from '../../../../src/kernel/dates.js'
 import type { Notice } from '../../../../src/kernel/notice.js'
 import { type Element, element } from '../../../../src/kernel/xml/element.js'

@@ -2,8 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../../src/kernel/errors.js'
 import { type Element, element, textElement } from '../../../../src/kernel/xml/element.js'
-import { type OversizeElement, parseElement, streamElements } from '../../../../src/kernel/xml/reader.js'
+import { parseElement, type StreamOptions, streamElements } from '../../../../src/kernel/xml/reader.js'
 import { writeElement } from '../../../../src/kernel/xml/writer.js'
+
+type OversizeElement = Parameters<NonNullable<StreamOptions['onOversize']>>[0]
 
 async function* from<T>(...chunks: T[]): AsyncGenerator<T> {
   yield* chunks
