@@ -20,6 +20,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<R
   [['sync'], async () => (await import('./catalogue/sync.js')).registerSync],
   [['validate'], async () => (await import('./iati/validate.js')).registerValidate],
   [['releases'], async () => (await import('./release/releases.js')).registerReleases],
+  [['publisher'], async () => (await import('./release/publisher.js')).registerPublisher],
   [['registry'], async () => (await import('./release/registry.js')).registerRegistry],
   [['verify'], async () => (await import('./release/verify.js')).registerVerify],
   [['held'], async () => (await import('./release/held.js')).registerHeld],

@@ -14,3 +14,7 @@ export const demoIdentifierPrefixes = [examplePrefix, `${formerDemoRef}-`] as co
 export function isDemoPublisher(ref: string | undefined): boolean {
   return ref === undefined || ref === formerDemoRef || ref.startsWith(examplePrefix)
 }
+
+/** The demo of a first start: so many projects, with ids from here. */
+export const firstDemoId = 9_000_001
+export const demoProjects = 120

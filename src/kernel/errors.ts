@@ -208,8 +208,19 @@ export const errorKinds = {
     public: false,
   },
   'demo-data-refused': {
-    meaning:
-      'Invented data was to be put into the store of a real publisher, or a release with some was to be made live.',
+    meaning: 'Invented data cannot be put in, or go live, under a real publisher.',
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
+  'publisher-differs': {
+    meaning: "Variables or a release name another publisher than the store's: giving publisher show.",
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
+  'publisher-change-refused': {
+    meaning: 'giving publisher change named a currency, or an unusable value.',
     status: 500,
     remedy: 'stop',
     public: false,

@@ -7,7 +7,7 @@ import { ensureOpen, type Payments } from './payments.js'
  * `donations-closed` or `payment-unavailable`.
  */
 export async function clientToken(payments: Payments) {
-  ensureOpen(payments)
+  await ensureOpen(payments)
   const { gateway, timeoutMs } = payments
   try {
     const token = await withTimeout(timeoutMs, (signal) => gateway.clientToken(signal))

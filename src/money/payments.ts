@@ -23,15 +23,15 @@ export type Payments = {
   readonly currency: CurrencyCode
   /** Whether receipts are mailed to donors. */
   readonly mailsReceipts?: boolean
-  /** Why donations are refused, for operators; undefined: they are taken. */
-  readonly closedBecause?: string | undefined
+  /** Why donations are refused at the moment, for operators; undefined: they are taken. */
+  readonly closedBecause?: () => Promise<string | undefined>
   /** Reports what a person must look at, such as amounts that do not agree; never personal data. */
   readonly warn: (details: Readonly<Record<string, string | number>>, message: string) => void
 }
 
 /** Throws `donations-closed` while no donations are taken; the reason names variables, and is for operators. */
-export function ensureOpen({ closedBecause }: Payments): void {
-  if (closedBecause === undefined) return
+export async function ensureOpen({ closedBecause }: Payments): Promise<void> {
+  if ((await closedBecause?.()) === undefined) return
   throw new ServiceError('donations-closed', 'no donations are taken at the moment')
 }
 

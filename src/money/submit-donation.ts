@@ -24,7 +24,7 @@ export async function submitDonation(
   { keyId, requestId }: DonationCaller,
   request: DonationRequest,
 ): Promise<Settlement> {
-  ensureOpen(payments)
+  await ensureOpen(payments)
   const { transactionId, projectId } = request
   const idempotencyKey = transactionId === undefined ? `rq:${requestId}` : `tx:${transactionId}`
   const reference = randomUUID()

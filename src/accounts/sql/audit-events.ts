@@ -34,6 +34,8 @@ export const auditActions = {
   'schedule-resumed': 'a paused schedule was put in force again',
   'project-state-changed': 'an operator decided on the state of a project, or let its records decide again (`stated`)',
   'vetting-changed': 'an operator vouched for an organisation, or no longer',
+  'publisher-changed':
+    "the publisher's identifier, type or language was changed (`what`, `from`, `to`); its activities keep their identifiers",
   'datasets-registered': 'datasets were created or corrected at the IATI registry (`created`, `corrected`)',
   'datasets-unregistered': 'datasets were deleted at the IATI registry (`deleted`)',
   'store-exported': 'the store was written as files; `donors` and `accounts`: with these',

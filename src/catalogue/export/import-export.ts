@@ -6,6 +6,7 @@ import type { Clock } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { type Db, isDataError } from '../../platform/database/connection.js'
 import { recordFact } from '../../platform/database/facts.js'
+import { listPublishers, recordPublisher } from '../../platform/database/publisher.js'
 import type { Store } from '../../platform/database/store.js'
 import { isWritten, namesFor, type ResourceName, resourceNames, sqlOf } from '../sql/export/resources.js'
 import { clearReferenceLists, continueNumbers, findContents, readStoreFacts } from '../sql/export/snapshot.js'
@@ -48,9 +49,10 @@ export async function importExport(
       }
     }
     await continueNumbers(db)
-    const { demoSeeded, publisherRecord } = descriptor.giving
+    const { demoSeeded, publisherRecord, publishers = [] } = descriptor.giving
     if (demoSeeded !== undefined) await recordFact(db, 'demo-seeded', demoSeeded, clock())
     if (publisherRecord) await recordFact(db, 'publisher-record', JSON.stringify(publisherRecord), clock())
+    for (const one of publishers) await recordPublisher(db, one, new Date(one.recordedAt))
     await afterwards?.(db)
     return counts
   })
@@ -108,7 +110,7 @@ async function refuseUnfit(db: Db, { giving }: DataPackage): Promise<void> {
       `the export is of schema ${giving.schema}, this program has ${schema}: install the newer version first`,
     )
   }
-  const contents = await findContents(db)
+  const contents = (await findContents(db)) ?? ((await listPublishers(db)).length > 0 ? 'a publisher' : undefined)
   if (contents === undefined) return
   throw unusable(
     `the store has ${contents}: an export is imported into an empty store (giving reset-demo removes demo data)`,

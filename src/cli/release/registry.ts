@@ -12,9 +12,9 @@ import type { RegistryCall } from '../../outbound/registry/registry-client.js'
 import { addCommand, type CommandLine, jsonOption } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
+import { publisherFields, refuseToTell } from '../wiring/publisher.js'
 import { usingRegistry } from '../wiring/registry.js'
 import type { Runtime } from '../wiring/runtime.js'
-import { refuseTrialRelease } from '../wiring/trial.js'
 
 /** `giving registry`. */
 export function registerRegistry(program: Command, { storeAction }: CommandLine): void {
@@ -29,7 +29,7 @@ export function registerRegistry(program: Command, { storeAction }: CommandLine)
       .option('--dry-run', 'show each call, and change nothing', false)
       .option(...jsonOption)
       .action(
-        storeAction(['registry', 'reportingOrg'], (runtime, output, options: Flags) =>
+        storeAction(['registry', ...publisherFields], (runtime, output, options: Flags) =>
           change(runtime, output, { ...options, ...after }, (deps) => work(deps, runtime.signal)),
         ),
       )
@@ -49,7 +49,7 @@ export function registerRegistry(program: Command, { storeAction }: CommandLine)
 
 type Change = (deps: RegistryDeps, signal: AbortSignal) => Promise<RegistryResult>
 type Flags = { readonly dryRun: boolean; readonly unregisters?: boolean }
-type RegistryRuntime = Runtime<'registry' | 'reportingOrg'>
+type RegistryRuntime = Runtime<'registry' | (typeof publisherFields)[number]>
 
 async function showStatus(runtime: Runtime<'registry'>, output: Output): Promise<number> {
   const { store, clock, signal } = runtime
@@ -83,7 +83,7 @@ async function change(
   work: (deps: RegistryDeps) => Promise<RegistryResult>,
 ): Promise<number> {
   const { store, clock } = runtime
-  if (!unregisters) await refuseTrialRelease(runtime)
+  if (!unregisters) await refuseToTell(runtime)
   return await usingRegistry(runtime, { dryRun }, async (deps) => {
     if (dryRun) {
       const { calls } = deps.client

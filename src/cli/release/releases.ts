@@ -16,29 +16,33 @@ export function registerReleases(program: Command, { storeAction }: CommandLine)
     .description('look at releases, approve a held one, go back to an earlier one')
   const add = (name: string, description: string) => addCommand(releases, name, description)
   add('list', 'all releases on disk, newest first; exit code 1 when the newest is held').action(
-    storeAction(['publish'], list),
+    storeAction(releaseFields, list),
   )
-  add('show <id>', 'one release: files, totals, held activities, history').action(storeAction(['publish'], show))
+  add('show <id>', 'one release: files, totals, held activities, history').action(storeAction(releaseFields, show))
   add('diff <from> <to>', 'what is different in the second release; exit code 1 when anything is').action(
     storeAction([], diff),
   )
   add('approve <id>', 'make a held release live exactly as it was built')
     .option('--accept-loss', 'give up for ever the published identifiers that it lacks', false)
-    .action(storeAction(['publish'], approve))
+    .action(storeAction(releaseFields, approve))
   add('rollback <id>', 'put an earlier release back; it stays until the content changes').action(
-    storeAction(['publish'], rollback),
+    storeAction(releaseFields, rollback),
   )
 }
 
+const releaseFields = ['publish', 'reportingOrg'] as const
+
+type ReleaseRuntime = Runtime<(typeof releaseFields)[number]>
+
 /** Exit code 1 when a release newer than the live one is held. */
-async function list(runtime: Runtime<'publish'>, output: Output): Promise<number> {
+async function list(runtime: ReleaseRuntime, output: Output): Promise<number> {
   const releases = await listReleases(releaseDeps(runtime))
   output.result(releases, () => (releases.length > 0 ? releases.map(describe) : 'no release yet'))
   const newest = releases.find(({ state }) => state === 'live' || state === 'held')
   return newest?.state === 'held' ? 1 : 0
 }
 
-async function show(runtime: Runtime<'publish'>, output: Output, id: string): Promise<number> {
+async function show(runtime: ReleaseRuntime, output: Output, id: string): Promise<number> {
   const { release, known, events } = await getRelease(releaseDeps(runtime), id)
   const { files, totals, held } = release.manifest
   return output.result({ ...known, events, manifest: release.manifest }, () => [
@@ -76,7 +80,7 @@ async function openIndexed(feedsDir: string, id: string): Promise<IndexedRelease
 }
 
 async function approve(
-  runtime: Runtime<'publish'>,
+  runtime: ReleaseRuntime,
   output: Output,
   id: string,
   options: { acceptLoss: boolean },
@@ -86,7 +90,7 @@ async function approve(
   return output.result(result, () => `release ${result.release} is live${given}`)
 }
 
-async function rollback(runtime: Runtime<'publish'>, output: Output, id: string): Promise<number> {
+async function rollback(runtime: ReleaseRuntime, output: Output, id: string): Promise<number> {
   const result = await rollBackTo(runtime, id)
   output.result(result, () => [
     `release ${result.release} is live again in place of ${result.from}`,

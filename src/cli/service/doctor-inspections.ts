@@ -21,9 +21,9 @@ import { bucketSettings } from '../wiring/deliveries.js'
 import { listeningUrl } from '../wiring/listening.js'
 import { officialDirectory, schemaFields } from '../wiring/official-schema.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
+import { publisherFields, tellingRefusals } from '../wiring/publisher.js'
 import { usingRegistry } from '../wiring/registry.js'
 import { openRuntime } from '../wiring/runtime.js'
-import { trialReleaseRefusal } from '../wiring/trial.js'
 
 /** What an inspection says of one thing. */
 type Finding = {
@@ -122,8 +122,13 @@ async function inspectDataDirectory({ environment }: CommandLine): Promise<reado
   return [good(`${dataDir} can be written; ${room}`)]
 }
 
+const publisherMended = {
+  'publisher-differs': 'docs/how-to/change-publisher.md',
+  'demo-data-present': 'giving reset-demo, then giving publish',
+} as const
+
 async function inspectDatabase({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
-  await using runtime = await openRuntime(environment, ['databasePoolSize', 'workerProcesses', 'reportingOrg'], {
+  await using runtime = await openRuntime(environment, ['databasePoolSize', 'workerProcesses', ...publisherFields], {
     signal,
     migrate: false,
   })
@@ -142,8 +147,8 @@ async function inspectDatabase({ environment, signal }: CommandLine): Promise<re
   }
   const pending = await pendingMigrations(store.db)
   if (pending.length > 0) findings.push(fix(`migrations are pending: ${pending.join(', ')}`, 'giving migrate'))
-  const trial = pending.length > 0 ? undefined : await trialReleaseRefusal(runtime)
-  if (trial !== undefined) findings.push(fix(trial, 'giving reset-demo, then giving publish'))
+  const refusals = pending.length > 0 ? [] : await tellingRefusals(runtime)
+  for (const { code, message } of refusals) findings.push(fix(message, publisherMended[code]))
   if (pending.length > 0 && !facts.mayCreate)
     findings.push(fix('its role may not make tables', 'grant create on schema'))
   const { most, open } = facts.connections
@@ -249,7 +254,10 @@ async function inspectRegistry({ environment, signal }: CommandLine): Promise<re
 async function inspectPayments({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
   await using runtime = await openRuntime(environment, paymentFields, { signal, migrate: false })
   const payments = await openPayments(runtime, { makesDonorKey: false })
-  const { gateway, closedBecause, timeoutMs } = payments
+  const { gateway, timeoutMs } = payments
+  const pending = await pendingMigrations(runtime.store.db)
+  if (pending.length > 0) return [note('not examined while migrations are pending')]
+  const closedBecause = await payments.closedBecause?.()
   if (closedBecause !== undefined) return [note(`no donations are taken: ${closedBecause}`, 'docs/how-to/processor.md')]
   try {
     await withTimeout(timeoutMs, (signal) => gateway.describeAccount(signal))

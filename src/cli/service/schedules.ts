@@ -17,7 +17,7 @@ export function registerSchedules(program: Command, { storeAction }: CommandLine
     storeAction([], list),
   )
   const change = (to: 'paused' | 'resumed') =>
-    storeAction(['publish'], async (runtime, output, name: string) => {
+    storeAction(['publish', 'reportingOrg'], async (runtime, output, name: string) => {
       await switchSchedule(runtime, name, to)
       await list(runtime, output)
       return 0

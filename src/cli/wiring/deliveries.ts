@@ -4,10 +4,13 @@ import { tellHub } from '../../outbound/tell-hub.js'
 import type { ConfigOf, Secrets } from '../../platform/config/config.js'
 import { forgetBucketState } from '../../release/bucket-state.js'
 import { type baseUrlFields, resolveBaseUrl } from './listening.js'
+import { type publisherFields, tellingRefusal } from './publisher.js'
 import type { Runtime } from './runtime.js'
-import { trialReleaseRefusal } from './trial.js'
 
-type BucketRuntime = Pick<Runtime<'bucket' | 'reportingOrg'>, 'config' | 'secrets' | 'store' | 'feedsDir' | 'clock'>
+type BucketRuntime = Pick<
+  Runtime<'bucket' | (typeof publisherFields)[number]>,
+  'config' | 'secrets' | 'store' | 'feedsDir' | 'clock'
+>
 
 /** How the live release is delivered to the bucket; undefined when none is configured, and then none is behind. */
 export async function openDelivery({
@@ -20,7 +23,7 @@ export async function openDelivery({
   const bucket = bucketSettings({ config, secrets })
   if (bucket) {
     return async (signal) =>
-      (await trialReleaseRefusal({ config, store, feedsDir })) ??
+      (await tellingRefusal({ config, store, feedsDir })) ??
       (await deliverRelease({ store, feedsDir, clock, bucket }, signal))
   }
   await forgetBucketState(store.db)
@@ -44,12 +47,12 @@ export function bucketSettings({
 
 /** How the WebSub hub is told what changed; undefined when none is configured. */
 export function openHub(
-  runtime: Runtime<'websubHub' | 'reportingOrg' | (typeof baseUrlFields)[number]>,
+  runtime: Runtime<'websubHub' | (typeof publisherFields)[number] | (typeof baseUrlFields)[number]>,
 ): ((signal: AbortSignal) => Promise<string>) | undefined {
   const { store, feedsDir, clock } = runtime
   const hub = runtime.config.websubHub
   if (hub === undefined) return undefined
   return async (signal) =>
-    (await trialReleaseRefusal(runtime)) ??
+    (await tellingRefusal(runtime)) ??
     (await tellHub({ store, feedsDir, clock, hub, baseUrl: await resolveBaseUrl(runtime) }, signal))
 }

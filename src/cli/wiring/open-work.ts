@@ -13,10 +13,10 @@ import type { CleanupStack } from './cleanup-stack.js'
 import { openDelivery, openHub } from './deliveries.js'
 import { openPayments, paymentFields } from './payments.js'
 import { openPublication, publicationFields } from './publication.js'
+import { tellingRefusal, tellingRefusals } from './publisher.js'
 import { findRegistryStatus, usingRegistry } from './registry.js'
 import type { Runtime } from './runtime.js'
 import { findNeeds } from './service-status.js'
-import { trialReleaseRefusal } from './trial.js'
 
 /** The fields of the configuration that a worker's work uses. */
 export const workFields = [...workerFields, ...publicationFields, ...paymentFields] as const
@@ -47,7 +47,7 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
     payments,
     registerNew: async (stopped) => {
       if (!(await releases.live())) return 'nothing published yet'
-      const refusal = await trialReleaseRefusal(runtime)
+      const refusal = await tellingRefusal(runtime)
       return (
         refusal ??
         (await usingRegistry(runtime, { dryRun: false }, (deps) =>
@@ -64,7 +64,7 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
         : []
       return await findNeeds(
         store,
-        { trial: await trialReleaseRefusal(runtime), publication: needs, registry },
+        { publisher: await tellingRefusals(runtime), publication: needs, registry },
         payments,
         config.upstream !== undefined,
       )

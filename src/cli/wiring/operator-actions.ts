@@ -9,7 +9,7 @@ import type { Runtime } from './runtime.js'
  * What an operator does by hand: the same with a command and in the console, each with its audit row. A command has no
  * `operator`: it is the user who runs it.
  */
-export type ActionRuntime = Pick<Runtime<'publish'>, 'store' | 'clock' | 'log' | 'feedsDir' | 'config'>
+export type ActionRuntime = Pick<Runtime<'publish' | 'reportingOrg'>, 'store' | 'clock' | 'log' | 'feedsDir' | 'config'>
 
 /** Enters a publication, which the workers' next round takes up; returns the run's id. */
 export async function requestPublication(
@@ -67,5 +67,5 @@ export async function switchSchedule(
 
 /** What work on releases needs. */
 export function releaseDeps({ store, feedsDir, clock, config }: ActionRuntime) {
-  return { store, feedsDir, clock, keepReleases: config.publish.keepReleases }
+  return { store, feedsDir, clock, keepReleases: config.publish.keepReleases, publisherRef: config.reportingOrg.ref }
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../../kernel/dates.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { toServiceError } from '../../kernel/errors.js'
 import { type Gateway, isSandbox, withTimeout } from '../../money/gateways/gateway.js'
@@ -6,10 +7,11 @@ import type { Payments } from '../../money/payments.js'
 import { createDonationBooks } from '../../money/sql/donation-books.js'
 import type { ConfigOf } from '../../platform/config/config.js'
 import { donorFields, openDonorVault } from './donor-vault.js'
+import { publisherFields, publisherRefusal } from './publisher.js'
 import type { Runtime } from './runtime.js'
 
 /** The fields of the configuration that payments use. */
-export const paymentFields = ['payments', 'currency', 'mail', ...donorFields] as const
+export const paymentFields = ['payments', 'mail', ...publisherFields, ...donorFields] as const
 
 /** Payments as this runtime is configured. */
 export async function openPayments(
@@ -20,7 +22,7 @@ export async function openPayments(
   const { timeoutSeconds, feePercent } = config.payments
   const donors = await openDonorVault(runtime, { makesKey: makesDonorKey })
   const gateway = await openGateway(runtime)
-  const closed = [sandboxRefusal(gateway, config), donors.refusal].filter((reason) => reason !== undefined)
+  const differs = remembered(clock, () => publisherRefusal(runtime))
   return {
     store,
     clock,
@@ -31,8 +33,24 @@ export async function openPayments(
     feePercent,
     currency: config.currency,
     mailsReceipts: config.mail !== undefined,
-    closedBecause: closed.length > 0 ? closed.join('; ') : undefined,
+    closedBecause: async () => {
+      const reasons = [await differs(), sandboxRefusal(gateway, config), donors.refusal]
+      return reasons.filter((reason) => reason !== undefined).join('; ') || undefined
+    },
     warn: (details, message) => log.warn(details, message),
+  }
+}
+
+// How soon a confirmed change of the publisher opens donations.
+const rememberedMs = 5_000
+
+/** What was answered is the answer for a while, so that not every donation asks. */
+function remembered<T>(clock: Clock, ask: () => Promise<T>): () => Promise<T> {
+  let known: { readonly answer: T; readonly until: number } | undefined
+  return async () => {
+    const now = clock().getTime()
+    if (known === undefined || now >= known.until) known = { answer: await ask(), until: now + rememberedMs }
+    return known.answer
   }
 }
 

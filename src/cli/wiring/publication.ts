@@ -5,17 +5,19 @@ import { ServiceError } from '../../kernel/errors.js'
 import { parseSigningKey } from '../../kernel/release-chain.js'
 import { removeTestDonations } from '../../money/sql/test-donations.js'
 import { findFact } from '../../platform/database/facts.js'
+import { earlierPublisherRefs } from '../../platform/database/publisher.js'
 import { createPublication } from '../../release/create-publication.js'
+import { recordPublisherOfRelease } from '../../release/operate/publisher-of-store.js'
 import { adoptLiveRun } from '../../release/operate/restored-database.js'
 import type { Publication } from '../../release/publication.js'
 import { forgetIdentifiers } from '../../release/sql/published-identifiers.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import { baseUrlFields, resolveBaseUrl } from './listening.js'
 import { openOfficialSchema, schemaFields } from './official-schema.js'
+import { publisherFields, publisherRefusal, refuseToPublish } from './publisher.js'
 import type { Runtime } from './runtime.js'
-import { refuseDemoData } from './trial.js'
 
-const mappingFields = ['reportingOrg', 'licence', 'currency', 'language', ...baseUrlFields] as const
+const mappingFields = [...publisherFields, 'licence', ...baseUrlFields] as const
 
 /** The fields of the configuration that a publication uses. */
 export const publicationFields = [...mappingFields, 'signing', ...schemaFields, 'publish'] as const
@@ -38,10 +40,13 @@ export async function openPublication(
   const adopted = await adoptLiveRun({ store, feedsDir })
   if (adopted !== undefined)
     log.warn({ runId: adopted }, 'the database is older than the live release: it was restored from a backup')
+  await recordPublisherOfRelease({ store, feedsDir, clock })
+  const stopped = await publisherRefusal(runtime)
+  if (stopped !== undefined) log.error(stopped)
   const xsd = await openOfficialSchema(config)
   if (xsd) cleanup.defer(async () => xsd.dispose())
   const signer = secrets.signingKey === undefined ? undefined : parseSigningKey(secrets.signingKey)
-  const publication = createPublication({
+  const deps = {
     store,
     mappingConfig,
     feedsDir,
@@ -50,16 +55,24 @@ export async function openPublication(
     clock,
     ...(xsd && { xsd }),
     ...(signer && 'value' in signer && { signer: signer.value }),
-  })
+  }
+  // An operator may have confirmed another identifier since this process started.
+  const current = async () =>
+    createPublication({
+      ...deps,
+      mappingConfig: { ...mappingConfig, earlierRefs: await earlierPublisherRefs(store.db) },
+    })
   return {
-    ...publication,
     planShards: async (...args) => {
-      await refuseDemoData({ config, store })
-      return await publication.planShards(...args)
+      await refuseToPublish(runtime)
+      return await (await current()).planShards(...args)
     },
+    renderShard: async (...args) => await (await current()).renderShard(...args),
     publishRelease: async (...args) => {
-      await refuseDemoData({ config, store })
-      return await publication.publishRelease(...args)
+      await refuseToPublish(runtime)
+      const outcome = await (await current()).publishRelease(...args)
+      if (outcome.state !== 'held') await recordPublisherOfRelease(deps)
+      return outcome
     },
   }
 }

@@ -55,6 +55,8 @@ export async function openRuntime<Field extends keyof Config = never>(
   const log = createLog(config.logLevel, config.logFormat, processNumber(environment))
   logWarnings(log)
   const cleanup = new CleanupStack()
+  const clock = () => new Date()
+  const feedsDir = path.join(config.dataDir, 'feeds')
   try {
     const embedded = secrets.databaseUrl === undefined ? await openEmbedded(config, log, cleanup) : undefined
     const databaseUrl = secrets.databaseUrl ?? embedded?.url ?? ''
@@ -64,17 +66,24 @@ export async function openRuntime<Field extends keyof Config = never>(
       const migrating = () =>
         migrate(store, (migration) => log.warn({ migration }, 'waits for a table that is in use, and is tried again'))
       const { applied } = await (waits && !embedded ? onceReachable(log, signal, migrating) : migrating())
-      if (applied.length > 0) log.info({ applied }, 'database schema brought up to date')
+      if (applied.length > 0) {
+        log.info({ applied }, 'database schema brought up to date')
+        // A store from before the publisher was recorded.
+        const { recordPublisherOfRelease } = await import('../../release/operate/publisher-of-store.js')
+        await recordPublisherOfRelease({ store, feedsDir, clock }).catch((err: unknown) =>
+          log.warn({ err }, 'who published the live release is not known: the next release records it'),
+        )
+      }
     }
     return {
       config,
       secrets,
       log,
-      clock: () => new Date(),
+      clock,
       signal,
       store,
       databaseUrl,
-      feedsDir: path.join(config.dataDir, 'feeds'),
+      feedsDir,
       embedded,
       [Symbol.asyncDispose]: () => cleanup[Symbol.asyncDispose](),
     }

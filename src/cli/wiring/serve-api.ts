@@ -84,7 +84,11 @@ export async function serveApi(
   let baseUrl = config.baseUrl ?? listeningUrl(config, config.port)
   const payments = await openPayments(runtime)
   logAccount(payments, runtime)
-  if (payments.closedBecause !== undefined) log.warn(`no donations are taken: ${payments.closedBecause}`)
+  // The API starts without this answer, which needs the database.
+  payments.closedBecause?.().then(
+    (closed) => closed !== undefined && log.warn(`no donations are taken: ${closed}`),
+    () => undefined,
+  )
   const api = await createApi({
     store,
     searches,

@@ -22,10 +22,10 @@ import { nextDue } from '../../work/schedule.js'
 import type { RunSummary } from '../../work/sql/runs.js'
 import { findSchedule, listSchedules } from '../../work/sql/schedules.js'
 import { paymentFields } from './payments.js'
+import { tellingRefusals } from './publisher.js'
 import { findRegistryStatus } from './registry.js'
 import { describeSync } from './runs.js'
 import type { Runtime } from './runtime.js'
-import { trialReleaseRefusal } from './trial.js'
 
 /** The fields of the configuration that the state of the service follows from. */
 export const statusFields = ['publish', 'queue', 'registry', 'upstreamUrl', ...paymentFields] as const
@@ -94,8 +94,9 @@ export async function lookAtService(
   const payments = await openPayments()
   const registry = config.registry && (await findRegistryStatus(store, config.registry, release))
   const problems = registry ? registryProblems(registry) : []
-  const trial = await trialReleaseRefusal({ config, store, feedsDir })
-  const needs = { trial, publication: health.needs, registry: config.registry?.sync ? problems : [] }
+  const publisher = await tellingRefusals({ config, store, feedsDir })
+  const closedBecause = await payments.closedBecause?.()
+  const needs = { publisher, publication: health.needs, registry: config.registry?.sync ? problems : [] }
   const causes = await findNeeds(store, needs, payments, config.upstreamUrl !== undefined)
   const status = {
     ...base,
@@ -114,8 +115,8 @@ export async function lookAtService(
     warnings: [
       ...health.warnings,
       ...(config.registry?.sync ? [] : problems),
-      ...(payments.closedBecause === undefined ? [] : [`no donations are taken: ${payments.closedBecause}`]),
-      ...(await receiptWarnings(store.db, payments, clock())),
+      ...(closedBecause === undefined ? [] : [`no donations are taken: ${closedBecause}`]),
+      ...(await receiptWarnings(store.db, payments, closedBecause, clock())),
       ...(await paymentWarnings(store.db, payments.gateway)),
     ],
     needs: [
@@ -145,11 +146,11 @@ export async function queueStatus(engine: string, answer: ReturnType<typeof read
 export async function findNeeds(
   { db }: Store,
   {
-    trial,
+    publisher,
     publication,
     registry,
   }: {
-    readonly trial: string | undefined
+    readonly publisher: Awaited<ReturnType<typeof tellingRefusals>>
     readonly publication: readonly Need[]
     readonly registry: readonly string[]
   },
@@ -158,7 +159,7 @@ export async function findNeeds(
 ): Promise<Cause[]> {
   const of = (cause: string, messages: readonly string[]) => messages.map((message) => ({ cause, message }))
   return [
-    ...of('demo-data', trial === undefined ? [] : [trial]),
+    ...publisher.map(({ code, message }) => ({ cause: publisherCauses[code], message })),
     ...publication.map(({ code, message }) => ({ cause: code, message })),
     ...of('schedule-paused', await scheduleNeeds(db)),
     ...of('registry', registry),
@@ -168,6 +169,8 @@ export async function findNeeds(
     ...of('books', await reconciliationNeeds(payments)),
   ]
 }
+
+const publisherCauses = { 'publisher-differs': 'publisher', 'demo-data-present': 'demo-data' } as const
 
 /** A paused schedule waits for the person who paused it. */
 async function scheduleNeeds(db: Store['db']): Promise<string[]> {

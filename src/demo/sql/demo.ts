@@ -1,15 +1,9 @@
+import { firstDemoId, demoProjects as projects } from '../../kernel/demo-publisher.js'
 import { forgetSandboxCharges } from '../../money/sql/sandbox-charges.js'
 import type { Db } from '../../platform/database/connection.js'
 import type { Store } from '../../platform/database/store.js'
 import { insertDonations } from './money.js'
-import {
-  firstDemoId,
-  type SeedOptions,
-  type SeedSettings,
-  seedOrganisations,
-  seedProjects,
-  useSettings,
-} from './seed.js'
+import { type SeedOptions, type SeedSettings, seedOrganisations, seedProjects, useSettings } from './seed.js'
 
 // Any constant; taken by every process that may seed demo data.
 const demoLock = 7_241_032_606
@@ -19,7 +13,6 @@ const demoLock = 7_241_032_606
  * start can start again. Does nothing (0 projects) in a store that was seeded before or has a project.
  */
 export async function seedDemo(store: Store, settings: SeedSettings): Promise<{ readonly projects: number }> {
-  const projects = 120
   const organisations = Math.ceil(projects / 3)
   const options: SeedOptions = {
     ...settings,

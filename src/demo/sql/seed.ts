@@ -1,4 +1,5 @@
 import type { IsoDate } from '../../kernel/dates.js'
+import { firstDemoId } from '../../kernel/demo-publisher.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { type CurrencyCode, minorUnitExponent } from '../../kernel/money.js'
 import { themeDefaults } from '../../kernel/theme-sectors.js'
@@ -35,9 +36,6 @@ export type SeedOptions = SeedSettings & {
   /** Between two chunks, an aborted seed stops with `aborted`; the chunks before it stay. */
   readonly signal?: AbortSignal
 }
-
-/** The first id of the demo. */
-export const firstDemoId = 9_000_001
 
 // Projects in a transaction: large enough for set-based speed, small enough to show progress and bound temporary tables.
 const chunkSize = 20_000

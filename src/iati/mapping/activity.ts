@@ -104,15 +104,18 @@ export function toActivity(
 }
 
 /**
- * `other-identifier`: the platform's own id (A1), and the publisher's earlier identifier (B1) that a published activity
- * keeps when the publisher's changes (rule 1.1.21).
+ * `other-identifier`: the platform's own id (A1), and the publisher's earlier identifiers (B1) from the one that a published
+ * activity keeps when the publisher's changes (rule 1.1.21).
  */
 function otherIdentifiers({ project }: ProjectGraph, { identifier, config }: MappingContext): Element[] {
   const own = element('other-identifier', { ref: String(project.id), type: 'A1' })
   const ending = `-${project.id}`
   const earlier = identifier.endsWith(ending) ? identifier.slice(0, -ending.length) : ''
-  if (earlier === '' || earlier === config.reportingOrg.ref) return [own]
-  return [own, element('other-identifier', { ref: earlier, type: 'B1' })]
+  if (earlier === '') return [own]
+  const { earlierRefs = [], reportingOrg } = config
+  const since = earlierRefs.indexOf(earlier)
+  const refs = (since < 0 ? [earlier] : earlierRefs.slice(since)).filter((ref) => ref !== reportingOrg.ref)
+  return [own, ...refs.map((ref) => element('other-identifier', { ref, type: 'B1' }))]
 }
 
 /** `description` by type: 1 general (summary, else the title), 2 objectives (need and impact), 4 planned activities. */

@@ -4,7 +4,8 @@ import { countUnmailedReceipts } from '../sql/receipt-mails.js'
 /** Notes for operators about the mailing of receipts. */
 export async function receiptWarnings(
   db: Db,
-  { mailsReceipts, closedBecause }: { readonly mailsReceipts?: boolean; readonly closedBecause?: string | undefined },
+  { mailsReceipts }: { readonly mailsReceipts?: boolean },
+  closedBecause: string | undefined,
   now: Date,
 ): Promise<string[]> {
   const { refused, failed, unknown } = await countUnmailedReceipts(db, now)

@@ -1,7 +1,9 @@
 import { ServiceError } from '../../kernel/errors.js'
 import type { CurrencyCode } from '../../kernel/money.js'
+import { publisherDifferences } from '../../kernel/publisher.js'
 import type { HashedRecord, SaveOptions } from '../../kernel/record.js'
 import type { Db } from '../../platform/database/connection.js'
+import { findPublisher } from '../../platform/database/publisher.js'
 
 // `compared` has what earlier records of this source stated; fees never were part of a stated total.
 const insertDifferences = `
@@ -61,12 +63,18 @@ export async function recordTotals(db: Db, records: readonly HashedRecord[], opt
   await db.query(addOwnDonations, [records.map(({ record }) => record.id)])
 }
 
-/** Throws `configuration-invalid` when this source's totals are stored in another currency: they would double. */
+/**
+ * Throws `publisher-differs` when the store publishes in another currency, and `configuration-invalid` when this source's
+ * totals are stored in another one: they would double.
+ */
 export async function refuseOtherCurrency(
   db: Db,
   source: SaveOptions['source'],
   currency: CurrencyCode,
 ): Promise<void> {
+  const recorded = await findPublisher(db)
+  const [difference] = recorded ? publisherDifferences(recorded, { ...recorded, currency }) : []
+  if (difference !== undefined) throw new ServiceError('publisher-differs', difference)
   const { rows } = await db.query<{ currency: string }>(
     `select currency from donation_month where source = $1 and currency <> $2 limit 1`,
     [source, currency],

@@ -20,15 +20,19 @@ import {
   recordReleaseEvent,
 } from '../sql/releases.js'
 import { pruneReleases } from './prune-releases.js'
+import { recordPublisherOfRelease, refuseOthersRelease } from './publisher-of-store.js'
 import { recoverLiveRelease } from './recover.js'
+
+/** By whom releases are operated: the configured identifier of the publisher, undefined for a trial. */
+type ByHandDeps = OperateDeps & { readonly publisherRef?: string | undefined }
 
 /**
  * Makes a held release live exactly as it was built. Throws `not-found` for one that is not held, `release-refused` when
  * a newer release is live, or when published identifiers would vanish and `acceptLoss` is false; otherwise they are given
- * up for ever.
+ * up for ever. Throws as `refuseOthersRelease` does.
  */
 export async function approveRelease(
-  deps: OperateDeps,
+  deps: ByHandDeps,
   id: string,
   { acceptLoss }: { readonly acceptLoss: boolean },
 ): Promise<{ release: string; previous: string | undefined; withdrawn: number }> {
@@ -40,6 +44,7 @@ export async function approveRelease(
     const moved = held ? undefined : await findMoved(deps, id)
     const release = held ?? moved
     if (!release) throw new ServiceError('not-found', `no release ${id} is held: see giving releases list`)
+    await refuseOthersRelease(deps, release, deps.publisherRef)
     const newest = await newestPublished(deps, live)
     if (newest > release.manifest.run) {
       throw new ServiceError(
@@ -61,6 +66,7 @@ export async function approveRelease(
     await switchLiveRelease(folder, id)
     const row = releaseRow(release.manifest)
     await deps.store.transaction((db) => recordLiveRelease(db, row, { event: 'approved', at }))
+    await recordPublisherOfRelease(deps)
     await pruneReleases(deps)
     return { release: id, previous: live?.id, withdrawn: missing.count }
   })
@@ -68,10 +74,10 @@ export async function approveRelease(
 
 /**
  * Makes an earlier release live that is still kept. It stays live until a run has content that differs from the release
- * that was taken down. Throws `not-found`, or `release-refused` when it is live already.
+ * that was taken down. Throws `not-found`, `release-refused` when it is live already, or as `refuseOthersRelease` does.
  */
 export async function rollbackRelease(
-  deps: OperateDeps,
+  deps: ByHandDeps,
   id: string,
 ): Promise<{ release: string; from: string; missing: Sample }> {
   const folder = releaseFolder(deps.feedsDir)
@@ -83,6 +89,7 @@ export async function rollbackRelease(
       throw new ServiceError('not-found', `release ${id} is not kept, or never was live: see giving releases list`)
     }
     if (!live || live.id === id) throw new ServiceError('release-refused', `release ${id} is live already`)
+    await refuseOthersRelease(deps, target, deps.publisherRef)
     // After a second rollback the content not to be published again is still that of the newest release.
     const from = rolledBackFrom !== undefined && rolledBackFrom !== id ? rolledBackFrom : live.id
     const missing = await deps.store.transaction(async (db) => {

@@ -33,6 +33,14 @@ export async function recordPublishableIdentifiers(db: Db, releaseId: string, at
   )
 }
 
+/** How many identifiers are published and not withdrawn. */
+export async function countPublishedIdentifiers(db: Db): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    'select count(*)::integer as count from published_identifier where withdrawn_at is null',
+  )
+  return rows[0]?.count ?? 0
+}
+
 /** Whether an activity with this identifier was ever published. */
 export async function isPublishedIdentifier(db: Db, identifier: string): Promise<boolean> {
   const { rowCount } = await db.query('select from published_identifier where identifier = $1', [identifier])

@@ -539,6 +539,16 @@ create table published_identifier (
   constraint published_identifier_segment_check CHECK (segment > 0)
 );
 
+create table publisher (
+  id integer generated always as identity not null,
+  ref text not null,
+  type text not null,
+  currency text not null,
+  language text not null,
+  recorded_at timestamp with time zone not null,
+  constraint publisher_pkey PRIMARY KEY (id)
+);
+
 create table receipt_mail (
   donation_id bigint not null,
   state text default 'due'::text not null,

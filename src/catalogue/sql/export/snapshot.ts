@@ -1,5 +1,6 @@
 import type { Connection, Db } from '../../../platform/database/connection.js'
 import { copyRows } from '../../../platform/database/copy-rows.js'
+import { listPublishers } from '../../../platform/database/publisher.js'
 
 /** The records that a statement selects as JSON texts; texts are views into a buffer: use or copy them before the next. */
 export async function* selectedTexts(client: Connection, read: string): AsyncGenerator<Buffer[]> {
@@ -16,6 +17,8 @@ export type StoreFacts = {
   readonly demoSeeded?: string | undefined
   /** The publisher's record of the live release: its hash, and when it last changed. */
   readonly publisherRecord?: { readonly hash: string; readonly lastUpdated: string } | undefined
+  /** Who published, oldest first. */
+  readonly publishers?: Awaited<ReturnType<typeof listPublishers>> | undefined
 }
 
 export async function readStoreFacts(db: Db): Promise<StoreFacts> {
@@ -28,11 +31,13 @@ export async function readStoreFacts(db: Db): Promise<StoreFacts> {
           (select manifest -> 'publisherRecord' from release where state = 'live'),
           (select value::jsonb from store_fact where name = 'publisher-record')) as record) live on true`,
   )
+  const publishers = await listPublishers(db)
   const { schema = 0, demo = null, hash = null, updated = null } = rows[0] ?? {}
   return {
     schema,
     ...(demo !== null && { demoSeeded: demo }),
     ...(hash !== null && updated !== null && { publisherRecord: { hash, lastUpdated: updated } }),
+    ...(publishers.length > 0 && { publishers }),
   }
 }
 

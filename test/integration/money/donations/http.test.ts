@@ -386,7 +386,7 @@ describe('the donation operations', async () => {
   })
 
   it('are answered with 503 where a sandbox would take them for a real publisher; tests go on', async () => {
-    const closedBecause = 'PAYMENT_GATEWAY is a sandbox'
+    const closedBecause = async () => 'PAYMENT_GATEWAY is a sandbox'
     const closed = await testApi(store, { store, payments: { ...api.deps.payments, closedBecause } })
     const send = (query: string) =>
       closed.app.inject({

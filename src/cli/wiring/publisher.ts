@@ -1,0 +1,97 @@
+import { countDemoProjects } from '../../demo/sql/demo.js'
+import { isDemoPublisher } from '../../kernel/demo-publisher.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { type ConfiguredPublisher, publisherDifferences } from '../../kernel/publisher.js'
+import type { ConfigOf } from '../../platform/config/config.js'
+import { findFact } from '../../platform/database/facts.js'
+import { findPublisher } from '../../platform/database/publisher.js'
+import type { Store } from '../../platform/database/store.js'
+import { createReleaseReader } from '../../release/read/release-reader.js'
+
+/** The fields of the configuration that say who publishes. */
+export const publisherFields = ['reportingOrg', 'currency', 'language'] as const
+
+type PublisherConfig = ConfigOf<(typeof publisherFields)[number]>
+type PublisherRuntime = { readonly config: PublisherConfig; readonly store: Store }
+type TellingRuntime = PublisherRuntime & { readonly feedsDir: string }
+
+/** Why nothing is published, registered or told to others until a person has decided. */
+type Refusal = { readonly code: 'publisher-differs' | 'demo-data-present'; readonly message: string }
+
+/** Who publishes, as it is configured. */
+export function configuredPublisher({ reportingOrg, currency, language }: PublisherConfig): ConfiguredPublisher {
+  return { ref: reportingOrg.ref, type: reportingOrg.type, currency, language }
+}
+
+/** What the configuration says otherwise than the store; undefined where they agree, or nothing is recorded yet. */
+export async function publisherRefusal({ config, store }: PublisherRuntime): Promise<string | undefined> {
+  const recorded = await findPublisher(store.db)
+  const differences = recorded ? publisherDifferences(recorded, configuredPublisher(config)) : []
+  if (differences.length === 0) return undefined
+  return `publishing, registering and donations have stopped: ${differences.join('; ')}`
+}
+
+/** Throws `publisher-differs`, or `demo-data-present` when the store has demo projects and the publisher is a real one. */
+export async function refuseToPublish(runtime: PublisherRuntime): Promise<void> {
+  refuse(await publishingRefusals(runtime))
+}
+
+/** Why the live release may not be told to others; undefined: it may. */
+export async function tellingRefusal(runtime: TellingRuntime): Promise<string | undefined> {
+  const refusals = await tellingRefusals(runtime)
+  return refusals.length > 0 ? inOne(refusals) : undefined
+}
+
+/** Throws as `refuseToPublish` where the live release may not be told to others. */
+export async function refuseToTell(runtime: TellingRuntime): Promise<void> {
+  refuse(await tellingRefusals(runtime))
+}
+
+/**
+ * Every reason why the live release may not be told to others: the configuration is not of this store, or under a real
+ * publisher the store or the release has demo data.
+ */
+export async function tellingRefusals({ config, store, feedsDir }: TellingRuntime): Promise<readonly Refusal[]> {
+  const refusals = await publishingRefusals({ config, store })
+  const ofRelease = refusals.length === 0 ? await demoReleaseRefusal({ config, store, feedsDir }) : undefined
+  return ofRelease === undefined ? refusals : [{ code: 'demo-data-present', message: ofRelease }]
+}
+
+async function publishingRefusals(runtime: PublisherRuntime): Promise<readonly Refusal[]> {
+  const [differs, demo] = [await publisherRefusal(runtime), await demoDataRefusal(runtime)]
+  return [
+    ...(differs === undefined ? [] : [{ code: 'publisher-differs', message: differs } as const]),
+    ...(demo === undefined ? [] : [{ code: 'demo-data-present', message: demo } as const]),
+  ]
+}
+
+function refuse(refusals: readonly Refusal[]): void {
+  const [first] = refusals
+  if (first) throw new ServiceError(first.code, inOne(refusals))
+}
+
+function inOne(refusals: readonly Refusal[]): string {
+  return refusals.map(({ message }) => message).join('; ')
+}
+
+async function demoDataRefusal({ config, store }: PublisherRuntime): Promise<string | undefined> {
+  const { ref } = config.reportingOrg
+  if (isDemoPublisher(ref)) return undefined
+  const projects = await countDemoProjects(store.db)
+  if (projects === 0) return undefined
+  return (
+    `the store has ${projects} demo projects, which are invented, and REPORTING_ORG_REF is ${ref}: ` +
+    'remove them with giving reset-demo'
+  )
+}
+
+async function demoReleaseRefusal({ config, store, feedsDir }: TellingRuntime): Promise<string | undefined> {
+  const { ref } = config.reportingOrg
+  const live = isDemoPublisher(ref) ? undefined : await createReleaseReader(feedsDir).live()
+  if (live === undefined) return undefined
+  if (isDemoPublisher(live.manifest.publisher.ref)) {
+    return `the live release is of the trial publisher, and REPORTING_ORG_REF is ${ref}: giving reset-demo, then giving publish`
+  }
+  if ((await findFact(store.db, 'loss-accepted-from')) !== live.id) return undefined
+  return 'the live release still has the demo data that was removed: giving publish'
+}

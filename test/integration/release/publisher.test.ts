@@ -1,0 +1,408 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openQueue, queueSettings } from '../../../jobs/queue.js'
+import { seedDemo } from '../../../src/demo/sql/demo.js'
+import type { PublisherIdentity } from '../../../src/kernel/publisher.js'
+import { readConfig } from '../../../src/platform/config/config.js'
+import { createLog } from '../../../src/platform/observability/log.js'
+import { createReleaseReader } from '../../../src/release/read/release-reader.js'
+import { type BucketServer, startBucketServer } from '../../support/bucket-server.js'
+import { day, mappingConfig, usd } from '../../support/builders.js'
+import { insertProjects } from '../../support/catalogue.js'
+import { newInstallation } from '../../support/cli.js'
+import { runCommandLine } from '../../support/command-line.js'
+import { type TestDatabase, testDatabase } from '../../support/database.js'
+import { testPublisher } from '../../support/publishing.js'
+import { RegistryServer } from '../../support/registry-server.js'
+
+const realRef = 'GB-CHC-1164883'
+
+/** A store with a folder, and commands that a person types there. */
+async function newStore(settings: Record<string, string>) {
+  const database: TestDatabase = await testDatabase()
+  const folder = await mkdtemp(path.join(tmpdir(), 'giving-publisher-'))
+  const environment = {
+    ...{ DATABASE_URL: database.url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent', BASE_URL: 'https://giving.example' },
+    ...settings,
+  }
+  const feedsDir = path.join(folder, 'feeds')
+  const live = async () => {
+    const release = await createReleaseReader(feedsDir).live()
+    if (!release) throw new Error('nothing is live')
+    return release
+  }
+  return {
+    ...{ ...database, folder, feedsDir, environment, live },
+    run: (args: string, changes: Record<string, string> = {}) =>
+      runCommandLine(args.split(' '), { ...environment, ...changes }),
+    json: async (args: string, changes: Record<string, string> = {}) => {
+      const { code, stdout } = await runCommandLine([...args.split(' '), '--json'], { ...environment, ...changes })
+      return { code, answer: JSON.parse(stdout) as Record<string, unknown> }
+    },
+    read: async (file: string) => String(await (await (await live()).find(file))?.identity.bytes()),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+type TestStore = Awaited<ReturnType<typeof newStore>>
+
+const stripe = {
+  ...{ PAYMENT_GATEWAY: 'stripe', STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_PUBLISHABLE_KEY: 'pk_live_1' },
+  DONOR_KEYS: `2026:${Buffer.alloc(32, 1).toString('base64')}`,
+}
+
+describe('the publisher of a store', () => {
+  let ours: TestStore
+  let registry: RegistryServer
+  let bucket: BucketServer
+  let firstRelease = ''
+  const identity: PublisherIdentity = { ref: realRef, type: '22', currency: 'EUR', language: 'fr' }
+  const variables = {
+    ...{ REPORTING_ORG_REF: realRef, REPORTING_ORG_TYPE: '22', DEFAULT_CURRENCY: 'EUR', DEFAULT_LANGUAGE: 'fr' },
+    ...stripe,
+  }
+  const publish = (changes: Record<string, string> = {}) => ours.json('publish --inline', changes)
+
+  beforeAll(async () => {
+    ours = await newStore(variables)
+    registry = await new RegistryServer().listen()
+    registry.addOrganisation(realRef, 'giving', 'admin')
+    bucket = await startBucketServer()
+    await insertProjects(ours.store.db, [{ id: 7 }])
+    await ours.store.db.query(
+      `insert into donation_month (project_id, month, currency, kind, source, amount, count, last_on)
+        values (7, '2026-01-01', 'EUR', 'gift', 'local', 1250.50, 3, '2026-01-31')`,
+    )
+  })
+  afterAll(async () => {
+    await registry[Symbol.asyncDispose]()
+    await bucket[Symbol.asyncDispose]()
+    await ours.remove()
+  })
+
+  it('is nobody before the first release, which records it', async () => {
+    expect(await ours.json('publisher show')).toMatchObject({ code: 0, answer: { configured: identity } })
+    expect(await ours.run('publisher change --from 22 --to 21')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('nothing is recorded'),
+    })
+    expect(await publish()).toMatchObject({ code: 0, answer: { state: 'published' } })
+    firstRelease = (await ours.live()).id
+    expect(await ours.json('publisher show')).toMatchObject({ code: 0, answer: { ...identity, differences: [] } })
+    expect((await ours.run('publisher show')).stdout).toMatch(
+      /^identifier: +GB-CHC-1164883\ntype: +22\ncurrency: +EUR\n/,
+    )
+  })
+
+  const wrong = [
+    ['REPORTING_ORG_REF', realRef, 'GB-CHC-1164884'],
+    ['REPORTING_ORG_REF', realRef, 'XE-EXAMPLE-OURS'],
+    ['REPORTING_ORG_TYPE', '22', '21'],
+    ['DEFAULT_CURRENCY', 'EUR', 'USD'],
+    ['DEFAULT_LANGUAGE', 'fr', 'en'],
+  ] as const
+  it.each(wrong)('stops publishing and registering while %s is not %s but %s', async (name, was, is) => {
+    const registering = {
+      ...{ REGISTRY_URL: registry.url, REGISTRY_TOKEN: registry.issueToken(), LICENCE_ID: 'cc-by' },
+      [name]: is,
+    }
+    const message = `${name} is ${is}, and this store has ${was}: set ${name}=${was} again`
+    const change = `giving publisher change --from ${was} --to ${is}`
+    const refused = await publish({ [name]: is })
+    expect(refused).toMatchObject({
+      code: 2,
+      answer: { error: { code: 'publisher-differs', message: expect.stringContaining(message) } },
+    })
+    expect(JSON.stringify(refused.answer)).toContain(change)
+    expect((await ours.live()).id).toBe(firstRelease)
+    expect(await ours.run('registry register', registering)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(message),
+    })
+    expect(registry.datasets).toEqual([])
+    expect((await ours.json('publisher show', { [name]: is })).code).toBe(1)
+    const status = await ours.json('status', { [name]: is })
+    expect([status.code, JSON.stringify(status.answer.needs)]).toEqual([1, expect.stringContaining(message)])
+    expect(JSON.stringify(status.answer.warnings)).toContain(`no donations are taken: publishing, registering`)
+    const { stdout } = await ours.run('doctor', { [name]: is })
+    expect(stdout).toMatch(
+      /^FIX +database: +publishing, registering and donations have stopped: .*change-publisher\.md$/m,
+    )
+  })
+
+  it('takes no amounts in another currency', async () => {
+    const file = path.join(ours.folder, 'gifts.csv')
+    await writeFile(file, 'project,date,amount,currency,reference\n7,2026-02-03,25.00,EUR,G-1\n')
+    expect(await ours.run(`import ${file} --kind gifts`, { DEFAULT_CURRENCY: 'USD' })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('DEFAULT_CURRENCY is USD, and this store has EUR'),
+    })
+    expect(await ours.run(`import ${file} --kind gifts`)).toMatchObject({ code: 0, stderr: '' })
+    expect(await publish()).toMatchObject({ answer: { state: 'published' } })
+    firstRelease = (await ours.live()).id
+  })
+
+  it('takes no donations, and answers readers, while a variable differs', async () => {
+    const asked = async (changes: Record<string, string>) => {
+      const { LOG_LEVEL: _, ...environment } = ours.environment
+      const installation = await newInstallation({ ...environment, ...changes })
+      const service = await installation.serve('api', 'listening on ')
+      const [, base = ''] = /Server listening at (http:[^"]+)"/.exec(service.output()) ?? []
+      const key = await credentials(ours, base)
+      const token = await fetch(`${base}/api/secure/givingservice/clienttoken?${key}`)
+      const files = await Promise.all(
+        ['/iati/activities.xml', '/feeds/manifest.json', `/api/public/projectservice/projects/7?${key}`].map(
+          async (address) => (await fetch(base + address)).status,
+        ),
+      )
+      const answer = { status: token.status, body: await token.text(), files, log: service.output() }
+      service.kill('SIGTERM')
+      await service.ended
+      return answer
+    }
+    expect(await asked({})).toMatchObject({ status: 200, files: [200, 200, 200] })
+    const closed = await asked({ REPORTING_ORG_REF: 'GB-CHC-1164884' })
+    expect(closed).toMatchObject({ status: 503, files: [200, 200, 200] })
+    expect(closed.body).not.toMatch(/REPORTING_ORG|GB-CHC/)
+    expect(closed.log).toContain('no donations are taken: publishing, registering and donations have stopped')
+  }, 60_000)
+
+  it('tells nobody of a release while a variable differs, but its operator', async () => {
+    const told: string[] = []
+    const listener = createServer((request, response) => {
+      void text(request).then((body) => {
+        told.push(`${request.url} ${body}`)
+        response.end()
+      })
+    })
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+    const at = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`
+    const { LOG_LEVEL: _, ...environment } = ours.environment
+    const settings = {
+      ...{ ...environment, WEBSUB_HUB: `${at}/hub`, LICENCE_ID: 'cc-by', ALERT_WEBHOOK_URL: `${at}/alerts` },
+      ...{ ALERT_WEBHOOK_SECRET: 'a secret of sixteen'.replaceAll(' ', '-'), REGISTRY_SYNC: 'true' },
+      ...{ REGISTRY_URL: registry.url, REGISTRY_TOKEN: registry.issueToken(), FEEDS_S3_BUCKET: 'giving' },
+      ...{ FEEDS_S3_ENDPOINT: bucket.settings.endpoint ?? '', FEEDS_S3_ACCESS_KEY_ID: 'S3RVER' },
+      FEEDS_S3_SECRET_ACCESS_KEY: 'S3RVER',
+    }
+    const { config, secrets } = readConfig(settings, ['queue'])
+    await using queue = await openQueue(queueSettings(config, secrets, ours.url), createLog('silent', 'json'))
+    /** A worker that has done each row of its work once. */
+    const work = async (changes: Record<string, string>) => {
+      const worker = await (await newInstallation({ ...settings, ...changes })).serve('worker')
+      for (const schedule of ['registry', 'alarms', 'bucket', 'hub']) {
+        await queue.add({ queue: 'settlement', name: 'tick', data: { schedule } })
+      }
+      while (!told.some((one) => one.startsWith('/alerts'))) await sleep(100)
+      for (;;) {
+        const { settlement = {} } = await queue.counts(['settlement'])
+        if ((settlement.active ?? 0) + (settlement.waiting ?? 0) === 0) break
+        await sleep(100)
+      }
+      worker.kill('SIGTERM')
+      expect(await worker.ended).toBe(0)
+    }
+    await work({ REPORTING_ORG_REF: 'GB-CHC-1164884' })
+    expect(bucket.writes()).toEqual([])
+    expect(registry.datasets).toEqual([])
+    expect(told.filter((one) => one.startsWith('/hub'))).toEqual([])
+    const alarms = told.map((one) => JSON.parse(one.slice('/alerts '.length)) as { alarms: { cause: string }[] })
+    expect(alarms.flatMap((one) => one.alarms)).toContainEqual(
+      expect.objectContaining({ cause: 'publisher', message: expect.stringContaining('GB-CHC-1164884') }),
+    )
+    told.length = 0
+    await work({})
+    expect(bucket.writes().length).toBeGreaterThan(0)
+    expect(registry.datasets.length).toBeGreaterThan(0)
+    listener.close()
+  }, 120_000)
+
+  it('is never changed to another currency: what would have to be converted is counted', async () => {
+    expect(await ours.run('publisher change --from EUR --to USD --confirm', { DEFAULT_CURRENCY: 'USD' })).toMatchObject(
+      {
+        code: 2,
+        stderr: expect.stringMatching(
+          /never changed in place: 1 goals \(EUR\), 2 sums of gifts, refunds and fees \(EUR\) would have to be converted from EUR to USD/,
+        ),
+      },
+    )
+    expect((await ours.json('publisher show')).answer).toMatchObject(identity)
+  })
+
+  it.each([
+    ['--from GB-CHC-1164884 --to GB-CHC-2', 'expected a value that is recorded'],
+    [`--from ${realRef} --to x/y`, 'expected an organisation identifier'],
+    [`--from ${realRef} --to ${realRef}`, 'expected another value'],
+    [`--from ${realRef} --to XE-EXAMPLE-OURS`, 'of a real publisher'],
+    ['--from fr --to french', 'expected two small letters'],
+  ])('is not changed with %s', async (args, why) => {
+    expect(await ours.run(`publisher change ${args} --confirm`)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(why),
+    })
+  })
+
+  it('is changed by a person: identifiers stay, and the earlier publisher is an other-identifier', async () => {
+    const [second, third] = ['GB-CHC-2000001', 'GB-COH-03000001']
+    const looked = await ours.run(`publisher change --from ${realRef} --to ${second}`)
+    expect(looked).toMatchObject({ code: 1, stdout: expect.stringMatching(/1 published activities keep.*--confirm/s) })
+    expect(await publish()).toMatchObject({ code: 0 })
+    expect((await ours.run(`publisher change --from ${realRef} --to ${second} --confirm`)).code).toBe(0)
+    expect(await publish()).toMatchObject({ code: 2, answer: { error: { code: 'publisher-differs' } } })
+    await insertProjects(ours.store.db, [{ id: 8 }])
+    expect(await publish({ REPORTING_ORG_REF: second })).toMatchObject({ answer: { state: 'published', held: 0 } })
+    const identifiers = async () =>
+      [...(await ours.read('/iati/activities.xml')).matchAll(/<iati-identifier>.*?<activity-status/gs)].map(
+        ([record]) => [
+          /<iati-identifier>([^<]+)/.exec(record)?.[1],
+          /<reporting-org ref="([^"]+)/.exec(record)?.[1],
+          ...[...record.matchAll(/<other-identifier ref="([^"]+)" type="B1"/g)].map(([, ref]) => ref),
+        ],
+      )
+    expect(await identifiers()).toEqual([
+      [`${realRef}-7`, second, realRef],
+      [`${second}-8`, second],
+    ])
+    expect((await ours.run(`publisher change --from ${second} --to ${third} --confirm`)).code).toBe(0)
+    const asThird = { REPORTING_ORG_REF: third }
+    expect(await publish(asThird)).toMatchObject({ answer: { state: 'published', held: 0 } })
+    expect(await identifiers()).toEqual([
+      [`${realRef}-7`, third, realRef, second],
+      [`${second}-8`, third, second],
+    ])
+    const audited = (await ours.run('audit')).stdout
+    expect(audited).toMatch(/publisher-changed/)
+    expect(await ours.run(`releases rollback ${firstRelease}`, asThird)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`is of ${realRef}, and this store publishes as ${third}`),
+    })
+    expect((await ours.run(`publisher change --from ${third} --to ${realRef} --confirm`)).code).toBe(0)
+  })
+
+  it('has another type and language once a person has confirmed them', async () => {
+    for (const args of ['--from 22 --to 24', '--from fr --to es']) {
+      expect((await ours.run(`publisher change ${args} --confirm`)).code).toBe(0)
+    }
+    const changed = { REPORTING_ORG_TYPE: '24', DEFAULT_LANGUAGE: 'es' }
+    expect(await publish(changed)).toMatchObject({ code: 0, answer: { state: 'published' } })
+    expect(await ours.read('/iati/activities.xml')).toMatch(
+      /xml:lang="es".*<reporting-org ref="GB-CHC-1164883" type="24"/s,
+    )
+    for (const args of ['--from 24 --to 22', '--from es --to fr']) {
+      await ours.run(`publisher change ${args} --confirm`)
+    }
+    expect(await publish()).toMatchObject({ code: 0 })
+  })
+
+  it('goes with an export of the store', async () => {
+    const other = await newStore(variables)
+    const folder = path.join(ours.folder, 'export')
+    expect((await ours.run(`export ${folder}`)).code).toBe(0)
+    expect((await other.run(`import ${folder}`)).code).toBe(0)
+    expect((await other.json('publisher show')).answer).toMatchObject({ ...identity, earlier: { length: 7 } })
+    expect(await other.json('publish --inline', { DEFAULT_CURRENCY: 'USD' })).toMatchObject({ code: 2 })
+    await other.remove()
+  })
+
+  it('of a store from before there was a record is the one of its live release', async () => {
+    await ours.store.db.query('delete from publisher')
+    expect(await publish({ DEFAULT_CURRENCY: 'USD' })).toMatchObject({
+      code: 2,
+      answer: { error: { message: expect.stringContaining('DEFAULT_CURRENCY is USD, and this store has EUR') } },
+    })
+    expect((await ours.json('publisher show')).answer).toMatchObject(identity)
+  })
+})
+
+/** An account that may donate, and its token, as a query. */
+async function credentials({ run, environment }: TestStore, base: string): Promise<string> {
+  const user = { email: `${Math.random().toString(36).slice(2)}@example.org`, password: 'seven quiet rivers run' }
+  const create = ['users', 'create', '--email', user.email, '--password-stdin', '--json']
+  const { apiKey } = JSON.parse((await runCommandLine(create, environment, `${user.password}\n`)).stdout) as {
+    apiKey: string
+  }
+  await run(`users grant donations --email ${user.email}`)
+  const answer = await fetch(`${base}/api/userservice/tokens`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ auth_request: { user, api_key: apiKey } }),
+  })
+  const { auth_response } = (await answer.json()) as { auth_response: { access_token: string } }
+  return `api_key=${apiKey}&api_token=${auth_response.access_token}`
+}
+
+describe('a store that published the demo under a real identifier, as versions before 1.1 did', () => {
+  let ours: TestStore
+  let demoRelease = ''
+  const ref = mappingConfig.reportingOrg.ref
+
+  beforeAll(async () => {
+    ours = await newStore({ REPORTING_ORG_REF: ref, PUBLISH_MAX_LOSS_PERCENT: '1' })
+    await seedDemo(ours.store, { today: day('2026-11-20'), currency: usd, baseUrl: mappingConfig.baseUrl })
+    const earlier = await testPublisher(ours.store, { feedsDir: ours.feedsDir })
+    expect((await earlier.publish()).state).toBe('published')
+    demoRelease = (await ours.live()).id
+  })
+  afterAll(() => ours.remove())
+
+  it('says what to do in status and doctor, and withdraws it with giving reset-demo', async () => {
+    expect(await ours.read('/iati/activities.xml')).toContain(`${ref}-9000001`)
+    const why = `the store has 120 demo projects, which are invented, and REPORTING_ORG_REF is ${ref}: remove them with giving reset-demo`
+    const status = await ours.json('status')
+    expect([status.code, status.answer.needs]).toEqual([1, expect.arrayContaining([why])])
+    expect((await ours.run('doctor')).stdout).toMatch(
+      /^FIX +database: +the store has 120 demo.* -> giving reset-demo, then/m,
+    )
+    expect(await ours.run('reset-demo')).toMatchObject({ code: 0, stdout: expect.stringContaining('is withdrawn') })
+    expect(await createReleaseReader(ours.feedsDir).live()).toBeUndefined()
+  })
+
+  it('publishes its own projects then, and never puts the demo back', async () => {
+    await insertProjects(ours.store.db, [{ id: 7 }])
+    expect(await ours.json('publish --inline')).toMatchObject({ code: 0, answer: { state: 'published' } })
+    expect(await ours.read('/iati/activities.xml')).not.toContain(`${ref}-9000001`)
+    expect(await ours.run(`releases rollback ${demoRelease}`)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /is not made live under US-EIN-123456789: it has projects of the demo, such as .*-9000001/,
+      ),
+    })
+  })
+})
+
+describe('a release of a trial', () => {
+  it('is neither approved nor put back under a real identifier', async () => {
+    const trial = await newStore({ REPORTING_ORG_REF: 'XE-EXAMPLE-OURS', PUBLISH_MAX_LOSS_PERCENT: '0' })
+    await insertProjects(trial.store.db, [{ id: 7 }])
+    const gift = (amount: number) =>
+      trial.store.db.query(
+        `insert into donation_month (project_id, month, currency, kind, source, amount, count, last_on)
+          values (7, '2026-01-01', 'USD', 'gift', 'local', $1, 1, '2026-01-31')
+          on conflict (project_id, month, currency, kind, source, funder_id) do update set amount = excluded.amount`,
+        [amount],
+      )
+    await gift(100)
+    const first = await trial.json('publish --inline')
+    await gift(200)
+    expect(await trial.json('publish --inline')).toMatchObject({ answer: { state: 'published' } })
+    await gift(50)
+    const held = await trial.json('publish --inline')
+    expect(held.answer.state).toBe('held')
+    const real = { REPORTING_ORG_REF: realRef }
+    for (const args of [`approve ${held.answer.releaseId}`, `rollback ${first.answer.releaseId}`]) {
+      expect(await trial.run(`releases ${args}`, real)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(
+          `is not made live under ${realRef}: it is of the trial publisher XE-EXAMPLE-OURS`,
+        ),
+      })
+      expect((await trial.run(`releases ${args}`)).code).toBe(0)
+    }
+    await trial.remove()
+  })
+})
