@@ -220,7 +220,7 @@ export const errorKinds = {
     public: false,
   },
   'publisher-change-refused': {
-    meaning: 'giving publisher change named a currency, or an unusable value.',
+    meaning: 'A publisher change named a currency, or an unusable value.',
     status: 500,
     remedy: 'stop',
     public: false,
