@@ -1409,7 +1409,7 @@ export interface components {
             /** @constant */
             readonly hasNext?: true;
             readonly nextProjectId?: number;
-            readonly project?: readonly components["schemas"]["Project"][];
+            readonly project: readonly components["schemas"]["Project"][];
             /** @description Size of the whole list, wherever the page begins. */
             readonly numberFound: number;
         };
@@ -1417,7 +1417,7 @@ export interface components {
             /** @constant */
             readonly hasNext?: true;
             readonly nextProjectId?: number;
-            readonly project?: readonly components["schemas"]["ProjectSummary"][];
+            readonly project: readonly components["schemas"]["ProjectSummary"][];
             /** @description Size of the whole list, wherever the page begins. */
             readonly numberFound: number;
         };
@@ -1425,7 +1425,7 @@ export interface components {
             /** @constant */
             readonly hasNext?: true;
             readonly nextProjectId?: number;
-            readonly project?: readonly components["schemas"]["ProjectId"][];
+            readonly project: readonly components["schemas"]["ProjectId"][];
             /** @description Size of the whole list, wherever the page begins. */
             readonly numberFound: number;
         };
@@ -1433,7 +1433,7 @@ export interface components {
             /** @constant */
             readonly hasNext?: true;
             readonly nextOrgId?: number;
-            readonly organization?: readonly components["schemas"]["Organization"][];
+            readonly organization: readonly components["schemas"]["Organization"][];
         };
         readonly Images: {
             readonly image?: readonly components["schemas"]["Image"][];
@@ -1553,7 +1553,7 @@ export interface components {
              * @description The HTTP status.
              * @enum {integer}
              */
-            readonly error_code: 400 | 401 | 403 | 404 | 410 | 416 | 500 | 503;
+            readonly error_code: 400 | 401 | 403 | 404 | 410 | 412 | 416 | 500 | 503;
             readonly errors: {
                 readonly error: readonly {
                     readonly error_message: string;
@@ -1708,6 +1708,17 @@ export interface components {
         };
         /** @description The project has become inactive. */
         readonly Gone: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": {
+                    readonly error_response: components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+        /** @description The file is not the one that If-Match or If-Unmodified-Since names. */
+        readonly PreconditionFailed: {
             headers: {
                 readonly [name: string]: unknown;
             };
@@ -4494,6 +4505,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["BadRequest"];
             readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 416: components["responses"]["RangeNotSatisfiable"];
             readonly 500: components["responses"]["InternalServerError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
@@ -4535,6 +4547,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["BadRequest"];
             readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 416: components["responses"]["RangeNotSatisfiable"];
             readonly 500: components["responses"]["InternalServerError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
@@ -4575,6 +4588,7 @@ export interface operations {
                 content?: never;
             };
             readonly 400: components["responses"]["BadRequest"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 416: components["responses"]["RangeNotSatisfiable"];
             readonly 500: components["responses"]["InternalServerError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
@@ -4616,6 +4630,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["BadRequest"];
             readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 416: components["responses"]["RangeNotSatisfiable"];
             readonly 500: components["responses"]["InternalServerError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
@@ -4657,6 +4672,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["BadRequest"];
             readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 416: components["responses"]["RangeNotSatisfiable"];
             readonly 500: components["responses"]["InternalServerError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
@@ -4698,6 +4714,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["BadRequest"];
             readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 416: components["responses"]["RangeNotSatisfiable"];
             readonly 500: components["responses"]["InternalServerError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
@@ -4750,6 +4767,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["BadRequest"];
             readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 416: components["responses"]["RangeNotSatisfiable"];
             readonly 500: components["responses"]["InternalServerError"];
             readonly 503: components["responses"]["ServiceUnavailable"];

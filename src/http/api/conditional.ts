@@ -30,6 +30,16 @@ export function isUnchanged(
   )
 }
 
+/**
+ * Whether the client asks for other bytes than these (RFC 9110 13.1.1 and 13.1.4): `If-Match` without the tag of what would
+ * be sent, compared strongly, else an `If-Unmodified-Since` that has passed.
+ */
+export function isChanged(headers: IncomingHttpHeaders, tag: string, lastModified: string): boolean {
+  const wanted = headers['if-match']?.trim()
+  if (wanted !== undefined) return wanted !== '*' && !wanted.split(',').some((one) => one.trim() === tag)
+  return Date.parse(lastModified) > Date.parse(headers['if-unmodified-since'] ?? '')
+}
+
 export type WantedRange = { readonly start: number; readonly end: number }
 
 /**
@@ -42,6 +52,9 @@ export function wantedRange(
   validators: Validators,
 ): WantedRange | 'unsatisfiable' | undefined {
   if (headers.range === undefined || !rangeHolds(headers['if-range'], validators)) return undefined
+  const suffix = /^bytes=\s*-(\d+)\s*$/.exec(headers.range)?.[1]
+  // RFC 9110 14.1.2: of a file that is shorter, a suffix is the whole.
+  if (suffix !== undefined && size > 0 && Number(suffix) > size) return { start: 0, end: size - 1 }
   const ranges = parseRange(size, headers.range)
   if (ranges === -1) return headers.range.startsWith('bytes=') ? 'unsatisfiable' : undefined
   if (ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1) return undefined

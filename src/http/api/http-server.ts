@@ -47,7 +47,7 @@ export function createHttpServer(
 ): Server {
   const answer = answerInOrder(handler, mostSentAhead)
   const options: ServerOptions = {
-    // A missing Host header is answered like any other request instead of with an empty 400.
+    // A missing Host header is answered as any other error, not with an empty 400.
     requireHostHeader: false,
     headersTimeout: times.headersMs,
     requestTimeout: times.requestMs,

@@ -4,7 +4,7 @@ import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Body, tooShort } from '../../release/folder/body.js'
 import { cacheControl, type FileLifetime, type ServedFile } from '../../release/folder/served-file.js'
-import { isUnchanged, validatorsOf, wantedRange } from './conditional.js'
+import { isChanged, isUnchanged, validatorsOf, wantedRange } from './conditional.js'
 import type { Downloads } from './downloads.js'
 import { type Encoding, preferredEncoding } from './encoding.js'
 import { mediaTypes, responseFormat } from './negotiation.js'
@@ -48,6 +48,15 @@ export async function serveFile(request: FastifyRequest, reply: FastifyReply, se
       .header('x-release', served.release)
   }
 
+  if (isChanged(request.headers, tag, validators.lastModified)) {
+    return sendRefused(
+      request,
+      reply,
+      served,
+      412,
+      'the file is not the one that If-Match or If-Unmodified-Since names',
+    )
+  }
   if (isUnchanged(request.headers, validators)) return stageHeaders().code(304).send()
 
   const range = ranged ? wantedRange(request.headers, file.identity.length, validators) : undefined
@@ -86,16 +95,27 @@ function proxyAddress(request: FastifyRequest, downloads: Downloads, body: OpenB
   return downloads.proxyAddress(part.path)
 }
 
-function sendUnsatisfiable(request: FastifyRequest, reply: FastifyReply, { file, release }: Served): FastifyReply {
+function sendUnsatisfiable(request: FastifyRequest, reply: FastifyReply, served: Served): FastifyReply {
+  const { length } = served.file.identity
+  const message = `the range ${request.headers.range?.slice(0, 64)} lies outside of the file's ${length} bytes`
+  reply.header('content-range', `bytes */${length}`)
+  return sendRefused(request, reply, served, 416, message)
+}
+
+function sendRefused(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { release }: Served,
+  status: 412 | 416,
+  message: string,
+): FastifyReply {
   const format = responseFormat(request)
-  const message = `the range ${request.headers.range?.slice(0, 64)} lies outside of the file's ${file.identity.length} bytes`
   return reply
-    .code(416)
-    .header('content-range', `bytes */${file.identity.length}`)
+    .code(status)
     .header('x-release', release)
     .header('cache-control', 'no-store')
     .header('content-type', mediaTypes[format])
-    .send(Buffer.from(errorDocument(format, { status: 416, errors: [{ message }] })))
+    .send(Buffer.from(errorDocument(format, { status, errors: [{ message }] })))
 }
 
 function encodingOf(file: ServedFile, acceptEncoding: string | undefined): Encoding {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import {
   type FastifyBaseLogger,
@@ -44,23 +45,20 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   }
   const app = fastify(options)
   app.addHook('onRequest', (request, _reply, done) => {
-    done(hasSeveralHosts(request.raw.rawHeaders) ? severalHosts() : undefined)
+    done(hostProblem(request.raw))
   })
   return app
 }
 
-// A proxy may route by the one and this server by the other, so RFC 9112 3.2 wants such a request refused.
-function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
+// RFC 9112 3.2: none or several are refused. A proxy may route by the one and this server by the other.
+function hostProblem({ rawHeaders, httpVersion }: IncomingMessage): ServiceError | undefined {
   let hosts = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
   }
-  return hosts > 1
-}
-
-function severalHosts(): ServiceError {
-  return new ServiceError('request-malformed', 'the request has more than one Host header')
+  if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return undefined
+  return new ServiceError('request-malformed', `the request has ${hosts === 0 ? 'no' : 'more than one'} Host header`)
 }
 
 function loggableRequest(request: FastifyRequest) {

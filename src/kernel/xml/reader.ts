@@ -30,8 +30,8 @@ export const recordLimits: XmlLimits = { depth: 64, elements: 1_000_000, attribu
  *
  * White space between elements is dropped. An element that has both children and other character data keeps both, so
  * that a validator can report it; the position of the text among the children is not kept. CDATA is character data;
- * comments and processing instructions are dropped. With `dropLayout`, blanks around the only CDATA section of an element
- * are dropped too: they are a pretty-printer's, not part of a password.
+ * comments and processing instructions are dropped. With `dropLayout`, blanks around the CDATA of an element are dropped
+ * too: they are a pretty-printer's, not part of a password. Sections that follow one another are one, since `]]>` in a text takes two.
  */
 export function parseElement(
   source: string | Buffer,
@@ -178,8 +178,9 @@ function createReading(options: ReadingOptions) {
   let elements = 0
   let attributeCount = 0
   let startLine = 1
-  // CDATA sections since the last tag, where layout is to be dropped.
-  let sections: string[] = []
+  // Where the CDATA since the last tag lies in its element's text; undefined where other text divides it.
+  let section: { readonly from: number; readonly to: number } | undefined
+  let sections = 0
   // Where the element being built (or the last thing outside one) began: bounds what the parser itself may buffer.
   let mark = 0
   // Where the tag being read began; -1 outside tags.
@@ -222,7 +223,7 @@ function createReading(options: ReadingOptions) {
   })
   parser.on('opentag', (tag) => {
     tagStart = -1
-    sections = []
+    sections = 0
     if (level === 0) checkDeclaration()
     level += 1
     if (oversize) return
@@ -236,7 +237,9 @@ function createReading(options: ReadingOptions) {
   })
   parser.on('text', addText)
   parser.on('cdata', (text) => {
-    if (dropLayout) sections.push(text)
+    const from = open.at(-1)?.text.length ?? 0
+    const isOne = sections++ === 0 || section?.to === from
+    section = isOne ? { from: sections === 1 ? from : (section?.from ?? from), to: from + text.length } : undefined
     addText(text)
   })
   parser.on('closetag', () => {
@@ -253,10 +256,11 @@ function createReading(options: ReadingOptions) {
     const closed = open.pop()
     if (!closed) return
     if (closed.children.length > 0 && isBlank(closed.text)) closed.text = ''
-    const [section] = sections
-    if (section !== undefined && sections.length === 1 && isBlank(closed.text.replace(section, '')))
-      closed.text = section
-    sections = []
+    if (dropLayout && sections > 0 && section) {
+      const { from, to } = section
+      if (isBlank(closed.text.slice(0, from) + closed.text.slice(to))) closed.text = closed.text.slice(from, to)
+    }
+    sections = 0
     const parent = open.at(-1)
     if (parent) {
       if (parent.children === noChildren) parent.children = [closed]

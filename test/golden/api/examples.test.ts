@@ -21,7 +21,7 @@ const shown: Readonly<Record<string, string>> = {
   'POST /api/public/payments/{gateway}': 'webhook',
   401: 'error',
   503: 'maintenance',
-  ...Object.fromEntries([400, 403, 404, 410, 416, 500].map((status) => [status, `errors/${status}`])),
+  ...Object.fromEntries([400, 403, 404, 410, 412, 416, 500].map((status) => [status, `errors/${status}`])),
   'request POST /api/userservice/accounts': 'requests/account',
   'request POST /api/userservice/accounts/verify': 'requests/verification',
   'request POST /api/userservice/passwords': 'requests/password',

@@ -19,7 +19,10 @@ export function joinRecords(format: Format, records: readonly string[]): string 
   return records.join(format === 'json' ? ',' : '')
 }
 
-/** The list envelope (wire.md 4.3); `hasNext` and the cursor are there together or not at all. */
+/**
+ * The list envelope (wire.md 4.3); `hasNext` and the cursor are there together or not at all. In JSON an empty list has its
+ * empty array, which clients read without looking.
+ */
 export function listDocument(format: Format, names: ListNames, page: ListPage): Pieces {
   return format === 'xml' ? listXml(names, page) : listJson(names, page)
 }
@@ -33,7 +36,6 @@ function listXml({ list, cursor }: ListNames, { records, numberFound, next }: Li
 function listJson({ list, record, cursor }: ListNames, { records, numberFound, next }: ListPage): Pieces {
   const before = next === undefined ? [] : [`"hasNext":true,"${cursor}":${next}`]
   const after = numberFound === undefined ? [] : [`"numberFound":${numberFound}`]
-  if (records === '') return [`{"${list}":{${[...before, ...after].join(',')}}}`]
   const start = [...before, `"${record}":[`].join(',')
   const end = ['', ...after].join(',')
   return [`{"${list}":{${start}`, records, `]${end}}}`]

@@ -12,7 +12,7 @@ export function fileOperation(
     ...{
       ...own,
       tag: 'Published files',
-      conditional: [206, 304, 416],
+      conditional: [206, 304, 412, 416],
       failures: [...alwaysPossible, ...(always ? [] : [404 as const])],
     },
     answer: {

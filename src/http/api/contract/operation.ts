@@ -42,8 +42,8 @@ export type Operation = {
   /** A body that is not ours, by media type. */
   readonly ownBody?: Readonly<Record<string, OpenApiSchema>>
   readonly answer: DescribedAnswer
-  /** Other statuses without an error: 304 for a current copy, 206 and 416 for a part of a file. */
-  readonly conditional?: readonly (206 | 304 | 416)[]
+  /** Other statuses of a conditional request: 304 for a current copy, 412 for one that is not, 206 and 416 for a part of a file. */
+  readonly conditional?: readonly (206 | 304 | 412 | 416)[]
   readonly failures: readonly ErrorStatus[]
   /** Answers of these statuses that are not, or not always, an `error_response`. */
   readonly otherAnswers?: Readonly<Record<number, DescribedAnswer>>

@@ -46,17 +46,19 @@ export const failures = {
   403: ['Forbidden', 'The request came over plain HTTP from another machine.'],
   404: ['NotFound', 'Nothing exists at this address.'],
   410: ['Gone', 'The project has become inactive.'],
+  412: ['PreconditionFailed', 'The file is not the one that If-Match or If-Unmodified-Since names.'],
   416: ['RangeNotSatisfiable', 'The range lies outside of the file.'],
   500: ['InternalServerError', 'A defect of the service; the message has the id of the request.'],
   503: ['ServiceUnavailable', 'Maintenance, overload or too many requests.'],
 } as const
 
 export type FailureStatus = keyof typeof failures
-/** Statuses that an operation names itself; 416 belongs to files. */
-export type ErrorStatus = Exclude<FailureStatus, 416>
+/** Statuses that an operation names itself; 412 and 416 belong to files. */
+export type ErrorStatus = Exclude<FailureStatus, 412 | 416>
 
 /** The headers of an answer with an error. */
 export function headersOfFailure(status: FailureStatus): HeaderName[] {
+  if (status === 412) return ['Cache-Control', 'X-Release']
   if (status === 416) return ['Cache-Control', 'Content-Range', 'X-Release']
   const all: HeaderName[] = ['Cache-Control', 'Vary', 'X-Request-Id']
   return status === 503 ? [...all, 'Retry-After'] : all

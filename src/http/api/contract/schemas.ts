@@ -54,7 +54,7 @@ function projectPage(record: string): OpenApiSchema {
   return objectOf(
     {
       ...{ 'hasNext?': { type: 'boolean', const: true }, 'nextProjectId?': integer },
-      'project?': { ...arrayOf(ref(record)), minItems: 1 },
+      project: arrayOf(ref(record)),
       '@numberFound': { ...integer, description: 'Size of the whole list, wherever the page begins.' },
     },
     { xml: { name: 'projects' } },
@@ -112,7 +112,7 @@ export const schemas: Readonly<Record<string, OpenApiSchema>> = {
   Organizations: objectOf(
     {
       ...{ 'hasNext?': { type: 'boolean', const: true }, 'nextOrgId?': integer },
-      'organization?': { ...arrayOf(ref('Organization')), minItems: 1 },
+      organization: arrayOf(ref('Organization')),
     },
     { xml: { name: 'organizations' } },
   ),
@@ -157,7 +157,7 @@ export const schemas: Readonly<Record<string, OpenApiSchema>> = {
       error_code: {
         type: 'integer',
         description: 'The HTTP status.',
-        enum: [...new Set([...Object.values(errorKinds).map((entry) => entry.status), 416])].sort(),
+        enum: [...new Set([...Object.values(errorKinds).map((entry) => entry.status), 412, 416])].sort(),
       },
       errors: objectOf({
         error: { ...arrayOf(objectOf({ error_message: text, 'error_number?': errorNumber })), minItems: 1 },

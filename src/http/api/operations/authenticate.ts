@@ -20,7 +20,7 @@ export function createAuthentication(
 ): Authenticate {
   const remembered = new Map<string, { key: ApiKey; until: number }>()
   return async (text) => {
-    if (isAbsent(text)) throw new ServiceError('key-missing', 'the query parameter api_key is missing')
+    if (isAbsent(text)) throw missingSecret('key-missing', 'api_key')
     const name = secretDigest(text)
     const known = remembered.get(name)
     if (known && known.until > monotonicMs()) return known.key
@@ -59,8 +59,8 @@ export async function authenticateSecure(
   grant: Grant,
   identified: (caller: Caller) => void,
 ): Promise<Caller> {
-  if (isAbsent(apiKey)) throw new ServiceError('key-missing', 'the query parameter api_key is missing')
-  if (isAbsent(token)) throw new ServiceError('token-missing', 'the query parameter api_token is missing')
+  if (isAbsent(apiKey)) throw missingSecret('key-missing', 'api_key')
+  if (isAbsent(token)) throw missingSecret('token-missing', 'api_token')
   const found = await findCaller(store.db, { apiKey, token, at: clock() })
   if (!found) throw unknownKey(apiKey)
   identified(found.caller)
@@ -73,6 +73,11 @@ export async function authenticateSecure(
     throw new ServiceError('grant-missing', `this account has not been granted ${grant}: ask the operator`)
   }
   return found.caller
+}
+
+function missingSecret(code: 'key-missing' | 'token-missing', field: string): ServiceError {
+  const problems = [{ field, expected: 'a text', missing: true }]
+  return new ServiceError(code, `the query parameter ${field} is missing`, { problems })
 }
 
 function isAbsent(text: string | undefined): text is undefined | '' {

@@ -9,8 +9,13 @@ import { type RegistrationDeps, unknownCode } from './register-account.js'
 import { askersOf, countRequest, placeOf } from './throttle.js'
 import { type CredentialDeps, type Credentials, verifyCredentials } from './verify-credentials.js'
 
-/** A new password, the address of the request, and whether the keys of the account end too. */
-export type NewPassword = { readonly newPassword: string; readonly revokeKeys: boolean; readonly address: string }
+/** A new password with the name of its field, the address of the request, and whether the keys of the account end too. */
+export type NewPassword = {
+  readonly newPassword: string
+  readonly field: string
+  readonly revokeKeys: boolean
+  readonly address: string
+}
 
 /**
  * Gives an account a new password, which ends its tokens, and returns its number. Throws `credentials-wrong`,
@@ -54,10 +59,10 @@ export async function resetPassword(
   await countRequest(store, 'code', placeOf(change.address), clock())
   const found = await findCode(store.db, { purpose: 'reset', code, at: clock() })
   const account = found?.account
-  if (!found || !account || account.disabled) throw unknownCode('reset_code')
+  if (!found || !account || account.disabled) throw unknownCode('new_password_request.reset_code')
   const passwordHash = await hashNew(deps, account, change)
   await store.transaction(async (db) => {
-    if (!(await takeCode(db, found.id))) throw unknownCode('reset_code')
+    if (!(await takeCode(db, found.id))) throw unknownCode('new_password_request.reset_code')
     await enter(deps, db, { ...change, accountId: account.id, passwordHash })
   })
   return account.id
@@ -66,10 +71,10 @@ export async function resetPassword(
 async function hashNew(
   { passwords }: CredentialDeps,
   { id, email }: { readonly id: number; readonly email: string },
-  { newPassword, address }: NewPassword,
+  { newPassword, field, address }: NewPassword,
 ): Promise<string> {
   return await passwords.limitedFor(askersOf(address, `account ${id}`), () =>
-    toPasswordHash(passwords, { email, password: newPassword }, 'new_password'),
+    toPasswordHash(passwords, { email, password: newPassword }, field),
   )
 }
 

@@ -39,17 +39,22 @@ export async function toPasswordHash(
 }
 
 /**
- * Checks a new account and hashes its password; throws `request-invalid` naming every wrong field. The e-mail is not looked
+ * Checks a new account and hashes its password; throws `request-invalid` naming every wrong field, `prefix` before its name. The e-mail is not looked
  * up, so that a taken one takes the same time.
  */
-export async function toNewAccount(passwords: PasswordHashing, { password, tokenTimeoutSeconds, ...user }: NewApiUser) {
+export async function toNewAccount(
+  passwords: PasswordHashing,
+  { password, tokenTimeoutSeconds, ...user }: NewApiUser,
+  prefix = '',
+) {
   const email = user.email.trim()
   const problems: FieldProblem[] = []
-  if (email.length > 254 || !emailPattern.test(email)) problems.push({ field: 'email', expected: 'an e-mail address' })
+  const refuse = (field: keyof NewApiUser, expected: string) => problems.push({ field: prefix + field, expected })
+  if (email.length > 254 || !emailPattern.test(email)) refuse('email', 'an e-mail address')
   const passwordExpected = await passwordProblem(password, email)
-  if (passwordExpected !== undefined) problems.push({ field: 'password', expected: passwordExpected })
+  if (passwordExpected !== undefined) refuse('password', passwordExpected)
   if (!Number.isInteger(tokenTimeoutSeconds) || tokenTimeoutSeconds < 1 || tokenTimeoutSeconds > 2_147_483_647) {
-    problems.push({ field: 'tokenTimeoutSeconds', expected: 'a whole number of seconds, at least 1' })
+    refuse('tokenTimeoutSeconds', 'a whole number of seconds, at least 1')
   }
   if (problems.length > 0) throw invalidFields(problems)
   return { email, passwordHash: await passwords.hash(password), tokenTimeoutSeconds }

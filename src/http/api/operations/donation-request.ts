@@ -51,7 +51,7 @@ export function readDonationRequest(fields: unknown, rules: DonationRules): Dona
   const cardPath = rules.version === 1 ? 'donation.payment_detail.creditCardNumber' : undefined
   const root = FieldReader.of(fields, 'donation', requestSchemas[rules.version], problems, cardPath)
   const currency = readCurrency(root, rules.currency)
-  const payerDetail = root.child('payment_detail')
+  const payerDetail = root.child('payment_detail') ?? root.missing('payment_detail')
   // Clients without certificates still send the empty field.
   if (root.asks('giftCertificate_detail')) {
     root.refuse('giftCertificate_detail', 'no gift certificate: they are not supported')
@@ -59,12 +59,11 @@ export function readDonationRequest(fields: unknown, rules: DonationRules): Dona
   for (const name of root.namesLike(/^(?:tribute|notif|gift_?card|e_?card)/i)) {
     root.refuse(name, 'nothing: no cards, tributes or notices are sent; the receipt goes to the donor')
   }
-  for (const reader of payerDetail ? [root, payerDetail] : [root]) {
+  for (const reader of [root, payerDetail]) {
     for (const name of reader.namesLike(/^(?:recur|subscri|instal+ment|frequency)/i)) {
       reader.refuse(name, 'nothing: a donation is charged once; recurring ones are not supported')
     }
   }
-  if (!payerDetail && !root.refused('payment_detail')) root.refuse('payment_detail', 'an object')
   const addon = root.child('addon')
   const request: DonationRequest = {
     refcode: root.required('refcode'),
@@ -88,10 +87,9 @@ export function readDonationRequest(fields: unknown, rules: DonationRules): Dona
 }
 
 function readPaymentDetail(
-  detail: FieldReader | undefined,
+  detail: FieldReader,
   rules: DonationRules,
 ): Pick<DonationRequest, 'payer' | 'payment' | 'card'> {
-  if (!detail) return { payer: {} }
   const payer: Record<string, string> = {
     firstname: detail.required('firstname'),
     lastname: detail.required('lastname'),

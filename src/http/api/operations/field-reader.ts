@@ -94,7 +94,7 @@ export class FieldReader {
   /** A reader of an empty object in place of a required one, with a problem. */
   missing(name: string): FieldReader {
     this.refuse(name, 'an object')
-    return new FieldReader({}, `${this.#path}.${name}`, this.#schemaOf(name), [])
+    return new FieldReader({}, `${this.#path}.${name}`, this.#schemaOf(name), this.#problems)
   }
 
   /** The text, of no more characters than the schema allows; undefined when it is absent or, with a problem, something else. */

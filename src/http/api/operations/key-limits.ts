@@ -11,12 +11,12 @@ export type AskedLimits = {
   readonly expires_at?: string | undefined
 }
 
-const scopes: Readonly<Record<string, Scope>> = {
-  read: 'read',
-  donate: 'donate',
-  'read donate': 'read donate',
-  'donate read': 'read donate',
-}
+const scopes = new Map<string, Scope>([
+  ['read', 'read'],
+  ['donate', 'donate'],
+  ['read donate', 'read donate'],
+  ['donate read', 'read donate'],
+])
 
 /**
  * The limits of a new key; a key for web pages is for reads. Throws `request-invalid` naming each field, `prefix` before
@@ -26,7 +26,7 @@ export function toKeyLimits(asked: AskedLimits, now: Date, prefix = ''): KeyLimi
   const problems: FieldProblem[] = []
   const refuse = (field: keyof AskedLimits, expected: string) => problems.push({ field: prefix + field, expected })
   const origins = asked.origins?.trim().split(/\s+/)
-  const scope = asked.scope === undefined ? undefined : scopes[asked.scope.trim().replace(/\s+/g, ' ')]
+  const scope = asked.scope === undefined ? undefined : scopes.get(asked.scope.trim().replace(/\s+/g, ' '))
   if (asked.scope !== undefined && scope === undefined) refuse('scope', 'read, donate, or both separated by a blank')
   if (origins && scope !== undefined && scope !== 'read') refuse('scope', 'read, since the key has origins')
   if (origins && !origins.every(isWebOrigin)) {

@@ -37,7 +37,9 @@ export async function registerAccount(
   await countRequest(store, 'new-account', placeOf(address), clock())
   const invited = config.registration === 'invite' ? await findInvitation(deps, email, invitation) : undefined
   const user: NewApiUser = { email, password, tokenTimeoutSeconds: config.tokenTimeoutSeconds }
-  const account = await passwords.limitedFor(askersOf(address), () => toNewAccount(passwords, user))
+  const account = await passwords.limitedFor(askersOf(address), () =>
+    toNewAccount(passwords, user, 'account_request.user.'),
+  )
   if (!config.sendsMail) {
     const accountId = await store.transaction((db) =>
       create(deps, db, { ...account, invitationId: invited?.id, address }),
@@ -70,10 +72,11 @@ export async function verifyAccount(
     passwords.verify(isTheirs ? found?.passwordHash : undefined, password),
   )
   const { email: stored, passwordHash } = found ?? {}
-  if (!found || !matches || stored === undefined || passwordHash === undefined) throw unknownCode('verification_code')
+  if (!found || !matches || stored === undefined || passwordHash === undefined)
+    throw unknownCode('verification_request.verification_code')
   const { tokenTimeoutSeconds } = config
   const accountId = await store.transaction(async (db) => {
-    if (!(await takeCode(db, found.id))) throw unknownCode('verification_code')
+    if (!(await takeCode(db, found.id))) throw unknownCode('verification_request.verification_code')
     await endVerificationsOf(db, stored)
     const account = { email: stored, passwordHash, tokenTimeoutSeconds }
     return await create(deps, db, { ...account, invitationId: found.invitationId, address })
@@ -94,7 +97,7 @@ async function create(
   db: Db,
   { invitationId, address, ...account }: NewAccount,
 ): Promise<number> {
-  if (invitationId !== undefined && !(await takeCode(db, invitationId))) throw unknownCode('invitation')
+  if (invitationId !== undefined && !(await takeCode(db, invitationId))) throw unknownCode('account_request.invitation')
   const id = await createAccount(db, { ...account, at: deps.clock() })
   await audit(deps, db, { action: 'account-created', actor: 'unknown', origin: address, subject: `account ${id}` })
   return id
@@ -110,7 +113,7 @@ async function findInvitation(
   }
   const found = await findCode(store.db, { purpose: 'invitation', code: invitation, at: clock() })
   const isTheirs = found?.email === undefined || found.email.toLowerCase() === email.trim().toLowerCase()
-  if (!found || !isTheirs) throw unknownCode('invitation')
+  if (!found || !isTheirs) throw unknownCode('account_request.invitation')
   return found
 }
 

@@ -63,7 +63,12 @@ export function accountRoutes(
   })
 
   addAccountOperation(app, setPassword, async ({ user, new_password: newPassword, revoke_keys }, request) => {
-    const change = { newPassword, revokeKeys: isTrue(revoke_keys), address: request.ip }
+    const change = {
+      newPassword,
+      field: `${setPassword.root}.new_password`,
+      revokeKeys: isTrue(revoke_keys),
+      address: request.ip,
+    }
     addLogFields(request, { account: await changePassword(deps, { ...user, ...change }) })
     return boolean(true)
   })
@@ -74,7 +79,8 @@ export function accountRoutes(
   })
 
   addAccountOperation(app, replacePassword, async ({ reset_code: code, new_password, revoke_keys }, request) => {
-    const change = { newPassword: new_password, revokeKeys: isTrue(revoke_keys), address: request.ip }
+    const field = `${replacePassword.root}.new_password`
+    const change = { newPassword: new_password, field, revokeKeys: isTrue(revoke_keys), address: request.ip }
     addLogFields(request, { account: await resetPassword(deps, { ...change, code }) })
     return boolean(true)
   })

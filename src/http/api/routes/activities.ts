@@ -11,6 +11,7 @@ import { alwaysPossible, type Operation } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere } from '../errors.js'
 import { mediaTypes, responseFormat } from '../negotiation.js'
+import { pathText } from '../query.js'
 import { sendRead } from '../reply.js'
 import { activityDocument } from '../representations/activity.js'
 import { isMissingFile, manifestLink, noRelease } from './feeds.js'
@@ -58,12 +59,12 @@ export function activityRoute(
     })
 
   const described = { config: { operations: [operation] } }
-  app.get<{ Params: { identifier: string } }>('/iati/activities/:identifier', described, async (request, reply) => {
-    const { identifier, format } = wantedOf(request as FastifyRequest<{ Params: { identifier: string } }>)
+  app.get('/iati/activities/:identifier', described, async (request, reply) => {
+    const { identifier, format } = wantedOf(request)
     const found = await find(identifier)
-    if (!found) throw await absent(request as FastifyRequest, identifier)
+    if (!found) throw await absent(request, identifier)
     reply.header('x-release', found.release).header('link', manifestLink)
-    return await sendRead(request as FastifyRequest, reply, format, {
+    return await sendRead(request, reply, format, {
       document: await documentOf(format, found),
       version: `${found.hash} ${found.changed}`,
       mediaType: `${mediaTypes[format]}; charset=utf-8`,
@@ -81,8 +82,8 @@ export function activityRoute(
 type Found = { readonly release: string; readonly record: Buffer; readonly hash: string; readonly changed: string }
 
 /** The identifier without a suffix `.xml` or `.json`, which overrides `Accept`. */
-function wantedOf(request: FastifyRequest<{ Params: { identifier: string } }>): { identifier: string; format: Format } {
-  const { identifier } = request.params
+function wantedOf(request: FastifyRequest): { identifier: string; format: Format } {
+  const identifier = pathText(request, 'identifier')
   const [suffix, format] = /\.(xml|json)$/.exec(identifier) ?? []
   if (suffix === undefined) return { identifier, format: responseFormat(request) }
   return { identifier: identifier.slice(0, -suffix.length), format: format as Format }

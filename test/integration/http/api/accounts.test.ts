@@ -87,12 +87,12 @@ describe('a person without an account', async () => {
   })
 
   it.each([
-    ['a short password', { password: 'short' }, 'password: expected at least 12 characters'],
+    ['a short password', { password: 'short' }, 'account_request.user.password: expected at least 12 characters'],
     ['a common password', { password: 'Password1234' }, 'not easy to guess'],
     ['a repeated password', { password: 'hunter2hunter2' }, 'not easy to guess'],
     ['a sequence', { password: '123456789012' }, 'not easy to guess'],
     ['its own e-mail', { email: 'somebody.else@example.org', password: 'somebody.else' }, 'not easy to guess'],
-    ['what is no e-mail', { email: 'nobody' }, 'email: expected an e-mail address'],
+    ['what is no e-mail', { email: 'nobody' }, 'account_request.user.email: expected an e-mail address'],
     ['a very long e-mail', { email: `${'x'.repeat(300)}@example.org` }, 'user.email: expected at most 254 characters'],
     ['a very long password', { password: 'x'.repeat(2_000) }, 'user.password: expected at most 1024 characters'],
     ['NUL in an e-mail', { email: 'a\0b@example.org' }, 'user.email: expected a text without NUL'],

@@ -34,10 +34,15 @@ const ownAddresses: Readonly<Record<string, string>> = {
   getOpenApi: '/api/openapi',
 }
 
-const asked: readonly Asked[] = operationsOf(description).map(({ method, path: address, operation }) => {
-  const parameters = (operation.parameters ?? []).map((one) =>
+function parametersOf(id: string) {
+  const operation = operationsOf(description).find((one) => one.operation.operationId === id)?.operation
+  return (operation?.parameters ?? []).map((one) =>
     typeof one.$ref === 'string' ? (description.components.parameters?.[one.$ref.split('/').at(-1) ?? ''] ?? {}) : one,
   )
+}
+
+const asked: readonly Asked[] = operationsOf(description).map(({ method, path: address, operation }) => {
+  const parameters = parametersOf(operation.operationId)
   const value = (name: string) => encodeURIComponent(String(parameters.find((one) => one.name === name)?.example))
   const query = parameters.filter(({ in: place, required }) => place === 'query' && required === true)
   const url = ownAddresses[operation.operationId] ?? address.replaceAll(/\{(\w+)\}/g, (_, name: string) => value(name))
@@ -48,10 +53,39 @@ const asked: readonly Asked[] = operationsOf(description).map(({ method, path: a
     operation,
     payload: content && {
       xml: String(content[mediaTypes.xml]?.example),
-      json: JSON.stringify(content[mediaTypes.json]?.example),
+      json: String(JSON.stringify(content[mediaTypes.json]?.example)),
     },
   }
 })
+
+/** The body with each of its texts and numbers, and each of its names, replaced in turn. */
+function bodiesWith(body: string, format: Format, hostile: string | Buffer): Buffer[] {
+  const value = format === 'json' ? /(?<=":\s*)(?:"(?:[^"\\]|\\.)*"|[\d.]+|true|false)/g : /(?<=>)[^<\n]+(?=<\/)/g
+  const name = format === 'json' ? /(?<=")\w+(?="\s*:)/g : /(?<=<)\w+(?=>)/g
+  const text = typeof hostile === 'string' && format === 'json' ? JSON.stringify(hostile).slice(1, -1) : hostile
+  const put = (found: RegExpMatchArray, quote: string) =>
+    Buffer.concat([
+      Buffer.from(body.slice(0, found.index) + quote),
+      typeof text === 'string' ? Buffer.from(text) : text,
+      Buffer.from(quote + body.slice((found.index ?? 0) + found[0].length)),
+    ])
+  const values = [...body.matchAll(value)].map((found) => put(found, format === 'json' ? '"' : ''))
+  return [...values, ...[...body.matchAll(name)].map((found) => put(found, ''))]
+}
+
+/** The body with each member of its root that the example lacks. */
+function withOptional({ requestBody }: DescribedOperation, body: string, format: Format, hostile: string | Buffer) {
+  type Schema = { readonly properties?: Readonly<Record<string, Schema>> }
+  const root = Object.values((requestBody?.content[mediaTypes.json]?.schema as Schema)?.properties ?? {})[0]
+  const absent = Object.keys(root?.properties ?? {}).filter((name) => !body.includes(name))
+  const end = format === 'json' ? body.lastIndexOf('}', body.lastIndexOf('}') - 1) : body.lastIndexOf('</')
+  return absent.flatMap((name) => {
+    const member = format === 'json' ? `,"${name}":"?"` : `<${name}>?</${name}>`
+    return bodiesWith(body.slice(0, end) + member + body.slice(end), format, hostile).filter(
+      (one) => !one.includes('?<') && !one.includes('"?"'),
+    )
+  })
+}
 
 const answering = (status: number) => asked.filter(({ operation }) => String(status) in operation.responses)
 const names = (status: number) => answering(status).map((one) => [one.operation.operationId, one] as const)
@@ -88,6 +122,7 @@ describe('every operation of openapi.json', async () => {
       payload: { auth_request: credentials },
     })
     token = answer.json().auth_response.access_token
+    await store.db.query(`update access_token set expires_at = '2100-01-01'`)
   })
 
   const authorized = ({ url, operation }: Asked) => {
@@ -304,8 +339,10 @@ describe('every operation of openapi.json', async () => {
           (await get({ 'if-none-match': String(whole.headers.etag) })).statusCode,
           (await get({ range: 'bytes=99999999-', accept: mediaTypes.xml })).statusCode,
           (await get({ range: 'bytes=99999999-', accept: mediaTypes.json })).statusCode,
+          (await get({ 'if-match': '"another"', accept: mediaTypes.xml })).statusCode,
+          (await get({ 'if-match': '"another"', accept: mediaTypes.json })).statusCode,
         ]
-        expect([name, statuses]).toEqual([name, [200, 206, 304, 416, 416]])
+        expect([name, statuses]).toEqual([name, [200, 206, 304, 416, 416, 412, 412]])
       }
     })
 
@@ -332,6 +369,7 @@ describe('every operation of openapi.json', async () => {
         403: await get(`/api/secure/givingservice/clienttoken.${format}`, { remoteAddress: '203.0.113.7' }),
         404: await get(`${projects}/projects/77.${format}?${key}`),
         410: await get(`${projects}/projects/2046.${format}?${key}`),
+        412: await get('/feeds/manifest.json', { headers: { 'if-match': '"other"', accept: mediaTypes[format] } }),
         416: await get('/feeds/manifest.json', { headers: { range: 'bytes=99999999-', accept: mediaTypes[format] } }),
       }
       for (const [status, { statusCode, body }] of Object.entries(cases)) {
@@ -341,6 +379,90 @@ describe('every operation of openapi.json', async () => {
         )
       }
     }
+  })
+
+  describe('and every page', () => {
+    /** As they stand in an address and in a body, which may be no text at all. */
+    const hostile = {
+      'a name of the prototype': ['__proto__', '__proto__'],
+      'a member of the prototype': ['constructor', 'constructor'],
+      NUL: ['%00', '\0'],
+      'overlong UTF-8': ['%c0%80', Buffer.from([0xc0, 0x80])],
+    } as const
+    const pages = ['/projects/@', '/organisations/@', '/countries/@', '/sectors/@', '/themes/@', '/changes/@', '/@']
+    const lists = ['q', 'country', 'sector', 'theme', 'organisation', 'page', 'sort', '@'].map(
+      (name) => `/projects?${name}=@`,
+    )
+    const others = ['/sitemap-@.xml', '/%65n/@', '/feeds/@', '/feeds/releases/@', '/api/@', '/api/docs/@', '/demo/@']
+
+    const addressesOf = (operation: DescribedOperation, template: string) => {
+      const [path = '', query = ''] = authorized({ ...byId(operation.operationId), url: urlOf(operation) }).split('?')
+      const names = [...new URLSearchParams(query).keys(), 'limit', 'filter', 'modifiedSince', 'nextProjectId', '@']
+      const parts = [...template.matchAll(/\{\w+\}/g)].map(([part]) => part)
+      return [
+        ...parts.map((part) => `${filled(template.replace(part, '@'), operation)}?${query}`),
+        ...names.map((name) => `${path}?${query.replace(new RegExp(`(?:^|&)${name}=[^&]*`), '')}&${name}=@`),
+      ]
+    }
+    const byId = (id: string) => asked.find(({ operation }) => operation.operationId === id) as Asked
+    const urlOf = (operation: DescribedOperation) => byId(operation.operationId).url
+    type HostileRequest = {
+      readonly method: 'GET' | 'POST'
+      readonly url: string
+      readonly payload?: Buffer
+      readonly type?: string
+    }
+    const requestsOf = (
+      { path: template, operation }: ReturnType<typeof operationsOf>[number],
+      inAddress: string,
+      inBody: string | Buffer,
+    ): HostileRequest[] => {
+      const { method, payload } = byId(operation.operationId)
+      // A webhook has no example; what a key may have is looked at once its owner is known.
+      const own = { email: testUser.email, password: testUser.password }
+      const examples =
+        operation.operationId === 'createKey' ? { json: JSON.stringify({ key_request: { user: own } }) } : {}
+      const body = (format: Format) =>
+        payload?.[format] === 'undefined' ? '{"data":{"id":"x"}}' : ({ ...payload, ...examples }[format] ?? '')
+      const whole = payload && { payload: Buffer.from(body('json')), type: mediaTypes.json }
+      return [
+        ...addressesOf(operation, template).map((url) => ({ method, url: url.replaceAll('@', inAddress), ...whole })),
+        ...(payload ? formats : []).flatMap((format) =>
+          [...bodiesWith(body(format), format, inBody), ...withOptional(operation, body(format), format, inBody)].map(
+            (bytes) => ({
+              ...{ method, url: authorized(byId(operation.operationId)), payload: bytes, type: mediaTypes[format] },
+            }),
+          ),
+        ),
+      ]
+    }
+    const filled = (template: string, { operationId }: DescribedOperation) => {
+      const known = new Map<string, string>()
+      for (const { name, example } of Object.values(parametersOf(operationId))) known.set(String(name), String(example))
+      return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(known.get(name) ?? 'x'))
+    }
+
+    it.each(Object.entries(hostile))('has no 500 for %s in any parameter', async (_, [inAddress, inBody]) => {
+      const before = api.log.length
+      const send = async ({ type, ...request }: HostileRequest) => {
+        // Nobody waits for the failures of others.
+        api.now = new Date(api.now.getTime() + 1_200_000)
+        const answer = await api.app.inject({
+          ...request,
+          ...(type !== undefined && { headers: { 'content-type': type } }),
+        })
+        const isRefused = answer.statusCode < 500 || (answer.statusCode === 503 && !answer.body.includes('(request '))
+        expect(isRefused, `${request.method} ${request.url} ${request.payload}: ${answer.body}`).toBe(true)
+      }
+      const addresses = [...pages, ...lists, ...pages.map((page) => `/en${page}`), ...others]
+      const requests = [
+        ...addresses.map((url) => ({ method: 'GET' as const, url: url.replaceAll('@', inAddress) })),
+        ...operationsOf(description).flatMap((one) => requestsOf(one, inAddress, inBody)),
+      ]
+      expect(requests.length).toBeGreaterThan(500)
+      for (let at = 0; at < requests.length; at += 20) await Promise.all(requests.slice(at, at + 20).map(send))
+      expect(api.log.slice(before).filter(({ level }) => Number(level) >= 50)).toEqual([])
+    })
   })
 
   // Last, since the service is broken afterwards.

@@ -188,6 +188,21 @@ describe('published files', async () => {
     expect([several.status, several.body.length]).toEqual([200, newText.length])
   })
 
+  it('answer a suffix that is longer than the file with all of it', async () => {
+    const answer = await fetchPath('/iati/activities.xml', { range: 'bytes=-999999' })
+    expect([answer.status, answer.body.toString()]).toEqual([206, newText])
+    expect(answer.headers['content-range']).toBe(`bytes 0-${newText.length - 1}/${newText.length}`)
+  })
+
+  it('give the next part of a file only while it is the same', async () => {
+    const range = 'bytes=5-9'
+    const part = await fetchPath('/iati/activities.xml', { range, 'if-match': `"${sha()}"` })
+    expect([part.status, part.body.toString()]).toEqual([206, newText.slice(5, 10)])
+    const other = await fetchPath('/iati/activities.xml', { range, 'if-match': '"of the release before"' })
+    expect([other.status, other.headers.etag]).toEqual([412, undefined])
+    expect(other.body.toString()).toContain('<error_code>412</error_code>')
+  })
+
   it('answer a range outside of the file with 416 and its size', async () => {
     const answer = await fetchPath('/iati/activities.xml', { range: 'bytes=999999-' })
     expect(answer.status).toBe(416)

@@ -95,6 +95,7 @@ describe('a key', async () => {
 
   it.each([
     ['a scope that is none', { scope: 'write' }, 'key_request.scope: expected read, donate'],
+    ['a name of the prototype', { scope: 'constructor' }, 'key_request.scope: expected read, donate'],
     ['a page that donates', { scope: 'read donate', origins: page }, 'key_request.scope: expected read, since'],
     ['an origin with a path', { origins: `${page}/` }, 'key_request.origins: expected web origins'],
     ['an origin that is none', { origins: 'null' }, 'key_request.origins: expected web origins'],

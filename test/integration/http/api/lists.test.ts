@@ -91,7 +91,7 @@ describe('reads', async () => {
     })
 
     it('lists nothing, without 404, for a country without projects', async () => {
-      expect(await list(`${projects}/countries/zz/projects`)).toEqual({ numberFound: 0 })
+      expect(await list(`${projects}/countries/zz/projects`)).toEqual({ project: [], numberFound: 0 })
     })
 
     it.each([
@@ -317,7 +317,7 @@ describe('reads', async () => {
       expect((await page('/vetted', { theme: 'water' })).organization.map(({ id }: { id: number }) => id)).toEqual([
         318,
       ])
-      expect(await page('/vetted', { theme: 'edu' })).toEqual({})
+      expect(await page('/vetted', { theme: 'edu' })).toEqual({ organization: [] })
       expect((await page('', { country: 'pe' })).organization.map(({ id }: { id: number }) => id)).toEqual([319])
       expect((await get(`${organizations}/all/organizations`, { country: 'Peru' })).statusCode).toBe(400)
     })

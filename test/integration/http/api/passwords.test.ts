@@ -131,7 +131,7 @@ describe('a password', async () => {
     expect(told(await change('two@example.org', {}, 'not the password'))).toEqual([401, 'credentials-wrong'])
     const weak = await change('two@example.org', { new_password: 'password1234' })
     expect([weak.statusCode, weak.json().error_response.errors.error[0].error_message]).toEqual([
-      ...[400, expect.stringContaining('new_password: expected')],
+      ...[400, expect.stringContaining('password_change_request.new_password: expected')],
     ])
     expect((await change('two@example.org', { revoke_keys: 'perhaps' })).statusCode).toBe(400)
     expect((await accounts.newKey('two@example.org')).statusCode).toBe(200)

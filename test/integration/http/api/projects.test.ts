@@ -53,7 +53,7 @@ describe('project reads', async () => {
     })
 
     it.each(['100000', '99999999999999999999999'])('is empty beyond the last id (%s)', async (nextProjectId) => {
-      expect(await page(listPath, { nextProjectId })).toEqual({ numberFound: 37 })
+      expect(await page(listPath, { nextProjectId })).toEqual({ project: [], numberFound: 37 })
     })
 
     it.each(['-1', 'x', '1.5', '0x10', '1e3', '1\0'])('refuses the cursor %j', async (nextProjectId) => {
@@ -185,7 +185,8 @@ describe('project reads', async () => {
     ])('when it is %s, is answered with 401', async (_case, query, message) => {
       const answer = await app.inject(listPath + query)
       expect(answer.statusCode).toBe(401)
-      expect(answer.body).toContain(`<error_message>${message}</error_message>`)
+      const number = _case === 'unknown' ? '' : '<error_number>101</error_number>'
+      expect(answer.body).toContain(`<error_message>${message}</error_message>${number}</error>`)
       expect(answer.body).toContain('<status>Unauthorized</status>')
     })
 

@@ -41,6 +41,16 @@ describe('the token operation', async () => {
     }
   })
 
+  it('takes a password with ]]> in two CDATA sections, with layout around them', async () => {
+    const own = 'seven]]>quiet rivers'
+    const { apiKey } = await createApiUser(api.deps, { ...testUser, email: 'cdata@example.org', password: own })
+    const body = xml(
+      '<email>cdata@example.org</email><password>\n  <![CDATA[seven]]]]><![CDATA[>quiet rivers]]>\n</password>',
+      apiKey,
+    )
+    expect((await post(body, 'application/xml')).statusCode).toBe(200)
+  })
+
   it('takes an api_key that stands between instructions with quotes', async () => {
     const text = xml(`<email>${email}</email><password><![CDATA[${password}]]></password>`)
     const body = text.replace(/<api_key>.*<\/api_key>/, "<?p ' ?>$&<?p ' ?>")

@@ -26,12 +26,16 @@ const text = (pieces: readonly string[]) => pieces.join('')
 
 describe('a list', () => {
   it.each([
-    [{ records: '' }, '<projects></projects>', '{"projects":{}}'],
-    [{ records: '', numberFound: 0 }, '<projects numberFound="0"></projects>', '{"projects":{"numberFound":0}}'],
+    [{ records: '' }, '<projects></projects>', '{"projects":{"project":[]}}'],
+    [
+      { records: '', numberFound: 0 },
+      '<projects numberFound="0"></projects>',
+      '{"projects":{"project":[],"numberFound":0}}',
+    ],
     [
       { records: '', numberFound: 9, next: 5 },
       '<projects numberFound="9"><hasNext>true</hasNext><nextProjectId>5</nextProjectId></projects>',
-      '{"projects":{"hasNext":true,"nextProjectId":5,"numberFound":9}}',
+      '{"projects":{"hasNext":true,"nextProjectId":5,"project":[],"numberFound":9}}',
     ],
     [
       { records: '1', next: 5 },

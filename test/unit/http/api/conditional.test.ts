@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { isUnchanged, validatorsOf, wantedRange } from '../../../../src/http/api/conditional.js'
+import { isChanged, isUnchanged, validatorsOf, wantedRange } from '../../../../src/http/api/conditional.js'
 
 const validators = validatorsOf({ sha256: 'a', lastModified: new Date('2026-10-02T08:00:00Z') })
 const [before, same, after] = [1, 2, 3].map((day) => `0${day} Oct 2026 08:00:00 GMT`)
@@ -31,6 +31,22 @@ describe('a file', () => {
   })
 })
 
+describe('a copy that the client has a part of', () => {
+  it.each<[IncomingHttpHeaders, boolean]>([
+    [{}, false],
+    [{ 'if-match': '"b", "a"' }, false],
+    [{ 'if-match': ' * ' }, false],
+    [{ 'if-match': '"b"' }, true],
+    [{ 'if-match': 'W/"a"' }, true],
+    [{ 'if-match': '"a"', 'if-unmodified-since': before }, false],
+    [{ 'if-unmodified-since': before }, true],
+    [{ 'if-unmodified-since': same }, false],
+    [{ 'if-unmodified-since': 'yesterday' }, false],
+  ])('is another file for %o: %s', (headers, expected) => {
+    expect(isChanged(headers, validators.identityTag, validators.lastModified)).toBe(expected)
+  })
+})
+
 describe('a range', () => {
   const part = { start: 2, end: 5 }
 
@@ -38,6 +54,10 @@ describe('a range', () => {
     [{}, undefined],
     [{ range: 'bytes=2-5' }, part],
     [{ range: 'bytes=-4' }, { start: 6, end: 9 }],
+    [{ range: 'bytes=-10' }, { start: 0, end: 9 }],
+    [{ range: 'bytes=-11' }, { start: 0, end: 9 }],
+    [{ range: `bytes=-${'9'.repeat(40)}` }, { start: 0, end: 9 }],
+    [{ range: 'bytes=-0' }, 'unsatisfiable'],
     [{ range: 'bytes=10-' }, 'unsatisfiable'],
     [{ range: 'lines=10-' }, undefined],
     [{ range: 'lines=2-5' }, undefined],

@@ -174,9 +174,8 @@ describe('a donation request is refused', () => {
     ['an addon of nothing', { addon: { amount: 0 } }, {}, 'addon.amount'],
     ['an addon without amount', { addon: {} }, {}, 'addon.amount'],
     ['an addon that is no object', { addon: 5 }, {}, 'addon'],
-    ['no project', { project: undefined }, {}, 'project'],
+    ['no project id', { project: {} }, {}, 'project.id'],
     ['a project id that is no number', { project: { id: 'abc' } }, {}, 'project.id'],
-    ['a project that is a number', { project: 2045 }, {}, 'project'],
     ['a newsletter flag that is neither', { signupForGGNewsletter: 'yes' }, {}, 'signupForGGNewsletter'],
     ['a field twice', { refcode: ['a', 'b'] }, {}, 'refcode'],
     ['a gift certificate', { giftCertificate_detail: { giftCertificateNumber: '1' } }, {}, 'giftCertificate_detail'],
@@ -193,11 +192,23 @@ describe('a donation request is refused', () => {
     expect(problemsOf(donationFields(changes, payment))).toEqual([`donation.${field}`])
   })
 
+  it.each([[undefined], [2045]])('for the project %s', (project) => {
+    expect(problemsOf(donationFields({ project }))).toEqual(['donation.project', 'donation.project.id'])
+  })
+
   it('for no payment_detail, an empty body, and what is no object, naming every field', () => {
     const { payment_detail: _, ...rest } = donationFields()
-    expect(problemsOf(rest)).toEqual(['donation.payment_detail'])
-    expect(problemsOf({})).toEqual(
-      ['payment_detail', 'refcode', 'email', 'amount', 'project'].map((field) => `donation.${field}`),
+    const members = ['firstname', 'lastname', 'paymentGateway', 'paymentGatewayKey', 'paymentGatewayNonce']
+    const detail = ['payment_detail', ...members.map((name) => `payment_detail.${name}`)].map(
+      (name) => `donation.${name}`,
+    )
+    expect(problemsOf(rest)).toEqual(detail)
+    expect(problemsOf({ ...rest, payment_detail: 'text' })).toEqual(detail)
+    expect(problemsOf({}).toSorted()).toEqual(
+      [
+        ...detail,
+        ...['refcode', 'email', 'amount', 'project', 'project.id'].map((name) => `donation.${name}`),
+      ].toSorted(),
     )
     expect(problemsOf('text')).toContain('donation')
   })

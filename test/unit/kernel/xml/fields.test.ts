@@ -26,7 +26,7 @@ const legal = fc
   .string({ unit: 'binary', maxLength: 12 })
   .map((text) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, ''))
 
-const layoutAroundSection = /^[ \t\r\n]*<!\[CDATA\[(?:(?!\]\]>).)*\]\]>[ \t\r\n]*$/s
+const layoutAroundSection = /^[ \t\r\n]*(?:<!\[CDATA\[(?:(?!\]\]>).)*\]\]>)+[ \t\r\n]*$/s
 
 // Comments and instructions, but for those that are the text of a section.
 const markup = /<!\[CDATA\[.*?\]\]>|<!--.*?-->|<\?.*?\?>/gs
@@ -106,6 +106,11 @@ describe('the fields of a request body', () => {
   it('leave out the layout around a CDATA section, and nothing else', () => {
     const text = '<r><p>\n  <![CDATA[ a b ]]>\n</p><q> x<![CDATA[y]]> </q><s><![CDATA[1]]> <![CDATA[2]]></s></r>'
     expect(read(text).value).toEqual({ p: ' a b ', q: ' xy ', s: '1 2' })
+  })
+
+  it('leave out the layout around sections that follow one another, of which a text with ]]> has two', () => {
+    const text = '<r><p>\n  <![CDATA[ a]]]]><![CDATA[>b ]]>\n</p><q>\n <![CDATA[ ]]>x</q></r>'
+    expect(read(text).value).toEqual({ p: ' a]]>b ', q: '\n  x' })
   })
 
   it('are all there, whatever quotes instructions and comments have', () => {
