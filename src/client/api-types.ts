@@ -1409,7 +1409,7 @@ export interface components {
             /** @constant */
             readonly hasNext?: true;
             readonly nextProjectId?: number;
-            readonly project: readonly components["schemas"]["Project"][];
+            readonly project?: readonly components["schemas"]["Project"][];
             /** @description Size of the whole list, wherever the page begins. */
             readonly numberFound: number;
         };
@@ -1417,7 +1417,7 @@ export interface components {
             /** @constant */
             readonly hasNext?: true;
             readonly nextProjectId?: number;
-            readonly project: readonly components["schemas"]["ProjectSummary"][];
+            readonly project?: readonly components["schemas"]["ProjectSummary"][];
             /** @description Size of the whole list, wherever the page begins. */
             readonly numberFound: number;
         };
@@ -1425,7 +1425,7 @@ export interface components {
             /** @constant */
             readonly hasNext?: true;
             readonly nextProjectId?: number;
-            readonly project: readonly components["schemas"]["ProjectId"][];
+            readonly project?: readonly components["schemas"]["ProjectId"][];
             /** @description Size of the whole list, wherever the page begins. */
             readonly numberFound: number;
         };
@@ -1433,7 +1433,7 @@ export interface components {
             /** @constant */
             readonly hasNext?: true;
             readonly nextOrgId?: number;
-            readonly organization: readonly components["schemas"]["Organization"][];
+            readonly organization?: readonly components["schemas"]["Organization"][];
         };
         readonly Images: {
             readonly image?: readonly components["schemas"]["Image"][];

@@ -33,9 +33,14 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 
 /** As `sendError`, for failures before any route and its hooks, such as a broken percent-encoding; adds the headers of CORS. */
 export function sendFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposedHeaders.join(', '))
+  allowAnyOrigin(reply)
   request.log.info({ requestId: request.id, method: request.method, code: error.code }, 'request refused')
   return sendError(error, request, reply)
+}
+
+/** The headers of CORS, for an answer before the hooks that set them. */
+export function allowAnyOrigin(reply: FastifyReply): void {
+  reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposedHeaders.join(', '))
 }
 
 /** Answers a request that is not valid HTTP, on the socket, in XML; answers to requests before it are finished first. */

@@ -12,7 +12,7 @@ import {
 import { ServiceError } from '../../kernel/errors.js'
 import { loggableUrl } from './access-log.js'
 import type { ServerDeps } from './deps.js'
-import { answerBrokenHttp, sendFrameworkError } from './errors.js'
+import { allowAnyOrigin, answerBrokenHttp, sendFrameworkError } from './errors.js'
 import { createHttpServer } from './http-server.js'
 import { rewriteApiUrl } from './negotiation.js'
 import { proxyTrustOf } from './proxy-trust.js'
@@ -44,8 +44,10 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => answerBrokenHttp(error, socket, log),
   }
   const app = fastify(options)
-  app.addHook('onRequest', (request, _reply, done) => {
-    done(hostProblem(request.raw))
+  app.addHook('onRequest', (request, reply, done) => {
+    const problem = hostProblem(request.raw)
+    if (problem) allowAnyOrigin(reply)
+    done(problem)
   })
   return app
 }

@@ -54,7 +54,7 @@ function projectPage(record: string): OpenApiSchema {
   return objectOf(
     {
       ...{ 'hasNext?': { type: 'boolean', const: true }, 'nextProjectId?': integer },
-      project: arrayOf(ref(record)),
+      'project?': arrayOf(ref(record)),
       '@numberFound': { ...integer, description: 'Size of the whole list, wherever the page begins.' },
     },
     { xml: { name: 'projects' } },
@@ -112,7 +112,7 @@ export const schemas: Readonly<Record<string, OpenApiSchema>> = {
   Organizations: objectOf(
     {
       ...{ 'hasNext?': { type: 'boolean', const: true }, 'nextOrgId?': integer },
-      organization: arrayOf(ref('Organization')),
+      'organization?': arrayOf(ref('Organization')),
     },
     { xml: { name: 'organizations' } },
   ),

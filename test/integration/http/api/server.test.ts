@@ -229,7 +229,7 @@ describe('with a certificate', async () => {
     const base = await listen(app)
     expect(base).toMatch(/^https:/)
     const answer = await new Promise<string>((resolve, reject) => {
-      const request = httpsRequest(`${base}/api/nothing.json`, { ca: tls.cert, setHost: false }, (response) =>
+      const request = httpsRequest(`${base}/api/nothing.json`, { ca: tls.cert }, (response) =>
         resolve(text(response).then((body) => `${response.statusCode} ${body}`)),
       )
       request.on('error', reject).end()
