@@ -1,16 +1,18 @@
 import type { Command } from 'commander'
-import { countDemoProjects, hasProjects, resetDemo } from '../../demo/sql/demo.js'
+import { countDemoProjects, hasOwnProjects, resetDemo } from '../../demo/sql/demo.js'
 import { nextFreeId, seed } from '../../demo/sql/seed.js'
 import { isoDateOf } from '../../kernel/dates.js'
 import { demoIdentifierPrefixes, isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError } from '../../kernel/errors.js'
-import { recordFact } from '../../platform/database/facts.js'
+import { withdrawFromBucket } from '../../outbound/bucket/deliver-release.js'
+import { findFact, recordFact } from '../../platform/database/facts.js'
 import { withdrawBulkSet } from '../../release/bulk/bulk-reader.js'
 import { withdrawLiveRelease } from '../../release/operate/operate-releases.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { forgetIdentifiers } from '../../release/sql/published-identifiers.js'
 import { addCommand, type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
+import { bucketSettings } from '../wiring/deliveries.js'
 import { baseUrlFields, resolveBaseUrl } from '../wiring/listening.js'
 import type { Runtime } from '../wiring/runtime.js'
 
@@ -23,7 +25,7 @@ export function registerDemoData(program: Command, { storeAction }: CommandLine)
     .option(...jsonOption)
     .action(storeAction(['reportingOrg', 'currency', ...baseUrlFields], seedProjects))
   addCommand(program, 'reset-demo', 'remove demo data and everything published from it').action(
-    storeAction(['reportingOrg'], removeDemo),
+    storeAction(['reportingOrg', 'bucket'], removeDemo),
   )
 }
 
@@ -60,29 +62,33 @@ async function seedProjects(
 
 /**
  * Removes demo data and everything that was published under the demo publisher. Under a real one, a live release of the
- * demo publisher is withdrawn, and so is one that nothing remains to replace; the next release may lose any demo activity.
+ * demo publisher is withdrawn, also from the bucket, and so is one that nothing remains to replace; the next release may
+ * lose any demo activity.
  */
-async function removeDemo(runtime: Runtime<'reportingOrg'>, output: Output): Promise<number> {
-  const { config, store, clock, feedsDir } = runtime
+async function removeDemo(runtime: Runtime<'reportingOrg' | 'bucket'>, output: Output): Promise<number> {
+  const { config, store, clock, feedsDir, signal } = runtime
   const { db } = store
   const live = await createReleaseReader(feedsDir).live()
   const isTrial = isDemoPublisher(config.reportingOrg.ref)
   const isDemoLive = live !== undefined && isDemoPublisher(live.manifest.publisher.ref)
-  const lost = isTrial || isDemoLive || (await countDemoProjects(db)) > 0
+  const wasLost = live !== undefined && (await findFact(db, 'loss-accepted-from')) === live.id
+  const lost = isTrial || isDemoLive || wasLost || (await countDemoProjects(db)) > 0
+  const isWithdrawn = live !== undefined && !isTrial && lost && (isDemoLive || !(await hasOwnProjects(db)))
   // Before the removal: after a crash in between, the command is given again.
   if (live && lost) await recordFact(db, 'loss-accepted-from', live.id, clock())
+  const bucket = bucketSettings(runtime)
+  if (isWithdrawn && bucket) await withdrawFromBucket({ store, bucket }, signal)
   const removed = await resetDemo(store)
   const identifiers = await forgetIdentifiers(db, demoIdentifierPrefixes)
   await recordFact(db, 'demo-seeded', 'removed', clock())
   await withdrawBulkSet(feedsDir)
-  const isWithdrawn = live !== undefined && !isTrial && lost && (isDemoLive || !(await hasProjects(db)))
   if (isWithdrawn) await withdrawLiveRelease({ store, feedsDir })
   return output.result(
     { ...removed, identifiers, ...(isWithdrawn && { withdrawn: live.id }) },
     () =>
       `removed ${removed.projects} demo projects and ${removed.organisations} organisations; ` +
       (isWithdrawn
-        ? `release ${live.id} is withdrawn: publish your projects with giving publish`
+        ? `release ${live.id} is withdrawn: publish your projects with giving publish; what is registered stays until giving registry unregister`
         : 'the next publication leaves them out'),
   )
 }

@@ -3,6 +3,7 @@ import { access, constants, mkdir, readFile, stat, statfs } from 'node:fs/promis
 import path from 'node:path'
 import { openQueue, queueSettings } from '../../../jobs/queue.js'
 import { readPulledStandard } from '../../iati/standard/pulled.js'
+import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError, toServiceError } from '../../kernel/errors.js'
 import { withTimeout } from '../../money/gateways/gateway.js'
 import { openBucket } from '../../outbound/bucket/bucket.js'
@@ -72,10 +73,10 @@ export const inspections: readonly Inspection[] = [
 async function inspectConfiguration({ environment }: CommandLine): Promise<readonly Finding[]> {
   try {
     const { config } = readConfig(environment)
-    if (config.reportingOrg.ref !== undefined) return [good('every variable has a usable value')]
-    return [
-      note('REPORTING_ORG_REF is not set: what is published is only for trials', 'docs/reference/configuration.md'),
-    ]
+    const { ref } = config.reportingOrg
+    if (!isDemoPublisher(ref)) return [good('every variable has a usable value')]
+    const message = `REPORTING_ORG_REF is ${ref ?? 'not set'}: what is published is only for trials`
+    return [note(message, 'docs/reference/configuration.md')]
   } catch (error) {
     const { problems, message } = toServiceError(error)
     if (!problems) return [fix(message, 'docs/reference/configuration.md')]

@@ -1,5 +1,5 @@
 import { countDemoProjects } from '../../demo/sql/demo.js'
-import { isDemoPublisher } from '../../kernel/demo-publisher.js'
+import { demoIdentifierPrefixes, isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { type ConfiguredPublisher, publisherDifferences } from '../../kernel/publisher.js'
 import type { ConfigOf } from '../../platform/config/config.js'
@@ -7,6 +7,7 @@ import { findFact } from '../../platform/database/facts.js'
 import { findPublisher } from '../../platform/database/publisher.js'
 import type { Store } from '../../platform/database/store.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
+import { countIdentifiersOf } from '../../release/sql/published-identifiers.js'
 
 /** The fields of the configuration that say who publishes. */
 export const publisherFields = ['reportingOrg', 'currency', 'language'] as const
@@ -78,7 +79,11 @@ async function demoDataRefusal({ config, store }: PublisherRuntime): Promise<str
   const { ref } = config.reportingOrg
   if (isDemoPublisher(ref)) return undefined
   const projects = await countDemoProjects(store.db)
-  if (projects === 0) return undefined
+  if (projects === 0) {
+    const identifiers = await countIdentifiersOf(store.db, demoIdentifierPrefixes)
+    if (identifiers === 0) return undefined
+    return `${identifiers} activities were published by a trial, and REPORTING_ORG_REF is ${ref}: giving reset-demo`
+  }
   return (
     `the store has ${projects} demo projects, which are invented, and REPORTING_ORG_REF is ${ref}: ` +
     'remove them with giving reset-demo'

@@ -86,9 +86,9 @@ export async function countDemoProjects(db: Db): Promise<number> {
   return rows[0]?.projects ?? 0
 }
 
-/** Whether the store has any project, invented or not. */
-export async function hasProjects(db: Db): Promise<boolean> {
-  return (await db.query('select from project limit 1')).rowCount === 1
+/** Whether the store has any project that is not invented. */
+export async function hasOwnProjects(db: Db): Promise<boolean> {
+  return (await db.query(`select from project where source <> 'demo' limit 1`)).rowCount === 1
 }
 
 /**

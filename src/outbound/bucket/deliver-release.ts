@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import { checkedPath, manifestPath, projectFeedIndexPath, releaseChainPath, statusPath } from '../../iati/addresses.js'
 import { isoInstantOf } from '../../kernel/dates.js'
-import { toServiceError } from '../../kernel/errors.js'
+import { ServiceError, toServiceError } from '../../kernel/errors.js'
 import { refuseAborted } from '../../kernel/refuse-aborted.js'
 import { confirmLocks, tryAdvisoryLock } from '../../platform/database/locks.js'
-import { type BucketState, findBucketState, recordBucketState } from '../../release/bucket-state.js'
+import { type BucketState, findBucketState, forgetBucketState, recordBucketState } from '../../release/bucket-state.js'
 import { isReleaseId, listReleaseIds, releaseFolder } from '../../release/folder/release-folder.js'
 import type { FileLifetime, ServedFile } from '../../release/folder/served-file.js'
 import type { FolderDeps } from '../../release/publication.js'
@@ -64,6 +64,27 @@ export async function deliverRelease(deps: DeliveryDeps, signal: AbortSignal): P
       }
       throw error
     }
+  }, 'discard')
+}
+
+/**
+ * Removes every release from the bucket, the manifest first, so that nobody finds what was withdrawn. Safe to repeat. Throws
+ * `bucket-unavailable`, also while another process delivers.
+ */
+export async function withdrawFromBucket(
+  { store, bucket: settings }: Pick<DeliveryDeps, 'store' | 'bucket'>,
+  signal: AbortSignal,
+): Promise<void> {
+  await store.connection(async (lock) => {
+    if (!(await tryAdvisoryLock(lock, bucketLock))) {
+      throw new ServiceError('bucket-unavailable', 'another process is delivering a release: try again in a minute')
+    }
+    const bucket = await openBucket(settings, signal)
+    const before = await manifestIn(bucket)
+    const paths = [manifestPath, ...(before?.files ?? []).map(({ path }) => path)]
+    for (const path of paths) for (const key of [keyOf(path), `${keyOf(path)}.gz`]) await bucket.remove(key)
+    await inParallel(bucket.keys('feeds/'), (key) => bucket.remove(key))
+    await forgetBucketState(store.db)
   }, 'discard')
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { inspect } from 'node:util'
+import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import { isLoopbackHost } from '../../kernel/loopback-host.js'
 import { type SecretName, type ValueOf, type Variable, type VariableName, variables } from './variables.js'
@@ -303,9 +304,18 @@ function readUpstream(variable: VariableReader) {
 function readRegistry(variable: VariableReader) {
   const url = variable.get('REGISTRY_URL')
   if (url === undefined) return undefined
+  const expected = 'the IATI identifier of the publisher, as the registry has it'
+  const publisherRef = variable.need('REPORTING_ORG_REF', expected)
+  if (isDemoPublisher(publisherRef)) {
+    variable.refuse({
+      field: 'REPORTING_ORG_REF',
+      expected: `${expected}: a trial is registered nowhere`,
+      got: publisherRef,
+    })
+  }
   return {
     url,
-    publisherRef: variable.need('REPORTING_ORG_REF', 'the IATI identifier of the publisher, as the registry has it'),
+    publisherRef,
     baseUrl: variable.need('BASE_URL', 'the public address of the published files'),
     licence: variable.need('LICENCE_ID', 'the licence that the datasets are registered with'),
     account: readRegistryAccount(variable),

@@ -88,10 +88,26 @@ export async function recordCarriedIdentifiers(db: Db, releaseId: string, at: Da
   )
 }
 
-/** Forgets every identifier with one of these beginnings, whose publisher was never a real one; returns how many. */
+const beginsWith = 'exists (select from unnest($1::text[]) p where starts_with(identifier, p))'
+
+/** How many published identifiers have one of these beginnings. */
+export async function countIdentifiersOf(db: Db, prefixes: readonly string[]): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::integer as count from published_identifier where ${beginsWith}`,
+    [prefixes],
+  )
+  return rows[0]?.count ?? 0
+}
+
+/**
+ * Forgets every identifier with one of these beginnings, whose publisher was never a real one; its project is mapped again.
+ * Returns how many.
+ */
 export async function forgetIdentifiers(db: Db, prefixes: readonly string[]): Promise<number> {
   const { rowCount } = await db.query(
-    'delete from published_identifier where exists (select from unnest($1::text[]) p where starts_with(identifier, p))',
+    `with gone as (delete from published_identifier where ${beginsWith} returning project_id),
+      mapped_again as (update project_version set dirty = true where project_id in (select project_id from gone))
+      select from gone`,
     [prefixes],
   )
   return rowCount

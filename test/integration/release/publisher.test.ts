@@ -8,7 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openQueue, queueSettings } from '../../../jobs/queue.js'
 import { seedDemo } from '../../../src/demo/sql/demo.js'
+import { formerDemoRef } from '../../../src/kernel/demo-publisher.js'
 import type { PublisherIdentity } from '../../../src/kernel/publisher.js'
+import { deliverRelease } from '../../../src/outbound/bucket/deliver-release.js'
 import { readConfig } from '../../../src/platform/config/config.js'
 import { createLog } from '../../../src/platform/observability/log.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
@@ -75,6 +77,10 @@ describe('the publisher of a store', () => {
     bucket = await startBucketServer()
     await insertProjects(ours.store.db, [{ id: 7 }])
     await ours.store.db.query(
+      `insert into progress_report (id, project_id, title, published_at, updated_at, content_html, url)
+        values (1, 7, 'Water flows', '2026-02-01', '2026-02-01', '<p>Well dug.</p>', 'https://giving.example/reports/1')`,
+    )
+    await ours.store.db.query(
       `insert into donation_month (project_id, month, currency, kind, source, amount, count, last_on)
         values (7, '2026-01-01', 'EUR', 'gift', 'local', 1250.50, 3, '2026-01-31')`,
     )
@@ -122,7 +128,7 @@ describe('the publisher of a store', () => {
     expect((await ours.live()).id).toBe(firstRelease)
     expect(await ours.run('registry register', registering)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining(message),
+      stderr: expect.stringContaining(is.startsWith('XE-EXAMPLE-') ? 'a trial is registered nowhere' : message),
     })
     expect(registry.datasets).toEqual([])
     expect((await ours.json('publisher show', { [name]: is })).code).toBe(1)
@@ -207,18 +213,19 @@ describe('the publisher of a store', () => {
       worker.kill('SIGTERM')
       expect(await worker.ended).toBe(0)
     }
-    await work({ REPORTING_ORG_REF: 'GB-CHC-1164884' })
+    await work({ DEFAULT_CURRENCY: 'USD' })
     expect(bucket.writes()).toEqual([])
     expect(registry.datasets).toEqual([])
     expect(told.filter((one) => one.startsWith('/hub'))).toEqual([])
     const alarms = told.map((one) => JSON.parse(one.slice('/alerts '.length)) as { alarms: { cause: string }[] })
     expect(alarms.flatMap((one) => one.alarms)).toContainEqual(
-      expect.objectContaining({ cause: 'publisher', message: expect.stringContaining('GB-CHC-1164884') }),
+      expect.objectContaining({ cause: 'publisher', message: expect.stringContaining('DEFAULT_CURRENCY is USD') }),
     )
     told.length = 0
     await work({})
     expect(bucket.writes().length).toBeGreaterThan(0)
     expect(registry.datasets.length).toBeGreaterThan(0)
+    expect(told.join()).toContain('/hub hub.mode=publish')
     listener.close()
   }, 120_000)
 
@@ -341,14 +348,27 @@ describe('a store that published the demo under a real identifier, as versions b
   let demoRelease = ''
   const ref = mappingConfig.reportingOrg.ref
 
+  let bucket: BucketServer
+
   beforeAll(async () => {
-    ours = await newStore({ REPORTING_ORG_REF: ref, PUBLISH_MAX_LOSS_PERCENT: '1' })
+    bucket = await startBucketServer()
+    ours = await newStore({
+      ...{ REPORTING_ORG_REF: ref, PUBLISH_MAX_LOSS_PERCENT: '1', FEEDS_S3_BUCKET: 'giving' },
+      ...{ FEEDS_S3_ENDPOINT: bucket.settings.endpoint ?? '', FEEDS_S3_ACCESS_KEY_ID: 'S3RVER' },
+      FEEDS_S3_SECRET_ACCESS_KEY: 'S3RVER',
+    })
     await seedDemo(ours.store, { today: day('2026-11-20'), currency: usd, baseUrl: mappingConfig.baseUrl })
     const earlier = await testPublisher(ours.store, { feedsDir: ours.feedsDir })
     expect((await earlier.publish()).state).toBe('published')
     demoRelease = (await ours.live()).id
+    const settings = { ...ours, clock: () => new Date('2026-11-21T03:00:00Z'), bucket: bucket.settings }
+    expect(await deliverRelease(settings, new AbortController().signal)).toBe(`release ${demoRelease} delivered`)
   })
-  afterAll(() => ours.remove())
+  afterAll(async () => {
+    await bucket[Symbol.asyncDispose]()
+    await ours.remove()
+  })
+  const inBucket = async (file: string) => (await fetch(`${bucket.url}${file}`)).status
 
   it('says what to do in status and doctor, and withdraws it with giving reset-demo', async () => {
     expect(await ours.read('/iati/activities.xml')).toContain(`${ref}-9000001`)
@@ -358,14 +378,22 @@ describe('a store that published the demo under a real identifier, as versions b
     expect((await ours.run('doctor')).stdout).toMatch(
       /^FIX +database: +the store has 120 demo.* -> giving reset-demo, then/m,
     )
+    const delivered = [
+      '/iati/activities.xml',
+      `/feeds/releases/${demoRelease}/iati/activities.xml`,
+      '/feeds/manifest.json',
+    ]
+    expect(await Promise.all(delivered.map(inBucket))).toEqual([200, 200, 200])
     expect(await ours.run('reset-demo')).toMatchObject({ code: 0, stdout: expect.stringContaining('is withdrawn') })
     expect(await createReleaseReader(ours.feedsDir).live()).toBeUndefined()
+    expect(await Promise.all(delivered.map(inBucket))).toEqual([404, 404, 404])
   })
 
   it('publishes its own projects then, and never puts the demo back', async () => {
     await insertProjects(ours.store.db, [{ id: 7 }])
     expect(await ours.json('publish --inline')).toMatchObject({ code: 0, answer: { state: 'published' } })
     expect(await ours.read('/iati/activities.xml')).not.toContain(`${ref}-9000001`)
+    expect(await inBucket('/iati/activities.xml')).toBe(200)
     expect(await ours.run(`releases rollback ${demoRelease}`)).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(
@@ -403,6 +431,38 @@ describe('a release of a trial', () => {
       })
       expect((await trial.run(`releases ${args}`)).code).toBe(0)
     }
+    const registering = { REGISTRY_URL: 'http://127.0.0.1:9', REGISTRY_TOKEN: 'token', LICENCE_ID: 'cc-by' }
+    expect(await trial.run('registry register', registering)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('a trial is registered nowhere'),
+    })
+    expect(await trial.json('publish --inline', real)).toMatchObject({
+      code: 2,
+      answer: { error: { code: 'demo-data-present', message: expect.stringContaining('published by a trial') } },
+    })
+    expect((await trial.run('reset-demo', real)).code).toBe(0)
+    expect(await trial.json('publish --inline', real)).toMatchObject({ answer: { state: 'published' } })
+    const published = await trial.read('/iati/activities.xml')
+    expect(published).toContain(`<iati-identifier>${realRef}-7<`)
+    expect(published).not.toMatch(/XE-EXAMPLE|"B1"/)
+    await trial.remove()
+  })
+
+  it('from before 1.1, which looked like a registered one, is published anew', async () => {
+    const trial = await newStore({ REPORTING_ORG_REF: formerDemoRef })
+    await insertProjects(trial.store.db, [{ id: 7 }])
+    const reportingOrg = { ...mappingConfig.reportingOrg, ref: formerDemoRef }
+    const before = await testPublisher(trial.store, {
+      feedsDir: trial.feedsDir,
+      mappingConfig: { ...mappingConfig, reportingOrg },
+    })
+    await before.publish()
+    expect(await trial.read('/iati/activities.xml')).toContain(`${formerDemoRef}-7`)
+    expect(await trial.json('publish --inline')).toMatchObject({ answer: { state: 'published' } })
+    const published = await trial.read('/iati/activities.xml')
+    expect(published).toContain('<iati-identifier>XE-EXAMPLE-INVENTED-7<')
+    expect(published).not.toContain(formerDemoRef)
+    expect((await trial.json('publisher show')).answer).not.toHaveProperty('ref')
     await trial.remove()
   })
 })
