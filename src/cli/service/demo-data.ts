@@ -14,6 +14,7 @@ import { addCommand, type CommandLine, jsonOption, wholeNumber } from '../comman
 import type { Output } from '../output.js'
 import { bucketSettings } from '../wiring/deliveries.js'
 import { baseUrlFields, resolveBaseUrl } from '../wiring/listening.js'
+import { requestPublication } from '../wiring/operator-actions.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving seed` and `giving reset-demo`. */
@@ -25,7 +26,7 @@ export function registerDemoData(program: Command, { storeAction }: CommandLine)
     .option(...jsonOption)
     .action(storeAction(['reportingOrg', 'currency', ...baseUrlFields], seedProjects))
   addCommand(program, 'reset-demo', 'remove demo data and everything published from it').action(
-    storeAction(['reportingOrg', 'bucket'], removeDemo),
+    storeAction(['reportingOrg', 'bucket', 'publish'], removeDemo),
   )
 }
 
@@ -62,10 +63,10 @@ async function seedProjects(
 
 /**
  * Removes demo data and everything that was published under the demo publisher. Under a real one, a live release of the
- * demo publisher is withdrawn, also from the bucket, and so is one that nothing remains to replace; the next release may
- * lose any demo activity.
+ * demo publisher is withdrawn, also from the bucket, and so is one that nothing remains to replace; any other is replaced
+ * by a publication that is entered here, and may lose any demo activity.
  */
-async function removeDemo(runtime: Runtime<'reportingOrg' | 'bucket'>, output: Output): Promise<number> {
+async function removeDemo(runtime: Runtime<'reportingOrg' | 'bucket' | 'publish'>, output: Output): Promise<number> {
   const { config, store, clock, feedsDir, signal } = runtime
   const { db } = store
   const live = await createReleaseReader(feedsDir).live()
@@ -83,12 +84,15 @@ async function removeDemo(runtime: Runtime<'reportingOrg' | 'bucket'>, output: O
   await recordFact(db, 'demo-seeded', 'removed', clock())
   await withdrawBulkSet(feedsDir)
   if (isWithdrawn) await withdrawLiveRelease({ store, feedsDir })
+  const run = live && !isTrial && lost && !isWithdrawn ? await requestPublication(runtime, { force: false }) : undefined
+  const left =
+    run === undefined ? 'the next publication leaves them out' : `run ${run} is entered, which leaves them out`
   return output.result(
-    { ...removed, identifiers, ...(isWithdrawn && { withdrawn: live.id }) },
+    { ...removed, identifiers, ...(isWithdrawn && { withdrawn: live.id }), ...(run !== undefined && { run }) },
     () =>
       `removed ${removed.projects} demo projects and ${removed.organisations} organisations; ` +
       (isWithdrawn
         ? `release ${live.id} is withdrawn: publish your projects with giving publish; what is registered stays until giving registry unregister`
-        : 'the next publication leaves them out'),
+        : left),
   )
 }

@@ -166,7 +166,9 @@ describe('the publisher of a store', () => {
           async (address) => (await fetch(base + address)).status,
         ),
       )
-      const answer = { status: token.status, body: await token.text(), files, log: service.output() }
+      const [, consoleUrl = ''] = /console on (http:\S+)/.exec(service.output()) ?? []
+      const page = await (await fetch(consoleUrl)).text()
+      const answer = { status: token.status, body: await token.text(), files, page, log: service.output() }
       service.kill('SIGTERM')
       await service.ended
       return answer
@@ -174,6 +176,7 @@ describe('the publisher of a store', () => {
     expect(await asked({})).toMatchObject({ status: 200, files: [200, 200, 200] })
     const closed = await asked({ REPORTING_ORG_REF: 'GB-CHC-1164884' })
     expect(closed).toMatchObject({ status: 503, files: [200, 200, 200] })
+    expect(closed.page).toMatch(/<strong>publisher<\/strong>: publishing, registering and donations have stopped/)
     expect(closed.body).not.toMatch(/REPORTING_ORG|GB-CHC/)
     expect(closed.log).toContain('no donations are taken: publishing, registering and donations have stopped')
   }, 60_000)
@@ -400,6 +403,25 @@ describe('a store that published the demo under a real identifier, as versions b
         /is not made live under US-EIN-123456789: it has projects of the demo, such as .*-9000001/,
       ),
     })
+  })
+})
+
+describe('a store that published the demo beside projects of its own', () => {
+  it('enters a publication without the demo with giving reset-demo', async () => {
+    const { ref } = mappingConfig.reportingOrg
+    const ours = await newStore({ REPORTING_ORG_REF: ref, PUBLISH_MAX_LOSS_PERCENT: '1' })
+    await seedDemo(ours.store, { today: day('2026-11-20'), currency: usd, baseUrl: mappingConfig.baseUrl })
+    await insertProjects(ours.store.db, [{ id: 7 }])
+    await (await testPublisher(ours.store, { feedsDir: ours.feedsDir })).publish()
+    const reset = await ours.json('reset-demo')
+    expect(reset).toMatchObject({ code: 0, answer: { projects: 120, run: expect.any(Number) } })
+    const { needs } = (await ours.json('status')).answer
+    expect(needs).toContain('the live release still has the demo data that was removed: giving publish')
+    expect(await ours.json('publish --wait')).toMatchObject({ code: 0, answer: { state: 'published' } })
+    const published = await ours.read('/iati/activities.xml')
+    expect(published.match(/<iati-identifier>[^<]+/g)).toEqual([`<iati-identifier>${ref}-7`])
+    expect(JSON.stringify((await ours.json('status')).answer.needs)).not.toContain('demo')
+    await ours.remove()
   })
 })
 
