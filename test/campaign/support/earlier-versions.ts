@@ -45,7 +45,10 @@ export function earlierVersions(): EarlierVersion[] {
     const through = known.has(baseline) || known.has(lastBeforeBaseline) ? undefined : bridge
     const isReachable = known.has(baseline) || known.has(lastBeforeBaseline) || bridge !== undefined
     const unknown = later.filter((name) => !known.has(name))
-    if (mayRun && isReachable && unknown.length > 0) versions.push({ commit, unknown, through })
+    // A commit between two that were joined may have a number twice: its program does not start.
+    const numbers = [...known].map((name) => name.slice(0, 4))
+    const starts = new Set(numbers).size === numbers.length
+    if (mayRun && isReachable && starts && unknown.length > 0) versions.push({ commit, unknown, through })
   }
   return versions
 }
