@@ -7,6 +7,7 @@ import {
   type WorkerOptions,
   withBackend,
 } from 'bullmq'
+import { sessionOptions } from '../src/platform/database/connection.js'
 import type { Log } from '../src/platform/observability/log.js'
 
 /** Where the queue lives. */
@@ -78,22 +79,21 @@ function backendOf(connection: QueueConnection) {
   return { ...withBackend(createRedisBackend), forQueue: producer, forMigration: producer, forWorker: consumer }
 }
 
-/** Session options in the address would override the search_path that BullMQ sets: they are passed beside it. */
 function postgresOptions(address: string) {
-  const url = new URL(address)
-  const sessionOptions = url.searchParams.get('options')
-  url.searchParams.delete('options')
+  const { onConnect, ...options } = sessionOptions(address)
   return {
-    connectionString: url.href,
+    ...options,
     schema,
     max: 2,
     application_name: 'giving queue',
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: answerTimeoutMs,
     keepAlive: true,
-    // BullMQ listens to idle connections only: a busy one that breaks would end the process. Its statement fails too.
-    onConnect: (client: NodeJS.EventEmitter) => void client.on('error', () => undefined),
-    ...(sessionOptions && { options: sessionOptions }),
+    onConnect: async (client: Parameters<typeof onConnect>[0]) => {
+      // BullMQ listens to idle connections only: a busy one that breaks would end the process. Its statement fails too.
+      client.on('error', () => undefined)
+      await onConnect(client)
+    },
   }
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { JobsOptions } from 'bullmq'
 import { ServiceError } from '../src/kernel/errors.js'
 import type { ConfigOf, Secrets } from '../src/platform/config/config.js'
+import { asRefusedSession } from '../src/platform/database/connection.js'
 import type { Log } from '../src/platform/observability/log.js'
 import type { Schedule } from '../src/work/schedule.js'
 import { createEngine, type Engine, type EngineQueue, type QueueConnection } from './engine.js'
@@ -18,12 +19,15 @@ export type QueueSettings = {
   readonly backoffMs: number
 }
 
-/** The queue's settings as the configuration has them; `databaseUrl` is where the embedded or given database is. */
+/**
+ * The queue's settings as the configuration has them; `databaseUrl` is where the embedded or given database is, unless there
+ * is an address past a pooler.
+ */
 export function queueSettings(config: ConfigOf<'queue'>, secrets: Secrets, databaseUrl: string): QueueSettings {
   const connection: QueueConnection =
     config.queue.engine === 'redis' && secrets.redisUrl !== undefined
       ? { kind: 'redis', url: secrets.redisUrl, prefix: 'giving' }
-      : { kind: 'postgres', url: databaseUrl }
+      : { kind: 'postgres', url: secrets.databaseDirectUrl ?? databaseUrl }
   return { connection, lockSeconds: config.queue.lockSeconds, attempts: 5, backoffMs: 1000 }
 }
 
@@ -299,7 +303,8 @@ async function within<T>(ms: number, work: Promise<T>, closed?: AbortSignal): Pr
 
 /** An error of the queue's connection as `queue-unavailable`; errors that have a code are kept. */
 function toQueueError(error: unknown): ServiceError {
-  if (error instanceof ServiceError) return error
+  const refused = error instanceof ServiceError ? error : asRefusedSession(error)
+  if (refused) return refused
   const reason = error instanceof Error ? error.message || error.name : String(error)
   return new ServiceError('queue-unavailable', `the job queue cannot be reached: ${reason}`, { cause: error })
 }

@@ -194,6 +194,12 @@ export const errorKinds = {
     remedy: 'retry',
     public: false,
   },
+  'database-refused': {
+    meaning: 'The database does not let this service in: wrong user, password, database, right or certificate.',
+    status: 503,
+    remedy: 'stop',
+    public: false,
+  },
   'database-incompatible': {
     meaning: 'The database has another version, encoding or a newer schema than this program.',
     status: 500,

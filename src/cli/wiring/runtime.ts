@@ -60,11 +60,15 @@ export async function openRuntime<Field extends keyof Config = never>(
   try {
     const embedded = secrets.databaseUrl === undefined ? await openEmbedded(config, log, cleanup) : undefined
     const databaseUrl = secrets.databaseUrl ?? embedded?.url ?? ''
-    const store = openPool({ databaseUrl, log }, { max: config.databasePoolSize })
+    const store = openPool({ config, databaseUrl, log }, { max: config.databasePoolSize })
     cleanup.defer(() => store.close())
     if (migrates) {
-      const migrating = () =>
-        migrate(store, (migration) => log.warn({ migration }, 'waits for a table that is in use, and is tried again'))
+      const migrating = async () => {
+        await using direct = secrets.databaseDirectUrl === undefined ? null : openDirect(secrets.databaseDirectUrl)
+        const blocked = (migration: string) =>
+          log.warn({ migration }, 'waits for a table that is in use, and is tried again')
+        return await migrate(direct ?? store, blocked)
+      }
       const { applied } = await (waits && !embedded ? onceReachable(log, signal, migrating) : migrating())
       if (applied.length > 0) {
         log.info({ applied }, 'database schema brought up to date')
@@ -95,12 +99,18 @@ export async function openRuntime<Field extends keyof Config = never>(
 
 /** Opens connections to the database of a runtime; the caller closes them. */
 export function openPool(
-  { databaseUrl, log }: Pick<Runtime, 'databaseUrl' | 'log'>,
+  { config, databaseUrl, log }: Pick<Runtime, 'config' | 'databaseUrl' | 'log'>,
   options: Pick<PoolOptions, 'max' | 'statementTimeoutMs'>,
 ): Store {
-  return openStore({ url: databaseUrl, applicationName: 'giving', ...options }, (error) =>
+  const { pooling } = config.database
+  return openStore({ url: databaseUrl, applicationName: 'giving', pooling, ...options }, (error) =>
     log.warn({ error: error.message }, 'an idle database connection broke'),
   )
+}
+
+/** A connection past the pooler. */
+function openDirect(url: string): Store {
+  return openStore({ url, max: 1, applicationName: 'giving migrate' })
 }
 
 /** Starts or joins the embedded server, and starts it again when it was killed. */

@@ -3,7 +3,7 @@ import { checkedPath, manifestPath, projectFeedIndexPath, releaseChainPath, stat
 import { isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError, toServiceError } from '../../kernel/errors.js'
 import { refuseAborted } from '../../kernel/refuse-aborted.js'
-import { confirmLocks, tryAdvisoryLock } from '../../platform/database/locks.js'
+import { takeLock } from '../../platform/database/locks.js'
 import { type BucketState, findBucketState, forgetBucketState, recordBucketState } from '../../release/bucket-state.js'
 import { isReleaseId, listReleaseIds, releaseFolder } from '../../release/folder/release-folder.js'
 import type { FileLifetime, ServedFile } from '../../release/folder/served-file.js'
@@ -16,8 +16,6 @@ import { type Bucket, type BucketObject, type BucketSettings, openBucket } from 
 
 export type DeliveryDeps = FolderDeps & { readonly bucket: BucketSettings }
 
-// The key of an advisory lock, any constant: only its holder writes to the bucket.
-const bucketLock = 7_241_032_605
 const atOnce = 8
 
 /**
@@ -28,43 +26,42 @@ const atOnce = 8
  */
 export async function deliverRelease(deps: DeliveryDeps, signal: AbortSignal): Promise<string> {
   const { store, feedsDir, clock, bucket } = deps
-  return await store.connection(async (lock) => {
-    if (!(await tryAdvisoryLock(lock, bucketLock))) return 'another process delivers'
-    const releases = createReleaseReader(feedsDir)
-    const release = await releases.live()
-    const run = await findLastGoodRun(store.db, clock())
-    if (!release || !run) return 'nothing to deliver'
-    const target = `${bucket.endpoint ?? bucket.region} ${bucket.name}`
-    const found = await findBucketState(store.db)
-    const known: BucketState = found?.target === target ? found : { target }
-    const { failure, ...state } = known
-    if (!failure && state.release === release.id && state.run === run.id) return 'up to date'
-    await recordBucketState(store.db, { ...known, begun: release.id }, clock())
-    try {
-      const delivery: Delivery = {
-        ...{ release, run, checked: await releases.checked() },
-        kept: await listReleaseIds(releaseFolder(feedsDir).releases),
-        bucket: await openBucket(bucket, signal),
-        begun: state.begun,
-        // What a delivery left half done may differ from what the bucket's own index says.
-        isIndexTrue: state.begun === undefined || state.begun === state.release,
-        confirm: async () => {
-          refuseAborted(signal, 'sending to the bucket')
-          await confirmLocks(lock)
-        },
-      }
-      await deliver(delivery)
-      await recordBucketState(store.db, { target, begun: release.id, release: release.id, run: run.id }, clock())
-      return `release ${release.id} delivered`
-    } catch (error) {
-      const { message } = toServiceError(error)
-      const since = failure?.since ?? isoInstantOf(clock())
-      if (!signal.aborted) {
-        await recordBucketState(store.db, { ...known, begun: release.id, failure: { message, since } }, clock())
-      }
-      throw error
+  await using lock = await takeLock(store.db, 'bucket')
+  if (!lock) return 'another process delivers'
+  const releases = createReleaseReader(feedsDir)
+  const release = await releases.live()
+  const run = await findLastGoodRun(store.db, clock())
+  if (!release || !run) return 'nothing to deliver'
+  const target = `${bucket.endpoint ?? bucket.region} ${bucket.name}`
+  const found = await findBucketState(store.db)
+  const known: BucketState = found?.target === target ? found : { target }
+  const { failure, ...state } = known
+  if (!failure && state.release === release.id && state.run === run.id) return 'up to date'
+  await recordBucketState(store.db, { ...known, begun: release.id }, clock())
+  try {
+    const delivery: Delivery = {
+      ...{ release, run, checked: await releases.checked() },
+      kept: await listReleaseIds(releaseFolder(feedsDir).releases),
+      bucket: await openBucket(bucket, signal),
+      begun: state.begun,
+      // What a delivery left half done may differ from what the bucket's own index says.
+      isIndexTrue: state.begun === undefined || state.begun === state.release,
+      confirm: async () => {
+        refuseAborted(signal, 'sending to the bucket')
+        await lock.confirm()
+      },
     }
-  }, 'discard')
+    await deliver(delivery)
+    await recordBucketState(store.db, { target, begun: release.id, release: release.id, run: run.id }, clock())
+    return `release ${release.id} delivered`
+  } catch (error) {
+    const { message } = toServiceError(error)
+    const since = failure?.since ?? isoInstantOf(clock())
+    if (!signal.aborted) {
+      await recordBucketState(store.db, { ...known, begun: release.id, failure: { message, since } }, clock())
+    }
+    throw error
+  }
 }
 
 /**
@@ -75,17 +72,16 @@ export async function withdrawFromBucket(
   { store, bucket: settings }: Pick<DeliveryDeps, 'store' | 'bucket'>,
   signal: AbortSignal,
 ): Promise<void> {
-  await store.connection(async (lock) => {
-    if (!(await tryAdvisoryLock(lock, bucketLock))) {
-      throw new ServiceError('bucket-unavailable', 'another process is delivering a release: try again in a minute')
-    }
-    const bucket = await openBucket(settings, signal)
-    const before = await manifestIn(bucket)
-    const paths = [manifestPath, ...(before?.files ?? []).map(({ path }) => path)]
-    for (const path of paths) for (const key of [keyOf(path), `${keyOf(path)}.gz`]) await bucket.remove(key)
-    await inParallel(bucket.keys('feeds/'), (key) => bucket.remove(key))
-    await forgetBucketState(store.db)
-  }, 'discard')
+  await using lock = await takeLock(store.db, 'bucket')
+  if (!lock) {
+    throw new ServiceError('bucket-unavailable', 'another process is delivering a release: try again in a minute')
+  }
+  const bucket = await openBucket(settings, signal)
+  const before = await manifestIn(bucket)
+  const paths = [manifestPath, ...(before?.files ?? []).map(({ path }) => path)]
+  for (const path of paths) for (const key of [keyOf(path), `${keyOf(path)}.gz`]) await bucket.remove(key)
+  await inParallel(bucket.keys('feeds/'), (key) => bucket.remove(key))
+  await forgetBucketState(store.db)
 }
 
 type Delivery = {

@@ -128,7 +128,14 @@ const fields = {
   maxConnectionsPerAddress: (variable) => variable.get('MAX_CONNECTIONS_PER_ADDRESS'),
   dataDir: (variable) => path.resolve(variable.get('GIVING_DATA_DIR')),
   /** A given server, or one that this service runs inside the data directory. */
-  database: (variable) => ({ kind: either(variable.get('DATABASE_URL'), 'given', 'embedded') }),
+  database: (variable) => {
+    variable.get('DATABASE_DIRECT_URL')
+    return {
+      kind: either(variable.get('DATABASE_URL'), 'given', 'embedded'),
+      /** How a pooler shares its servers; undefined: found out. */
+      pooling: variable.get('DATABASE_POOLING'),
+    }
+  },
   /** At least 4: earlier versions published with 3. */
   databasePoolSize: (variable) => Math.max(4, variable.get('DATABASE_POOL_SIZE')),
   queue: (variable) => ({

@@ -5,6 +5,7 @@ import { isLoopbackHost } from '../../kernel/loopback-host.js'
 import { type Decimal, parseDecimal } from '../../kernel/money.js'
 import { parseSigningKey } from '../../kernel/release-chain.js'
 import { textLike, type ValueType, valueTypes, wholeNumberIn, wordOf } from '../../kernel/values.js'
+import { readDatabaseAddress } from '../database/address.js'
 import { cronSyntaxProblem } from './cron.js'
 import { parseOperatorTokens } from './operator-token.js'
 
@@ -26,6 +27,12 @@ const url = (...protocols: readonly string[]): ValueType<string> => ({
   expected: `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   parse: (raw) => (URL.canParse(raw) && protocols.includes(new URL(raw).protocol) ? raw : undefined),
 })
+
+const databaseUrl: ValueType<string> = {
+  expected:
+    'an address such as postgres://user@host/database, or postgres://user@a,b/database?target_session_attrs=read-write',
+  parse: (raw) => (readDatabaseAddress(raw) ? raw : undefined),
+}
 
 const baseUrl: ValueType<string> = {
   expected: 'an http or https address without query or fragment',
@@ -172,7 +179,16 @@ export const variables = {
   DATABASE_URL: secret(
     'databaseUrl',
     'PostgreSQL 15 or newer, UTF8; unset: the service runs its own PostgreSQL in the data directory.',
-    url('postgres:', 'postgresql:'),
+    databaseUrl,
+  ),
+  DATABASE_DIRECT_URL: secret(
+    'databaseDirectUrl',
+    'The same database past a pooler, for what needs a session: the queue in PostgreSQL and migrations; unset: DATABASE_URL.',
+    databaseUrl,
+  ),
+  DATABASE_POOLING: variable(
+    'How a pooler in DATABASE_URL shares its servers: after each session or each transaction; unset: a pooler that is found counts as transaction.',
+    wordOf('session', 'transaction'),
   ),
   DATABASE_POOL_SIZE: variable(
     'Most database connections of one process, at least 4, the queue not counted; 3 is taken as 4.',

@@ -1,5 +1,8 @@
 import pg from 'pg'
 import { ServiceError } from '../../kernel/errors.js'
+import { type DatabaseAddress, readDatabaseAddress } from './address.js'
+import { isRefused, refusedConnection } from './refusal.js'
+import { followingSocket, type Servers, serversOf } from './servers.js'
 import { findTransient, readOnlyState } from './transient.js'
 
 /** What functions with SQL need: a connection, a transaction or the pool itself. */
@@ -35,6 +38,9 @@ function parseBigint(text: string): number {
   return value
 }
 
+/** Whether connections to a pooler keep a server of their own between transactions. */
+type Pooling = 'session' | 'transaction'
+
 /** Options of a pool; durations in milliseconds. */
 export type PoolOptions = {
   readonly url: string
@@ -42,57 +48,260 @@ export type PoolOptions = {
   readonly applicationName: string
   /** After how long the server ends a statement; 0 or absent: never. */
   readonly statementTimeoutMs?: number
+  /** Absent: a pooler that is found counts as one whose connections share servers. */
+  readonly pooling?: Pooling | undefined
 }
 
 const connectMs = 5_000
 
 // How often the server looks whether the client of a running statement is still there, and ends the statement if not.
+const clientCheck = 'client_connection_check_interval'
 const clientCheckMs = 1_000
 
 /** A pool with our column parsers, UTC sessions and bounded waits; `onError` gets the errors of idle connections. */
 export function createPool(options: PoolOptions, onError: (error: Error) => void): pg.Pool {
+  const address = readDatabaseAddress(options.url)
+  if (!address) throw refusedConnection('it is not at an address of PostgreSQL', undefined)
+  const servers = serversOf(address)
+  const settings = {
+    ...address.settings,
+    timezone: 'UTC',
+    statement_timeout: `${options.statementTimeoutMs ?? 0}`,
+    idle_in_transaction_session_timeout: '600000',
+  }
   const pool = new pg.Pool({
-    connectionString: options.url,
     max: options.max,
     application_name: options.applicationName,
     connectionTimeoutMillis: connectMs,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    onConnect: watchClient,
+    ...(address.startOptions !== undefined && { options: address.startOptions }),
+    Client: class extends pg.Client {
+      constructor(given: pg.ClientConfig) {
+        super({ ...given, connectionString: servers.current })
+      }
+    } as typeof pg.Client & (new () => pg.ClientBase),
+    onConnect: (client) => settle(client, settings, address.target, options.pooling),
     types: { getTypeParser: columnParser as typeof pg.types.getTypeParser },
-    options: `-c timezone=UTC -c statement_timeout=${options.statementTimeoutMs ?? 0} -c idle_in_transaction_session_timeout=600000`,
   })
+  poolServers.set(pool, servers)
   pool.on('error', onError)
   return pool
 }
 
-async function watchClient(client: pg.ClientBase): Promise<void> {
-  const text = `set client_connection_check_interval = ${clientCheckMs}`
-  try {
-    await client.query({ text, query_timeout: connectMs } as pg.QueryConfig)
-  } catch (error) {
-    // A server on a system that has no such check refuses the setting.
-    if (sqlState(error) === undefined) throw error
+const poolServers = new WeakMap<pg.Pool, Servers>()
+
+/** A connection of the pool; where the address has several servers, of the first one that will do. Throws coded errors. */
+export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  const servers = poolServers.get(pool)
+  for (let left = servers?.count ?? 1; ; left--) {
+    const server = servers?.current
+    try {
+      return await pool.connect()
+    } catch (error) {
+      if (server !== undefined) servers?.failed(server)
+      if (left > 1) continue
+      const { code, message } = { code: sqlState(error) ?? '', message: error instanceof Error ? error.message : '' }
+      if (!(error instanceof ServiceError) && isRefused(code, message)) throw refusedConnection(message, error)
+      throw toStoreError(error)
+    }
   }
 }
 
-/** Adapts a pg client or pool to `Db`; a statement without an answer after `answerMs` (0: no limit) fails. */
-export function toDb(client: pg.Pool | pg.PoolClient, answerMs: number): Db {
+/** Of connections that share their server: what each of their transactions is given, as JSON and as statements. */
+const sharedSettings = new WeakMap<object, { readonly json: string; readonly statements: string }>()
+
+type Settled = {
+  readonly process: number
+  readonly standby: boolean
+  readonly readOnly: boolean
+  readonly searchPath: string | null
+}
+
+/**
+ * Gives a new connection its settings, and finds out whether a pooler is between: the server's process is then not the one
+ * that the start of the connection named.
+ */
+async function settle(
+  client: pg.ClientBase,
+  settings: Readonly<Record<string, string>>,
+  target: DatabaseAddress['target'],
+  pooling: Pooling | undefined,
+): Promise<void> {
+  let held: Readonly<Record<string, string>> = { ...settings, [clientCheck]: `${clientCheckMs}` }
+  let found: Settled
+  try {
+    found = await look(client, held, pooling)
+  } catch (error) {
+    // A server on a system that has no such check refuses the setting.
+    if (!(error instanceof Error && error.message.includes(clientCheck))) throw error
+    held = settings
+    found = await look(client, held, pooling)
+  }
+  refuseOtherThan(target, found)
+  if (found.process === processOf(client) || pooling === 'session') return
+  // Where a pooler takes a server away after each statement, this is refused.
+  for (const text of ['begin', 'rollback']) await client.query({ text, query_timeout: connectMs } as pg.QueryConfig)
+  // Other programs may leave settings behind in the servers of the pooler: the path is that of a new session.
+  const all = { ...(found.searchPath !== null && { search_path: found.searchPath }), ...held }
+  const statements = Object.entries(all).map(([name, value]) => `set local ${name} = ${literal(name, value)}`)
+  sharedSettings.set(client, { json: JSON.stringify(all), statements: statements.join('; ') })
+}
+
+/** The value of a setting as SQL; a path is a list of names. */
+function literal(name: string, value: string): string {
+  if (name !== 'search_path') return pg.escapeLiteral(value)
+  const names = value.match(/"(?:[^"]|"")*"|[^",\s]+/g) ?? []
+  return names.map((one) => (one.startsWith('"') ? one : pg.escapeIdentifier(one.toLowerCase()))).join(', ') || "''"
+}
+
+/** The number of the server's process, as the start of the connection named it. */
+function processOf(client: pg.ClientBase): number {
+  return (client as unknown as { processID: number | null }).processID ?? 0
+}
+
+/** Asks what a new connection leads to, and gives it settings where it has the server for itself. */
+async function look(
+  client: pg.ClientBase,
+  settings: Readonly<Record<string, string>>,
+  pooling?: Pooling,
+): Promise<Settled> {
+  const values = [JSON.stringify(settings), processOf(client), pooling === 'session']
+  const limited = { text: lookText, values, query_timeout: connectMs }
+  const { rows } = await client.query<Settled>(limited as pg.QueryConfig)
+  if (!rows[0]) throw new Error('the database said nothing of a new connection')
+  return rows[0]
+}
+
+const lookText = `select pg_backend_pid() as process, pg_is_in_recovery() as standby,
+    current_setting('transaction_read_only')::boolean as "readOnly",
+    case when pg_backend_pid() <> $2 then (select reset_val from pg_settings where name = 'search_path') end as "searchPath",
+    array(select set_config(key, value, pg_backend_pid() <> $2 and not $3) from json_each_text($1)) as settings`
+
+function refuseOtherThan(target: DatabaseAddress['target'], { standby, readOnly }: Settled): void {
+  const is = standby ? 'standby' : readOnly ? 'read-only' : 'primary'
+  const fits = {
+    any: true,
+    'read-write': !readOnly && !standby,
+    'read-only': readOnly || standby,
+    primary: !standby,
+    standby,
+  }
+  if (fits[target]) return
+  const message = `the database cannot be reached: the server is a ${is}, and DATABASE_URL asks for ${target}`
+  throw new ServiceError('database-unavailable', message)
+}
+
+declare module 'pg' {
+  interface Query {
+    prepare(connection: Outgoing): void
+    handleCommandComplete(message: object, connection: object): void
+  }
+}
+
+/** What the driver sends of the extended protocol. */
+type Outgoing = { parse(what: object): void; bind(what: object): void; execute(what: object): void }
+
+/**
+ * How the driver, in the hands of another program (the queue), connects to this address for whole sessions. Throws
+ * `configuration-invalid` behind a pooler.
+ */
+export function sessionOptions(url: string) {
+  const address = readDatabaseAddress(url)
+  if (!address) throw refusedConnection('it is not at an address of PostgreSQL', undefined)
+  const servers = serversOf(address)
+  const settings = Object.entries(address.settings).map(
+    ([name, value]) => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`,
+  )
+  const options = [address.startOptions ?? [], settings].flat().join(' ')
   return {
-    query: async <Row extends object>(text: string, values?: readonly unknown[], name?: string) => {
+    connectionString: address.servers[0],
+    ...(options !== '' && { options }),
+    ...(servers.count > 1 && { stream: () => followingSocket(servers) }),
+    onConnect: async (client: pg.ClientBase) => {
+      const server = servers.current
+      const found = await look(client, {})
+      if (found.process !== processOf(client)) throw needsSession(undefined)
       try {
-        const result = await client.query<Row>({
-          text,
-          values: [...(values ?? [])],
-          ...(name !== undefined && { name }),
-          query_timeout: answerMs,
-        } as pg.QueryConfig)
-        return { rows: result.rows, rowCount: result.rowCount ?? 0 }
+        refuseOtherThan(address.target, found)
       } catch (error) {
-        throw toStoreError(error)
+        servers.failed(server)
+        throw error
       }
     },
   }
+}
+
+/** The failure of a program that needs a session, where it is that a pooler refuses to begin one; otherwise undefined. */
+export function asRefusedSession(error: unknown): ServiceError | undefined {
+  return error instanceof Error && /unsupported startup parameter/.test(error.message) ? needsSession(error) : undefined
+}
+
+function needsSession(cause: unknown): ServiceError {
+  const message =
+    'DATABASE_URL leads to a pooler, but the queue in PostgreSQL needs sessions: set DATABASE_DIRECT_URL to the address of the server itself, or REDIS_URL'
+  return new ServiceError('configuration-invalid', message, { cause })
+}
+
+/** A statement outside a transaction whose server is another's a moment later: its settings go before it, in one message. */
+class SettledQuery extends pg.Query {
+  readonly #settings: string
+  #isSettled = false
+
+  constructor(config: pg.QueryConfig, settings: string, callback: (error: Error | undefined, result: never) => void) {
+    super({ ...config, queryMode: 'extended' } as pg.QueryConfig, callback)
+    this.#settings = settings
+    Object.assign(this, { query_timeout: (config as { query_timeout?: number }).query_timeout })
+  }
+
+  override prepare(connection: Outgoing): void {
+    // Without rows: nobody would take them.
+    connection.parse({ text: 'select from json_each_text($1) where set_config(key, value, true) is null' })
+    connection.bind({ values: [this.#settings] })
+    connection.execute({})
+    super.prepare(connection)
+  }
+
+  override handleCommandComplete(message: object, connection: object): void {
+    if (this.#isSettled) super.handleCommandComplete(message, connection)
+    this.#isSettled = true
+  }
+}
+
+/** Adapts a connection to `Db`; a statement without an answer after `answerMs` (0: no limit) fails. */
+export function toDb(client: pg.PoolClient, answerMs: number): Db {
+  return { query: (...statement) => runStatement(client, answerMs, ...statement) }
+}
+
+/** As `query` of `Db`, on this connection. */
+export async function runStatement<Row extends object>(
+  client: pg.PoolClient,
+  answerMs: number,
+  ...[text, values, name]: Parameters<Db['query']>
+): Promise<{ rows: Row[]; rowCount: number }> {
+  try {
+    const limited = { text, values: [...(values ?? [])], query_timeout: answerMs } as pg.QueryConfig
+    const result = await ask<Row>(client, limited, name)
+    return { rows: result.rows, rowCount: result.rowCount ?? 0 }
+  } catch (error) {
+    throw toStoreError(error)
+  }
+}
+
+async function ask<Row extends object>(
+  client: pg.PoolClient,
+  config: pg.QueryConfig,
+  name: string | undefined,
+): Promise<pg.QueryResult<Row>> {
+  const settings = sharedSettings.get(client)
+  if (!settings) return await client.query<Row>(name === undefined ? config : { ...config, name })
+  if (client.getTransactionStatus() !== 'I') return await client.query<Row>(config)
+  if (/^begin\b/.test(config.text)) {
+    return await client.query<Row>({ ...config, text: `${config.text}; ${settings.statements}` })
+  }
+  return await new Promise((resolve, reject) => {
+    client.query(new SettledQuery(config, settings.json, (error, result) => (error ? reject(error) : resolve(result))))
+  })
 }
 
 /** Whether a transaction that failed like this may be repeated: a serialisation failure or a deadlock. */
@@ -132,9 +341,10 @@ export function sqlState(error: unknown): string | undefined {
   return 'cause' in error ? sqlState(error.cause) : undefined
 }
 
-/** Turns a failure that passes by itself into `database-unavailable`; every other error is returned as it is. */
+/** Turns a failure that passes by itself into `database-unavailable`, and a missing right into `database-refused`. */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof ServiceError || !(error instanceof Error)) return error
+  if (sqlState(error) === '42501') return refusedConnection(error.message, error)
   const transient = findTransient(sqlState(error) ?? '', error.message)
   if (!transient) return error
   return new ServiceError('database-unavailable', `${transient.reason}: ${error.message}`, { cause: error })

@@ -1,24 +1,65 @@
+import { randomUUID } from 'node:crypto'
+import { ServiceError } from '../../kernel/errors.js'
 import type { Db } from './connection.js'
 
-/** Takes the session's advisory lock if it is free; whether it was. */
-export async function tryAdvisoryLock(db: Db, key: number): Promise<boolean> {
-  const { rows } = await db.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [key])
-  return rows[0]?.taken ?? false
-}
+/** What one process at a time may do, on any machine. */
+export type LockName =
+  /** Write drafts, switch the live release, remove releases. */
+  | 'publishing'
+  /** Write to the bucket. */
+  | 'bucket'
 
-/** Throws when the connection is lost, and with it the locks that its session held. */
-export async function confirmLocks(db: Db): Promise<void> {
-  await db.query('select 1')
-}
+// A holder that has died without a word keeps the lock for so long; one that lives puts its end off every second.
+const seconds = 5
+const renewMs = 1_000
 
-/** Ends the other sessions of this database that hold the advisory lock; returns how many there were. */
-export async function endSessionsHolding(db: Db, key: number): Promise<number> {
+/** A lock that this process has taken. `confirm` throws `server-busy` when another has it now. */
+export type TakenLock = AsyncDisposable & { confirm(): Promise<void> }
+
+/**
+ * Takes the lock if nobody has it, or whoever has it: `take-over` is for a caller who knows that the holder is dead or cut
+ * off. Returns undefined when another has it. Whoever takes it gives it back by disposing it.
+ */
+export async function takeLock(
+  db: Db,
+  name: LockName,
+  how: 'if-free' | 'take-over' = 'if-free',
+): Promise<TakenLock | undefined> {
+  const owner = randomUUID()
   const { rowCount } = await db.query(
-    `select pg_terminate_backend(pid) from pg_locks
-      where locktype = 'advisory' and granted and objsubid = 1 and pid <> pg_backend_pid()
-        and database = (select oid from pg_database where datname = current_database())
-        and classid = ($1::bigint >> 32)::oid and objid = ($1::bigint & 4294967295)::oid`,
-    [key],
+    `insert into taken_lock as l (name, owner, until) values ($1, $2, clock_timestamp() + $3 * interval '1 second')
+      on conflict (name) do update set owner = excluded.owner, until = excluded.until
+      where l.until < clock_timestamp() or $4`,
+    [name, owner, seconds, how === 'take-over'],
   )
-  return rowCount
+  if (rowCount === 0) return undefined
+  const renew = async () => await renewLock(db, name, owner)
+  let renewing = false
+  const renewal = setInterval(async () => {
+    if (renewing) return
+    renewing = true
+    // While the database is away nobody else can take it either; whether it is still ours is asked before it counts.
+    await renew().catch(() => undefined)
+    renewing = false
+  }, renewMs)
+  return {
+    confirm: async () => {
+      if (await renew()) return
+      throw new ServiceError('server-busy', `another process has taken the lock for ${name} over`)
+    },
+    [Symbol.asyncDispose]: async () => {
+      clearInterval(renewal)
+      const release = db.query('delete from taken_lock where name = $1 and owner = $2', [name, owner])
+      // It ends by itself.
+      await release.catch(() => undefined)
+    },
+  }
+}
+
+async function renewLock(db: Db, name: LockName, owner: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update taken_lock set until = clock_timestamp() + $3 * interval '1 second' where name = $1 and owner = $2`,
+    [name, owner, seconds],
+  )
+  return rowCount > 0
 }

@@ -73,22 +73,24 @@ export type MigrationResult = { readonly applied: readonly string[]; readonly ve
 type OnBlocked = (migration: string) => void
 
 /**
- * Brings the schema up to this program's version: one transaction and one row of `schema_migration` for each file, all under
- * an advisory lock. A newer schema is accepted while all migrations that this program does not know are compatible. A
+ * Brings the schema up to this program's version: one transaction and one row of `schema_migration` for each file, each
+ * under an advisory lock. A newer schema is accepted while all migrations that this program does not know are compatible. A
  * migration that does not get a lock within half a second is rolled back and tried again, for a minute. Throws
  * `database-incompatible` when the database is not UTF8, older than PostgreSQL 15, has a breaking migration that this
  * program does not know, or ends before the baseline, or when an applied file was edited since; `database-unavailable` when a table stays in use.
  */
 export async function migrate(store: Store, onBlocked: OnBlocked = () => undefined): Promise<MigrationResult> {
-  return await store.connection(async (db) => {
-    await refuseUnfit(db)
-    await db.query('select pg_advisory_lock($1)', [advisoryLock])
-    try {
-      return await applyPending(db, onBlocked)
-    } finally {
-      await db.query('select pg_advisory_unlock($1)', [advisoryLock])
-    }
-  })
+  await refuseUnfit(store.db)
+  const found = await appliedMigrations(store.db)
+  // Without pending migrations nothing is written, so that a process starts while the database is read-only.
+  const pending = pendingOf(found)
+  const applied: string[] = []
+  for (const migration of pending) {
+    if (await apply(store, migration, onBlocked)) applied.push(migration.name)
+  }
+  if (applied.length > 0) await store.transaction(refreshWriterRole)
+  const version = Math.max(...found.map((row) => row.version), ...pending.map((migration) => migration.version))
+  return { applied, version }
 }
 
 /** Names of migrations that are not applied yet; throws like `migrate` when this program cannot work with the schema. */
@@ -154,24 +156,15 @@ function isOlderThan(baseline: Migration, applied: readonly Applied[]): boolean 
   )
 }
 
-async function applyPending(db: Db, onBlocked: OnBlocked): Promise<MigrationResult> {
-  const applied = await appliedMigrations(db)
-  const pending = pendingOf(applied)
-  // Without pending migrations nothing is written, so that a process starts while the database is read-only.
-  for (const migration of pending) await apply(db, migration, onBlocked)
-  if (pending.length > 0) await refreshWriterRole(db)
-  const version = Math.max(...applied.map((row) => row.version), ...pending.map((migration) => migration.version))
-  return { applied: pending.map(({ name }) => name), version }
-}
-
-async function apply(db: Db, migration: Migration, onBlocked: OnBlocked): Promise<void> {
+/** Applies it, unless another process has done so meanwhile; returns whether this one did. */
+async function apply(store: Store, migration: Migration, onBlocked: OnBlocked): Promise<boolean> {
   const { name } = migration
   for (let attempt = 1; ; attempt++) {
     try {
-      await applyOnce(db, migration)
-      return
+      return await store.transaction((db) => applyOnce(db, migration))
     } catch (error) {
       const reason = error instanceof Error ? error.message : error
+      if (error instanceof ServiceError && error.code === 'database-refused') throw error
       if (!isLockTimeout(error) && !isRepeatable(error)) {
         throw new Error(`migration ${name} failed: ${reason}`, { cause: error })
       }
@@ -184,20 +177,18 @@ async function apply(db: Db, migration: Migration, onBlocked: OnBlocked): Promis
   }
 }
 
-async function applyOnce(db: Db, { version, name, sql, hash, breaking }: Migration): Promise<void> {
-  await db.query(`begin; set local lock_timeout = ${lockTimeoutMs}`)
-  try {
-    await db.query(ledger)
-    await db.query(sql)
-    await db.query('insert into schema_migration (version, name, hash, breaking) values ($1, $2, $3, $4)', [
-      version,
-      name,
-      hash,
-      breaking,
-    ])
-    await db.query('commit')
-  } catch (error) {
-    await db.query('rollback')
-    throw error
-  }
+/** Of the transaction, so that it holds behind a pooler too, and against versions that lock for all migrations at once. */
+async function applyOnce(db: Db, { version, name, sql, hash, breaking }: Migration): Promise<boolean> {
+  await db.query('select pg_advisory_xact_lock($1)', [advisoryLock])
+  if ((await appliedMigrations(db)).some((row) => row.version === version)) return false
+  await db.query(`set local lock_timeout = ${lockTimeoutMs}`)
+  await db.query(ledger)
+  await db.query(sql)
+  await db.query('insert into schema_migration (version, name, hash, breaking) values ($1, $2, $3, $4)', [
+    version,
+    name,
+    hash,
+    breaking,
+  ])
+  return true
 }

@@ -2,13 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { ServiceError } from '../../kernel/errors.js'
 import {
+  connect,
   createPool,
   type Db,
   isConnectionLost,
   isRepeatable,
   type PoolOptions,
+  runStatement,
   toDb,
-  toStoreError,
 } from './connection.js'
 
 /** Runs `work` as a whole: when it throws, nothing of it stays. */
@@ -29,7 +30,9 @@ export class Store implements AsyncDisposable {
     this.#pool = pool
     this.#answerMs = answerMs
     this.#busy = busy
-    this.db = toDb(pool, answerMs)
+    this.db = {
+      query: (...statement) => this.connection((_db, client) => runStatement(client, answerMs, ...statement)),
+    }
   }
 
   /** The most connections at a time. */
@@ -141,15 +144,11 @@ export class Store implements AsyncDisposable {
   }
 
   async #connect(): Promise<pg.PoolClient> {
-    try {
-      const client = await this.#pool.connect()
-      // The pool handles errors of idle connections only: a busy one that breaks between two statements would end the process.
-      client.on('error', ignore)
-      this.#busy.add(client)
-      return client
-    } catch (error) {
-      throw toStoreError(error)
-    }
+    const client = await connect(this.#pool)
+    // The pool handles errors of idle connections only: a busy one that breaks between two statements would end the process.
+    client.on('error', ignore)
+    this.#busy.add(client)
+    return client
   }
 
   #release(client: pg.PoolClient, broken: boolean): void {

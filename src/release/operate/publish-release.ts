@@ -59,6 +59,7 @@ export async function publishRelease(
     const earlier = outcomeOfInterrupted(state, run, deps.feedsDir)
     if (earlier) return earlier
     const { live } = state
+    await confirmLock()
     // Leftovers take space that this release may need.
     await pruneReleases(deps, state.rolledBackFrom)
     const contentOf = (release: string) => nameOfContent(deps, run, release)

@@ -35,7 +35,7 @@ export function installedPostgresMissing(): string | undefined {
   return process.getuid?.() === 0 && !postgresAccount() ? 'root has no user "postgres" to run a server as' : undefined
 }
 
-function postgresAccount(): { uid: number; gid: number } | undefined {
+export function postgresAccount(): { uid: number; gid: number } | undefined {
   const { status, stdout } = spawnSync('id', ['-u', 'postgres'], { encoding: 'utf8' })
   const gid = spawnSync('id', ['-g', 'postgres'], { encoding: 'utf8' }).stdout
   return status === 0 ? { uid: Number(stdout), gid: Number(gid) } : undefined

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { takeLock } from '../../../src/platform/database/locks.js'
 import { createMetrics } from '../../../src/platform/observability/metrics.js'
 import { serveMetrics } from '../../../src/platform/observability/metrics-server.js'
 import { releaseFolder } from '../../../src/release/folder/release-folder.js'
@@ -72,10 +73,8 @@ describe('pruning', () => {
   it('waits while a publication is going on', async () => {
     const folder = releaseFolder(publisher.feedsDir)
     await mkdir(path.join(folder.drafts, '20261121T020000Z-9.1.aa'), { recursive: true })
-    await database.store.connection(async (db) => {
-      await db.query('select pg_advisory_lock(7241032604)')
-      await pruneReleasesWhenIdle(publisher.deps)
-    }, 'discard')
+    await using _lock = await takeLock(database.store.db, 'publishing')
+    await pruneReleasesWhenIdle(publisher.deps)
     expect(await publisher.names('drafts')).toEqual(['20261121T020000Z-9.1.aa'])
   })
 })

@@ -839,6 +839,13 @@ create table sync_run (
   constraint sync_run_trigger_check CHECK (trigger = ANY (ARRAY['schedule'::text, 'start'::text, 'manual'::text, 'watchdog'::text]))
 );
 
+create table taken_lock (
+  name text not null,
+  owner uuid not null,
+  until timestamp with time zone not null,
+  constraint taken_lock_pkey PRIMARY KEY (name)
+);
+
 create table theme (
   id text not null,
   name text not null,

@@ -89,7 +89,7 @@ describe('a password in an address', () => {
   it('is not in the message that refuses the address', () => {
     const error = refusal({ DATABASE_URL: 'mysql://giving:hunter2@db.example/giving', REDIS_URL: 'hunter2' })
     expect(error.message).toContain(
-      'DATABASE_URL: expected an address that begins with postgres:// or postgresql://, got "[redacted]"',
+      'DATABASE_URL: expected an address such as postgres://user@host/database, or postgres://user@a,b/database?target_session_attrs=read-write, got "[redacted]"',
     )
     expect(inspect(error, { depth: null, showHidden: true })).not.toContain('hunter2')
   })

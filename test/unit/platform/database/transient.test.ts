@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { ServiceError } from '../../../../src/kernel/errors.js'
 import { isConnectionLost, toStoreError } from '../../../../src/platform/database/connection.js'
+import { isRefused } from '../../../../src/platform/database/refusal.js'
 
 const failure = (code: string | undefined, message = 'told by the server') =>
   Object.assign(new Error(message), code === undefined ? {} : { code })
@@ -36,4 +37,32 @@ it.each(['23505', '22P02', '42P01', '25001', undefined])('SQLSTATE %s does not p
   const error = failure(code)
   expect(toStoreError(error)).toBe(error)
   expect(isConnectionLost(error)).toBe(false)
+})
+
+it('a right that is missing is a matter of the address', () => {
+  expect(toStoreError(failure('42501', 'permission denied for table project'))).toMatchObject({
+    code: 'database-refused',
+    message: 'DATABASE_URL: the database refuses this service: permission denied for table project',
+  })
+})
+
+it.each([
+  ['28P01', 'password authentication failed for user "giving"'],
+  ['3D000', 'database "none" does not exist'],
+  ['08P01', 'no such database: none'],
+  ['08P01', 'unsupported startup parameter: options'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate'],
+  ['', 'The server does not support SSL connections'],
+])('no waiting helps against %s: %s', (code, message) => {
+  expect(isRefused(code, message)).toBe(true)
+})
+
+it.each([
+  ['57P03', 'the database system is starting up'],
+  ['08P01', 'query_wait_timeout'],
+  ['08P01', 'pgbouncer cannot connect to server'],
+  ['53300', 'sorry, too many clients already'],
+  ['ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:5432'],
+])('%s may pass: %s', (code, message) => {
+  expect(isRefused(code, message)).toBe(false)
 })
