@@ -195,7 +195,7 @@ export const errorKinds = {
     public: false,
   },
   'database-refused': {
-    meaning: 'The database does not let this service in: wrong user, password, database, right or certificate.',
+    meaning: 'The database refuses this service: wrong user, password, database, right or certificate.',
     status: 503,
     remedy: 'stop',
     public: false,
@@ -263,8 +263,7 @@ export const errorKinds = {
     public: false,
   },
   'bucket-unavailable': {
-    meaning:
-      'The S3 bucket of FEEDS_S3_BUCKET cannot be reached, or refuses what is sent; the next minute tries again.',
+    meaning: 'The bucket cannot be reached, or refuses what is sent.',
     status: 503,
     remedy: 'retry',
     public: false,
@@ -282,15 +281,13 @@ export const errorKinds = {
     public: false,
   },
   'clock-wrong': {
-    meaning:
-      "The clock of this process differs from the database's by more than a minute; it takes no runs until it is right.",
+    meaning: "The clock of this process differs from the database's by more than a minute.",
     status: 503,
     remedy: 'retry',
     public: false,
   },
   'worker-lost': {
-    meaning:
-      'Five workers in a row were lost while they worked on this run, without progress; it is not taken up again.',
+    meaning: 'Five workers in a row were lost while they worked on this run.',
     status: 500,
     remedy: 'stop',
     public: false,
