@@ -196,7 +196,7 @@ export const errorKinds = {
   },
   'database-refused': {
     meaning: 'The database refuses this service: wrong user, password, database, right or certificate.',
-    status: 503,
+    status: 500,
     remedy: 'stop',
     public: false,
   },

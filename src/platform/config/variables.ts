@@ -5,8 +5,8 @@ import { isLoopbackHost } from '../../kernel/loopback-host.js'
 import { type Decimal, parseDecimal } from '../../kernel/money.js'
 import { parseSigningKey } from '../../kernel/release-chain.js'
 import { textLike, type ValueType, valueTypes, wholeNumberIn, wordOf } from '../../kernel/values.js'
-import { readDatabaseAddress } from '../database/address.js'
 import { cronSyntaxProblem } from './cron.js'
+import { readDatabaseAddress } from './database-address.js'
 import { parseOperatorTokens } from './operator-token.js'
 
 /** How a variable is read; what is expected may follow from the text. */
