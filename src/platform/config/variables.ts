@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { readDatabaseAddress } from '../../kernel/database-address.js'
 import { parseDonorKeys } from '../../kernel/donor.js'
 import { licenceIds } from '../../kernel/licence.js'
 import { isLoopbackHost } from '../../kernel/loopback-host.js'
@@ -6,7 +7,6 @@ import { type Decimal, parseDecimal } from '../../kernel/money.js'
 import { parseSigningKey } from '../../kernel/release-chain.js'
 import { textLike, type ValueType, valueTypes, wholeNumberIn, wordOf } from '../../kernel/values.js'
 import { cronSyntaxProblem } from './cron.js'
-import { readDatabaseAddress } from './database-address.js'
 import { parseOperatorTokens } from './operator-token.js'
 
 /** How a variable is read; what is expected may follow from the text. */

@@ -1,6 +1,6 @@
 import pg from 'pg'
+import { type DatabaseAddress, readDatabaseAddress } from '../../kernel/database-address.js'
 import { ServiceError } from '../../kernel/errors.js'
-import { type DatabaseAddress, readDatabaseAddress } from '../config/database-address.js'
 import { isRefused, refusedConnection } from './refusal.js'
 import { followingSocket, type Servers, serversOf } from './servers.js'
 import { findTransient, readOnlyState } from './transient.js'

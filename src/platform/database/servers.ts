@@ -1,5 +1,5 @@
 import net from 'node:net'
-import type { DatabaseAddress } from '../config/database-address.js'
+import type { DatabaseAddress } from '../../kernel/database-address.js'
 
 /** The servers of one address, of which one is in use: all pools of the process, and the queue, follow it. */
 export type Servers = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readDatabaseAddress } from '../../../../src/platform/config/database-address.js'
+import { readDatabaseAddress } from '../../../src/kernel/database-address.js'
 
 it('takes several servers apart, with one user, database and certificate', () => {
   expect(
