@@ -44,10 +44,13 @@ export function stripeDelivery(what: Happening, charge: LedgerCharge, options: D
     ...{ id, object: 'event', type, created: seconds(at), livemode: live, api_version: '2026-01-28' },
     data: { object: subject },
   })
-  const signature = createHmac('sha256', secret)
-    .update(`${seconds(signedAt)}.${payload}`)
-    .digest('hex')
-  const headers = { 'content-type': 'application/json', 'stripe-signature': `t=${seconds(signedAt)},v1=${signature}` }
+  return signedByStripe(payload, seconds(signedAt), secret)
+}
+
+/** Any body as Stripe signs it; the time is in seconds, or whatever else is signed as one. */
+export function signedByStripe(payload: string, time: number | string, secret = stripeKeys.webhookSecret): Delivery {
+  const signature = createHmac('sha256', secret).update(`${time}.${payload}`).digest('hex')
+  const headers = { 'content-type': 'application/json', 'stripe-signature': `t=${time},v1=${signature}` }
   return { headers, payload }
 }
 
@@ -76,6 +79,11 @@ export function braintreeDelivery(what: Happening, charge: LedgerCharge, options
   const inside = subject[what === 'other' ? 'check' : kind.startsWith('dispute') ? 'dispute' : 'transaction']
   const time = at.toISOString().replace(/\.\d+/, '')
   const xml = `<notification><timestamp type="datetime">${time}</timestamp><kind>${kind}</kind><subject>${inside}</subject></notification>`
+  return signedByBraintree(xml, secret)
+}
+
+/** Any document as Braintree signs it. */
+export function signedByBraintree(xml: string, secret: string = braintreeKeys.privateKey): Delivery {
   const text = `${Buffer.from(xml).toString('base64')}\n`
   const key = createHash('sha1').update(secret, 'latin1').digest()
   const signature = `${braintreeKeys.publicKey}|${createHmac('sha1', key).update(text).digest('hex')}`

@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync'
+import { spreadsheetText } from '../../kernel/spreadsheet-text.js'
 import type { DonorNote } from '../../money/donors/donor-notes.js'
 
 const columns = ['donation', 'date', 'name', 'note'] as const
@@ -11,10 +12,10 @@ export function donorNotesCsv(notes: readonly DonorNote[]): string {
   const rows = notes.map(({ donation, date, name = '', note = '' }) => [
     donation,
     date,
-    inOneLine(name),
-    inOneLine(note),
+    spreadsheetText(inOneLine(name)),
+    spreadsheetText(inOneLine(note)),
   ])
-  return stringify(rows, { escape_formulas: true, record_delimiter: 'windows' })
+  return stringify(rows, { record_delimiter: 'windows' })
 }
 
 export const donorNotesHeader = stringify([[...columns]], { record_delimiter: 'windows' })

@@ -8,6 +8,7 @@ import { type Db, isDataError } from '../../platform/database/connection.js'
 import { recordFact } from '../../platform/database/facts.js'
 import { listPublishers, recordPublisher } from '../../platform/database/publisher.js'
 import type { Store } from '../../platform/database/store.js'
+import { sizeOfRegularFile } from '../import/regular-file.js'
 import { isWritten, namesFor, type ResourceName, resourceNames, sqlOf } from '../sql/export/resources.js'
 import { clearReferenceLists, continueNumbers, findContents, readStoreFacts } from '../sql/export/snapshot.js'
 import { insertRecords, type ResourceSql } from '../sql/export/table-resource.js'
@@ -33,7 +34,7 @@ export async function importExport(
 ): Promise<Readonly<Record<string, number>>> {
   const descriptor = await readDescriptor(directory)
   const files = filesToRead(descriptor)
-  for (const file of files) await verify(directory, file)
+  for (const file of files) await verify(directory, file, signal)
   return await store.transaction(async (db) => {
     await refuseUnfit(db, descriptor)
     await clearReferenceLists(db)
@@ -58,10 +59,15 @@ export async function importExport(
   })
 }
 
+// A descriptor names some forty files.
+const mostDescriptorBytes = 10_000_000
+
 async function readDescriptor(directory: string): Promise<DataPackage> {
   const file = path.join(directory, descriptorName)
   let descriptor: Partial<DataPackage>
   try {
+    if ((await sizeOfRegularFile(file)) > mostDescriptorBytes)
+      throw unusable(`it has more than ${mostDescriptorBytes} bytes`)
     descriptor = JSON.parse(await readFile(file, 'utf8')) as Partial<DataPackage>
   } catch (error) {
     throw unusable(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
@@ -86,16 +92,23 @@ function filesToRead({ resources, giving }: DataPackage): PackageResource[] {
     })
 }
 
-async function verify(directory: string, { path: name, bytes, hash }: PackageResource): Promise<void> {
+async function verify(
+  directory: string,
+  { path: name, bytes, hash }: PackageResource,
+  signal: AbortSignal,
+): Promise<void> {
   const file = path.join(directory, name)
   const found = createHash('sha256')
   let size = 0
   try {
-    for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
-      found.update(chunk)
-      size += chunk.length
-    }
+    size = await sizeOfRegularFile(file)
+    if (size === bytes)
+      for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+        signal.throwIfAborted()
+        found.update(chunk)
+      }
   } catch (error) {
+    if (signal.aborted) throw interrupted()
     throw unusable(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }
   if (size !== bytes || `sha256:${found.digest('hex')}` !== hash) {
@@ -132,7 +145,7 @@ async function writeRecords(
   let batch: string[] = []
   let size = 0
   const flush = async () => {
-    if (signal.aborted) throw new ServiceError('aborted', 'the import was interrupted; nothing was written')
+    if (signal.aborted) throw interrupted()
     if (batch.length === 0) return
     try {
       const records = `[${batch.join(',')}]`
@@ -171,6 +184,10 @@ async function* linesOf(file: string): AsyncGenerator<string> {
     if (from < chunk.length) rest.push(chunk.subarray(from))
   }
   if (rest.length > 0) yield Buffer.concat(rest).toString('utf8')
+}
+
+function interrupted(): ServiceError {
+  return new ServiceError('aborted', 'the import was interrupted; nothing was written')
 }
 
 function unusable(message: string): ServiceError {

@@ -89,9 +89,8 @@ async function importAll(
       limit = new BatchLimit()
     }
     tally.beginFile()
-    for await (const item of readRecords(file, kind, (progress) =>
-      onProgress?.({ ...progress, records: tally.records }),
-    )) {
+    const tell = (progress: ReadProgress) => onProgress?.({ ...progress, records: tally.records })
+    for await (const item of readRecords(file, kind, tell, signal)) {
       // Refused records are not saved, so saving does not yield to other work here.
       await yieldIfDue()
       if ('broken' in item) {

@@ -72,7 +72,8 @@ export function nothingHere(request: { readonly method: string; readonly raw: In
   return new ServiceError('not-found', `${what} ${path.slice(0, 200)}`)
 }
 
-function toApiError(error: unknown): ServiceError {
+/** The error with its code; those of the framework that a client can cause are told from defects. */
+export function toApiError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
   const { code, statusCode } = error as Partial<FastifyError>
   if (code === 'EMFILE' || code === 'ENFILE') {

@@ -35,13 +35,14 @@ export function guardAccess(app: FastifyInstance, operators: readonly OperatorTo
         'without OPS_TOKEN the console answers at addresses of this machine only, such as 127.0.0.1',
       )
     }
+    // First of all, since behind a proxy the one who guesses and all operators have one address.
+    const name = nameOf(request.headers.authorization, operators)
+    if (name !== undefined) return void signedIn.set(request, name)
     const network = clientNetwork(request.ip)
     if (wrongTokens.isFull(network)) {
       reply.header('retry-after', '60')
       return refuse(reply, 429, 'too many wrong tokens came from this address: wait a minute')
     }
-    const name = nameOf(request.headers.authorization, operators)
-    if (name !== undefined) return void signedIn.set(request, name)
     if (request.headers.authorization !== undefined) wrongTokens.add(network)
     reply.header('www-authenticate', 'Basic realm="giving console", charset="UTF-8"')
     return refuse(reply, 401, 'sign in with a name and its token of OPS_TOKEN')

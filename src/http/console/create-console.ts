@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { errorKinds, ServiceError, toServiceError } from '../../kernel/errors.js'
+import { errorKinds, ServiceError } from '../../kernel/errors.js'
 import { logRequests } from '../api/access-log.js'
 import { clientNetwork } from '../api/client-network.js'
+import { toApiError } from '../api/errors.js'
 import { MinuteCounter } from '../api/minute-counter.js'
 import { healthRoutes } from '../api/routes/health.js'
 import { metricsRoute } from '../api/routes/metrics.js'
 import { createServer } from '../api/server.js'
-import { guardAccess } from './access.js'
+import { guardAccess, operatorOf } from './access.js'
 import { actionRoutes } from './action-routes.js'
 import { boardPath, createBoard } from './board.js'
 import type { ConsoleDeps } from './console-deps.js'
@@ -33,14 +34,14 @@ export async function createConsole(deps: ConsoleDeps): Promise<FastifyInstance>
   const app = createServer(deps)
   logRequests(app, deps.log)
   const requests = new MinuteCounter(deps.config.limits.requestsPerAddress)
+  app.addHook('onRequest', async (_request, reply) => void reply.headers(headers))
+  guardAccess(app, deps.operators)
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers(headers)
-    if (requests.add(clientNetwork(request.ip)) > 0) {
+    if (operatorOf(request) === undefined && requests.add(clientNetwork(request.ip)) > 0) {
       return reply.code(429).header('retry-after', '60').type('text/plain').send('too many requests in a minute')
     }
     return undefined
   })
-  guardAccess(app, deps.operators)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -71,7 +72,7 @@ export async function createConsole(deps: ConsoleDeps): Promise<FastifyInstance>
 const statuses: Partial<Record<ServiceError['code'], number>> = { 'release-refused': 409, 'queue-unavailable': 503 }
 
 function answerFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { code, message } = toServiceError(error)
+  const { code, message } = toApiError(error)
   const status = statuses[code] ?? errorKinds[code].status
   if (status === 500) request.log.error({ requestId: request.id, err: error }, 'a page of the console failed')
   if (status === 503) reply.header('retry-after', '5')

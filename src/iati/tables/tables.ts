@@ -27,7 +27,7 @@ export type Table = {
 /**
  * Raise it with every change of what the tables hold for the same activity: stored rows of another version are made again.
  */
-export const tablesVersion = 1
+export const tablesVersion = 2
 
 const identifier = required(textColumn('iatiidentifier', '/iati-identifier'))
 

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { Column } from '../../iati/tables/columns.js'
 import { rowsOf, type Table, tables, tablesVersion } from '../../iati/tables/tables.js'
 import { type Decimal, toMinorUnits } from '../../kernel/money.js'
+import { spreadsheetText } from '../../kernel/spreadsheet-text.js'
 import type { Element } from '../../kernel/xml/element.js'
 import type { RowsFormat } from '../sql/segments.js'
 
@@ -61,14 +62,11 @@ function csvLine(columns: readonly Column[], row: Row): string {
 }
 
 // One search finds the values that are written as they are: nearly all.
-const special = /[",\r\n]|^[\s=+\-@]|\s$/
+const special = /[",\r\n]|^[\s=+\-@|＝＋－＠｜]|\s$/
 const needsQuotes = /[",\r\n]|^\s|\s$/
-// A spreadsheet reads a text that begins so as a formula.
-const looksLikeFormula = /^[=+\-@\t\r]/
-
 /** A cell of RFC 4180; a text that a spreadsheet could take for a formula gets an apostrophe before it. */
 function csvCell({ type }: Column, value: string): string {
-  const safe = type === 'string' && looksLikeFormula.test(value) ? `'${value}` : value
+  const safe = type === 'string' ? spreadsheetText(value) : value
   return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

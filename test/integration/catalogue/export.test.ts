@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -218,6 +219,16 @@ describe('the files of an export', () => {
     await expect(copy('gone', (directory) => rm(path.join(directory, 'themes.ndjson')))).rejects.toThrow(
       'cannot be read',
     )
+    const pipe = async (directory: string) => {
+      await rm(path.join(directory, 'themes.ndjson'))
+      execFileSync('mkfifo', [path.join(directory, 'themes.ndjson')])
+    }
+    await expect(copy('pipe', pipe)).rejects.toThrow('is no regular file')
+    const device = async (directory: string) => {
+      await rm(path.join(directory, 'datapackage.json'))
+      await symlink('/dev/zero', path.join(directory, 'datapackage.json'))
+    }
+    await expect(copy('device', device)).rejects.toThrow('is no regular file')
     await expect(copy('unfinished', (directory) => rm(path.join(directory, 'datapackage.json')))).rejects.toThrow(
       'cannot be read',
     )
@@ -233,7 +244,7 @@ describe('giving export donations', () => {
     const keyId = await insertDonationTargets(store.db, [7_000_001, 7_000_002])
     const quiet = { signupForCharityNewsletter: false }
     const first = await give(store, keyId, { noteToOrganization: '=HYPERLINK("http://evil.example")\nsecond line' })
-    await give(store, keyId, { ...quiet, noteToOrganization: '@cmd' })
+    await give(store, keyId, { ...quiet, noteToOrganization: '＝cmd' })
     await give(store, keyId, quiet)
     await give(store, keyId, {}, { firstname: '+Ann' })
     await give(store, keyId, { noteToOrganization: 'of another project', project: { id: 7_000_002 } })
@@ -254,13 +265,13 @@ describe('giving export donations', () => {
     expect(stdout.split('\r\n')).toEqual([
       'donation,date,name,note',
       `${first.id},2026-11-21,Lina Okoro,"'=HYPERLINK(""http://evil.example"") second line"`,
-      `${first.id + 1},2026-11-21,,'@cmd`,
+      `${first.id + 1},2026-11-21,,'＝cmd`,
       `${first.id + 3},2026-11-21,'+Ann Okoro,`,
       '',
     ])
     expect((await run('--since', '2026-11-22')).stdout).toBe('donation,date,name,note\r\n')
     const { donations } = JSON.parse((await run('--since', '2026-11-01', '--json')).stdout) as { donations: object[] }
-    expect(donations[1]).toEqual({ donation: first.id + 1, date: '2026-11-21', note: '@cmd' })
+    expect(donations[1]).toEqual({ donation: first.id + 1, date: '2026-11-21', note: '＝cmd' })
     expect(await listAudit(store.db, { since: new Date(0), limit: 9 })).toMatchObject(
       Array(3).fill({ action: 'donations-exported', subject: 'project 7000001' }),
     )

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -44,6 +45,16 @@ describe('giving import', () => {
     ])
     const broken = await fileOf('themes', 'id,name', 'e,"E', 'e"', 'f,"F')
     expect((await summaryOf([broken])).problems[0]?.got).toContain('from line 4 on')
+  })
+
+  it('reads no pipes and devices, at which it would wait for ever', async () => {
+    const pipe = path.join(folder, 'pipe.csv')
+    execFileSync('mkfifo', [pipe])
+    const { problems } = await summaryOf(['--kind', 'themes', pipe, '/dev/zero'])
+    expect(problems.map(({ got }) => got)).toEqual([
+      expect.stringContaining(`${pipe} is no regular file`),
+      expect.stringContaining('/dev/zero is no regular file'),
+    ])
   })
 
   it('says first which file cannot be read, and shows all problems to a script', async () => {

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { readProjectFile } from '../../support/markdown-table.js'
 
@@ -31,6 +32,18 @@ const allowedLicences = new Set([
 
 // More of them is a decision: each is code that others can change. Bull Board brings 14 (docs/adr/0016-console.md).
 const mostInProduction = 276
+
+describe('the workflows', () => {
+  it('name each action by the hash of its commit, which nobody can move', () => {
+    const folder = new URL('../../../.github/workflows/', import.meta.url)
+    const used = readdirSync(folder).flatMap((name) => [
+      ...readFileSync(new URL(name, folder), 'utf8').matchAll(/uses: *(.*)/g),
+    ])
+    expect(used.length).toBeGreaterThan(0)
+    const pinned = /^[\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/
+    expect(used.map(([, action = '']) => action).filter((action) => !pinned.test(action))).toEqual([])
+  })
+})
 
 describe('package-lock.json', () => {
   it('has a SHA-512 of each package, and no place but the registry', () => {

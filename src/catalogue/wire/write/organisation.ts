@@ -6,7 +6,7 @@ import { themeRecord } from './theme.js'
 import { integer, object, toJson, toXml, type WireObject, wrapper } from './wire-value.js'
 
 /** As `projectRecordVersion`; raise both when the organisation record changes. */
-export const organisationRecordVersion = 2
+export const organisationRecordVersion = 3
 
 const fields = wireFields<Organisation>(organisationNames, organisationFields, (organisation) => organisation, {
   totalProjects: ({ totalProjects }) => integer(totalProjects),

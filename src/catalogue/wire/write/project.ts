@@ -25,7 +25,7 @@ import {
  * Version of the project record. Raise it with every change of what `projectTexts` writes: stored records of another
  * version are rendered again.
  */
-export const projectRecordVersion = 3
+export const projectRecordVersion = 4
 
 /** Fields whose value is not the project's own field of that name. */
 const derived: Readonly<Record<string, WireField<ProjectGraph>['valueIn']>> = {

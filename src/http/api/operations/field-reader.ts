@@ -5,6 +5,8 @@ import { type ValueType, valueTypes } from '../../../kernel/values.js'
 import { legalText } from '../../../kernel/xml/writer.js'
 import type { OpenApiSchema } from '../contract/openapi-schema.js'
 
+const plainDecimal = /^(?:0|[1-9]\d*)(?:\.\d+)?$/
+
 const projectId: ValueType<number> = {
   expected: 'a project identifier, a whole number',
   // No project has such a long number, and a message must not repeat a card's.
@@ -127,9 +129,16 @@ export class FieldReader {
     return text ?? ''
   }
 
-  /** A required decimal, as a number or a text; undefined, with the problem `expected`, when it is absent or something else. */
+  /**
+   * A required decimal, as a number or a text; undefined, with the problem `expected`, when it is absent or something else.
+   * An amount is written in one way: without a sign, blanks or zeros before it.
+   */
   decimal(name: string, expected: string): Decimal | undefined {
-    return this.#parsed(name, { expected, parse: (text) => (text.length <= 40 ? parseDecimal(text) : undefined) })
+    const value = this.#value(name)
+    const text = typeof value === 'object' ? '' : String(value ?? '')
+    const parsed = text.length <= 40 && plainDecimal.test(text) ? parseDecimal(text) : undefined
+    if (parsed === undefined) this.refuse(name, expected)
+    return parsed
   }
 
   /** A required record id; 0, with a problem, when it is absent or something else. */

@@ -104,7 +104,8 @@ function sitemapRoutes(app: FastifyInstance, { config }: ApiDeps, portal: Portal
     return send(reply, document('sitemapindex', items))
   })
   app.get<{ Params: { page: string } }>('/sitemap-:page.xml', pageForPeople, async (request, reply) => {
-    const found = await portal.sitemap(Number(request.params.page), sitemapSize)
+    const { page } = request.params
+    const found = /^[1-9]\d{0,8}$/.test(page) ? await portal.sitemap(Number(page), sitemapSize) : undefined
     if (!found) throw nothingHere(request as FastifyRequest)
     return send(
       reply,
@@ -197,7 +198,10 @@ function languageOf(request: FastifyRequest): Language {
 
 function addressOf(request: FastifyRequest, chosen: Language | undefined): string {
   const path = request.url.split('?', 1)[0] ?? '/'
-  return chosen === undefined ? path : path.slice(chosen.length + 1) || '/'
+  if (chosen === undefined) return path
+  // The router decodes a path, so `/%65n` leads here too; a page has one address.
+  if (!path.startsWith(`/${chosen}`)) throw nothingHere(request)
+  return path.slice(chosen.length + 1) || '/'
 }
 
 function listQueryOf(request: FastifyRequest): ListQuery {

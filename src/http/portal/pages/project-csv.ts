@@ -1,3 +1,4 @@
+import { spreadsheetText } from '../../../kernel/spreadsheet-text.js'
 import { parseElement, recordLimits } from '../../../kernel/xml/reader.js'
 import { readActivity } from '../../../release/read/activity-index.js'
 import { type ShownTransaction, transactionsOf } from '../record.js'
@@ -28,7 +29,7 @@ export async function projectCsv(
 }
 
 function field(value: string, name: string): string {
-  // A spreadsheet would run a text that begins like a formula; amounts may be negative.
-  const text = name !== 'amount' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  // Amounts may be negative.
+  const text = name === 'amount' ? value : spreadsheetText(value)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -1,15 +1,23 @@
 import { hash } from 'node:crypto'
+import { z } from 'zod'
 import { ServiceError } from '../../../kernel/errors.js'
 import type { WebhookEvent, Webhooks } from '../gateway.js'
+import { webhookText } from '../webhook-text.js'
+
+const subjectShape = z.object({
+  id: webhookText,
+  orderId: webhookText.nullish().or(z.literal('')),
+  refundedTransactionId: webhookText.nullish(),
+})
 
 /** What is read of a notification; the types of the library lack some of it. */
-type Notification = {
-  readonly kind: string
-  readonly timestamp: Date | string
-  readonly transaction?: Subject & { readonly refundedTransactionId?: string }
-  readonly dispute?: { readonly id: string; readonly transaction?: Subject }
-}
-type Subject = { readonly id: string; readonly orderId?: string | null }
+const notificationShape = z.object({
+  kind: webhookText,
+  timestamp: z.coerce.date(),
+  transaction: subjectShape.optional(),
+  dispute: z.object({ id: webhookText, transaction: subjectShape.optional() }).optional(),
+})
+type Notification = z.output<typeof notificationShape>
 
 /** The part of the library that reads notifications. */
 export type Notifications = { parse(signature: string, payload: string): Promise<unknown> }
@@ -27,9 +35,7 @@ export function braintreeWebhooks(notifications: Notifications, test: boolean): 
       const form = new URLSearchParams(body.toString('latin1'))
       const [signature, payload] = [form.get('bt_signature'), form.get('bt_payload')]
       if (!signature || !payload) throw refused('it has no bt_signature or no bt_payload')
-      const { kind, timestamp, transaction, dispute } = await parse(notifications, signature, payload)
-      const at = new Date(timestamp)
-      if (typeof kind !== 'string' || Number.isNaN(at.getTime())) throw unreadable()
+      const { kind, timestamp: at, transaction, dispute } = await parse(notifications, signature, payload)
       if (now.getTime() - at.getTime() > longestAgeMs) throw refused('it is more than two days old')
       if (at.getTime() - now.getTime() > clocksDifferMs) throw refused('its time is in the future')
       const subject = dispute?.id ?? transaction?.id ?? ''
@@ -44,21 +50,25 @@ function chargeOf(
   transaction: Notification['transaction'],
   dispute: Notification['dispute'],
 ): Pick<WebhookEvent, 'chargeId' | 'reference'> {
-  if (kind === 'refund_failed') return { chargeId: transaction?.refundedTransactionId }
+  if (kind === 'refund_failed') return { chargeId: transaction?.refundedTransactionId ?? undefined }
   if (!/^(transaction_settled|transaction_settlement_declined|dispute_\w+)$/.test(kind)) return {}
   const charge = dispute?.transaction ?? transaction
   return { chargeId: charge?.id, reference: charge?.orderId || undefined }
 }
 
 async function parse(notifications: Notifications, signature: string, payload: string): Promise<Notification> {
+  let parsed: unknown
   try {
-    return (await notifications.parse(signature, payload)) as Notification
+    parsed = await notifications.parse(signature, payload)
   } catch (cause) {
     if ((cause as { type?: string }).type === 'invalidSignatureError') {
       throw refused('the signature is not that of its payload')
     }
     throw unreadable()
   }
+  const { data } = notificationShape.safeParse(parsed)
+  if (!data) throw unreadable()
+  return data
 }
 
 function refused(reason: string): ServiceError {

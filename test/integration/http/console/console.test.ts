@@ -196,14 +196,29 @@ describe('a console with tokens', () => {
     expect(events.map(({ actor }) => actor)).toEqual(['operator ana (console)', 'operator robot (console)'])
   })
 
-  it('keeps who guesses waiting, also with the right token', async () => {
+  it('keeps who guesses waiting, and nobody who has a token', async () => {
     const one = await consoleOfTest({ OPS_TOKEN })
     const guesses = Array.from({ length: 10 }, () => one.ask('/', { authorization: 'Bearer guess' }))
     expect((await Promise.all(guesses)).map(({ status }) => status)).toEqual(Array(10).fill(401))
-    expect(await one.ask('/', basic('ana:a-long-token-of-ana'))).toMatchObject({
-      status: 429,
-      headers: { 'retry-after': '60' },
-    })
+    const another = await one.ask('/', { authorization: 'Bearer guess' })
+    expect(another).toMatchObject({ status: 429, headers: { 'retry-after': '60' } })
+    expect((await one.ask('/', basic('ana:a-long-token-of-ana'))).status).toBe(200)
+    expect((await one.ask('/metrics', { authorization: 'Bearer a-long-token-of-robot' })).status).toBe(200)
+  })
+
+  it('counts no requests of who has a token, since a proxy has one address for all', async () => {
+    const one = await consoleOfTest({ OPS_TOKEN, RATE_LIMIT_PER_ADDRESS: '2' })
+    const statuses: number[] = []
+    for (let at = 0; at < 4; at++) statuses.push((await one.ask('/held', basic('ana:a-long-token-of-ana'))).status)
+    expect(statuses).toEqual([200, 200, 200, 200])
+  })
+
+  it('answers a form of another type with 400', async () => {
+    const one = await consoleOfTest({ OPS_TOKEN })
+    for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x']) {
+      const answer = await one.ask('/publish', { ...basic('ana:a-long-token-of-ana'), 'content-type': type }, '{}')
+      expect([type, answer.status]).toEqual([type, 400])
+    }
   })
 
   it('is needed where others than this machine can reach it', async () => {

@@ -179,6 +179,17 @@ describe('hostile and secret data', async () => {
     }
   })
 
+  it.each([
+    '/sitemap-NaN.xml',
+    '/sitemap-1e0.xml',
+    '/sitemap-01.xml',
+    '/sitemap-1.0.xml',
+    '/%65n/projects',
+    '/e%6E/quality',
+  ])('has no other address for a page: %s', async (address) => {
+    expect((await app.inject(address)).statusCode).toBe(404)
+  })
+
   it('is in no page, table, index, feed, record or list when it is secret', async () => {
     const answers = new Map(pages)
     const addresses = ['/sitemap.xml', '/sitemap-1.xml', '/changes.atom', '/robots.txt', '/llms.txt', '/themes.json']

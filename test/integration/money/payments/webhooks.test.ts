@@ -23,6 +23,8 @@ import {
   type Delivery,
   type DeliveryOptions,
   type Happening,
+  signedByBraintree,
+  signedByStripe,
   stripeDelivery,
 } from '../../../support/webhook-deliveries.js'
 
@@ -203,6 +205,55 @@ describe.each(Object.entries(processors))('webhooks of %s', async (name, start) 
     expect(await post(sent)).toMatchObject({ status: 200 })
     later(name === 'stripe' ? 6 : 2 * 24 * 60 + 1)
     expect(await post(sent)).toMatchObject({ status: 400, text: expect.stringMatching(/seconds ago|days old/) })
+    await handle()
+  })
+
+  it('that are signed and make no sense are refused, and stored nowhere', async () => {
+    const { charge } = await donate()
+    const before = await events()
+    const time = now.toISOString().replace(/\.\d+/, '')
+    const good = JSON.parse(stripeDelivery('settled', charge, { at: now }).payload)
+    const notification = (inside: string, at = time) =>
+      `<notification><timestamp type="datetime">${at}</timestamp><kind>transaction_settled</kind>${inside}</notification>`
+    const signed = {
+      stripe: [
+        ...['null', '[]', '1', '{}'],
+        ...[{ id: 'evt\0' }, { type: null }, { created: 1e300 }, { created: 'now' }, { livemode: 1 }, { data: null }],
+        ...[{ data: { object: { ...good.data.object, id: 'pi\0' } } }, { data: { object: null } }],
+        { data: { object: { ...good.data.object, metadata: { reference: 'a\0' } } } },
+        { data: { object: { ...good.data.object, metadata: { reference: 'x'.repeat(100_000) } } } },
+      ].map((body) =>
+        signedByStripe(typeof body === 'string' ? body : JSON.stringify({ ...good, ...body }), now.getTime() / 1000),
+      ),
+      braintree: [
+        ...['<a/>', '<notification/>', '<notification>text</notification>', 'null'],
+        ...['+275000-01-01T00:00:00Z', 'never', '1e300'].map((at) => notification('', at)),
+        notification('<subject/>'),
+        notification('<subject><transaction><id>a&#0;b</id></transaction></subject>'),
+        notification('<subject><transaction><id><b>1</b></id></transaction></subject>'),
+        notification(
+          `<subject><transaction ${Array.from({ length: 12_000 }, (_, at) => `a${at}=""`).join(' ')}/></subject>`,
+        ),
+      ].map((xml) => signedByBraintree(xml)),
+    }[name] as readonly Delivery[]
+    for (const [at, delivery] of signed.entries()) {
+      const { status, text } = await post(delivery)
+      expect([at, status, text], text).toEqual([at, status === 200 ? 200 : 400, text])
+    }
+    const after = await events()
+    expect(after.slice(before.length).map((event) => (event as { outcome: string }).outcome)).toEqual(
+      after.slice(before.length).map(() => 'no effect'),
+    )
+  })
+
+  it.runIf(name === 'stripe')('are refused when their time is in the future, or none', async () => {
+    const { charge } = await donate()
+    const { payload } = stripeDelivery('settled', charge, { at: now })
+    const seconds = now.getTime() / 1000
+    for (const time of [seconds + 301, 'NaN', `${seconds}.5`, '1e9', '', `${seconds},t=${seconds}`]) {
+      expect(await post(signedByStripe(payload, time)), String(time)).toMatchObject({ status: 400 })
+    }
+    expect(await post(signedByStripe(payload, seconds + 300))).toMatchObject({ status: 200 })
     await handle()
   })
 

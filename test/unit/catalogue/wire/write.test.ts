@@ -161,9 +161,18 @@ describe('a value', () => {
 describe('the links of a picture', () => {
   it('show the nearest size, the larger of two, or else another address', () => {
     const urls = (of: Record<string, string>) =>
-      imageLinks(of, 'none').map((link) => /"url":"(\w+)"/.exec(toJson(link))?.[1])
+      imageLinks(of, 'https://x.example/none').map(
+        (link) => /"url":"https:\/\/x\.example\/(\w+)"/.exec(toJson(link))?.[1],
+      )
     expect(urls({})).toEqual(Array(6).fill('none'))
-    expect(urls({ thumbnail: 't', original: 'o' })).toEqual(['t', 't', 't', 'o', 'o', 'o'])
+    expect(urls({ thumbnail: 'https://x.example/t', original: 'https://x.example/o' })).toEqual([
+      't',
+      't',
+      't',
+      'o',
+      'o',
+      'o',
+    ])
   })
 })
 
@@ -174,7 +183,7 @@ describe('a project', () => {
   const recordOf = (changes: Changes) => JSON.parse(texts(changes).json) as Record<string, unknown>
   const earlier = new Date('2026-10-01T08:00:00Z')
   const later = new Date('2026-10-02T08:00:00Z')
-  const photo = { position: 0, wireId: 1, title: 'A well', renditions: { original: 'o' } } as never
+  const photo = { position: 0, wireId: 1, title: 'A well', renditions: { original: 'https://o.example' } } as never
   const none = { countries: [], themes: [], photos: [] }
 
   it.each<[Changes, Record<string, unknown>]>([
@@ -184,8 +193,8 @@ describe('a project', () => {
       { themeName: '', country: '', iso3166CountryCode: '', imageLink: '' },
     ],
     [
-      { ...none, project: { countryName: 'Kenya', countryCode: 'KE', imageLink: 'i' } },
-      { country: 'Kenya', iso3166CountryCode: 'KE', imageLink: 'i' },
+      { ...none, project: { countryName: 'Kenya', countryCode: 'KE', imageLink: 'https://i.example' } },
+      { country: 'Kenya', iso3166CountryCode: 'KE', imageLink: 'https://i.example' },
     ],
     [
       { project: { countryName: 'Kenya', countryCode: 'KE' }, countries: [{ code: 'UG', name: 'Uganda' }] },
@@ -195,8 +204,11 @@ describe('a project', () => {
       { project: {}, countries: [{ code: 'UG', name: 'Uganda' }] },
       { country: 'Uganda', iso3166CountryCode: 'UG' },
     ],
-    [{ photos: [photo] }, { imageLink: 'o' }],
-    [{ project: { imageLink: 'i' }, photos: [photo] }, { imageLink: 'i' }],
+    [{ photos: [photo] }, { imageLink: 'https://o.example' }],
+    [{ project: { imageLink: 'https://i.example' }, photos: [photo] }, { imageLink: 'https://i.example' }],
+    ...['www.example.org', 'mailto:a@b.example', 'javascript:1', ' https://x', '//x', 'https:///x', 'ftp://x'].map(
+      (imageLink): [Changes, Record<string, unknown>] => [{ project: { imageLink } }, { imageLink: '' }],
+    ),
     [{ videos: ['https://v.example'] }, { videos: { video: [{ url: 'https://v.example' }] } }],
     [{ project: { modifiedDate: earlier } }, { modifiedDate: '2026-10-01T08:00:00+00:00' }],
     [{ project: { modifiedDate: earlier, totalsChangedAt: later } }, { modifiedDate: '2026-10-02T08:00:00+00:00' }],

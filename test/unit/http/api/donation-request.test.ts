@@ -101,7 +101,7 @@ describe('a donation request is read leniently', () => {
   it('with numbers as texts, texts as numbers, booleans in any letter case', () => {
     const fields = donationFields(
       {
-        amount: ' 40.0 ',
+        amount: '40.0',
         project: { id: '2045' },
         signupForGGNewsletter: 'True',
         signupForCharityNewsletter: 1,
@@ -167,6 +167,9 @@ describe('a donation request is refused', () => {
     ['an amount with three decimals', { amount: '40.001' }, {}, 'amount'],
     ['an amount with an exponent', { amount: '4e1' }, {}, 'amount'],
     ['a hexadecimal amount', { amount: '0x28' }, {}, 'amount'],
+    ['an amount with a sign', { amount: '+40' }, {}, 'amount'],
+    ['an amount with blanks', { amount: ' 40 ' }, {}, 'amount'],
+    ['an amount with zeros before it', { amount: '00040' }, {}, 'amount'],
     ['a negative amount', { amount: -40 }, {}, 'amount'],
     ['an amount too large', { amount: '1000000000' }, {}, 'amount'],
     ['an amount that is no number', { amount: true }, {}, 'amount'],

@@ -190,11 +190,11 @@ describe('the project record', () => {
   })
 
   it('always has six image links in the order that clients index by, the nearest standing in for a missing one', () => {
-    const photo = { position: 0, wireId: 0, consent: true, renditions: { thumbnail: 't', large: 'l' } }
+    const photo = { position: 0, wireId: 0, consent: true, renditions: { thumbnail: 'https://t', large: 'https://l' } }
     const { value } = read({ ...wellsForTara, photos: [photo] })
     const { imagelink } = value.image as { imagelink: { url: string; size: string }[] }
     expect(imagelink.map(({ size }) => size)).toEqual([...renditions])
-    expect(imagelink.map(({ url }) => url)).toEqual(['t', 't', 'l', 'l', 'l', 'l'])
+    expect(imagelink.map(({ url }) => url)).toEqual([...'ttllll'].map((name) => `https://${name}`))
   })
 
   it('falls back to the image link when the project has no picture at all', () => {

@@ -1,0 +1,13 @@
+import { stat } from 'node:fs/promises'
+import { ServiceError } from '../../kernel/errors.js'
+
+/**
+ * The size of a file that is to be read. Throws `input-unusable` for a folder, and for pipes and devices, at which reading
+ * may never end.
+ */
+export async function sizeOfRegularFile(file: string): Promise<number> {
+  const stats = await stat(file)
+  if (stats.isFile()) return stats.size
+  const what = stats.isDirectory() ? 'a directory' : 'no regular file: give what a pipe brings as standard input, -'
+  throw new ServiceError('input-unusable', `${file} is ${what}`)
+}
