@@ -139,7 +139,7 @@ describe('the donation operations', async () => {
   })
 
   it.each([
-    ['12.5', ['12.50', '"12.5"', ' "12.500" ', '<amount>12.50</amount>', '<amount> 0012.5 </amount>']],
+    ['12.5', ['12.50', '"12.5"', ' "12.500" ', '<amount>12.50</amount>', '<amount>12.5</amount>']],
     ['"25.00"', ['25', '"25"', '<amount>25</amount>']],
   ])('are the same request however the amount is written: %s', async (first, others) => {
     const xml = (amount: string, transactionId: string) =>
