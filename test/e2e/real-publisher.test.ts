@@ -102,6 +102,16 @@ describe('a trial whose operator sets the real identifier', () => {
     const { text } = await activities()
     expect(text.match(/<iati-identifier>[^<]+/g)).toEqual([`<iati-identifier>${realRef}-7`])
     expect(text).not.toContain('XE-EXAMPLE-INVENTED')
+    // Its variables were lost.
+    const lost = await trial.run(['publish', '--inline'])
+    expect([lost.code, lost.stderr + lost.stdout]).toEqual([
+      2,
+      expect.stringContaining(
+        `REPORTING_ORG_REF is not set, and this store has ${realRef}: set REPORTING_ORG_REF=${realRef}`,
+      ),
+    ])
+    const seeded = await trial.run(['seed', '--projects', '3'])
+    expect([seeded.code, seeded.stderr]).toEqual([2, expect.stringContaining(`this store publishes as ${realRef}`)])
     expect((await served('/projects')).text).not.toContain('class="trial"')
     const status = JSON.parse((await real.run(['status', '--json'])).stdout) as { needs: string[] }
     expect(status.needs.filter((need) => need.includes('demo'))).toEqual([])

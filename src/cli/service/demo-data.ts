@@ -6,6 +6,7 @@ import { demoIdentifierPrefixes, isDemoPublisher } from '../../kernel/demo-publi
 import { ServiceError } from '../../kernel/errors.js'
 import { withdrawFromBucket } from '../../outbound/bucket/deliver-release.js'
 import { findFact, recordFact } from '../../platform/database/facts.js'
+import { findPublisher } from '../../platform/database/publisher.js'
 import { withdrawBulkSet } from '../../release/bulk/bulk-reader.js'
 import { withdrawLiveRelease } from '../../release/operate/operate-releases.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
@@ -43,6 +44,11 @@ async function seedProjects(
       'demo-data-refused',
       `invented projects are only for trials, and REPORTING_ORG_REF is ${ref}: ${instead}`,
     )
+  }
+  const recorded = await findPublisher(runtime.store.db)
+  if (recorded) {
+    const message = `invented projects are only for trials, and this store publishes as ${recorded.ref}`
+    throw new ServiceError('demo-data-refused', message)
   }
   const firstId = await nextFreeId(runtime.store.db)
   const baseUrl = await resolveBaseUrl(runtime)
