@@ -2,13 +2,14 @@ import { X509Certificate } from 'node:crypto'
 import { access, constants, mkdir, readFile, stat, statfs } from 'node:fs/promises'
 import path from 'node:path'
 import { openQueue, queueSettings } from '../../../jobs/queue.js'
+import { queueNames, work } from '../../../jobs/work.js'
 import { readPulledStandard } from '../../iati/standard/pulled.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError, toServiceError } from '../../kernel/errors.js'
 import { withTimeout } from '../../money/gateways/gateway.js'
 import { openBucket } from '../../outbound/bucket/bucket.js'
 import { lookAtRegistry } from '../../outbound/registry/register.js'
-import { readConfig } from '../../platform/config/config.js'
+import { type ConfigOf, readConfig } from '../../platform/config/config.js'
 import { variables } from '../../platform/config/variables.js'
 import { pendingMigrations } from '../../platform/database/migrate.js'
 import { readServerFacts } from '../../platform/database/server-facts.js'
@@ -129,10 +130,14 @@ const publisherMended = {
 } as const
 
 async function inspectDatabase({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
-  await using runtime = await openRuntime(environment, ['databasePoolSize', 'workerProcesses', ...publisherFields], {
-    signal,
-    migrate: false,
-  })
+  await using runtime = await openRuntime(
+    environment,
+    ['databasePoolSize', 'workerProcesses', 'queue', 'upstreamUrl', ...publisherFields],
+    {
+      signal,
+      migrate: false,
+    },
+  )
   const { store, clock, config } = runtime
   const facts = await readServerFacts(store.db)
   const findings: Finding[] = []
@@ -153,10 +158,11 @@ async function inspectDatabase({ environment, signal }: CommandLine): Promise<re
   if (pending.length > 0 && !facts.mayCreate)
     findings.push(fix('its role may not make tables', 'grant create on schema'))
   const { most, open } = facts.connections
-  // An API and a worker with the queue in PostgreSQL; the supervisor of several processes reads for its metrics only.
   const pool = config.databasePoolSize
   const processes = config.workerProcesses
-  const wanted = pool + Math.max(2, Math.floor(pool / 3)) + processes * (pool + 8) + (processes > 1 ? 3 : 0)
+  // An API with its searches, and a worker; the supervisor of several processes reads for its metrics only.
+  const ofWorkers = processes * (pool + queueConnections(config)) + (processes > 1 ? 3 : 0)
+  const wanted = pool + Math.max(2, Math.floor(pool / 3)) + ofWorkers
   const worker = processes > 1 ? `a worker of ${processes} processes` : 'a worker'
   const budget = `${open} of ${most} connections are open; an API and ${worker} need up to ${wanted}`
   findings.push(
@@ -171,6 +177,14 @@ async function inspectDatabase({ environment, signal }: CommandLine): Promise<re
       : good('its clock agrees with this machine'),
   )
   return findings
+}
+
+/** The connections to PostgreSQL that the queue of a worker process opens: two for each queue, and two for each that it takes jobs of. */
+function queueConnections({ queue, upstreamUrl }: ConfigOf<'queue' | 'upstreamUrl'>): number {
+  if (queue.engine === 'redis') return 0
+  const queues = queueNames(work)
+  const consumed = queues.filter((name) => name !== 'sync' || upstreamUrl !== undefined)
+  return 2 * (queues.length + consumed.length)
 }
 
 async function inspectQueue({ environment, signal }: CommandLine): Promise<readonly Finding[]> {

@@ -99,12 +99,17 @@ describe('giving doctor', async () => {
     [
       'too few connections',
       async () => ({ DATABASE_POOL_SIZE: '150', WORKER_PROCESSES: '1' }),
-      /^database: .* an API and a worker need up to 358/,
+      /^database: .* an API and a worker need up to 360/,
     ],
     [
       'too few connections for several processes',
       async () => ({ DATABASE_POOL_SIZE: '150', WORKER_PROCESSES: '2' }),
-      /^database: .* an API and a worker of 2 processes need up to 519/,
+      /^database: .* an API and a worker of 2 processes need up to 523/,
+    ],
+    [
+      'too few connections for a worker that mirrors an upstream',
+      async () => ({ DATABASE_POOL_SIZE: '150', WORKER_PROCESSES: '1', UPSTREAM_URL: 'http://127.0.0.1:9' }),
+      /^database: .* an API and a worker need up to 362/,
     ],
     [
       'a data directory that is a file',
