@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openQueue, queueSettings } from '../../../jobs/queue.js'
 import { seedDemo } from '../../../src/demo/sql/demo.js'
 import { formerDemoRef } from '../../../src/kernel/demo-publisher.js'
@@ -157,6 +157,7 @@ describe('the publisher of a store', () => {
     const asked = async (changes: Record<string, string>) => {
       const { LOG_LEVEL: _, ...environment } = ours.environment
       const installation = await newInstallation({ ...environment, ...changes })
+      onTestFinished(installation.remove)
       const service = await installation.serve('api', 'listening on ')
       const [, base = ''] = /Server listening at (http:[^"]+)"/.exec(service.output()) ?? []
       const key = await credentials(ours, base)
@@ -203,7 +204,9 @@ describe('the publisher of a store', () => {
     await using queue = await openQueue(queueSettings(config, secrets, ours.url), createLog('silent', 'json'))
     /** A worker that has done each row of its work once. */
     const work = async (changes: Record<string, string>) => {
-      const worker = await (await newInstallation({ ...settings, ...changes })).serve('worker')
+      const installation = await newInstallation({ ...settings, ...changes })
+      onTestFinished(installation.remove)
+      const worker = await installation.serve('worker')
       for (const schedule of ['registry', 'alarms', 'bucket', 'hub']) {
         await queue.add({ queue: 'settlement', name: 'tick', data: { schedule } })
       }
