@@ -7,6 +7,8 @@ import {
   type WorkerOptions,
   withBackend,
 } from 'bullmq'
+import { Redis } from 'ioredis'
+import { ServiceError } from '../src/kernel/errors.js'
 import { sessionOptions } from '../src/platform/database/connection.js'
 import type { Log } from '../src/platform/observability/log.js'
 
@@ -105,6 +107,39 @@ function redisOptions(url: string) {
     commandTimeout: answerTimeoutMs,
     keepAlive: 10_000,
     retryStrategy: (times: number) => Math.min(times * 200, 2000),
+  }
+}
+
+/**
+ * Throws `configuration-invalid` when the address is that of a server which takes no jobs, however long one waits. One that
+ * gives no answer is left to whoever connects next.
+ */
+export async function refuseOtherRedis(url: string): Promise<void> {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: connectTimeoutMs,
+    commandTimeout: connectTimeoutMs,
+    retryStrategy: () => null,
+    // Waits for a server that is still reading its file otherwise.
+    enableReadyCheck: false,
+  })
+  redis.on('error', () => undefined)
+  try {
+    const text = await redis.connect().then(() => redis.info())
+    const what = /^redis_mode:sentinel/m.test(text)
+      ? 'a sentinel'
+      : /^cluster_enabled:1/m.test(text)
+        ? 'a node of a cluster'
+        : /^role:slave/m.test(text)
+          ? 'a replica'
+          : undefined
+    if (what === undefined) return
+    const message = `REDIS_URL: expected the address of a primary server (one that stands alone, or a proxy before it), got ${what} (docs/how-to/redis.md)`
+    throw new ServiceError('configuration-invalid', message)
+  } catch (error) {
+    if (error instanceof ServiceError) throw error
+  } finally {
+    redis.disconnect()
   }
 }
 

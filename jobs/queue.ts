@@ -5,7 +5,7 @@ import type { ConfigOf, Secrets } from '../src/platform/config/config.js'
 import { asRefusedSession } from '../src/platform/database/connection.js'
 import type { Log } from '../src/platform/observability/log.js'
 import type { Schedule } from '../src/work/schedule.js'
-import { createEngine, type Engine, type EngineQueue, type QueueConnection } from './engine.js'
+import { createEngine, type Engine, type EngineQueue, type QueueConnection, refuseOtherRedis } from './engine.js'
 import { closeSoon, type JobHandler, QueueWorker } from './queue-worker.js'
 
 /** How the queue behaves; everything that the configuration does not say has one default here. */
@@ -210,12 +210,14 @@ const closedMessage = 'the job queue has been closed'
 
 /**
  * Opens the queue; on PostgreSQL its tables are created or brought up to date first. Throws `queue-unavailable`, or
- * `configuration-invalid` when Redis does not accept the user or password: waiting would not help.
+ * `configuration-invalid` when Redis does not accept the user or password, or is none that takes jobs: waiting would not help.
  */
 export async function openQueue(settings: QueueSettings, log: Log): Promise<JobQueue> {
-  const engine = createEngine(settings.connection, log)
+  const { connection } = settings
+  if (connection.kind === 'redis') await refuseOtherRedis(connection.url)
+  const engine = createEngine(connection, log)
   // Redis never gives up connecting by itself, so we do; PostgreSQL may be busy with another process's migration.
-  const patienceMs = settings.connection.kind === 'redis' ? 5000 : answerMs
+  const patienceMs = connection.kind === 'redis' ? 5000 : answerMs
   const first = await retried(async () => {
     const opening = engine.migratingQueue(firstQueue)
     try {

@@ -53,9 +53,13 @@ process.on('exit', () => {
   if (unwritten) process.exitCode = 2
 })
 
-// A connection whose server no longer answers takes long to close, or never does: it must not keep a process that is
-// asked to stop and has given everything else back.
+// A connection whose server no longer answers takes long to close, or never does: it must not keep a process that has done
+// its work. What is printed is printed first.
 const lingerMs = 500
+function leave(): void {
+  const exit = () => (stdout.writableLength + stderr.writableLength > 0 ? leave() : process.exit())
+  setTimeout(exit, lingerMs).unref()
+}
 
 process.exitCode = await runProgram(process.argv.slice(2), {
   environment,
@@ -64,4 +68,4 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   stdout,
   stderr,
 })
-if (stop.signal.aborted) setTimeout(() => process.exit(), lingerMs).unref()
+leave()
