@@ -68,7 +68,7 @@ async function measure(store: Store, { rounds, seconds, say }: Plan): Promise<Be
   }
   const insertOne = () => store.db.query('insert into bench_floor (note) values ($1)', ['one row'], 'floor')
   const donateTo = (projectOf: (n: number) => number) => (n: number) =>
-    submitDonation(payments, { keyId, requestId: randomUUID() }, requestFor(projectOf(n)))
+    submitDonation(payments, { account: 'bench@example.org', keyId, requestId: randomUUID() }, requestFor(projectOf(n)))
   const [spreadOut, toOne] = [donateTo((n) => (n % projects) + 1), donateTo(() => 1)]
   await perSecond(donors, 1, spreadOut)
   const seen: { floor: number[]; spread: number[]; hot: number[] } = { floor: [], spread: [], hot: [] }

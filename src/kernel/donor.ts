@@ -1,8 +1,13 @@
 /** What is known of a person who gave; `details` are names, address, note, and where the request came from. */
 export type Donor = { readonly email: string; readonly details: Readonly<Record<string, string>> }
 
-/** A key that donors' data is encrypted with. */
-export type DonorKey = { readonly id: string; readonly secret: Buffer }
+/** A key that donors' data is encrypted with, and that names payments at the processor. */
+export type DonorKey = {
+  readonly id: string
+  readonly secret: Buffer
+  /** Made by a trial, whose donations move no money. */
+  readonly ofTrial?: boolean
+}
 
 const expected =
   'keys as ID:SECRET separated by commas, each ID of at most 40 letters, digits, dots, hyphens or underscores, each SECRET 32 bytes in base64, no ID twice'

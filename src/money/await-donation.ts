@@ -35,7 +35,7 @@ export async function awaitEarlierDonation(
       if (found === 'differs') throw pending(undefined)
       if (found !== 'unknown') return found
       if (earlier.leaseOver && (await takeOverIntent(store.db, id, leaseSecondsOf(payments)))) {
-        return await takePayment(payments, id, { ...chargeOf(reference), again: true })
+        return await takePayment(payments, id, { ...chargeOf(reference), again: true }, { triedBefore: true })
       }
       nextAsk = performance.now() + askEveryMs
     }

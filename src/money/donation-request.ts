@@ -1,4 +1,5 @@
 import type { CurrencyCode, Decimal } from '../kernel/money.js'
+import { notesOf } from './gateways/charge-notes.js'
 import type { Charge } from './gateways/gateway.js'
 import type { MaskedCard } from './gateways/sandbox/test-cards.js'
 import { sumOf } from './payments.js'
@@ -37,12 +38,14 @@ export function chargedOf({ amount, addon, currency }: DonationRequest): Decimal
 }
 
 /** The charge of a request under the given reference. */
-export function chargeOf(request: DonationRequest, reference: string): Charge {
+export function chargeOf(request: DonationRequest, reference: string, attempt = 1): Charge {
   const { payment, payer, email, ipAddress, userAgent } = request
   if (!payment) throw new TypeError('only a request of version 2 can be charged')
   const { gatewayKey, method, deviceData, threeDSecureAuthenticationId } = payment
   return {
-    reference,
+    ...{ reference, attempt, notes: notesOf(request) },
+    // Without a transactionId no request can be the same as an earlier one.
+    again: request.transactionId !== undefined,
     amount: chargedOf(request),
     currency: request.currency,
     gatewayKey,

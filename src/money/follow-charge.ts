@@ -13,7 +13,7 @@ import {
   reopenFailedDonation,
 } from './sql/charge-states.js'
 import { recordOutsideRefund } from './sql/refunds.js'
-import { findOutcome } from './take-payment.js'
+import { findOutcome, isChargeOf, wantedOf } from './take-payment.js'
 
 /**
  * How following a charge ended. `corrected`: something was entered in the books; `differs`: a person must look; `waits`: a
@@ -62,7 +62,7 @@ async function bringInLine(
   const { status, currency } = donation
   // What another process has entered meanwhile may be newer than what was read.
   if (open || (followedAt !== undefined && followedAt > startedAt)) return { followed: 'waits' }
-  if (status === 'failed' && holdsMoney(charge)) {
+  if (status === 'failed' && holdsMoney(charge) && isChargeOf(wantedOf(donation), charge)) {
     await reopenFailedDonation(db, id)
     return { followed: 'waits' }
   }

@@ -6,7 +6,7 @@ import { finishRefund } from './refund-donation.js'
 import { takeOverOpenDonations } from './sql/donation-intents.js'
 import { closeFailedDonation, recordFailed, takeFailedDonations } from './sql/donation-outcomes.js'
 import { takeOverOpenRefunds } from './sql/refunds.js'
-import { findOutcome, returnLateCharge, wantedCharge } from './take-payment.js'
+import { findOutcome, isChargeOf, returnLateCharge, wantedCharge, wantedOf } from './take-payment.js'
 
 /** What a round of settlement did; `open` could not be decided and is left to the next round. */
 export type SettlementRound = {
@@ -55,14 +55,14 @@ export async function settleOpen(payments: Payments, signal?: AbortSignal): Prom
 
 /**
  * A charge of a failed donation is refunded, never counted: its caller was told that nothing was charged, and may have paid
- * again under the same key.
+ * again under another key. One of another amount or project is of a donation that the books lost, and is left.
  */
 async function lookAgain(payments: Payments, donation: Donation & { readonly reference: string }): Promise<void> {
   const { gateway, store, timeoutMs, warn } = payments
   const { id, reference } = donation
   try {
     const found = await withTimeout(timeoutMs, (signal) => gateway.findByReference(wantedCharge(donation), signal))
-    if (found?.outcome.kind === 'approved') {
+    if (found?.outcome.kind === 'approved' && isChargeOf(wantedOf(donation), found)) {
       const { amount, outcome } = found
       await returnLateCharge(payments, donation, { reference, chargeId: outcome.chargeId, amount })
     } else {

@@ -1,51 +1,103 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import type { ProjectTotals } from '../kernel/donation.js'
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Donation, ProjectTotals } from '../kernel/donation.js'
 import { invalidFields, ServiceError } from '../kernel/errors.js'
-import { type Decimal, fromMinorUnits, signOf, toMinorUnits } from '../kernel/money.js'
+import { type Decimal, fromMinorUnits, sameAmount, signOf, toMinorUnits } from '../kernel/money.js'
 import { awaitEarlierDonation } from './await-donation.js'
 import { chargeOf, type DonationRequest } from './donation-request.js'
 import type { DonorVault } from './donors/donor-vault.js'
+import { withTimeout } from './gateways/gateway.js'
+import { earlierDigests, payloadDigest } from './payload-digests.js'
 import { ensureOpen, feeOf, leaseSecondsOf, type Payments } from './payments.js'
-import { type EarlierDonation, findDonationByKey, findDonationTarget } from './sql/donation-intents.js'
+import {
+  claimDonation,
+  type EarlierDonation,
+  findDonationByKey,
+  findDonationByReference,
+  findDonationTarget,
+} from './sql/donation-intents.js'
 import type { Settlement } from './sql/donation-outcomes.js'
-import { type PaymentResult, takePayment } from './take-payment.js'
+import { otherDonation, type PaymentResult, takePayment } from './take-payment.js'
 
-/** Who submits: the API key, and the request's own id, which stands in for a missing `transactionId`. */
-export type DonationCaller = { readonly keyId: number; readonly requestId: string }
+/**
+ * Who submits: the account, by a name that no loss of the database changes, the API key, and the request's own id, which
+ * stands in for a missing `transactionId`.
+ */
+export type DonationCaller = { readonly account: string; readonly keyId: number; readonly requestId: string }
 
 /**
  * Takes a donation: records the intent, charges it, enters it into the books. The same `transactionId` with the same
- * request gives the first outcome again, without a second charge, also while the first request is still running. Throws
+ * request gives the first outcome again, without a second charge, also while the first request is still running, and also
+ * when the books have lost it, since the charge is found at the processor by its reference. Throws
  * `donations-closed`, `not-found`, `project-inactive`, `request-invalid` (the `transactionId` belongs to another request),
  * `payment-declined`, `payment-unavailable`, `payment-pending` or `donor-key-missing` (the first request cannot be compared).
  */
 export async function submitDonation(
   payments: Payments,
-  { keyId, requestId }: DonationCaller,
+  { account, keyId, requestId }: DonationCaller,
   request: DonationRequest,
 ): Promise<Settlement> {
   await ensureOpen(payments)
   const { transactionId, projectId } = request
   const idempotencyKey = transactionId === undefined ? `rq:${requestId}` : `tx:${transactionId}`
-  const reference = randomUUID()
-  const charge = (chargeReference: string) => chargeOf(request, chargeReference)
+  const named = transactionId !== undefined && payments.donors.references(account, transactionId)
+  const references = named || ([randomUUID()] as const)
+  const intentOf = (reference: string) => ({ ...toIntent(payments, request, reference), keyId, idempotencyKey })
+  const take = async (reference: string) => {
+    const intent = await payments.books.recordIntent(intentOf(reference))
+    if (!intent) return undefined
+    const { id, attempt } = intent
+    return await takePayment(payments, id, chargeOf(request, reference, attempt), { triedBefore: attempt > 1 })
+  }
   try {
-    const intent = { ...toIntent(payments, request, reference), keyId, idempotencyKey }
-    const id = await payments.books.recordIntent(intent)
-    if (id !== undefined) return settled(await takePayment(payments, id, charge(reference)))
-    const earlier = await findDonationByKey(payments.store.db, { keyId, idempotencyKey })
-    if (!earlier) {
-      await findOpenProject(payments, projectId)
-      throw new ServiceError(
-        'payment-unavailable',
-        'the donation could not be taken at this moment; nothing was charged',
-      )
+    const first = await take(await usedReference(payments, references))
+    if (first) return settled(first)
+    const { db } = payments.store
+    const earlier =
+      (await findDonationByKey(db, { keyId, idempotencyKey })) ?? (await findDonationByReference(db, references))
+    if (earlier && (await isOwn(earlier))) {
+      return settled(await awaitEarlierDonation(payments, earlier, (reference) => chargeOf(request, reference)))
     }
-    refuseOtherPayload(payments.donors, request, earlier)
-    return settled(await awaitEarlierDonation(payments, earlier, charge))
+    await findOpenProject(payments, projectId)
+    // Another key of the account has a donation of this name, or one was given back under it.
+    const over = earlier && (earlier.donation.status !== 'failed' || earlier.chargeId !== undefined)
+    const other = over ? await take(randomUUID()) : undefined
+    if (other) return settled(other)
+    throw new ServiceError('payment-unavailable', 'the donation could not be taken at this moment; nothing was charged')
   } catch (error) {
     throw withAdvice(error, transactionId)
   }
+
+  /** Whether an earlier donation is that of this request. Throws when this key may have no other of its name. */
+  async function isOwn(earlier: EarlierDonation): Promise<boolean> {
+    if (earlier.donation.status === 'failed') return false
+    const same = isSamePayload(payments.donors, request, earlier)
+    if (earlier.keyId === undefined) {
+      if (!same && (earlier.payload || !isEnteredAs(earlier.donation, request))) throw otherDonation()
+      await claimDonation(payments.store.db, earlier.donation.id, intentOf(earlier.donation.reference ?? ''))
+      return true
+    }
+    if (!same && earlier.keyId === keyId) throw earlier.payload ? otherDonation() : erasedDonation()
+    return same
+  }
+}
+
+/**
+ * The reference to charge under: that of the key that encrypts first, or, after a change of keys, the one that a lost donation
+ * was charged under.
+ */
+async function usedReference(payments: Payments, [current, ...older]: readonly [string, ...string[]]): Promise<string> {
+  const { gateway, timeoutMs, clock } = payments
+  for (const reference of older) {
+    try {
+      const wanted = { reference, since: clock() }
+      if (await withTimeout(timeoutMs, (signal) => gateway.findByReference(wanted, signal))) return reference
+    } catch (cause) {
+      throw new ServiceError('payment-unavailable', 'the payment gateway cannot be asked; nothing was charged', {
+        cause,
+      })
+    }
+  }
+  return current
 }
 
 /** Checks a test donation in full and returns its outcome; stores and charges nothing. */
@@ -95,21 +147,26 @@ function toIntent(payments: Payments, request: DonationRequest, reference: strin
   }
 }
 
-/** Equal requests have equal texts, since the reader fills in their fields in one order. */
-function payloadDigest(request: DonationRequest, salt: Buffer): Buffer {
-  return createHash('sha256').update(salt).update(JSON.stringify(request)).digest()
-}
-
-function refuseOtherPayload(
+function isSamePayload(
   donors: DonorVault,
   request: DonationRequest,
   { donation: { reference = '' }, payload }: EarlierDonation,
-): void {
-  if (payload && donors.provesPayload(payload, reference, payloadDigest(request, payload.salt))) return
-  const expected = payload
-    ? 'one that was not used before: this one belongs to another donation'
-    : 'one that was not used before: this one belongs to a donation whose donor has been erased'
-  throw invalidFields([{ field: 'donation.transactionId', expected }])
+): boolean {
+  if (!payload) return false
+  const digests = [payloadDigest(request, payload.salt), ...earlierDigests(request, payload.salt)]
+  return donors.provesPayload(payload, reference, digests)
+}
+
+/** Whether a donation that was entered from its charge says what the request does, as far as it says anything. */
+function isEnteredAs({ projectId, amount, addon, currency }: Donation, request: DonationRequest): boolean {
+  const [wanted, tip] = [request.amount, request.addon ?? ('0' as Decimal)]
+  const sameMoney = currency === request.currency && sameAmount(amount, wanted) && sameAmount(addon, tip)
+  return sameMoney && projectId === request.projectId
+}
+
+function erasedDonation(): ServiceError {
+  const expected = 'one that was not used before: this one belongs to a donation whose donor has been erased'
+  return invalidFields([{ field: 'donation.transactionId', expected }])
 }
 
 function settled(result: PaymentResult): Settlement {

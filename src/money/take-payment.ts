@@ -1,13 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isoDateOf } from '../kernel/dates.js'
 import type { Decline, Donation } from '../kernel/donation.js'
-import { ServiceError, toServiceError } from '../kernel/errors.js'
+import { invalidFields, ServiceError, toServiceError } from '../kernel/errors.js'
 import type { Decimal } from '../kernel/money.js'
 import { sameAmount } from '../kernel/money.js'
-import { type Charge, type ChargeOutcome, GatewayRefusal, type WantedCharge, withTimeout } from './gateways/gateway.js'
+import {
+  type Charge,
+  type Charged,
+  type ChargeOutcome,
+  GatewayRefusal,
+  type WantedCharge,
+  withTimeout,
+} from './gateways/gateway.js'
 import { lookAgainSeconds, type Payments, sumOf } from './payments.js'
 import { type EarlierDonation, findEarlierDonation } from './sql/donation-intents.js'
-import { recordDeclined, recordFailed, recordLateChargeReturned, type Settlement } from './sql/donation-outcomes.js'
+import {
+  claimLateCharge,
+  recordDeclined,
+  recordFailed,
+  recordLateChargeReturned,
+  type Settlement,
+} from './sql/donation-outcomes.js'
 
 /** How a payment ended. */
 export type PaymentResult =
@@ -17,17 +30,29 @@ export type PaymentResult =
 /**
  * Charges an intent that is in the books and records the outcome. Throws `payment-unavailable` when nothing was
  * charged, `payment-pending` when that is not known or could not be recorded: then the intent stays open, and the
- * settlement or a repeated request finds the outcome by its reference.
+ * settlement or a repeated request finds the outcome by its reference. Throws `request-invalid` when the reference has the
+ * charge of another request. `triedBefore`: the books know of an earlier call for this donation.
  */
-export async function takePayment(payments: Payments, id: number, charge: Charge): Promise<PaymentResult> {
+export async function takePayment(
+  payments: Payments,
+  id: number,
+  charge: Charge,
+  { triedBefore }: { readonly triedBefore: boolean },
+): Promise<PaymentResult> {
   const { gateway, store, clock, timeoutMs } = payments
   let outcome: ChargeOutcome
   try {
     outcome = await withTimeout(timeoutMs, (signal) => gateway.charge(charge, signal))
+    if (outcome.kind === 'approved' && outcome.charged && !isChargeOf(charge, outcome.charged)) {
+      // The books lost the donation that was charged so; it is entered again from the processor.
+      await recordFailed(store.db, id, { reason: 'its transactionId has another charge', at: clock() })
+      throw otherDonation()
+    }
   } catch (cause) {
+    if (cause instanceof ServiceError) throw cause
     if (!(cause instanceof GatewayRefusal)) throw pending(cause)
     // This call did nothing, but an earlier one with the same reference may have charged.
-    const again = charge.again && { lookAgainSeconds }
+    const again = triedBefore && { lookAgainSeconds }
     await recordFailed(store.db, id, { reason: 'gateway unavailable', at: clock(), ...again }).catch(() => false)
     throw new ServiceError('payment-unavailable', 'the payment gateway cannot be reached; nothing was charged', {
       cause,
@@ -71,11 +96,15 @@ async function recordOutcome(
   }
   const earlier = await findEarlierDonation(store.db, id)
   const entered = enteredOutcome(earlier)
+  if (entered?.kind === 'settled' && outcome.kind === 'approved' && earlier) {
+    await returnSecondCharge(payments, earlier, { reference, chargeId: outcome.chargeId })
+  }
   if (entered) return entered
   const donation = earlier?.donation
   if (donation?.status === 'failed' && outcome.kind === 'approved') {
     const amount = sumOf(donation.amount, donation.addon, donation.currency)
-    await returnLateCharge(payments, donation, { reference, chargeId: outcome.chargeId, amount })
+    const returned = await returnLateCharge(payments, donation, { reference, chargeId: outcome.chargeId, amount })
+    if (!returned) throw pending(undefined)
     throw new ServiceError('payment-unavailable', 'the payment came too late and was given back; nothing was charged')
   }
   throw pending(undefined)
@@ -99,10 +128,10 @@ export async function findOutcome(
   donation: Donation,
 ): Promise<PaymentResult | 'unknown' | 'differs'> {
   const { gateway, timeoutMs, warn } = payments
-  const { id, reference = '', currency } = donation
+  const { id, reference = '' } = donation
   const found = await withTimeout(timeoutMs, (signal) => gateway.findByReference(wantedCharge(donation), signal))
   if (!found) return 'unknown'
-  if (found.currency !== currency || !sameAmount(found.amount, sumOf(donation.amount, donation.addon, currency))) {
+  if (!isChargeOf(wantedOf(donation), found)) {
     warn({ donationId: id, reference }, 'the gateway charged another amount than the donation says: a person must look')
     return 'differs'
   }
@@ -114,21 +143,66 @@ export function wantedCharge({ reference = '', receivedAt = new Date(0) }: Donat
   return { reference, since: receivedAt }
 }
 
+/** What a donation was to be charged. */
+export function wantedOf({
+  amount,
+  addon,
+  currency,
+  projectId,
+}: Donation): Pick<Charge, 'amount' | 'currency' | 'notes'> {
+  return { amount: sumOf(amount, addon, currency), currency, notes: { projectId, addon } }
+}
+
+/** Whether this is what was to be charged: amount, currency and, where the charge names them, project and tip. */
+export function isChargeOf(
+  wanted: Pick<Charge, 'amount' | 'currency' | 'notes'>,
+  { amount, currency, notes }: Charged,
+): boolean {
+  if (currency !== wanted.currency || !sameAmount(amount, wanted.amount)) return false
+  if (!notes || !wanted.notes) return true
+  return notes.projectId === wanted.notes.projectId && sameAmount(notes.addon, wanted.notes.addon)
+}
+
+/** The error of a request whose transactionId another donation has. */
+export function otherDonation(): ServiceError {
+  return invalidFields([
+    { field: 'donation.transactionId', expected: 'one that was not used before: this one belongs to another donation' },
+  ])
+}
+
+/** Gives back what was charged although the donation has a charge already: the first one counts. */
+async function returnSecondCharge(
+  { gateway, timeoutMs, warn }: Payments,
+  { donation, chargeId: counted }: EarlierDonation,
+  { reference, chargeId }: { readonly reference: string; readonly chargeId: string },
+): Promise<void> {
+  if (counted === undefined || counted === chargeId) return
+  const { id, amount, addon, currency } = donation
+  const refund = { reference: `${reference}-late`, chargeReference: reference, chargeId, currency }
+  await withTimeout(timeoutMs, (signal) =>
+    gateway.refund({ ...refund, amount: sumOf(amount, addon, currency) }, signal),
+  )
+  warn({ donationId: id, reference }, 'a second charge of a donation was given back')
+}
+
 /**
- * Refunds a charge that came after its donation had failed; safe to repeat. `amount` is what was charged.
+ * Refunds a charge that came after its donation had failed; safe to repeat. `amount` is what was charged. False: the donation
+ * is being charged again, so the charge is its own.
  */
 export async function returnLateCharge(
   payments: Payments,
   donation: Donation,
   charge: { readonly reference: string; readonly chargeId: string; readonly amount: Decimal },
-): Promise<void> {
+): Promise<boolean> {
   const { gateway, store, clock, timeoutMs, warn } = payments
   const { id, currency } = donation
   const { reference, chargeId, amount } = charge
+  if (!(await claimLateCharge(store.db, id, chargeId))) return false
   const refund = { reference: `${reference}-late`, chargeReference: reference, chargeId, amount, currency }
   await withTimeout(timeoutMs, (signal) => gateway.refund(refund, signal))
   await recordLateChargeReturned(store.db, id, { at: clock(), chargeId, amount })
   warn({ donationId: id, reference }, 'a charge came after its donation had been given up, and was given back')
+  return true
 }
 
 /** The error of a payment whose outcome is not known yet. */

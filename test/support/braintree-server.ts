@@ -28,7 +28,7 @@ type Sale = {
 }
 
 type Criteria = {
-  readonly order_id?: { readonly is: string }
+  readonly order_id?: { readonly starts_with: string }
   readonly settled_at?: { readonly min: string; readonly max: string }
 }
 
@@ -95,9 +95,10 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
       xml(status, transactionXml(charge, wanted), { fault, delayMs })
     if ('charged' in fault && !fault.charged) return { status: 201, type: 'application/xml', body: '', fault }
     const cents = toCents(wanted.amount) + (fault.kind === 'other-amount' ? 100 : 0)
-    const entry = { reference: wanted.order_id, amount: cents, currency: 'USD' }
+    const [reference = ''] = wanted.order_id.split('.')
+    const entry = { reference, carried: wanted.order_id, amount: cents, currency: 'USD' }
     const reason = rejections[nonce]
-    if (reason !== undefined) rejected.set(wanted.order_id, reason)
+    if (reason !== undefined) rejected.set(reference, reason)
     const declineCode = code ?? (reason === undefined ? undefined : 0)
     const charge = ledger.charge({ ...entry, id: ledger.nextId(), ...(declineCode !== undefined && { declineCode }) })
     if (fault.kind === 'doubled') {
@@ -135,8 +136,12 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
     return xml(200, element('search-results', element('page-size', '50', 'integer') + list))
   }
 
+  function found(start: string): string[] {
+    return ledger.charges.flatMap(({ id, reference, carried = reference }) => (carried.startsWith(start) ? [id] : []))
+  }
+
   function idsOf({ order_id, settled_at }: Criteria): string[] {
-    if (order_id) return ledger.charges.filter((item) => item.reference === order_id.is).map((item) => item.id)
+    if (order_id) return found(order_id.starts_with)
     if (!settled_at) return []
     const [min, max] = [Date.parse(settled_at.min), Date.parse(settled_at.max)]
     const within = (at: number) => at >= min && at <= max
@@ -171,7 +176,20 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
   }
 
   function transactionXml(charge: LedgerCharge, request?: Sale): string {
-    const { id, reference, amount, currency, declineCode, settled, voided, failed, refunds, disputes } = charge
+    const {
+      id,
+      reference,
+      carried = reference,
+      at,
+      amount,
+      currency,
+      declineCode,
+      settled,
+      voided,
+      failed,
+      refunds,
+      disputes,
+    } = charge
     const reason = rejected.get(id) ?? (declineCode === 0 ? rejected.get(reference) : undefined)
     const open = request && !request.options.submit_for_settlement ? 'authorized' : 'submitted_for_settlement'
     const refused = declineCode === 3000 ? 'failed' : 'processor_declined'
@@ -188,7 +206,8 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
           ? 'gateway_rejected'
           : refused
     const fields = {
-      ...{ id, status, type: 'sale', amount: toText(amount), 'currency-iso-code': currency, 'order-id': reference },
+      ...{ id, status, type: 'sale', amount: toText(amount), 'currency-iso-code': currency, 'order-id': carried },
+      'created-at': new Date(at).toISOString(),
       'gateway-rejection-reason': reason ?? '',
       'processor-response-code': declineCode === undefined ? '1000' : declineCode === 0 ? '' : String(declineCode),
     }

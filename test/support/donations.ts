@@ -10,6 +10,9 @@ import { createDonationBooks } from '../../src/money/sql/donation-books.js'
 import type { Db } from '../../src/platform/database/connection.js'
 import type { Store } from '../../src/platform/database/store.js'
 
+/** Who gives in tests. */
+export const account = 'giver@example.org'
+
 export const usd = 'USD' as CurrencyCode
 
 /** One key for all processes of a test. */

@@ -16,6 +16,8 @@ import { selfSigned } from './self-signed.js'
 export type LedgerCharge = {
   readonly id: string
   readonly reference: string
+  /** What the processor keeps with it: metadata, or the order id; absent: the reference alone. */
+  readonly carried?: string
   amount: number
   readonly currency: string
   /** Absent: approved. */
@@ -92,7 +94,9 @@ export class ProcessorLedger {
     return `${prefix}${this.#ids.toString(36).padStart(8, '0')}`
   }
 
-  charge(given: Pick<LedgerCharge, 'reference' | 'amount' | 'currency'> & { id: string; declineCode?: number }) {
+  charge(
+    given: Pick<LedgerCharge, 'reference' | 'amount' | 'currency' | 'carried'> & { id: string; declineCode?: number },
+  ) {
     const charge: LedgerCharge = {
       ...given,
       settled: false,
@@ -160,6 +164,10 @@ export class ProcessorLedger {
       held: async (reference: string) => this.held(reference),
       settle: async (reference: string) => {
         for (const charge of this.approved(reference)) this.settle(charge)
+      },
+      /** Lets a minute go by, after which a search shows the charge. */
+      showInSearch: async (reference: string) => {
+        for (const charge of this.approved(reference)) Object.assign(charge, { at: charge.at - 61_000 })
       },
       chargeMany: async (count: number) =>
         Array.from({ length: count }, () => {

@@ -29,7 +29,7 @@ const searchLagMs = 60_000
  */
 export async function startStripe(): Promise<ProcessorServer> {
   const ledger = new ProcessorLedger()
-  const kept = new Map<string, { status: number; body: string }>()
+  const kept = new Map<string, { status: number; body: string; form: string }>()
   const declineCodes = new Map<string, string>()
   return await startProcessor(ledger, (request, body) => answer(request, new URLSearchParams(body)))
 
@@ -39,10 +39,11 @@ export async function startStripe(): Promise<ProcessorServer> {
     const url = new URL(request.url ?? '', 'https://127.0.0.1')
     const key = request.headers['idempotency-key']
     const saved = typeof key === 'string' && request.method === 'POST' ? kept.get(key) : undefined
-    if (saved) return { ...saved, type: 'application/json' }
+    if (saved && saved.form !== String(form)) return failure(400, { type: 'idempotency_error' })
+    if (saved) return { status: saved.status, body: saved.body, type: 'application/json' }
     const made = route(request.method ?? '', url, form)
     if (typeof key === 'string' && request.method === 'POST' && made.status !== 429 && made.status !== 400) {
-      kept.set(key, { status: made.status, body: made.body })
+      kept.set(key, { status: made.status, body: made.body, form: String(form) })
     }
     return made
   }
@@ -79,7 +80,19 @@ export async function startStripe(): Promise<ProcessorServer> {
     const number = named ? 1 : code
     const amount = cents + (fault.kind === 'other-amount' ? 100 : 0)
     const declined = number === undefined ? {} : { declineCode: number }
-    const entry = { id: ledger.nextId('pi_'), reference, amount, currency: form.get('currency') ?? '', ...declined }
+    const metadata = [...form].flatMap(([name, value]) => {
+      const [, key] = /^metadata\[(\w+)\]$/.exec(name) ?? []
+      return key === undefined ? [] : [[key, value] as const]
+    })
+    const carried = JSON.stringify(Object.fromEntries(metadata))
+    const entry = {
+      id: ledger.nextId('pi_'),
+      reference,
+      carried,
+      amount,
+      currency: form.get('currency') ?? '',
+      ...declined,
+    }
     const charge = ledger.charge(entry)
     if (number === undefined) return { ...json(intent(charge)), fault, delayMs }
     declineCodes.set(charge.id, named ?? codeOf(number))
@@ -87,14 +100,14 @@ export async function startStripe(): Promise<ProcessorServer> {
   }
 
   function intent(charge: LedgerCharge) {
-    const { id, amount, currency, reference, declineCode, failed, voided, at } = charge
+    const { id, amount, currency, reference, carried, declineCode, failed, voided, at } = charge
     const paid = declineCode === undefined && !failed && !voided
     return {
       ...{ id, object: 'payment_intent', amount, currency, amount_received: paid ? amount : 0 },
       ...{
         status: paid ? 'succeeded' : voided ? 'canceled' : 'requires_payment_method',
         livemode: false,
-        metadata: { reference },
+        metadata: carried === undefined ? { reference } : JSON.parse(carried),
       },
       ...{ created: Math.floor(at / 1000), last_payment_error: paid ? null : cardError(charge) },
     }

@@ -7,6 +7,8 @@ import { type Scope, secretHash } from './accounts.js'
 export type Caller = {
   readonly keyId: number
   readonly accountId: number
+  /** The name of the account outside of this database: its e-mail in small letters. */
+  readonly account: string
   readonly scope: Scope
   readonly lastUsedAt: Date | undefined
   readonly grants: readonly Grant[]
@@ -22,7 +24,7 @@ export async function findCaller(
   { apiKey, token, at }: { apiKey: string; token: string; at: Date },
 ): Promise<{ caller: Caller; tokenValid: boolean } | undefined> {
   const { rows } = await db.query<Caller & { readonly tokenValid: boolean }>(
-    `select k.id as "keyId", k.account_id as "accountId", k.scope, k.last_used_at as "lastUsedAt",
+    `select k.id as "keyId", k.account_id as "accountId", lower(a.email) as account, k.scope, k.last_used_at as "lastUsedAt",
         t.token_hash is not null as "tokenValid",
         array(select operation from account_grant g where g.account_id = k.account_id) as grants
       from api_key k

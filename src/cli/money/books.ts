@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { addDays, type IsoDate, isoDateOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
+import { adoptCharges } from '../../money/adopt-charges.js'
 import { reconcileDays } from '../../money/reconcile.js'
 import { listBalances, listDifferences } from '../../money/sql/books-check.js'
 import { acceptDifferences, type ReconciliationDifference } from '../../money/sql/reconciliation.js'
@@ -22,6 +23,7 @@ export function registerBooks(program: Command, { storeAction }: CommandLine): v
     .command('reconcile')
     .description('compare what the payment processor settled on a day with the books; exit code 1 when they differ')
     .option('--day <day>', 'a UTC day such as 2026-11-21; default: yesterday', isoDay)
+    .option('--adopt', 'enter charges that the processor knows and the books lost', false)
     .option('--accept', 'accept the differences of the day: they need no person any more', false)
     .option(...jsonOption)
     .action(storeAction(paymentFields, reconcile))
@@ -49,13 +51,13 @@ async function checkBooks({ store }: Runtime, output: Output): Promise<number> {
   )
 }
 
-type ReconcileOptions = { readonly day?: IsoDate; readonly accept: boolean }
+type ReconcileOptions = { readonly day?: IsoDate; readonly adopt: boolean; readonly accept: boolean }
 
 /** Reads the processor's list of a day, brings the books in line as far as possible, and names what differs. */
 async function reconcile(
   runtime: Runtime<(typeof paymentFields)[number]>,
   output: Output,
-  { day: given, accept }: ReconcileOptions,
+  { day: given, adopt, accept }: ReconcileOptions,
 ): Promise<number> {
   const { clock, signal } = runtime
   const payments = await openPayments(runtime, { makesDonorKey: false })
@@ -68,22 +70,35 @@ async function reconcile(
       problems: [problem],
     })
   }
-  const { days, differences } = await reconcileDays(payments, { from: day, to: day }, signal)
+  const compare = () => reconcileDays(payments, { from: day, to: day }, signal)
+  const first = await compare()
+  const charges = adopt ? await adoptCharges(payments, first.differences, signal) : []
+  const adopted = charges.flatMap((charge) => ('donationId' in charge ? [charge] : []))
+  const left = charges.flatMap((charge) => ('left' in charge ? [charge] : []))
+  if (adopted.length > 0) await auditAdopted(runtime, day, adopted.length)
+  const { days, differences } = adopted.length > 0 ? await compare() : first
   const open = differences.filter(({ acceptedAt }) => acceptedAt === undefined)
   const accepted = accept ? await acceptAll(runtime, { gateway, day }) : 0
   return output.result(
-    { gateway, day, days, differences, accepted },
+    { gateway, day, days, differences, accepted, ...(adopt && { adopted, left }) },
     () => [
       ...days.map(
         ({ currency, processorAmount, booksAmount, difference }) =>
           `${day} ${currency}: ${gateway} ${processorAmount}, books ${booksAmount}, difference ${difference}`,
       ),
+      ...adopted.map(({ chargeId, donationId }) => `entered charge ${chargeId} as donation ${donationId}`),
+      ...left.map(({ chargeId, left: reason }) => `left charge ${chargeId}: ${reason}`),
       ...differences.map(describeDifference),
       ...(accepted > 0 ? [`${accepted} differences are accepted`] : []),
       open.length === 0 ? `${gateway} and the books agree` : `${open.length} differences`,
     ],
     { code: open.length > accepted ? 1 : 0 },
   )
+}
+
+async function auditAdopted(runtime: Runtime, day: IsoDate, adopted: number): Promise<void> {
+  const event = { action: 'charges-adopted', subject: `day ${day}`, details: { adopted } } as const
+  await runtime.store.transaction((db) => auditOperator(runtime, db, event))
 }
 
 async function acceptAll(runtime: Runtime, of: { readonly gateway: string; readonly day: IsoDate }): Promise<number> {

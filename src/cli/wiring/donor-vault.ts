@@ -21,7 +21,8 @@ export async function openDonorVault(
 ): Promise<DonorVault> {
   const given = keysIn(secrets.donorKeys)
   const file = path.join(config.dataDir, 'donor-keys')
-  const ofTrial = keysIn(await readKeyFile(file)).filter(({ id }) => !given.some((key) => key.id === id))
+  const inFile = keysIn(await readKeyFile(file)).map((key) => ({ ...key, ofTrial: true }))
+  const ofTrial = inFile.filter(({ id }) => !given.some((key) => key.id === id))
   if (given.length > 0) return new DonorVault([...given, ...ofTrial])
   if (!isDemoPublisher(config.reportingOrg.ref)) {
     return new DonorVault(ofTrial, "DONOR_KEYS is not set, so donors' data cannot be encrypted")

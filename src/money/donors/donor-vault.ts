@@ -4,10 +4,19 @@ import { ServiceError } from '../../kernel/errors.js'
 import type { PayloadProof, SealedDonor } from '../sql/donors.js'
 
 /** A configured key, with one derived key for each purpose. */
-type Purposes = { readonly id: string; readonly wrapping: Buffer; readonly lookup: Buffer }
+type Purposes = {
+  readonly id: string
+  readonly wrapping: Buffer
+  readonly lookup: Buffer
+  readonly references: Buffer
+  /** No money moved under it. */
+  readonly ofTrial: boolean
+}
 
 const nonceBytes = 12
 const tagBytes = 16
+// 128 bits in hexadecimal digits.
+const referenceLength = 32
 
 /**
  * Encrypts and decrypts donors. Each donor has a data key of its own, which is encrypted (wrapped) with the first of the
@@ -73,10 +82,25 @@ export class DonorVault {
     }
   }
 
-  /** Whether a request has the digest that was recorded. Throws as `open` does. */
-  provesPayload({ hash, sealed }: PayloadProof, reference: string, digest: Buffer): boolean {
-    const expected = sealed ? payloadHash(this.#dataKey(sealed, reference), digest) : digest
-    return expected.length === hash.length && timingSafeEqual(expected, hash)
+  /** Whether one of these digests of a request is the one that was recorded. Throws as `open` does. */
+  provesPayload({ hash, sealed }: PayloadProof, reference: string, digests: readonly Buffer[]): boolean {
+    const dataKey = sealed && this.#dataKey(sealed, reference)
+    return digests.some((digest) => {
+      const expected = dataKey ? payloadHash(dataKey, digest) : digest
+      return expected.length === hash.length && timingSafeEqual(expected, hash)
+    })
+  }
+
+  /**
+   * Our names at the processor for what `parts` name, one under each key, that of the key that encrypts first. They follow
+   * from the keys alone, so they are the same whatever the database has lost, and tell nothing to who lacks the keys. Throws
+   * `donor-key-missing`.
+   */
+  references(...parts: readonly string[]): readonly [string, ...string[]] {
+    const current = this.#encrypting()
+    const named = ({ references }: Purposes) =>
+      createHmac('sha256', references).update(JSON.stringify(parts)).digest('hex').slice(0, referenceLength)
+    return [named(current), ...[...this.#keys.values()].filter((key) => key !== current && !key.ofTrial).map(named)]
   }
 
   /** The hashes of this e-mail to look it up by, one for each key; letter case ignored. */
@@ -109,9 +133,15 @@ function normalised(email: string): string {
   return email.trim().normalize('NFC').toLowerCase()
 }
 
-function toPurposes({ id, secret }: DonorKey): Purposes {
+function toPurposes({ id, secret, ofTrial }: DonorKey): Purposes {
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, '', `giving donor ${purpose}`, 32))
-  return { id, wrapping: derive('data keys'), lookup: derive('e-mail lookup') }
+  return {
+    id,
+    wrapping: derive('data keys'),
+    lookup: derive('e-mail lookup'),
+    references: derive('payment references'),
+    ofTrial: ofTrial ?? false,
+  }
 }
 
 function emailHash({ lookup }: Purposes, email: string): Buffer {

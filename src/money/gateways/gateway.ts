@@ -1,5 +1,6 @@
 import type { Decline } from '../../kernel/donation.js'
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
+import type { ChargeNotes } from './charge-notes.js'
 
 /**
  * The port to a payment processor. A call may take until its signal is aborted. It throws `GatewayRefusal` when the gateway
@@ -17,9 +18,9 @@ export type Gateway = {
   /** What a page needs to make a nonce with the processor's client library. */
   clientToken(signal: AbortSignal): Promise<string>
   /**
-   * Charges once per reference: a later call with the same reference and `again` must not charge again. Calls with one
-   * reference never overlap: the later one comes `lateSeconds` after the signal of the earlier one was aborted. A charge
-   * can be found under its reference by then, or never.
+   * Charges once per reference: a later call with the same reference and `again` must not charge again, whoever made the
+   * first. Calls with one reference that the books know of never overlap: the later one comes `lateSeconds` after the signal
+   * of the earlier one was aborted. A charge can be found under its reference by then, or never.
    */
   charge(charge: Charge, signal: AbortSignal): Promise<ChargeOutcome>
   readonly lateSeconds: number
@@ -90,8 +91,12 @@ export type PaymentMethod =
 export type Charge = {
   /** Our name for this payment, unique for ever. */
   readonly reference: string
-  /** Whether an earlier call had the same reference, so that it may have been charged already. */
+  /** Whether an earlier call may have had the same reference, known to the books or lost, and may have charged. */
   readonly again?: boolean
+  /** Which try of the donation this is, when earlier ones ended without a charge; the first: 1. */
+  readonly attempt?: number
+  /** What the charge carries beside the reference; absent: it is no donation. */
+  readonly notes?: ChargeNotes
   readonly amount: Decimal
   readonly currency: CurrencyCode
   /** The key that the processor gave to the client's page. */
@@ -106,11 +111,24 @@ export type Charge = {
 }
 
 export type ChargeOutcome =
-  | { readonly kind: 'approved'; readonly chargeId: string }
+  | {
+      readonly kind: 'approved'
+      readonly chargeId: string
+      /** What was charged, where an earlier call may have charged it. */
+      readonly charged?: Charged | undefined
+    }
   | { readonly kind: 'declined'; readonly decline: Decline }
 
+/** What a processor has charged; without notes where it was charged before there were any. */
+export type Charged = { readonly amount: Decimal; readonly currency: string; readonly notes?: ChargeNotes | undefined }
+
 /** An outcome that the gateway has stored, and what was charged. */
-export type FoundCharge = { readonly outcome: ChargeOutcome; readonly amount: Decimal; readonly currency: string }
+export type FoundCharge = Charged & { readonly outcome: ChargeOutcome }
+
+/** The outcome of a charge that an earlier call has made. */
+export function asEarlier({ outcome, ...charged }: FoundCharge): ChargeOutcome {
+  return outcome.kind === 'approved' ? { ...outcome, charged } : outcome
+}
 
 /** `failed`: approved at first, without money in the end, or declined; `voided`: ended before money moved. */
 export type ChargeProgress = 'pending' | 'settled' | 'failed' | 'voided'
@@ -120,6 +138,9 @@ export type ChargeState = {
   readonly chargeId: string
   /** Absent: it was not charged by this service. */
   readonly reference?: string | undefined
+  readonly notes?: ChargeNotes | undefined
+  /** When it was made. */
+  readonly at: Date
   readonly amount: Decimal
   readonly currency: string
   readonly progress: ChargeProgress

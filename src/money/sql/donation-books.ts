@@ -1,12 +1,12 @@
 import type { Db } from '../../platform/database/connection.js'
 import { together } from '../../platform/database/together.js'
-import { type DonationIntent, recordIntents } from './donation-intents.js'
+import { type DonationIntent, type RecordedIntent, recordIntents } from './donation-intents.js'
 import { type Payment, recordSettlements, type Settlement } from './donation-outcomes.js'
 
 /** The two entries that every donation waits for. */
 export type DonationBooks = {
   /** See `recordIntents`. */
-  recordIntent(intent: DonationIntent): Promise<number | undefined>
+  recordIntent(intent: DonationIntent): Promise<RecordedIntent | undefined>
   /** See `recordSettlements`. */
   recordSettled(payment: Payment): Promise<Settlement | undefined>
 }

@@ -27,14 +27,23 @@ export type DonationIntent = {
   readonly donor: SealedDonor & { readonly payloadSalt: Buffer; readonly payloadHash: Buffer }
 }
 
+/** An intent in the books; `attempt`: how often its donation was tried, this time included. */
+export type RecordedIntent = { readonly id: number; readonly attempt: number }
+
 /**
- * Records intents, their donors and their first events, in one statement that is durable when it returns; returns the
- * donations' ids in the order of the intents. Undefined: the project takes no donations, or the idempotency key is
- * taken. PostgreSQL's message about a refused value may quote a donor, so it is not passed on.
+ * Records intents, their donors and their first events, in one statement that is durable when it returns, in the order of the
+ * intents. A donation of the same reference that failed becomes the new one. Undefined: the project takes no donations, or
+ * the idempotency key or the reference is taken. PostgreSQL's message about a refused value may quote a donor, so it is not
+ * passed on.
  */
-export async function recordIntents(db: Db, intents: readonly DonationIntent[]): Promise<(number | undefined)[]> {
-  const column = <T>(value: (intent: DonationIntent) => T) => intents.map(value)
-  const written = db.query<{ id: number; reference: string }>(
+export async function recordIntents(
+  db: Db,
+  intents: readonly DonationIntent[],
+): Promise<(RecordedIntent | undefined)[]> {
+  // Of requests that came twice at the same moment the first counts.
+  const first = new Map(intents.toReversed().map((intent) => [intent.reference, intent]))
+  const column = <T>(value: (intent: DonationIntent) => T) => [...first.values()].map(value)
+  const written = db.query<RecordedIntent & { readonly reference: string }>(
     insertIntents,
     [
       ...[column((i) => i.projectId), column((i) => i.amount), column((i) => i.addon), column((i) => i.fee)],
@@ -54,8 +63,8 @@ export async function recordIntents(db: Db, intents: readonly DonationIntent[]):
   const { rows } = await written.catch((error: unknown) => {
     throw isDataError(error) ? new Error(`the database refused a donation with SQLSTATE ${sqlState(error)}`) : error
   })
-  const ids = new Map(rows.map((row) => [row.reference, row.id]))
-  return intents.map(({ reference }) => ids.get(reference))
+  const recorded = new Map(rows.map(({ reference, ...intent }) => [reference, intent]))
+  return intents.map((intent) => (first.get(intent.reference) === intent ? recorded.get(intent.reference) : undefined))
 }
 
 const insertIntents = `
@@ -67,7 +76,21 @@ const insertIntents = `
       as g (project_id, amount, addon, fee, currency, reference, gateway, api_key_id, idempotency_key, transaction_id,
         refcode, partner_code, newsletter_platform, newsletter_charity, at, lease_seconds, key_id, wrapped_key, sealed,
         email_hash, payload_salt, payload_hash)
-  ), intent as (
+  ), tried as (
+    update donation d set project_id = g.project_id, amount = g.amount, addon = g.addon, fee = g.fee,
+      currency = g.currency, status = 'received', gateway = g.gateway, api_key_id = g.api_key_id,
+      idempotency_key = g.idempotency_key, transaction_id = g.transaction_id, refcode = g.refcode,
+      partner_code = g.partner_code, newsletter_platform = g.newsletter_platform,
+      newsletter_charity = g.newsletter_charity,
+      lease_until = clock_timestamp() + make_interval(secs => g.lease_seconds)
+    from given g join project p on p.id = g.project_id and p.active and not p.paused
+    -- One whose late charge is given back is over.
+    where d.reference = g.reference and d.status = 'failed' and d.charge_id is null
+      and not exists (select from donation o where o.api_key_id = g.api_key_id
+        and o.idempotency_key = g.idempotency_key and o.status <> 'failed')
+    returning d.id, d.reference, g.at,
+      (select count(*)::integer from donation_event e where e.donation_id = d.id and e.kind = 'received') + 1 as attempt
+  ), entered as (
     insert into donation (project_id, amount, addon, fee, currency, source, status, reference, gateway, api_key_id,
       idempotency_key, transaction_id, refcode, partner_code, newsletter_platform, newsletter_charity, received_at,
       lease_until)
@@ -75,17 +98,23 @@ const insertIntents = `
       g.api_key_id, g.idempotency_key, g.transaction_id, g.refcode, g.partner_code, g.newsletter_platform,
       g.newsletter_charity, g.at, clock_timestamp() + make_interval(secs => g.lease_seconds)
     from given g join project p on p.id = g.project_id and p.active and not p.paused
+    where not exists (select from tried t where t.reference = g.reference)
     order by g.api_key_id, g.idempotency_key
-    on conflict (api_key_id, idempotency_key) where idempotency_key is not null and status <> 'failed' do nothing
+    on conflict do nothing
     returning id, reference, received_at
+  ), intent as (
+    select id, reference, at, attempt from tried union all select id, reference, received_at, 1 from entered
   ), event as (
-    insert into donation_event (donation_id, kind, at) select id, 'received', received_at from intent
+    insert into donation_event (donation_id, kind, at) select id, 'received', at from intent
   ), giver as (
     insert into donor (donation_id, key_id, wrapped_key, sealed, email_hash, payload_salt, payload_hash)
     select i.id, g.key_id, g.wrapped_key, g.sealed, g.email_hash, g.payload_salt, g.payload_hash
     from intent i join given g using (reference)
+    on conflict (donation_id) do update set key_id = excluded.key_id, wrapped_key = excluded.wrapped_key,
+      sealed = excluded.sealed, email_hash = excluded.email_hash, payload_salt = excluded.payload_salt,
+      payload_hash = excluded.payload_hash, email = null, details = null
   )
-  select id, reference from intent`
+  select id, reference, attempt from intent`
 
 /** An earlier donation with the same idempotency key, as a repeated request needs it. */
 export type EarlierDonation = {
@@ -94,8 +123,12 @@ export type EarlierDonation = {
   readonly totals?: ProjectTotals | undefined
   /** Whether the time is over in which its charge may still turn up at the gateway. */
   readonly leaseOver: boolean
-  /** Absent: the donor has been erased. */
+  /** Absent: the donor has been erased, or the donation was entered again from its charge. */
   readonly payload?: PayloadProof | undefined
+  /** Absent: the key is not known, since the donation was entered again from its charge or came without accounts. */
+  readonly keyId?: number | undefined
+  /** The processor's name for its charge; of a failed donation: of one that came late and is given back. */
+  readonly chargeId?: string | undefined
 }
 
 type EarlierRow = Donation & {
@@ -103,14 +136,16 @@ type EarlierRow = Donation & {
   readonly totals?: ProjectTotals
   readonly salt?: Buffer
   readonly hash?: Buffer
-  readonly keyId?: string
+  readonly sealKeyId?: string
+  readonly keyId?: number
+  readonly chargeId?: string
   readonly wrappedKey?: Buffer
 }
 
 const selectEarlier = `
   select ${donationColumns}, coalesce(d.lease_until < clock_timestamp(), true) as "leaseOver",
     e.details || jsonb_build_object('projectId', d.project_id) as totals, p.payload_salt as salt, p.payload_hash as hash,
-    p.key_id as "keyId", p.wrapped_key as "wrappedKey"
+    p.key_id as "sealKeyId", p.wrapped_key as "wrappedKey", d.api_key_id as "keyId", d.charge_id as "chargeId"
   from donation d
     left join donation_event e on e.donation_id = d.id and e.kind = 'settled'
     left join donor p on p.donation_id = d.id`
@@ -127,6 +162,18 @@ export async function findDonationByKey(
   return rows[0] && toEarlier(rows[0])
 }
 
+/** The donation with one of these references. */
+export async function findDonationByReference(
+  db: Db,
+  references: readonly string[],
+): Promise<EarlierDonation | undefined> {
+  const { rows } = await db.query<EarlierRow>(
+    `${selectEarlier} where d.reference = any ($1::text[]) order by d.status = 'failed', d.id limit 1`,
+    [references],
+  )
+  return rows[0] && toEarlier(rows[0])
+}
+
 /** The donation with this id, with what a repeated request needs. */
 export async function findEarlierDonation(db: Db, id: number): Promise<EarlierDonation | undefined> {
   const { rows } = await db.query<EarlierRow>(`${selectEarlier} where d.id = $1`, [id])
@@ -134,9 +181,33 @@ export async function findEarlierDonation(db: Db, id: number): Promise<EarlierDo
 }
 
 function toEarlier(row: EarlierRow): EarlierDonation {
-  const { leaseOver, totals, salt, hash, keyId, wrappedKey, ...donation } = withoutNulls(row)
-  const sealed = keyId !== undefined && wrappedKey ? { keyId, wrappedKey } : undefined
-  return { donation, leaseOver, totals, payload: salt && hash && { salt, hash, sealed } }
+  const { leaseOver, totals, salt, hash, sealKeyId, wrappedKey, keyId, chargeId, ...donation } = withoutNulls(row)
+  const sealed = sealKeyId !== undefined && wrappedKey ? { keyId: sealKeyId, wrappedKey } : undefined
+  return { donation, leaseOver, totals, payload: salt && hash && { salt, hash, sealed }, keyId, chargeId }
+}
+
+/**
+ * Makes a donation whose key is not known that of a request which proved to be its own, with the donor where none is known.
+ * Without an effect when another request was first.
+ */
+export async function claimDonation(db: Db, id: number, claim: DonationIntent): Promise<void> {
+  const { donor } = claim
+  await db.query(
+    `with claimed as (
+        update donation set api_key_id = $2, idempotency_key = $3, transaction_id = $4, refcode = $5, partner_code = $6,
+          newsletter_platform = $7, newsletter_charity = $8
+        where id = $1 and api_key_id is null
+          and not exists (select from donation where api_key_id = $2 and idempotency_key = $3 and status <> 'failed')
+        returning id
+      )
+      insert into donor (donation_id, key_id, wrapped_key, sealed, email_hash, payload_salt, payload_hash)
+      select id, $9, $10, $11, $12, $13, $14 from claimed on conflict (donation_id) do nothing`,
+    [
+      ...[id, claim.keyId, claim.idempotencyKey, claim.transactionId ?? null, claim.refcode, claim.partnerCode ?? null],
+      ...[claim.newsletterPlatform, claim.newsletterCharity],
+      ...[donor.keyId, donor.wrappedKey, donor.sealed, donor.emailHash, donor.payloadSalt, donor.payloadHash],
+    ],
+  )
 }
 
 /** Takes over an open donation whose lease is over; false: another process has it, or it is no longer open. */

@@ -158,6 +158,18 @@ export async function takeFailedDonations(
 }
 
 /**
+ * Marks the charge of a failed donation as one that is given back: from then on nothing is charged under its reference. False:
+ * the donation has not failed (any more).
+ */
+export async function claimLateCharge(db: Db, id: number, chargeId: string): Promise<boolean> {
+  const { rowCount } = await db.query(`update donation set charge_id = $2 where id = $1 and status = 'failed'`, [
+    id,
+    chargeId,
+  ])
+  return rowCount > 0
+}
+
+/**
  * Records, once, that a charge which came after its donation had failed was given back. The donation stays failed, since its
  * idempotency key may belong to another donation by now, and is not looked up again.
  */

@@ -14,6 +14,7 @@ export type SandboxCharge = {
 /** A charge with its reference and what was given back of it. */
 export type SandboxChargeState = SandboxCharge & {
   readonly reference: string
+  readonly at: Date
   readonly refunds: readonly { readonly id: string; readonly reference: string; readonly amount: Decimal }[]
 }
 
@@ -74,7 +75,7 @@ export async function findCharge(db: Db, reference: string): Promise<SandboxChar
 /** The charge with this id. */
 export async function findChargeById(db: Db, id: number): Promise<SandboxChargeState | undefined> {
   const { rows } = await db.query<SandboxChargeState>(
-    `select c.id, c.reference, c.amount, c.currency, c.decline_code as "declineCode",
+    `select c.id, c.reference, c.charged_at as at, c.amount, c.currency, c.decline_code as "declineCode",
         coalesce((select json_agg(json_build_object('id', 'sandbox-refund-' || r.id, 'reference', r.reference,
           'amount', r.amount::text) order by r.id) from sandbox_refund r where r.charge_id = c.id), '[]') as refunds
       from sandbox_charge c where c.id = $1`,

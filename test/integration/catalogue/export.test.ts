@@ -22,7 +22,7 @@ import type { Store } from '../../../src/platform/database/store.js'
 import { usd } from '../../support/builders.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
-import { donationFields, insertDonationTargets, testDonors, testPayments } from '../../support/donations.js'
+import { account, donationFields, insertDonationTargets, testDonors, testPayments } from '../../support/donations.js'
 import { everything, fillWithEverySource, publishedTwice } from '../../support/export-proof.js'
 import { seedProjects } from '../../support/seeded.js'
 
@@ -287,7 +287,11 @@ async function give(
 ): Promise<{ id: number }> {
   const fields = donationFields({ project: { id: 7_000_001 }, ...changes }, payment)
   const rules = { version: 2, currency: usd, gateways: ['braintree'], mayNote: true, mayNamePartner: false } as const
-  await submitDonation(testPayments(store), { keyId, requestId: randomUUID() }, readDonationRequest(fields, rules))
+  await submitDonation(
+    testPayments(store),
+    { account, keyId, requestId: randomUUID() },
+    readDonationRequest(fields, rules),
+  )
   const { rows } = await store.db.query<{ id: number }>('select max(id) as id from donation')
   return { id: rows[0]?.id ?? 0 }
 }

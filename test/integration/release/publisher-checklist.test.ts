@@ -17,7 +17,7 @@ import { listen, testApi } from '../../support/api.js'
 import { officialStandard, realRecords } from '../../support/borrowed-files.js'
 import { day, mappingConfig } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
-import { donationRequest, testPayments } from '../../support/donations.js'
+import { account, donationRequest, testPayments } from '../../support/donations.js'
 import { officialJudge } from '../../support/official-ruleset.js'
 import { pathOnDisk } from '../../support/path-on-disk.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
@@ -58,7 +58,7 @@ async function donate(projectId: number): Promise<void> {
   await store.db.query(`update project set active = true, status = 'active' where id = $1`, [projectId])
   const wanted = donationRequest({ email: donor.email, project: { id: projectId } }, donor)
   const payments = testPayments(store, { clock: () => new Date('2026-11-20T12:00:00Z') })
-  await submitDonation(payments, { keyId: rows[0]?.id ?? 0, requestId: 'checklist' }, wanted)
+  await submitDonation(payments, { account, keyId: rows[0]?.id ?? 0, requestId: 'checklist' }, wanted)
 }
 
 async function publishAt(instant: string): Promise<string> {

@@ -17,6 +17,7 @@ const booked = (changes: Partial<BookedCharge> = {}): BookedCharge => {
 }
 const charge = (changes: Partial<ChargeState> = {}): ChargeState => ({
   ...{ chargeId: 'c1', reference: 'ours', amount: amount('42.50'), currency: 'USD', progress: 'settled' },
+  ...{ at: new Date(0) },
   ...{ refunds: [], disputes: [], ...changes },
 })
 const refund = (id: string, of: string) => ({ id, amount: amount(of) })

@@ -31,6 +31,7 @@ describe('a charge', () => {
   }
   const least = {
     ...{ reference: 'ours', amount: '40.00', currency: 'USD', gatewayKey: 'k', method: { kind: 'nonce', nonce: 'n' } },
+    ...{ attempt: 1, again: false, notes: { projectId: 7, addon: '0', refcode: 'r' } },
     payer: { firstname: 'A', email: 'a@b.example' },
   }
 
@@ -49,6 +50,13 @@ describe('a charge', () => {
       ...more,
       payer: { ...least.payer, ...of },
     })
+  })
+
+  it('carries a refcode that cannot be of a person, and no other', () => {
+    const carried = (refcode: string) => chargeOf({ ...request, refcode }, 'ours').notes?.refcode
+    expect(carried('spring-drive_2026')).toBe('spring-drive_2026')
+    for (const other of ['lina@example.org', 'Lina Okoro', 'a.b', 'x'.repeat(65)])
+      expect(carried(other)).toBeUndefined()
   })
 
   it('is made for a request of version 2 only', () => {
@@ -85,6 +93,7 @@ describe("Stripe's numbers", () => {
 describe('a sale of Braintree', () => {
   const sale: Transaction = {
     ...{ id: 's1', type: 'sale', amount: '40.00', status: 'settled', orderId: 'ours', currencyIsoCode: 'USD' },
+    createdAt: '2026-11-21T09:15:30Z',
   }
   const read = (changes: Partial<Transaction> = {}, refunds: readonly Transaction[] = []) =>
     readBraintreeCharge(
@@ -98,8 +107,15 @@ describe('a sale of Braintree', () => {
   })
 
   it('is a charge', async () => {
-    const charge = { chargeId: 's1', amount: '40.00', currency: 'USD', progress: 'settled', refunds: [], disputes: [] }
+    const money = { amount: '40.00', currency: 'USD', refunds: [], disputes: [], notes: undefined }
+    const charge = { chargeId: 's1', progress: 'settled', at: new Date(sale.createdAt), ...money }
     expect(await read()).toEqual({ ...charge, reference: 'ours' })
+    const reference = '0123456789abcdef0123456789abcdef'
+    expect(await read({ orderId: `${reference}.2045.250.spring-drive` })).toEqual({
+      ...{ ...charge, reference, notes: { projectId: 2045, addon: '2.50', refcode: 'spring-drive' } },
+    })
+    // Of another system that charges the same account.
+    expect(await read({ orderId: 'A.2045.250' })).toEqual({ ...charge, reference: 'A.2045.250' })
     expect(await read({ orderId: '' })).toEqual({ ...charge, reference: undefined })
   })
 
@@ -329,7 +345,7 @@ describe('the entries of Stripe', () => {
 })
 
 describe('a PaymentIntent of Stripe', () => {
-  const intent = { id: 'pi', amount: 4000, currency: 'usd', status: 'succeeded', metadata: { reference: 'ours' } }
+  const intent = { id: 'pi', amount: 4000, currency: 'usd', created: 1, metadata: { reference: 'ours' } }
   const read = async ({ status = 'succeeded', refunds = [] as object[], disputes = [] as object[] }) => {
     const asked: unknown[] = []
     const listOf = (data: object[]) => ({
@@ -355,7 +371,7 @@ describe('a PaymentIntent of Stripe', () => {
     const { charge, asked } = await read({ status })
     expect(charge).toEqual({
       ...{ chargeId: 'pi', reference: 'ours', amount: '40.00', currency: 'USD', progress },
-      ...{ refunds: [], disputes: [] },
+      ...{ refunds: [], disputes: [], at: new Date(1000), notes: undefined },
     })
     expect(asked).toEqual([1, 2].map(() => ({ payment_intent: 'pi', limit: 100 })))
   })

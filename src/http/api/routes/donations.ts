@@ -70,7 +70,7 @@ export function donationRoutes(area: FastifyInstance, { payments }: ApiDeps): vo
 
 function donationRoute(area: FastifyInstance, payments: Payments, { path, version, operation }: DonationRoute): void {
   area.post(path, { config: { operations: [operation] } }, async (request, reply) => {
-    const { keyId, grants } = callerOf(request)
+    const { keyId, account, grants } = callerOf(request)
     const isTest = isTestOf(request)
     const fields = readBody(request, 'donation')
     if (version === 1 && !isTest) throw versionOneIsForTests()
@@ -83,7 +83,7 @@ function donationRoute(area: FastifyInstance, payments: Payments, { path, versio
     })
     const settlement = isTest
       ? await rehearseDonation(payments, donation)
-      : await submitDonation(payments, { keyId, requestId: request.id }, donation)
+      : await submitDonation(payments, { account, keyId, requestId: request.id }, donation)
     const format = responseFormat(request)
     return sendDocument(reply, format, donationDocument(format, donation, settlement))
   })

@@ -2,9 +2,13 @@ import type braintree from 'braintree'
 import { type Decimal, parseDecimal } from '../../../kernel/money.js'
 import type { ChargeProgress, ChargeState, Dispute, DisputeStatus, ProcessorRefund } from '../gateway.js'
 import { UnclearAnswer } from '../processor-calls.js'
+import { notesIn, referenceIn } from './braintree-order-id.js'
 
 /** What is read of a transaction; the types of the library lack some of it. */
-export type Transaction = Pick<braintree.Transaction, 'id' | 'amount' | 'status' | 'orderId' | 'currencyIsoCode'> & {
+export type Transaction = Pick<
+  braintree.Transaction,
+  'id' | 'amount' | 'status' | 'orderId' | 'currencyIsoCode' | 'createdAt'
+> & {
   readonly type: string
   readonly processorResponseCode?: string
   readonly processorSettlementResponseCode?: string
@@ -46,7 +50,9 @@ export async function readBraintreeCharge(
   }
   return {
     chargeId: sale.id,
-    reference: sale.orderId || undefined,
+    reference: referenceIn(sale.orderId),
+    notes: notesIn(sale.orderId, sale.currencyIsoCode),
+    at: new Date(sale.createdAt),
     amount: transactionAmount(sale),
     currency: sale.currencyIsoCode,
     progress: progressOf(sale.status),

@@ -1,6 +1,7 @@
 import { parseDecimal } from '../../../kernel/money.js'
 import type { ProcessorEntry } from '../gateway.js'
 import { UnclearAnswer } from '../processor-calls.js'
+import { referenceIn } from './braintree-order-id.js'
 
 /** What this file reads of a transaction in a list. */
 type ListedTransaction = {
@@ -74,5 +75,5 @@ function toEntry(transaction: ListedTransaction): Exclude<ProcessorEntry, { kind
   }
   const kind = type === 'credit' ? 'refund' : 'charge'
   const chargeId = kind === 'refund' ? (refundedTransactionId ?? id) : id
-  return { kind, id, chargeId, reference: orderId || undefined, amount, currency, settledAt: new Date(settledAt) }
+  return { kind, id, chargeId, reference: referenceIn(orderId), amount, currency, settledAt: new Date(settledAt) }
 }

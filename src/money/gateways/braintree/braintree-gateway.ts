@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import braintree from 'braintree'
 import { sameAmount, toMinorUnits } from '../../../kernel/money.js'
 import { declineOf } from '../declines.js'
 import {
+  asEarlier,
   type Charge,
+  type Charged,
   type ChargeOutcome,
   type FoundCharge,
   type Gateway,
@@ -21,6 +24,7 @@ import {
 } from './braintree-charge-state.js'
 import { methodCodes, rejectionCodes } from './braintree-declines.js'
 import { listBraintreeEntries } from './braintree-entries.js'
+import { notesIn, referenceIn } from './braintree-order-id.js'
 import { toBraintreeSale } from './braintree-sale.js'
 import { braintreeWebhooks, type Notifications } from './braintree-webhooks.js'
 
@@ -36,6 +40,10 @@ export type BraintreeSettings = {
   /** A server in place of Braintree's. */
   readonly address?: ProcessorAddress | undefined
 }
+
+// "Cannot use a payment method nonce more than once."
+const nonceSpent = '91564'
+const [lateLooks, lateLookMs] = [4, 1_000]
 
 type Answer = {
   readonly success: boolean
@@ -80,11 +88,11 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
 
   /** The sales with our reference, voided and expired ones left out. */
   const findSales = async (reference: string): Promise<Transaction[]> => {
-    const ids = await searchIds({ orderId: { is: reference }, type: ['sale'] })
+    const ids = await searchIds({ orderId: { startsWith: reference }, type: ['sale'] })
     const sales: Transaction[] = []
     for (const id of ids) sales.push(await ask(() => library.transaction.find(id)))
     return sales.filter(({ orderId, type, status }) => {
-      return orderId === reference && type === 'sale' && !returned.has(status)
+      return referenceIn(orderId) === reference && type === 'sale' && !returned.has(status)
     })
   }
 
@@ -93,21 +101,35 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
     const taken = sales.filter(({ status }) => !declined.has(status))
     if (taken.length > 1) throw new UnclearAnswer(`Braintree has ${taken.length} charges with one order id`)
     const sale = taken[0] ?? sales.find(({ gatewayRejectionReason: reason }) => reason !== 'duplicate')
-    return sale && { outcome: outcomeOf(sale), amount: transactionAmount(sale), currency: sale.currencyIsoCode }
+    return sale && { outcome: outcomeOf(sale), ...chargedOf(sale) }
+  }
+
+  /** The charge that spent the nonce of a repeated request; the search is late by seconds. */
+  const findLate = async (reference: string, signal: AbortSignal): Promise<FoundCharge | undefined> => {
+    for (let look = 1; ; look++) {
+      const found = await find(reference)
+      if (found || look === lateLooks) return found
+      await sleep(lateLookMs, undefined, { signal })
+    }
   }
 
   const charge = async (wanted: Charge, signal: AbortSignal): Promise<ChargeOutcome> => {
     const earlier = wanted.again ? await find(wanted.reference) : undefined
-    if (earlier) return earlier.outcome
+    if (earlier) return asEarlier(earlier)
     if (wanted.currency !== currency) throw new GatewayRefusal(`no merchant account takes ${wanted.currency}`)
     signal.throwIfAborted()
     const { transaction, errors } = await ask(() => library.transaction.sale(toBraintreeSale(wanted, merchantAccount)))
-    if (!transaction) return toDecline(codesOf(errors))
+    if (!transaction) {
+      const codes = codesOf(errors)
+      const spent = wanted.again && codes.includes(nonceSpent)
+      const first = spent ? await findLate(wanted.reference, signal) : undefined
+      return first ? asEarlier(first) : toDecline(codes)
+    }
     if (transaction.gatewayRejectionReason === 'duplicate') {
       const first = await find(wanted.reference)
       if (!first)
         throw new UnclearAnswer('Braintree took a charge for a double one, and has no other with its order id')
-      return first.outcome
+      return asEarlier(first)
     }
     const outcome = outcomeOf(transaction)
     const right =
@@ -210,6 +232,11 @@ function openLibrary(settings: BraintreeSettings): Library {
   const library = new BraintreeGateway(config) as unknown as Library
   library.config.timeout = timeoutMs
   return library
+}
+
+function chargedOf(sale: Transaction): Charged {
+  const { orderId, currencyIsoCode: currency } = sale
+  return { amount: transactionAmount(sale), currency, notes: notesIn(orderId, currency) }
 }
 
 function outcomeOf(transaction: Transaction): ChargeOutcome {

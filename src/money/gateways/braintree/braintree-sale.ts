@@ -1,9 +1,10 @@
 import { isIP } from 'node:net'
 import type { Charge } from '../gateway.js'
+import { toOrderId } from './braintree-order-id.js'
 
 /** The request of a sale. Fields for Braintree's own checks are left out where it would refuse the whole request for them. */
 export function toBraintreeSale(charge: Charge, merchantAccountId: string): object {
-  const { reference, amount, method, deviceData, threeDSecureAuthenticationId, payer } = charge
+  const { reference, notes, amount, currency, method, deviceData, threeDSecureAuthenticationId, payer } = charge
   const fitting = (name: string, pattern: RegExp) => (pattern.test(payer[name] ?? '') ? payer[name] : undefined)
   const [firstName, lastName] = [fitting('firstname', /^.{1,255}$/), fitting('lastname', /^.{1,255}$/)]
   const address = {
@@ -17,7 +18,12 @@ export function toBraintreeSale(charge: Charge, merchantAccountId: string): obje
   }
   const { ipAddress, userAgent } = payer
   return {
-    ...{ amount, orderId: reference, merchantAccountId, options: { submitForSettlement: true } },
+    ...{
+      amount,
+      orderId: toOrderId(reference, notes, currency),
+      merchantAccountId,
+      options: { submitForSettlement: true },
+    },
     ...(method.kind === 'nonce' ? { paymentMethodNonce: method.nonce } : { paymentMethodToken: method.token }),
     ...(deviceData !== undefined && { deviceData }),
     ...(threeDSecureAuthenticationId !== undefined && { threeDSecureAuthenticationId }),

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { ServiceError } from '../../../kernel/errors.js'
 import type { WebhookEvent, Webhooks } from '../gateway.js'
 import { webhookText } from '../webhook-text.js'
+import { referenceIn } from './braintree-order-id.js'
 
 const subjectShape = z.object({
   id: webhookText,
@@ -53,7 +54,7 @@ function chargeOf(
   if (kind === 'refund_failed') return { chargeId: transaction?.refundedTransactionId ?? undefined }
   if (!/^(transaction_settled|transaction_settlement_declined|dispute_\w+)$/.test(kind)) return {}
   const charge = dispute?.transaction ?? transaction
-  return { chargeId: charge?.id, reference: charge?.orderId || undefined }
+  return { chargeId: charge?.id, reference: referenceIn(charge?.orderId) }
 }
 
 async function parse(notifications: Notifications, signature: string, payload: string): Promise<Notification> {

@@ -34,9 +34,11 @@ export function createSandboxGateway({ store, clock }: { readonly store: Store; 
     clientToken: async () => 'sandbox-client-token',
     charge: async (charge, signal) => {
       const { method, amount, reference } = charge
-      const earlier = charge.again ? await findCharge(store.db, reference) : undefined
-      if (earlier) return toOutcome(earlier)
       const scenario = scenarioOf(method.kind === 'nonce' ? method.nonce : method.token, amount)
+      // Entering finds what is there; these scenarios do not enter at once.
+      const enters = scenario.kind === 'approved' || scenario.kind === 'declined' || scenario.kind === 'unknown'
+      const earlier = charge.again && !enters ? await findCharge(store.db, reference) : undefined
+      if (earlier) return toOutcome(earlier)
       switch (scenario.kind) {
         case 'approved':
           return await enter(charge, undefined)
@@ -70,18 +72,18 @@ export function createSandboxGateway({ store, clock }: { readonly store: Store; 
     readCharge: async (chargeId) => {
       const charge = await findChargeById(store.db, Number(/^sandbox-(\d{1,15})$/.exec(chargeId)?.[1] ?? 0))
       if (!charge) return undefined
-      const { reference, amount, currency, declineCode, refunds } = charge
+      const { reference, at, amount, currency, declineCode, refunds } = charge
       const progress = declineCode === undefined ? 'settled' : 'failed'
-      return { chargeId, reference, amount, currency, progress, refunds, disputes: [] }
+      return { chargeId, reference, at, amount, currency, progress, refunds, disputes: [] }
     },
     settledBetween: (from, until) => listSandboxEntries(store.db, from, until),
     settlesWithinDays: 0,
   }
 }
 
-function toOutcome({ id, declineCode }: SandboxCharge): ChargeOutcome {
+function toOutcome({ id, declineCode, amount, currency }: SandboxCharge): ChargeOutcome {
   return declineCode === undefined
-    ? { kind: 'approved', chargeId: `sandbox-${id}` }
+    ? { kind: 'approved', chargeId: `sandbox-${id}`, charged: { amount, currency } }
     : { kind: 'declined', decline: declineOf(declineCode) }
 }
 

@@ -1,6 +1,7 @@
 import Stripe from 'stripe'
 import type { ChargeProgress, ChargeState, DisputeStatus } from '../gateway.js'
 import { fromStripeAmount } from './stripe-amounts.js'
+import { fromStripeMetadata } from './stripe-metadata.js'
 
 /** A PaymentIntent with its refunds and disputes; undefined: there is none with this id. */
 export async function readStripeCharge(stripe: Stripe, chargeId: string): Promise<ChargeState | undefined> {
@@ -11,6 +12,8 @@ export async function readStripeCharge(stripe: Stripe, chargeId: string): Promis
   return {
     chargeId: intent.id,
     reference: intent.metadata.reference,
+    notes: fromStripeMetadata(intent.metadata),
+    at: new Date(intent.created * 1000),
     ...fromStripeAmount(intent),
     progress: progressOf(intent.status),
     refunds: refunds.data

@@ -1,7 +1,9 @@
 import Stripe from 'stripe'
 import { declineOf } from '../declines.js'
 import {
+  asEarlier,
   type Charge,
+  type Charged,
   type ChargeOutcome,
   type FoundCharge,
   type Gateway,
@@ -14,6 +16,7 @@ import { fromStripeAmount, toStripeAmount } from './stripe-amounts.js'
 import { readStripeCharge } from './stripe-charge-state.js'
 import { methodSpent, methodUnknown, stripeCodes } from './stripe-declines.js'
 import { listStripeEntries } from './stripe-entries.js'
+import { fromStripeMetadata, toStripeMetadata } from './stripe-metadata.js'
 import { stripeWebhooks } from './stripe-webhooks.js'
 
 export type StripeSettings = {
@@ -53,7 +56,7 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
   /** The search is late by a minute or more, the list is not. */
   const find = async ({ reference, since }: WantedCharge): Promise<FoundCharge | undefined> => {
     const found = (await search(reference)) ?? (await findInList(reference, since))
-    return found && { outcome: outcomeOf(found), ...fromStripeAmount(found) }
+    return found && { outcome: outcomeOf(found), ...chargedOf(found) }
   }
 
   const findInList = async (reference: string, since: Date): Promise<Intent | undefined> => {
@@ -73,11 +76,14 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
 
   const charge = async (wanted: Charge, signal: AbortSignal): Promise<ChargeOutcome> => {
     const earlier = wanted.again ? await search(wanted.reference) : undefined
-    if (earlier) return outcomeOf(earlier)
+    if (earlier) return asEarlier({ outcome: outcomeOf(earlier), ...chargedOf(earlier) })
     const request = await chargeRequest(wanted)
+    // A try that is known to have charged nothing may have an answer that Stripe would repeat for a day.
+    const { reference, attempt = 1 } = wanted
+    const idempotencyKey = attempt === 1 ? reference : `${reference}-${attempt}`
     signal.throwIfAborted()
     try {
-      const intent = await stripe.paymentIntents.create(request, { idempotencyKey: wanted.reference })
+      const intent = await stripe.paymentIntents.create(request, { idempotencyKey })
       const outcome = outcomeOf(intent)
       const right = intent.amount_received === request.amount && intent.currency === request.currency
       if (outcome.kind === 'approved' && !right)
@@ -90,11 +96,12 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
     }
   }
 
-  const chargeRequest = async ({ reference, amount, currency, method, deviceData }: Charge) => {
+  const chargeRequest = async ({ reference, amount, currency, method, deviceData, notes }: Charge) => {
     const saved = method.kind === 'saved-token' ? await customerOf(method.token) : undefined
     return {
       ...{ amount: toStripeAmount(amount, currency), currency: currency.toLowerCase(), confirm: true },
-      ...{ payment_method: method.kind === 'nonce' ? method.nonce : method.token, metadata: { reference } },
+      ...{ payment_method: method.kind === 'nonce' ? method.nonce : method.token },
+      metadata: toStripeMetadata(reference, notes),
       ...(saved !== undefined && { customer: saved }),
       // A donation is one request, so a card that requires its owner to act is declined; the page must authenticate it before.
       ...{ error_on_requires_action: true, automatic_payment_methods: { enabled: true, allow_redirects: 'never' } },
@@ -177,6 +184,10 @@ function outcomeOf({ id, status, last_payment_error: error }: Intent): ChargeOut
   throw new UnclearAnswer(`Stripe has not decided on the charge yet: ${status}`)
 }
 
+function chargedOf(intent: Intent): Charged {
+  return { ...fromStripeAmount(intent), notes: fromStripeMetadata(intent.metadata) }
+}
+
 function numberOf({ decline_code, code }: { decline_code?: string | undefined; code?: string | undefined }): number {
   return stripeCodes[decline_code ?? ''] ?? stripeCodes[code ?? ''] ?? 2038
 }
@@ -199,7 +210,9 @@ function toCallError(error: unknown): Error {
     ...[errors.StripeAuthenticationError, errors.StripePermissionError, errors.StripeRateLimitError],
     errors.StripeInvalidRequestError,
   ]
-  const { type, code, detail } = error
+  const { type, code, detail, statusCode } = error
+  // Another call with the same idempotency key is under way.
+  if (statusCode === 409) return callError('Stripe', code ?? type, '')
   if (refusals.some((kind) => error instanceof kind)) return new GatewayRefusal(`Stripe refused: ${code ?? type}`)
   const cause = detail as unknown
   const reason = cause instanceof Error ? `${cause.name} ${cause.message} ${'code' in cause ? cause.code : ''}` : ''

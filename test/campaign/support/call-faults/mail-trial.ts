@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import type { TestDatabase } from '../../../support/database.js'
-import { donationRequest, insertDonationTargets, testPayments } from '../../../support/donations.js'
+import { account, donationRequest, insertDonationTargets, testPayments } from '../../../support/donations.js'
 import { openMailServer, readMail, type TakenMail } from '../../../support/mail-server.js'
 import { openPlace, type Trial } from './trial.js'
 
@@ -27,7 +27,7 @@ export async function mailTrial(database: TestDatabase): Promise<Trial> {
     prepare: async () => {
       inDoubtBefore = (await statesOf(inDoubt)).length
       for (let count = 0; count < receiptsEachRound; count++) {
-        await submitDonation(payments, { keyId, requestId: randomUUID() }, donationRequest())
+        await submitDonation(payments, { account, keyId, requestId: randomUUID() }, donationRequest())
       }
     },
     act: (processes, fault) => processes.mail(server.url, fault),

@@ -12,7 +12,14 @@ import { listBalances, listDifferences } from '../../../../src/money/sql/books-c
 import { findDonationHistory } from '../../../../src/money/sql/donations.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { testDatabase } from '../../../support/database.js'
-import { donationRequest, insertDonationTargets, quick, testPayments, usd } from '../../../support/donations.js'
+import {
+  account,
+  donationRequest,
+  insertDonationTargets,
+  quick,
+  testPayments,
+  usd,
+} from '../../../support/donations.js'
 
 const amount = (text: string) => text as Decimal
 
@@ -30,7 +37,7 @@ describe('the books', async () => {
 
   const donate = async (projectId: number, changes: Record<string, unknown> = {}) => {
     const request = donationRequest({ project: { id: projectId }, ...changes })
-    await submitDonation(payments, { keyId, requestId: randomUUID() }, request)
+    await submitDonation(payments, { account, keyId, requestId: randomUUID() }, request)
     const { rows } = await store.db.query<{ id: number }>('select id from donation where transaction_id = $1', [
       request.transactionId,
     ])

@@ -7,7 +7,7 @@ import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { testDatabase } from '../../../support/database.js'
-import { donationRequest, insertDonationTargets, testPayments, usd } from '../../../support/donations.js'
+import { account, donationRequest, insertDonationTargets, testPayments, usd } from '../../../support/donations.js'
 import { everyRow } from '../../../support/every-row.js'
 
 it('donations to demo projects go with them, and leave books that agree', async () => {
@@ -21,7 +21,7 @@ it('donations to demo projects go with them, and leave books that agree', async 
     [firstDemoId],
   )
   for (const id of [rows[0]?.id, 7]) {
-    await submitDonation(payments, { keyId, requestId: randomUUID() }, donationRequest({ project: { id } }))
+    await submitDonation(payments, { account, keyId, requestId: randomUUID() }, donationRequest({ project: { id } }))
   }
   const made = await store.db.query<{ id: number; reference: string }>(
     `select id, reference from donation where reference is not null order by id`,

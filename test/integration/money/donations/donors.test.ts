@@ -17,7 +17,7 @@ import { readConfig } from '../../../../src/platform/config/config.js'
 import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
 import { runCommandLine } from '../../../support/command-line.js'
 import { testDatabase } from '../../../support/database.js'
-import { donationRequest, insertDonationTargets, testPayments } from '../../../support/donations.js'
+import { account, donationRequest, insertDonationTargets, testPayments } from '../../../support/donations.js'
 import { everyRow } from '../../../support/every-row.js'
 
 const keyNamed = (id: string) => ({ id, secret: createHash('sha256').update(id).digest() })
@@ -45,7 +45,7 @@ describe('donors', async () => {
   const secrets = /findme|203\.0\.113\.77/i
   const donate = (donors: DonorVault, changes: Record<string, unknown> = {}) => {
     const request = donationRequest({ ...personal, ...changes }, payer)
-    return submitDonation(testPayments(store, { donors }), { keyId, requestId: randomUUID() }, request)
+    return submitDonation(testPayments(store, { donors }), { account, keyId, requestId: randomUUID() }, request)
   }
   const give = (text: string, environment: Record<string, string> = {}) =>
     runCommandLine(text.split(' '), {

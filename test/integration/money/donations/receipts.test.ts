@@ -20,7 +20,13 @@ import { readConfig } from '../../../../src/platform/config/config.js'
 import { SmtpSender } from '../../../../src/platform/mail/smtp.js'
 import { runCommandLine } from '../../../support/command-line.js'
 import { testDatabase } from '../../../support/database.js'
-import { donationRequest, insertDonationTargets, testDonors, testPayments } from '../../../support/donations.js'
+import {
+  account,
+  donationRequest,
+  insertDonationTargets,
+  testDonors,
+  testPayments,
+} from '../../../support/donations.js'
 import { everyRow } from '../../../support/every-row.js'
 import { type MailServer, readMail, startMailServer } from '../../../support/mail-server.js'
 
@@ -42,7 +48,7 @@ describe('receipts by mail', async () => {
   })
 
   const donate = (changes: Record<string, unknown> = {}, payer: Record<string, unknown> = {}, with_ = payments) =>
-    submitDonation(with_, { keyId, requestId: randomUUID() }, donationRequest(changes, payer))
+    submitDonation(with_, { account, keyId, requestId: randomUUID() }, donationRequest(changes, payer))
   const warnings: string[] = []
   const mailing = async (smtpUrl: string, changes: Partial<ReceiptMailing> = {}): Promise<ReceiptMailing> => ({
     store,
@@ -218,7 +224,7 @@ describe('receipts by mail', async () => {
     const server = await startMailServer()
     const request = donationRequest({ email: 'eve@example.org' })
     const payer = { firstname: 'Eve\r\nBcc: victim@example.org\r\n\r\nHello', lastname: '<b>{{amount}}</b>' }
-    await submitDonation(payments, { keyId, requestId: randomUUID() }, { ...request, payer })
+    await submitDonation(payments, { account, keyId, requestId: randomUUID() }, { ...request, payer })
     await mail(server.url)
     const [taken] = server.taken
     expect(taken?.to).toEqual(['eve@example.org'])

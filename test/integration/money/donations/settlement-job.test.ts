@@ -7,7 +7,7 @@ import { settlement } from '../../../../jobs/settlement.js'
 import { startWorker } from '../../../../jobs/worker.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { testDatabase } from '../../../support/database.js'
-import { donationRequest, insertDonationTargets, testPayments } from '../../../support/donations.js'
+import { account, donationRequest, insertDonationTargets, testPayments } from '../../../support/donations.js'
 import { workerDeps } from '../../../support/jobs/world.js'
 import { redisMissing, startRedis } from '../../../support/redis.js'
 
@@ -36,7 +36,7 @@ describe.each(noRedis === undefined ? ['postgres', 'redis'] : ['postgres'])(
       await using _two = await start()
       for (const round of [1, 2]) {
         const request = donationRequest({}, { paymentGatewayNonce: 'fake-timeout-after-nonce' })
-        const outcome = submitDonation(payments, { keyId, requestId: randomUUID() }, request)
+        const outcome = submitDonation(payments, { account, keyId, requestId: randomUUID() }, request)
         await expect(outcome).rejects.toMatchObject({ code: 'payment-pending' })
         const settled = async () =>
           (await store.db.query(`select from donation where status = 'settled' and source = 'local'`)).rowCount

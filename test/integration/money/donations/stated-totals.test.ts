@@ -12,7 +12,7 @@ import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { testDatabase } from '../../../support/database.js'
-import { donationRequest, insertDonationTargets, testPayments, usd } from '../../../support/donations.js'
+import { account, donationRequest, insertDonationTargets, testPayments, usd } from '../../../support/donations.js'
 import { testPublisher } from '../../../support/publishing.js'
 
 describe.each<RecordSource>(['import', 'upstream'])('donations made here to a project of an %s', async (source) => {
@@ -38,7 +38,7 @@ describe.each<RecordSource>(['import', 'upstream'])('donations made here to a pr
   }
   const donate = async (amount: string) => {
     const request = donationRequest({ project: { id: 7 }, amount })
-    return await submitDonation(payments, { keyId, requestId: randomUUID() }, request)
+    return await submitDonation(payments, { account, keyId, requestId: randomUUID() }, request)
   }
   const shown = async () =>
     (await store.db.query('select funding, remaining, number_of_donations as n from project where id = 7')).rows[0]

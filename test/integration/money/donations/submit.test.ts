@@ -9,7 +9,14 @@ import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { rehearseDonation, submitDonation } from '../../../../src/money/submit-donation.js'
 import { openStore } from '../../../../src/platform/database/store.js'
 import { testDatabase } from '../../../support/database.js'
-import { donationRequest, insertDonationTargets, quick, testPayments, usd } from '../../../support/donations.js'
+import {
+  account,
+  donationRequest,
+  insertDonationTargets,
+  quick,
+  testPayments,
+  usd,
+} from '../../../support/donations.js'
 
 const projects = [2045, 2046, 2047, 2048, 2049, 2050, 2051]
 
@@ -23,7 +30,7 @@ describe('a donation', async () => {
   })
 
   const submit = (request = donationRequest(), requestId = randomUUID(), with_ = payments) =>
-    submitDonation(with_, { keyId, requestId }, request)
+    submitDonation(with_, { account, keyId, requestId }, request)
   const one = async <T extends object>(text: string, values: unknown[] = []): Promise<T> => {
     const { rows } = await store.db.query<T>(text, values)
     return rows[0] as T
@@ -228,25 +235,44 @@ describe('a donation', async () => {
     expect(await one('select amount from sandbox_refund order by id desc limit 1')).toEqual({ amount: '40.000' })
   })
 
-  it('that failed and turns out to be charged ten minutes later is given back, and paid once by who has repeated it', async () => {
+  it('that failed is charged under the same reference when it is repeated, and counts a charge that came late', async () => {
     const request = donationRequest({ addon: { amount: '2' } }, { paymentGatewayNonce: 'fake-timeout-before-nonce' })
     await failure(submit(request))
     await sleep(200)
     await settleOpen(payments)
-    const failed = await one<{ id: number; reference: string; status: string; wait: number }>(
-      `select id, reference, status, round(extract(epoch from lease_until - clock_timestamp()))::integer as wait
-        from donation where transaction_id = $1`,
+    const failed = await one<{ id: number; reference: string; wait: number }>(
+      `select id, reference, round(extract(epoch from lease_until - clock_timestamp()))::integer as wait
+        from donation where transaction_id = $1 and status = 'failed'`,
       [request.transactionId],
     )
-    expect(failed).toMatchObject({ status: 'failed' })
     expect(failed.wait).toBeGreaterThan(500)
-    const paid = { ...request, payment: { ...request.payment, method: { kind: 'nonce', nonce: 'fake-valid-nonce' } } }
-    await submit(paid as typeof request)
-    const { id, reference } = failed
     const sandbox = createSandboxGateway(payments)
-    const charge = donationCharge(reference, '42.00')
-    await sandbox.charge(charge, new AbortController().signal)
-    expect(await charges(request.transactionId ?? '')).toBe(2)
+    await sandbox.charge(donationCharge(failed.reference, '42.00'), new AbortController().signal)
+    const paid = { ...request, payment: { ...request.payment, method: { kind: 'nonce', nonce: 'fake-valid-nonce' } } }
+    const answer = await submit(paid as typeof request)
+    expect(await submit(paid as typeof request)).toEqual(answer)
+    expect(await charges(request.transactionId ?? '')).toBe(1)
+    expect(await refunded(failed.reference)).toBeUndefined()
+    expect(
+      await one(
+        'select id, status, lease_until > clock_timestamp() as leased from donation where transaction_id = $1',
+        [request.transactionId],
+      ),
+    ).toEqual({ id: failed.id, status: 'settled', leased: true })
+    expect(await store.snapshot((db) => listDifferences(db, 10))).toEqual([])
+  })
+
+  it('that failed and turns out to be charged ten minutes later is given back, and is another one when it is repeated', async () => {
+    const request = donationRequest({ addon: { amount: '2' } }, { paymentGatewayNonce: 'fake-timeout-before-nonce' })
+    await failure(submit(request))
+    await sleep(200)
+    await settleOpen(payments)
+    const { id, reference } = await one<{ id: number; reference: string }>(
+      'select id, reference from donation where transaction_id = $1',
+      [request.transactionId],
+    )
+    const sandbox = createSandboxGateway(payments)
+    await sandbox.charge(donationCharge(reference, '42.00'), new AbortController().signal)
     await settleOpen(payments)
     expect(await refunded(reference)).toBeUndefined()
 
@@ -279,6 +305,10 @@ describe('a donation', async () => {
         },
       },
     ])
+    const paid = { ...request, payment: { ...request.payment, method: { kind: 'nonce', nonce: 'fake-valid-nonce' } } }
+    const answer = await submit(paid as typeof request)
+    expect(await submit(paid as typeof request)).toEqual(answer)
+    expect(await charges(request.transactionId ?? '')).toBe(2)
     expect(await store.snapshot((db) => listDifferences(db, 10))).toEqual([])
   })
 

@@ -9,7 +9,7 @@ import { removeTestDonations } from '../../../../src/money/sql/test-donations.js
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { newInstallation } from '../../../support/cli.js'
 import { testDatabase } from '../../../support/database.js'
-import { donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
+import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
 import { everyRow } from '../../../support/every-row.js'
 
 it('donations of a sandbox leave the books as if they had never been there; those of a processor stay', async () => {
@@ -19,7 +19,7 @@ it('donations of a sandbox leave the books as if they had never been there; thos
   const keyId = await insertDonationTargets(store.db, [7, 8])
   const give = async (payments: typeof sandbox, project: number, amount: number, lastname = 'Okoro') => {
     const request = donationRequest({ project: { id: project }, amount }, { lastname })
-    await submitDonation(payments, { keyId, requestId: randomUUID() }, request)
+    await submitDonation(payments, { account, keyId, requestId: randomUUID() }, request)
     const { rows } = await store.db.query<{ id: number }>('select max(id) as id from donation')
     return rows[0]?.id ?? 0
   }
@@ -69,7 +69,7 @@ it('a publication under a real publisher has no amount of a sandbox, and status 
   const { store, url } = await testDatabase()
   const keyId = await insertDonationTargets(store.db, [7])
   const request = donationRequest({ project: { id: 7 }, amount: 12_345 })
-  await submitDonation(testPayments(store), { keyId, requestId: randomUUID() }, request)
+  await submitDonation(testPayments(store), { account, keyId, requestId: randomUUID() }, request)
   const installation = await newInstallation({ DATABASE_URL: url, REPORTING_ORG_REF: 'US-EIN-123456789' })
   try {
     const worker = await installation.serve('worker')

@@ -27,6 +27,7 @@ describeGateway({
   ],
   unknown: unknownNonces,
   refusedNonces: ['fake-down-nonce'],
+  carriesNotes: true,
   refundsPartsEarly: false,
   timeoutMs,
   open: async () => {

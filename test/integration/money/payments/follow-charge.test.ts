@@ -11,7 +11,7 @@ import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
 import { testDatabase } from '../../../support/database.js'
-import { donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
+import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
 import { type ProcessorServer, toCents } from '../../../support/processor-server.js'
 import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
 
@@ -49,7 +49,7 @@ describe.each(Object.entries(processors))('a charge that is followed at %s', asy
   const submit = (nonce = 'fake-valid-nonce') =>
     submitDonation(
       payments,
-      { keyId, requestId: randomUUID() },
+      { account, keyId, requestId: randomUUID() },
       donationRequest({ addon: { amount: 2.5 } }, { paymentGatewayNonce: nonce }),
     )
   const newest = async () => {

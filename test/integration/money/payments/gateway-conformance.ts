@@ -24,6 +24,8 @@ type OpenGateway = {
   held(reference: string): Promise<Held>
   /** Lets the processor settle the charge, as it does once a day. */
   settle(reference: string): Promise<void>
+  /** Lets the time go by after which the processor's search shows the charge. */
+  showInSearch(reference: string): Promise<void>
   /** Lets the processor charge and settle this often; gives the references. */
   chargeMany(count: number): Promise<readonly string[]>
   /** Changes what the processor says it charged. */
@@ -41,6 +43,8 @@ export type GatewayCase = {
   readonly unknown: readonly (readonly [nonce: string, charged: boolean])[]
   /** Nonces whose requests the processor refuses as such. */
   readonly refusedNonces: readonly string[]
+  /** Whether a charge says of its donation what the books need to enter it again; those of the sandbox lie beside the books. */
+  readonly carriesNotes: boolean
   /** Whether a part of a charge can be given back before the settlement. */
   readonly refundsPartsEarly: boolean
   readonly timeoutMs: number
@@ -50,6 +54,7 @@ export type GatewayCase = {
 const donor = { firstname: 'Xanthippe', lastname: 'Quillfeather', email: 'xanthippe@example.org', city: 'Galway' }
 const since = new Date(Date.now() - 60_000)
 const amount = (text: string) => text as Decimal
+const notes = { projectId: 2045, addon: amount('2.50'), refcode: 'spring-drive' }
 
 /** What every gateway must do, whoever its processor is. */
 export function describeGateway({ name, timeoutMs, open, ...given }: GatewayCase): void {
@@ -82,7 +87,7 @@ export function describeGateway({ name, timeoutMs, open, ...given }: GatewayCase
       nonces.add(nonce)
       return {
         ...{ reference: randomUUID(), amount: amount('42.50'), currency: usd, gatewayKey: 'a-client-key' },
-        ...{ method: { kind: 'nonce', nonce }, payer: donor, ...changes },
+        ...{ method: { kind: 'nonce', nonce }, payer: donor, notes, ...changes },
       }
     }
     const charge = (given: Charge, gateway?: Gateway) => call((to, signal) => to.charge(given, signal), gateway)
@@ -140,8 +145,26 @@ export function describeGateway({ name, timeoutMs, open, ...given }: GatewayCase
     it('charges again under another reference, and once under the same', async () => {
       const paid = await approved()
       await approved({ ...paid, reference: randomUUID() })
+      expect(await charge({ ...paid, again: true })).toMatchObject({ kind: 'approved', chargeId: paid.chargeId })
+      await opened.showInSearch(paid.reference)
       const again = await charge({ ...paid, again: true })
-      expect(again).toEqual({ kind: 'approved', chargeId: paid.chargeId })
+      expect(again).toMatchObject({ kind: 'approved', chargeId: paid.chargeId, charged: { currency: 'USD' } })
+      await expectHeld(paid.reference, 1, '42.50')
+    })
+
+    it('tells of a charge that was made under the reference what it was for', async () => {
+      const paid = await approved()
+      await opened.showInSearch(paid.reference)
+      const asked = { ...aCharge(), reference: paid.reference, amount: amount('50.00'), again: true }
+      const again = await charge({ ...asked, notes: { ...notes, projectId: 7 } })
+      if (again.kind !== 'approved' || !again.charged) throw new Error('expected the charge that was made')
+      expect(sameAmount(again.charged.amount, paid.amount)).toBe(true)
+      const carried = given.carriesNotes ? notes : undefined
+      expect(again.charged.notes).toEqual(carried)
+      expect((await find(paid.reference))?.notes).toEqual(carried)
+      const state = await call((to, signal) => to.readCharge(paid.chargeId, signal))
+      expect(state?.notes).toEqual(carried)
+      expect(Math.abs((state?.at.getTime() ?? 0) - Date.now())).toBeLessThan(120_000)
       await expectHeld(paid.reference, 1, '42.50')
     })
 
@@ -170,7 +193,7 @@ export function describeGateway({ name, timeoutMs, open, ...given }: GatewayCase
         if (!is) expect(found).toBeUndefined()
         else {
           expect(found?.outcome.kind).toBe('approved')
-          expect(await charge({ ...lost, again: true })).toEqual(found?.outcome)
+          expect(await charge({ ...lost, again: true })).toMatchObject(found?.outcome ?? {})
         }
         await expectHeld(lost.reference, is ? 1 : 0, is ? '42.50' : '0')
       },

@@ -8,7 +8,7 @@ import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
 import { testDatabase } from '../../../support/database.js'
-import { donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
+import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
 
 describe('the books of donations at a processor', async () => {
   const { store } = await testDatabase()
@@ -24,7 +24,11 @@ describe('the books of donations at a processor', async () => {
   })
 
   const submit = (nonce: string) =>
-    submitDonation(payments, { keyId, requestId: randomUUID() }, donationRequest({}, { paymentGatewayNonce: nonce }))
+    submitDonation(
+      payments,
+      { account, keyId, requestId: randomUUID() },
+      donationRequest({}, { paymentGatewayNonce: nonce }),
+    )
   const newest = async () => {
     const { rows } = await store.db.query<{ id: number; reference: string; status: string; refunded: string }>(
       'select id, reference, status, refunded::text from donation order by id desc limit 1',

@@ -12,7 +12,7 @@ import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
 import { newInstallation } from '../../../support/cli.js'
 import { testDatabase } from '../../../support/database.js'
-import { donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
+import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
 import type { LedgerCharge } from '../../../support/processor-server.js'
 import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
 
@@ -47,7 +47,7 @@ describe.each(['braintree', 'stripe'] as const)('the settled payments of %s', as
   const give = async (amount: number) => {
     now = noon
     const request = donationRequest({ project: { id: 7 }, amount })
-    await submitDonation(payments, { keyId, requestId: randomUUID() }, request)
+    await submitDonation(payments, { account, keyId, requestId: randomUUID() }, request)
     const { rows } = await store.db.query<{ id: number; reference: string }>(
       'select id, reference from donation order by id desc limit 1',
     )
@@ -216,7 +216,7 @@ describe('giving books reconcile', async () => {
     const give = async (amount: number) => {
       await submitDonation(
         payments,
-        { keyId, requestId: randomUUID() },
+        { account, keyId, requestId: randomUUID() },
         donationRequest({ project: { id: 7 }, amount }),
       )
     }

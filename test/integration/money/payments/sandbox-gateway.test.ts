@@ -18,6 +18,7 @@ describeGateway({
     ['fake-timeout-after-nonce', true],
   ],
   refusedNonces: ['fake-down-nonce'],
+  carriesNotes: false,
   refundsPartsEarly: true,
   timeoutMs: 2_000,
   open: async () => {
@@ -36,6 +37,7 @@ describeGateway({
         return rows[0] ?? { charges: 0, amount: '0' as Decimal }
       },
       settle: async () => undefined,
+      showInSearch: async () => undefined,
       chargeMany: async (count) => {
         const charged = Array.from({ length: count }, () => {
           const money = { amount: '42.50' as Decimal, currency: 'USD', declineCode: undefined }

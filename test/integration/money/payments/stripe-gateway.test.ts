@@ -17,6 +17,7 @@ describeGateway({
   // The library repeats a request whose connection was cut, under its idempotency key, and is told the first outcome.
   unknown: unknownNonces.filter(([nonce]) => nonce !== 'fake-cut-after-nonce'),
   refusedNonces: ['fake-down-nonce'],
+  carriesNotes: true,
   refundsPartsEarly: true,
   timeoutMs,
   open: async () => {

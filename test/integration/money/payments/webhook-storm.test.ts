@@ -9,7 +9,7 @@ import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { testDatabase } from '../../../support/database.js'
-import { donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
+import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
 import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
 
 const happenings = ['console', 'ours', 'dispute', 'win', 'lose', 'handle', 'handle twice at once'] as const
@@ -40,7 +40,11 @@ describe('whatever a processor does, and whichever of its events arrive', async 
   })
 
   const donate = async () => {
-    await submitDonation(payments, { keyId, requestId: randomUUID() }, donationRequest({ addon: { amount: 2.5 } }))
+    await submitDonation(
+      payments,
+      { account, keyId, requestId: randomUUID() },
+      donationRequest({ addon: { amount: 2.5 } }),
+    )
     const { rows } = await store.db.query<{ id: number; reference: string }>(
       'select id, reference from donation order by id desc limit 1',
     )

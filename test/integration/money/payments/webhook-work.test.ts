@@ -13,7 +13,7 @@ import { createMetrics } from '../../../../src/platform/observability/metrics.js
 import { testApi } from '../../../support/api.js'
 import { runCommandLine } from '../../../support/command-line.js'
 import { testDatabase } from '../../../support/database.js'
-import { donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
+import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
 import { workerDeps } from '../../../support/jobs/world.js'
 import { toCents } from '../../../support/processor-server.js'
 import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
@@ -46,7 +46,7 @@ describe('webhooks at work', async () => {
   })
 
   const donate = async () => {
-    await submitDonation(payments, { keyId, requestId: randomUUID() }, donationRequest())
+    await submitDonation(payments, { account, keyId, requestId: randomUUID() }, donationRequest())
     const { rows } = await store.db.query<{ id: number; reference: string }>(
       'select id, reference from donation order by id desc limit 1',
     )

@@ -13,7 +13,7 @@ import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { testApi } from '../../../support/api.js'
 import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
 import { testDatabase } from '../../../support/database.js'
-import { donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
+import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
 import { everyRow } from '../../../support/every-row.js'
 import { type ProcessorServer, toCents } from '../../../support/processor-server.js'
 import { testPublisher } from '../../../support/publishing.js'
@@ -76,7 +76,7 @@ describe.each(Object.entries(processors))('webhooks of %s', async (name, start) 
   }
   /** A donation of 40, and its charge at the processor. */
   const donate = async () => {
-    await submitDonation(payments, { keyId, requestId: randomUUID() }, donationRequest())
+    await submitDonation(payments, { account, keyId, requestId: randomUUID() }, donationRequest())
     const { rows } = await store.db.query<{ id: number; reference: string }>(
       'select id, reference from donation order by id desc limit 1',
     )

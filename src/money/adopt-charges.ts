@@ -1,0 +1,77 @@
+import { isoDateOf } from '../kernel/dates.js'
+import { fromMinorUnits, minorUnitExponent, toMinorUnits } from '../kernel/money.js'
+import { followCharge } from './follow-charge.js'
+import { type ChargeState, withTimeout } from './gateways/gateway.js'
+import { feeOf, type Payments } from './payments.js'
+import { recordSettlements } from './sql/donation-outcomes.js'
+import { enterLostDonation, type LostDonation } from './sql/lost-donations.js'
+import type { ReconciliationDifference } from './sql/reconciliation.js'
+
+/** A charge of the processor that the books did not have. */
+export type Adopted = { readonly chargeId: string } & (
+  | { readonly donationId: number }
+  /** Why it was left. */
+  | { readonly left: string }
+)
+
+/**
+ * Enters charges that the processor knows and the books lost: each becomes a donation of the project that it names, on the
+ * day on which it was charged, without a donor. A request that is repeated later makes itself known as its own. Safe to
+ * repeat. `differences` are those of a comparison; only unknown charges of them count.
+ */
+export async function adoptCharges(
+  payments: Payments,
+  differences: readonly ReconciliationDifference[],
+  signal: AbortSignal,
+): Promise<Adopted[]> {
+  const unknown = differences.filter(({ kind, entry, acceptedAt }) => {
+    return kind === 'unknown' && entry === 'charge' && acceptedAt === undefined
+  })
+  const adopted: Adopted[] = []
+  for (const { chargeId = '' } of unknown) {
+    signal.throwIfAborted()
+    adopted.push({ chargeId, ...(await adopt(payments, chargeId)) })
+  }
+  return adopted
+}
+
+async function adopt(
+  payments: Payments,
+  chargeId: string,
+): Promise<{ readonly donationId: number } | { readonly left: string }> {
+  const { gateway, store, timeoutMs } = payments
+  const charge = await withTimeout(timeoutMs, (signal) => gateway.readCharge(chargeId, signal))
+  const read = charge ? toDonation(payments, charge) : { left: 'the processor has no charge of this name' }
+  if ('left' in read) return read
+  // Both or nothing: a donation that is entered and not settled would be looked up as one that was just requested.
+  const donationId = await store.transaction(async (db) => {
+    const id = await enterLostDonation(db, read)
+    if (id === undefined) return undefined
+    await recordSettlements(db, [{ id, chargeId, at: read.at, day: isoDateOf(read.at), mailsReceipt: false }])
+    return id
+  })
+  if (donationId === undefined) {
+    return { left: `there is no project ${read.projectId}, or its donation was entered meanwhile` }
+  }
+  await followCharge(payments, chargeId)
+  return { donationId }
+}
+
+function toDonation(
+  { gateway, currency, feePercent }: Payments,
+  charge: ChargeState,
+): LostDonation | { readonly left: string } {
+  const { reference, notes, at } = charge
+  if (reference === undefined || !notes)
+    return { left: 'it does not say what it was for: this service did not make it' }
+  if (charge.currency !== currency) return { left: `it is in ${charge.currency}, the books are in ${currency}` }
+  if (charge.progress === 'failed' || charge.progress === 'voided') return { left: `it has ${charge.progress}` }
+  const places = minorUnitExponent(currency)
+  const amount = toMinorUnits(charge.amount, places) - toMinorUnits(notes.addon, places)
+  if (amount <= 0n) return { left: 'its tip is more than its amount' }
+  const gift = fromMinorUnits(amount, places)
+  return {
+    ...{ reference, at, gateway: gateway.name, currency, amount: gift, addon: notes.addon },
+    ...{ fee: feeOf(gift, feePercent, currency), projectId: notes.projectId, refcode: notes.refcode },
+  }
+}
