@@ -6,6 +6,7 @@ import { readDonationRequest } from '../../src/http/api/operations/donation-requ
 import type { CurrencyCode, Decimal } from '../../src/kernel/money.js'
 import { DonorVault } from '../../src/money/donors/donor-vault.js'
 import { createSandboxGateway } from '../../src/money/gateways/sandbox/sandbox-gateway.js'
+import { usualLimits } from '../../src/money/payments.js'
 import { listDifferences } from '../../src/money/sql/books-check.js'
 import { createDonationBooks } from '../../src/money/sql/donation-books.js'
 import { countDonorsByKey } from '../../src/money/sql/donors.js'
@@ -62,6 +63,7 @@ async function measure(store: Store, { rounds, seconds, say }: Plan): Promise<Be
     donors: new DonorVault([{ id: 'bench', secret: randomBytes(32) }]),
     gateway: createSandboxGateway({ store, clock }),
     timeoutMs: 10_000,
+    limits: usualLimits,
     feePercent: '5' as Decimal,
     currency: usd,
     warn: () => undefined,
@@ -140,7 +142,14 @@ function requestFor(projectId: number) {
     project: { id: projectId },
     payment_detail: paymentDetail,
   }
-  const rules = { version: 2, currency: usd, gateways: ['sandbox'], mayNote: false, mayNamePartner: false } as const
+  const rules = {
+    version: 2,
+    currency: usd,
+    limits: usualLimits,
+    gateways: ['sandbox'],
+    mayNote: false,
+    mayNamePartner: false,
+  } as const
   return readDonationRequest(fields, rules)
 }
 

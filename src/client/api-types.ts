@@ -2262,7 +2262,7 @@ export interface operations {
                         /** @description The e-mail address of the donor, who gets the receipt. */
                         readonly email: string | number;
                         readonly twitter_username?: string | number;
-                        /** @description At least 10, with no more decimals than the currency has. */
+                        /** @description Within the limits of the operator, where there are none at least 10; with no more decimals than the currency has. */
                         readonly amount: number | string;
                         /** @description The platform's only currency; absent: the same. */
                         readonly currencyCode?: string | number;
@@ -2420,7 +2420,7 @@ export interface operations {
                         /** @description The e-mail address of the donor, who gets the receipt. */
                         readonly email: string | number;
                         readonly twitter_username?: string | number;
-                        /** @description At least 10, with no more decimals than the currency has. */
+                        /** @description Within the limits of the operator, where there are none at least 10; with no more decimals than the currency has. */
                         readonly amount: number | string;
                         /** @description The platform's only currency; absent: the same. */
                         readonly currencyCode?: string | number;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toServiceError } from '../kernel/errors.js'
-import { type Decimal, roundToCurrency, sameAmount } from '../kernel/money.js'
+import { roundToCurrency, sameAmount } from '../kernel/money.js'
 import { type FoundCharge, isSandbox, withTimeout } from './gateways/gateway.js'
 import type { Payments } from './payments.js'
 
@@ -21,10 +21,10 @@ const searches = 15
  * sale that may have been made, which is searched for and given back.
  */
 export async function* checkGateway(payments: Payments, nonce: string | undefined): AsyncGenerator<GatewayStep> {
-  const { gateway, timeoutMs, currency } = payments
+  const { gateway, timeoutMs, currency, limits } = payments
   const call = <T>(work: (signal: AbortSignal) => Promise<T>) => withTimeout(timeoutMs, work)
   const [reference, since] = [`check-${randomUUID()}`, new Date()]
-  const amount = roundToCurrency('10' as Decimal, currency)
+  const amount = roundToCurrency(limits.least, currency)
 
   const account = await attempt('account', () => call((signal) => gateway.describeAccount(signal)))
   yield account

@@ -6,6 +6,12 @@ import type { DonorVault } from './donors/donor-vault.js'
 import type { Gateway } from './gateways/gateway.js'
 import type { DonationBooks } from './sql/donation-books.js'
 
+/** The smallest and the largest donation of a currency; without `most` the largest that the books can hold. */
+export type GiftLimits = { readonly least: Decimal; readonly most?: Decimal | undefined }
+
+/** The limits where the operator sets none. */
+export const usualLimits: GiftLimits = { least: '10' as Decimal }
+
 /** What payments and refunds work with. */
 export type Payments = {
   readonly store: Store
@@ -21,6 +27,7 @@ export type Payments = {
   readonly feePercent: Decimal
   /** The platform's only currency. */
   readonly currency: CurrencyCode
+  readonly limits: GiftLimits
   /** Whether receipts are mailed to donors. */
   readonly mailsReceipts?: boolean
   /** Why donations are refused at the moment, for operators; undefined: they are taken. */

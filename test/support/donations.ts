@@ -5,7 +5,7 @@ import { DonorVault } from '../../src/money/donors/donor-vault.js'
 import type { Gateway } from '../../src/money/gateways/gateway.js'
 import { createSandboxGateway } from '../../src/money/gateways/sandbox/sandbox-gateway.js'
 import { stripeWebhooks } from '../../src/money/gateways/stripe/stripe-webhooks.js'
-import type { Payments } from '../../src/money/payments.js'
+import { type Payments, usualLimits } from '../../src/money/payments.js'
 import { createDonationBooks } from '../../src/money/sql/donation-books.js'
 import type { Db } from '../../src/platform/database/connection.js'
 import type { Store } from '../../src/platform/database/store.js'
@@ -31,6 +31,7 @@ export function testPayments(store: Store, changes: Partial<Payments> = {}): Pay
     timeoutMs: 400,
     feePercent: '5' as Decimal,
     currency: usd,
+    limits: usualLimits,
     warn: (_details, message) => void warnings.push(message),
     warnings,
     ...changes,
@@ -99,6 +100,7 @@ export function donationRequest(changes: Record<string, unknown> = {}, payment: 
   return readDonationRequest(donationFields(changes, payment), {
     version: 2,
     currency: usd,
+    limits: usualLimits,
     gateways: ['braintree', 'sandbox'],
     mayNote: false,
     mayNamePartner: false,

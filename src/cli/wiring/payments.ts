@@ -3,7 +3,7 @@ import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { toServiceError } from '../../kernel/errors.js'
 import { type Gateway, isSandbox, withTimeout } from '../../money/gateways/gateway.js'
 import { createSandboxGateway } from '../../money/gateways/sandbox/sandbox-gateway.js'
-import type { Payments } from '../../money/payments.js'
+import { type Payments, usualLimits } from '../../money/payments.js'
 import { createDonationBooks } from '../../money/sql/donation-books.js'
 import type { ConfigOf } from '../../platform/config/config.js'
 import { donorFields, openDonorVault } from './donor-vault.js'
@@ -19,7 +19,7 @@ export async function openPayments(
   { makesDonorKey = true }: { readonly makesDonorKey?: boolean } = {},
 ): Promise<Payments> {
   const { config, clock, log, store } = runtime
-  const { timeoutSeconds, feePercent } = config.payments
+  const { timeoutSeconds, feePercent, limits } = config.payments
   const donors = await openDonorVault(runtime, { makesKey: makesDonorKey })
   const gateway = await openGateway(runtime)
   const differs = remembered(clock, () => publisherRefusal(runtime))
@@ -32,6 +32,7 @@ export async function openPayments(
     timeoutMs: timeoutSeconds * 1000,
     feePercent,
     currency: config.currency,
+    limits: limits[config.currency] ?? usualLimits,
     mailsReceipts: config.mail !== undefined,
     closedBecause: async () => {
       const reasons = [await differs(), sandboxRefusal(gateway, config), donors.refusal]

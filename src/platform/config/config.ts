@@ -247,6 +247,8 @@ function readPayments(variable: VariableReader) {
     timeoutSeconds: variable.get('PAYMENT_TIMEOUT_SECONDS'),
     /** The platform's share of each donation, as a percentage. */
     feePercent: variable.get('PLATFORM_FEE_PERCENT'),
+    /** The smallest and largest donation by currency. */
+    limits: variable.get('DONATION_LIMITS') ?? {},
     /** A server in place of the processor's. */
     address: gateway === 'sandbox' ? undefined : readProcessorAddress(variable),
     /** Defined when it is the gateway. */

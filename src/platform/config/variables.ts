@@ -94,6 +94,25 @@ const accountsByCurrency: ValueType<Readonly<Record<string, string>>> = {
   },
 }
 
+type GiftLimits = { readonly least: Decimal; readonly most?: Decimal | undefined }
+
+const limitsByCurrency: ValueType<Readonly<Record<string, GiftLimits>>> = {
+  expected:
+    'currencies with their smallest and largest donation, such as USD:5-50000,EUR:4.50-, separated by commas, no currency twice',
+  parse: (raw) => {
+    const limits = new Map<string, GiftLimits>()
+    for (const part of raw.split(',')) {
+      const [, code = '', from = '', to] =
+        /^([A-Z]{3}):(\d{1,9}(?:\.\d{1,3})?)-(\d{1,9}(?:\.\d{1,3})?)?$/.exec(part.trim()) ?? []
+      const [least, most] = [parseDecimal(from), to === undefined ? undefined : parseDecimal(to)]
+      if (least === undefined || limits.has(code) || Number(least) <= 0 || Number(most ?? least) < Number(least))
+        return undefined
+      limits.set(code, { least, most })
+    }
+    return Object.fromEntries(limits)
+  },
+}
+
 const percent: ValueType<Decimal> = {
   expected: 'a percentage from 0 to 99.99 with at most two decimals',
   parse: (raw) => (/^\d{1,2}(\.\d{1,2})?$/.test(raw) ? parseDecimal(raw) : undefined),
@@ -370,6 +389,10 @@ export const variables = {
     text('a secret such as whsec_...', /^whsec_\S+$/),
   ),
   PAYMENT_TIMEOUT_SECONDS: variable('How long the payment gateway may take to answer.', wholeNumberIn(1, 60), '10'),
+  DONATION_LIMITS: variable(
+    'Smallest and largest donation by currency, such as USD:5-50000,EUR:4.50-; without it at least 10, in DEFAULT_CURRENCY.',
+    limitsByCurrency,
+  ),
   PLATFORM_FEE_PERCENT: variable("The platform's share of each donation, recorded as a fee.", percent, '0'),
   DONOR_KEYS: secret(
     'donorKeys',

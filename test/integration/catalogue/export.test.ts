@@ -14,6 +14,7 @@ import { kinds } from '../../../src/catalogue/import/kinds.js'
 import { resources } from '../../../src/catalogue/sql/export/resources.js'
 import type { TableResource } from '../../../src/catalogue/sql/export/table-resource.js'
 import { readDonationRequest } from '../../../src/http/api/operations/donation-request.js'
+import { usualLimits } from '../../../src/money/payments.js'
 import { refundDonation } from '../../../src/money/refund-donation.js'
 import { listDifferences } from '../../../src/money/sql/books-check.js'
 import { eraseDonor } from '../../../src/money/sql/donors.js'
@@ -286,7 +287,14 @@ async function give(
   payment: Record<string, unknown> = {},
 ): Promise<{ id: number }> {
   const fields = donationFields({ project: { id: 7_000_001 }, ...changes }, payment)
-  const rules = { version: 2, currency: usd, gateways: ['braintree'], mayNote: true, mayNamePartner: false } as const
+  const rules = {
+    version: 2,
+    currency: usd,
+    limits: usualLimits,
+    gateways: ['braintree'],
+    mayNote: true,
+    mayNamePartner: false,
+  } as const
   await submitDonation(
     testPayments(store),
     { account, keyId, requestId: randomUUID() },

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readDonationRequest } from '../../../src/http/api/operations/donation-request.js'
 import type { DonationRequest } from '../../../src/money/donation-request.js'
 import { earlierDigests, payloadDigest } from '../../../src/money/payload-digests.js'
+import { usualLimits } from '../../../src/money/payments.js'
 import { donationFields, usd } from '../../support/donations.js'
 
 const salt = Buffer.alloc(16, 3)
@@ -16,7 +17,7 @@ const payment = {
 }
 const read = (changes: Record<string, unknown> = {}, paid: Record<string, unknown> = {}) =>
   readDonationRequest(donationFields({ ...fields, ...changes }, { ...payment, ...paid }), {
-    ...{ version: 2, currency: usd, gateways: ['braintree'], mayNote: true, mayNamePartner: true },
+    ...{ version: 2, currency: usd, limits: usualLimits, gateways: ['braintree'], mayNote: true, mayNamePartner: true },
   })
 /** What versions before this one recorded. */
 const recordedBefore = (request: object) => createHash('sha256').update(salt).update(JSON.stringify(request)).digest()
@@ -25,10 +26,21 @@ const recognises = (request: DonationRequest, digest: Buffer) =>
 
 describe('the digest of a donation request', () => {
   it('is the same for ever', () => {
-    expect(payloadDigest(read(), salt).toString('hex')).toBe('e2282b0dd2b290439ca46ac44a660e6c286001230837fb62d3729e076263a7c2')
+    expect(payloadDigest(read(), salt).toString('hex')).toBe(
+      'e2282b0dd2b290439ca46ac44a660e6c286001230837fb62d3729e076263a7c2',
+    )
     const least = donationFields({ transactionId: 'tx-1' })
-    const rules = { version: 2, currency: usd, gateways: ['braintree'], mayNote: false, mayNamePartner: false } as const
-    expect(payloadDigest(readDonationRequest(least, rules), salt).toString('hex')).toBe('c043fc5d00e6acde0c41777990f14ece4fdd6c088190718218965aefe58b965c')
+    const rules = {
+      version: 2,
+      currency: usd,
+      limits: usualLimits,
+      gateways: ['braintree'],
+      mayNote: false,
+      mayNamePartner: false,
+    } as const
+    expect(payloadDigest(readDonationRequest(least, rules), salt).toString('hex')).toBe(
+      'c043fc5d00e6acde0c41777990f14ece4fdd6c088190718218965aefe58b965c',
+    )
   })
 
   it('does not depend on how the object of a request is built', () => {

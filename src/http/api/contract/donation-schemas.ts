@@ -3,9 +3,6 @@ import { type OpenApiSchema, objectOf, values } from './openapi-schema.js'
 /** `1`: card data, only with `is_test=true`; `2`: tokens of the gateway in place of a card (wire.md 6.2). */
 export type DonationVersion = 1 | 2
 
-/** Smallest donation, in the currency's whole units (wire.md 6.2). */
-export const minimumAmount = 10
-
 /** A text field; a number counts as its digits, an empty text as absent. */
 function textUpToLength(maxLength: number, description?: string): OpenApiSchema {
   return { type: ['string', 'number'], maxLength, ...(description !== undefined && { description }) }
@@ -65,7 +62,9 @@ export function donationRequestSchema(version: DonationVersion) {
       ),
       email: textUpToLength(50, 'The e-mail address of the donor, who gets the receipt.'),
       'twitter_username?': textUpToLength(255),
-      amount: decimalField(`At least ${minimumAmount}, with no more decimals than the currency has.`),
+      amount: decimalField(
+        'Within the limits of the operator, where there are none at least 10; with no more decimals than the currency has.',
+      ),
       'currencyCode?': textUpToLength(10, "The platform's only currency; absent: the same."),
       'addon?': objectOf({ amount: decimalField('A tip to the platform, above 0; addon may be absent.') }),
       project: objectOf({ id: { type: ['integer', 'string'], description: 'The identifier of an active project.' } }),

@@ -10,13 +10,15 @@ import {
 import type { DonationRequest } from '../../../money/donation-request.js'
 import type { PaymentMethod } from '../../../money/gateways/gateway.js'
 import { type MaskedCard, maskTestCard } from '../../../money/gateways/sandbox/test-cards.js'
-import { type DonationVersion, donationRequestSchema, minimumAmount } from '../contract/donation-schemas.js'
+import type { GiftLimits } from '../../../money/payments.js'
+import { type DonationVersion, donationRequestSchema } from '../contract/donation-schemas.js'
 import { FieldReader } from './field-reader.js'
 
 /** What decides how a request is read. */
 export type DonationRules = {
   readonly version: DonationVersion
   readonly currency: CurrencyCode
+  readonly limits: GiftLimits
   /** Accepted values of `paymentGateway`, in lower case. */
   readonly gateways: readonly string[]
   /** Whether the caller has the grant for this field; otherwise it is ignored. */
@@ -70,8 +72,8 @@ export function readDonationRequest(fields: unknown, rules: DonationRules): Dona
     ...root.optional('transactionId', 'transactionId'),
     email: readEmail(root),
     ...root.optional('twitterUsername', 'twitter_username'),
-    amount: readAmount(root, 'amount', currency, minimumAmount),
-    ...(addon && { addon: readAmount(addon, 'amount', currency, 0) }),
+    amount: readAmount(root, 'amount', currency, rules.limits),
+    ...(addon && { addon: readAmount(addon, 'amount', currency) }),
     currency,
     projectId: (root.child('project') ?? root.missing('project')).id('id'),
     newsletterPlatform: root.boolean('signupForGGNewsletter'),
@@ -166,20 +168,28 @@ function readEmail(root: FieldReader): string {
   return email
 }
 
-/** An amount above 0 (or of at least `minimum`) with no more decimals than the currency has; 0 when it is refused. */
-function readAmount(reader: FieldReader, name: string, currency: CurrencyCode, minimum: number): Decimal {
+function inWords({ least, most: largest }: GiftLimits): string {
+  return largest === undefined ? `of at least ${least}` : `from ${least} to ${largest}`
+}
+
+/** An amount within the limits, else above 0, with no more decimals than the currency has; 0 when it is refused. */
+function readAmount(reader: FieldReader, name: string, currency: CurrencyCode, limits?: GiftLimits): Decimal {
   const zero = '0' as Decimal
   const places = minorUnitExponent(currency)
   const expected =
-    `a decimal number ${minimum > 0 ? `of at least ${minimum}` : 'above 0'}` +
+    `a decimal number ${limits ? inWords(limits) : 'above 0'}` +
     (places === 0 ? ' without decimals' : ` with at most ${places} decimals`)
   const amount = reader.decimal(name, expected)
   if (amount === undefined) return zero
   const units = toMinorUnits(amount, places)
   const scale = 10n ** BigInt(places)
   const exact = toMinorUnits(amount, places + 12) === units * 10n ** 12n && !/\.\d{12,}/.test(amount)
-  if (!exact || signOf(amount) <= 0 || units < BigInt(minimum) * scale || units >= BigInt(most) * scale) {
-    reader.refuse(name, units >= BigInt(most) * scale ? `an amount under ${most}` : expected)
+  const limit = (of: Decimal | undefined, none: bigint) => (of === undefined ? none : toMinorUnits(of, places + 12))
+  const exactly = toMinorUnits(amount, places + 12)
+  const outside = exactly < limit(limits?.least, 0n) || exactly > limit(limits?.most, exactly)
+  if (!exact || signOf(amount) <= 0 || outside || units >= BigInt(most) * scale) {
+    const tooLarge = units >= BigInt(most) * scale && limits?.most === undefined
+    reader.refuse(name, tooLarge ? `an amount under ${most}` : expected)
     return zero
   }
   // In the currency's places, so that a request is the same however its amounts are written.

@@ -77,6 +77,7 @@ function donationRoute(area: FastifyInstance, payments: Payments, { path, versio
     const donation = readDonationRequest(fields, {
       version,
       currency: payments.currency,
+      limits: payments.limits,
       gateways: payments.gateway.wireNames,
       mayNote: grants.includes('donation-notes'),
       mayNamePartner: grants.includes('partner-codes'),

@@ -250,6 +250,12 @@ describe('giving books reconcile', async () => {
     api.kill('SIGTERM')
     await api.ended
 
+    await store.db.query(`insert into sandbox_charge (reference, amount, currency, charged_at)
+      values ('of-no-donation', 12, 'USD', now())`)
+    const { stdout: left } = await run('--day', today, '--adopt')
+    expect(left).toMatch(/left charge sandbox-\d+: it does not say what it was for: this service did not make it\n/)
+    expect(left).toContain('2 differences\n')
+
     expect(await run('--day', today, '--accept')).toMatchObject({ code: 0 })
     expect((await installation.run(['status'])).stdout).not.toContain('books reconcile')
     expect((await installation.run(['audit'])).stdout).toMatch(/differences-accepted .*: day \d/)

@@ -23,7 +23,6 @@ const untold: Readonly<Record<string, string>> = {
 const neverNull: Readonly<Record<string, string>> = {
   'src/accounts/sql/account-codes.ts claimDueCode email': 'only an invitation has none, and it is not mailed',
   'src/money/sql/charge-states.ts acceptDifference difference': 'the condition of the update excludes null',
-  'src/money/sql/donation-intents.ts recordIntents reference': 'the statement has just inserted it',
   'src/money/sql/donation-outcomes.ts recordSettlements receiptNumber': 'the statement has just written it',
   'src/money/sql/donation-outcomes.ts recordSettlements settledAt': 'the statement has just written it',
   'src/money/sql/donation-outcomes.ts takeFailedDonations reference':

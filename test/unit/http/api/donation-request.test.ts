@@ -2,11 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type DonationRules, readDonationRequest } from '../../../../src/http/api/operations/donation-request.js'
 import { ServiceError } from '../../../../src/kernel/errors.js'
+import type { CurrencyCode, Decimal } from '../../../../src/kernel/money.js'
+import { usualLimits } from '../../../../src/money/payments.js'
 import { donationFields, usd } from '../../../support/donations.js'
 
 const rules: DonationRules = {
   version: 2,
   currency: usd,
+  limits: usualLimits,
   gateways: ['braintree', 'sandbox'],
   mayNote: true,
   mayNamePartner: true,
@@ -22,6 +25,40 @@ const problemsOf = (fields: unknown, changes: Partial<DonationRules> = {}): stri
     return error.problems.map(({ field }) => field)
   }
 }
+
+describe('an amount', () => {
+  const expectedOf = (amount: unknown, changes: Partial<DonationRules>) => {
+    try {
+      read(donationFields({ amount, addon: { amount: '0.5' } }), changes)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      return error.problems.map(({ field, expected }) => `${field}: ${expected}`).join()
+    }
+  }
+  const limits = (least: string, most?: string) => ({ limits: { least: least as Decimal, most: most as Decimal } })
+
+  it.each([
+    [{}, ['10', '10.00', 999_999_999], ['9.99', 0, -10], 'of at least 10 with at most 2 decimals'],
+    [limits('4.50'), ['4.5', 10], ['4.49', 0], 'of at least 4.50 with at most 2 decimals'],
+    [limits('5', '500.50'), [5, '500.50'], ['4.99', '500.51', 1e9], 'from 5 to 500.50 with at most 2 decimals'],
+  ])('is within the limits %j', (changes, inside, outside, words) => {
+    for (const amount of inside) expect(expectedOf(amount, changes), `${amount}`).toBeUndefined()
+    for (const amount of outside) expect(expectedOf(amount, changes)).toBe(`donation.amount: a decimal number ${words}`)
+  })
+
+  it('is under a billion where there is no largest', () => {
+    expect(expectedOf(1e9, {})).toBe('donation.amount: an amount under 1000000000')
+  })
+
+  it('has limits in a currency without decimals', () => {
+    const yen = { currency: 'JPY' as CurrencyCode, ...limits('500', '50000') }
+    const fields = (amount: number) => donationFields({ amount, currencyCode: 'JPY' })
+    expect(problemsOf(fields(500), yen)).toEqual([])
+    expect(problemsOf(fields(499), yen)).toEqual(['donation.amount'])
+    expect(problemsOf(fields(50_001), yen)).toEqual(['donation.amount'])
+  })
+})
 
 describe('a field that asks for mail to somebody', () => {
   it.each(['tribute', 'tribute_detail', 'notify', 'notificationEmail', 'giftCard_detail', 'eCard'])(

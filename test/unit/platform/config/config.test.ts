@@ -273,6 +273,18 @@ describe('Braintree', () => {
 })
 
 describe('mail', () => {
+  it('has limits of donations by currency', () => {
+    const limitsOf = (text: string) => readConfig({ DONATION_LIMITS: text }, ['payments']).config.payments.limits
+    expect(limitsOf('')).toEqual({})
+    expect(limitsOf('USD:5-50000, EUR:4.50-,JPY:500-500')).toEqual({
+      ...{ USD: { least: '5', most: '50000' }, EUR: { least: '4.50', most: undefined } },
+      JPY: { least: '500', most: '500' },
+    })
+    for (const bad of ['5-10', 'USD:5', 'USD:-5', 'USD:0-5', 'USD:10-5', 'USD:5-10,USD:6-', 'USD:5-10,', 'usd:5-']) {
+      expect(() => limitsOf(bad), bad).toThrow('DONATION_LIMITS')
+    }
+  })
+
   it('needs a sender', () => {
     expect(refusal({ SMTP_URL: 'smtp://u:hunter2@h' }).problems).toMatchObject([{ field: 'MAIL_FROM' }])
     const { config, secrets } = readConfig({ SMTP_URL: 'smtp://u:hunter2@h', MAIL_FROM: 'a@b.example' })
