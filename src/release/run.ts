@@ -5,6 +5,7 @@ import type { EnteringDeps, ScheduledRuns } from '../work/due.js'
 import { runInline } from '../work/inline.js'
 import type { Lease, Run, RunProgress, RunTrigger, ShardLease } from '../work/run.js'
 import { nextDue, type Schedule } from '../work/schedule.js'
+import { findOvertaking } from '../work/sql/run-sequence.js'
 import { createRun, getRun, type RunSummary } from '../work/sql/runs.js'
 import { findSchedule } from '../work/sql/schedules.js'
 import {
@@ -76,6 +77,14 @@ export async function publishUnderLease(
   const { store, log, clock, publication } = deps
   const { runId, attempt } = lease
   log.info({ runId, attempt }, 'publication run started')
+  const overtaking = await findOvertaking(store.db, runId)
+  if (overtaking) {
+    const { id, releaseId, held } = overtaking
+    const reason = `superseded by run ${id}, which has published since`
+    await finishRun(store.db, lease, { state: 'unchanged', releaseId, held, reason }, clock())
+    log.info({ runId, attempt, supersededBy: id }, 'publication run superseded')
+    return 'superseded'
+  }
   const entered: EnteredStage[] = []
   let renderSeconds = 0
   let progress: RunProgress | undefined

@@ -50,6 +50,8 @@ export type RunProgress = {
 /** How a publication ended when nothing failed; `held` counts the activities that the release leaves as they were. */
 export type Outcome =
   | { readonly state: 'published' | 'unchanged'; readonly releaseId: string; readonly held: number }
+  /** Superseded: `reason` names the later run. */
+  | { readonly state: 'unchanged'; readonly releaseId: string; readonly held: number; readonly reason: string }
   /** `releaseId` is absent when the release was held before it had a name. */
   | { readonly state: 'held'; readonly releaseId?: string; readonly reason: string; readonly held: number }
 

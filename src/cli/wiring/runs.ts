@@ -9,6 +9,7 @@ export function describeRun(run: RunSummary): string {
     case 'published':
       return `run ${run.id} published release ${run.releaseId}: ${run.rendered} activities rendered${held}`
     case 'unchanged':
+      if (run.reason !== undefined) return `run ${run.id} is ${run.reason}: release ${run.releaseId}`
       return `run ${run.id} changed nothing: release ${run.releaseId} stays, ${run.rendered} activities rendered${held}`
     case 'held':
       return `run ${run.id} is held: ${run.reason ?? 'no reason was recorded'}`

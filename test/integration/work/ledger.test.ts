@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import pino from 'pino'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createSyncRun, getSyncRun } from '../../../src/catalogue/sql/sync-runs.js'
@@ -22,8 +25,11 @@ import {
   takeOthersShard,
   takeShard,
 } from '../../../src/work/sql/shards.js'
+import { afterFile } from '../../support/after-file.js'
+import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 import { resetTables, tablePublication, turn } from '../../support/jobs/table-publication.js'
+import { seedProjects } from '../../support/seeded.js'
 
 const noon = new Date('2026-03-10T12:00:00Z')
 const log = pino({ level: 'silent' })
@@ -435,7 +441,7 @@ describe('a run in this process, without a queue', () => {
     const dead = await enter()
     await claimRun(store.db, lease(dead, 0, 'dead', 0), noon)
     expect(await publishInline(deps(), options)).toMatchObject({ state: 'published' })
-    expect(await publishInline(deps(), { ...options, runId: dead })).toMatchObject({ state: 'published', attempt: 2 })
+    expect(await publishInline(deps(), { ...options, runId: dead })).toMatchObject({ state: 'unchanged', attempt: 2 })
   })
 
   test('is queued again when it is interrupted', async () => {
@@ -448,5 +454,43 @@ describe('a run in this process, without a queue', () => {
     })
     await expect(running).rejects.toMatchObject({ code: 'aborted' })
     expect(await listRuns(store.db, 1)).toMatchObject([{ state: 'queued', attempt: 1 }])
+  })
+})
+
+describe('a run that a later one has overtaken', () => {
+  test('ends as superseded before anything is rendered, and no log line says that it failed', async () => {
+    const lines: { level: number; msg: string }[] = []
+    const told = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+    const publication = tablePublication(store)
+    const deps: PublicationRunDeps = { store, log: told, clock: () => noon, owner: 'a', lockSeconds: 30, publication }
+    const [early, late] = [await enter(), await enter()]
+    const options = { trigger: 'manual', force: false, signal } as const
+    expect(await publishInline(deps, { ...options, runId: late })).toMatchObject({ state: 'published' })
+    const planned = await store.db.query('select from run_shard')
+    const ended = await publishInline(deps, { ...options, runId: early })
+    expect(ended).toMatchObject({ state: 'unchanged', reason: `superseded by run ${late}, which has published since` })
+    expect((await store.db.query('select from run_shard')).rowCount).toBe(planned.rowCount)
+    expect(lines.filter(({ level }) => level >= 40)).toEqual([])
+    expect(lines.map(({ msg }) => msg)).toContain('publication run superseded')
+    const next = await publishInline(deps, options)
+    expect(next.reason).toBeUndefined()
+  })
+
+  test('is no failure of `giving publish --inline`, however many are asked for at once', async () => {
+    const { url, store: own } = await testDatabase()
+    await seedProjects(own, 3)
+    const folder = await mkdtemp(path.join(tmpdir(), 'giving-inline-'))
+    afterFile(() => rm(folder, { recursive: true, force: true }))
+    const environment = {
+      DATABASE_URL: url,
+      GIVING_DATA_DIR: folder,
+      LOG_LEVEL: 'silent',
+      REPORTING_ORG_REF: 'US-EIN-123456789',
+    }
+    const { id } = await createRun(own.db, { trigger: 'schedule', at: new Date() })
+    const ended = await Promise.all([1, 2, 3].map(() => runCommandLine(['publish', '--inline'], environment)))
+    expect(ended.map(({ code, stderr }) => ({ code, stderr }))).toEqual(ended.map(() => ({ code: 0, stderr: '' })))
+    expect((await getRun(own.db, id)).state).toBe('queued')
+    expect((await listRuns(own.db, 10)).filter(({ state }) => state === 'failed')).toEqual([])
   })
 })
