@@ -281,6 +281,9 @@ describe('the description of the API', () => {
         expect([url, asset, statusCode]).toEqual([url, asset, 200])
       }
     }
-    expect((await api.app.inject('/api/docs/json')).json()).toMatchObject({ openapi: '3.1.0' })
+    for (const form of ['json', 'yaml']) {
+      const { body } = await api.app.inject(`/api/docs/${form}`)
+      expect(JSON.parse(body), form).toMatchObject({ openapi: '3.1.0' })
+    }
   })
 })
