@@ -7,23 +7,28 @@ const documents: Readonly<Record<string, string>> = {
   iati: 'docs/contract/iati.md',
   architecture: 'docs/explanation/architecture.md',
 }
-const citation = /\b(wire|iati|architecture)\.md (\d+(?:\.\d+)?(?:, \d+(?:\.\d+)?)*)/g
+// Documents cite with a link: [wire.md](docs/contract/wire.md) 4.2.
+const citation = /\b(wire|iati|architecture)\.md(?:`|\]\([^)]*\))? (\d+(?:\.\d+)?(?:(?:, | and )\d+(?:\.\d+)?)*)/g
 
 // What only its writers have at hand, in the words in which it was once cited.
 const outside =
-  /\b(?:wire|IATI) contract\b|\barchitecture,? (?:section )?\d|\bspecification,? (?:section )?\d|\.\.\/shared\b|\bissue \d+\b/gi
+  /\b(?<!# The |# )(?:wire|IATI) contract\b|\barchitecture,? (?:section )?\d|\bspecification,? (?:section )?\d|\.\.\/shared\b|\bissue \d+\b/gi
 
 /** Comments with their lines joined, so that a citation may be wrapped. */
 function textOf(path: string): string {
   return readProjectFile(path).replace(/\n\s*(?:\*|\/\/|--|#)?\s*/g, ' ')
 }
 
-function sourceFiles(): string[] {
-  return ['src', 'jobs', 'test', 'bench'].flatMap((folder) =>
-    readdirSync(new URL(`../../../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })
-      .filter((path) => /\.(?:ts|mjs|cjs|sql)$/.test(path))
-      .map((path) => `${folder}/${path.replaceAll('\\', '/')}`),
+/** Sources, documents and settings: those of the root, and those below its folders. */
+function writtenFiles(): string[] {
+  const folders = ['src', 'jobs', 'test', 'bench', 'docs', 'deploy', '.github']
+  const root = new URL('../../../', import.meta.url)
+  const below = folders.flatMap((folder) =>
+    readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
   )
+  return [...readdirSync(root), ...below]
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => /\.(?:ts|mjs|cjs|sql|md|ya?ml|jsonc)$/.test(path) && !/\.vitepress\/(?:cache|dist)\//.test(path))
 }
 
 /** Numbers of sections (`## 4. Title`) and clauses (`**4.2 Title.**`). */
@@ -33,15 +38,15 @@ function clausesOf(document: string): string[] {
   )
 }
 
-const sources = sourceFiles().filter((path) => path !== 'test/unit/documents/citations.test.ts')
+const sources = writtenFiles().filter((path) => path !== 'test/unit/documents/citations.test.ts')
 
-describe('citations in code', () => {
+describe('citations in code, documents and settings', () => {
   it('name clauses that exist', () => {
     const known = new Map(Object.entries(documents).map(([name, path]) => [name, new Set(clausesOf(path))]))
     const missing = sources.flatMap((path) =>
       [...textOf(path).matchAll(citation)].flatMap(([, name = '', numbers = '']) =>
         numbers
-          .split(', ')
+          .split(/, | and /)
           .filter((number) => !known.get(name)?.has(number))
           .map((number) => `${path}: ${name}.md ${number}`),
       ),
