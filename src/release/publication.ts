@@ -49,4 +49,6 @@ export type PublicationDeps = RenderDeps &
     readonly maxLossPercent: number
     /** How long publishing waits for another holder of its lock before it takes the lock over; 10 s when not given. */
     readonly lockPatienceMs?: number
+    /** The size at which a file of activities takes no new ones; tests make several files of few. */
+    readonly segmentBytes?: number
   }

@@ -72,7 +72,7 @@ export async function publishRelease(
     const wasSameSet = await isSameSet(deps.store.db)
     if (!wasSameSet) await deps.store.transaction((db) => forgetContent(db, 'organisations'))
     await deps.store.transaction((db) => forgetContent(db, 'activities'))
-    await deps.store.transaction(assignSegments)
+    await deps.store.transaction((db) => assignSegments(db, deps.segmentBytes))
     await deps.store.transaction(assignReportPlaces)
     await completeRows(deps.store, signal)
     await deps.store.transaction((db) => summarizeSegments(db, rowsFormat))

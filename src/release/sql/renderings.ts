@@ -5,14 +5,11 @@ import type { Connection, Db } from '../../platform/database/connection.js'
 import { copyRows } from '../../platform/database/copy-rows.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
 
-// A segment stops taking new projects at this size (iati.md 15.1).
-const segmentBytes = 12_000_000
-
 /**
  * Assigns every publishable activity without a segment to one, for ever: the last one while it has room, then new ones, in
- * id order. `materialized` makes PostgreSQL compute the end of the last segment once, not for every activity.
+ * id order. A segment stops taking new projects at `segmentBytes` (iati.md 15.1). `materialized` makes PostgreSQL compute the end of the last segment once, not for every activity.
  */
-export async function assignSegments(db: Db): Promise<void> {
+export async function assignSegments(db: Db, segmentBytes = 12_000_000): Promise<void> {
   await db.query(
     `with last as (
         select coalesce(max(segment), 1) as segment from rendering

@@ -25,10 +25,10 @@ let api: TestApi
 
 beforeAll(async () => {
   ;({ store } = await testDatabase())
-  publisher = await testPublisher(store)
+  publisher = await testPublisher(store, { segmentBytes: 1_000_000 })
   const { currency, baseUrl } = mappingConfig
   // Enough for two files.
-  await seed(store, { projects: 450, source: 'local', firstId: 1, today: day('2026-11-20'), currency, baseUrl })
+  await seed(store, { projects: 60, source: 'local', firstId: 1, today: day('2026-11-20'), currency, baseUrl })
   expect((await publisher.publish()).state).toBe('published')
   api = await testApi(store, { store, releases: createReleaseReader(publisher.feedsDir) })
 }, 60_000)
