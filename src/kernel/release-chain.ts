@@ -70,8 +70,14 @@ function signed<T extends object>(facts: T, { privateKey }: SigningKey): T & { r
 
 /** Whether the key signed these facts; members must be in the order in which they were signed. */
 function isSignedBy({ signature, ...facts }: { readonly signature?: string | undefined }, key: KeyObject): boolean {
-  if (signature === undefined) return false
-  return verify(null, Buffer.from(JSON.stringify(facts)), key, Buffer.from(signature, 'base64'))
+  return (
+    isSignature(signature) && verify(null, Buffer.from(JSON.stringify(facts)), key, Buffer.from(signature, 'base64'))
+  )
+}
+
+/** Whether a text is an Ed25519 signature in base64 as we write it; a decoder would pass over white space and other signs. */
+function isSignature(text: string | undefined): text is string {
+  return /^[A-Za-z0-9+/]{85}[AQgw]==$/.test(text ?? '')
 }
 
 /** A key for signing as the text of its file; an older key that it replaces vouches for it. */
@@ -155,7 +161,7 @@ export function checkChain(
 function vouchedKey(newKey: NewKey, trusted: TrustedKeys): NewKey | undefined {
   const { publicKey, replaces, signature } = newKey
   const older = replaces === undefined ? undefined : trusted.get(replaces)
-  if (!older || signature === undefined) return undefined
+  if (!older || !isSignature(signature)) return undefined
   return verify(null, vouchedFor(publicKey), older, Buffer.from(signature, 'base64')) ? newKey : undefined
 }
 

@@ -83,6 +83,7 @@ async function readPublicKey(file: string): Promise<string> {
 const stateShape = z.object({
   ...{ release: z.string(), run: z.number().int(), manifestSha256: z.string() },
   recordSha256: z.string().optional(),
+  checkedAt: z.string().optional(),
 })
 
 async function readState(file: string): Promise<SeenRelease | undefined> {

@@ -12,7 +12,11 @@ import {
 export type SignedTexts = { readonly releases: string | undefined; readonly checked: string | undefined }
 
 /** The release that a chain must have, when it was seen before. */
-export type SeenRecord = { readonly run: number; readonly recordSha256?: string | undefined }
+export type SeenRecord = {
+  readonly run: number
+  readonly recordSha256?: string | undefined
+  readonly checkedAt?: string | undefined
+}
 
 export type ChainFinding = {
   readonly code: 'unsigned' | 'forged' | 'fork' | 'rollback'
@@ -86,7 +90,18 @@ export function verifyChain(
     })
   }
   const statement = readJson<CheckedRelease>(checked, checkedShape)
-  const isValid = statement?.manifestSha256 === manifestSha256 && isChecked(statement, trusted)
+  const isSigned = statement !== undefined && isChecked(statement, trusted)
+  // Of a chain that is not the publisher's its faults say enough.
+  if (checked !== undefined && !isSigned && faults.length === 0) {
+    findings.push({
+      code: 'forged',
+      expected: 'checked.json signed by the publisher',
+      got: 'another signature, or none',
+    })
+  } else if (checked === undefined && seen?.checkedAt !== undefined) {
+    findings.push({ code: 'rollback', expected: `checked.json, which was there at ${seen.checkedAt}`, got: 'none' })
+  }
+  const isValid = isSigned && statement.manifestSha256 === manifestSha256
   return {
     findings,
     recordSha256: releaseRecordHash(newest),
@@ -99,11 +114,15 @@ function toFinding({ code, detail }: ChainFault, record: ReleaseRecord | undefin
   return { code: code === 'broken' ? 'fork' : 'forged', expected, got: `release ${record?.release}: ${detail}` }
 }
 
-/** The document as it stands, with its members in their order, when it has the shape. */
+/**
+ * The document as it stands, with its members in their order, when it has the shape and is written as JSON.stringify writes it,
+ * but for white space: of members with one name each reader takes another.
+ */
 function readJson<T>(text: string | undefined, shape: z.ZodType): T | undefined {
   try {
     const document: unknown = JSON.parse(text ?? '')
-    return shape.safeParse(document).success ? (document as T) : undefined
+    const dense = (text ?? '').replace(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, '$1')
+    return dense === JSON.stringify(document) && shape.safeParse(document).success ? (document as T) : undefined
   } catch {
     return undefined
   }

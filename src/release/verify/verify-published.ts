@@ -28,6 +28,8 @@ export type SeenRelease = {
   readonly run: number
   readonly manifestSha256: string
   readonly recordSha256?: string | undefined
+  /** When the publisher had last stated that the set was up to date. */
+  readonly checkedAt?: string | undefined
 }
 
 export type Verification = {
@@ -123,6 +125,7 @@ async function verifyWithin(options: Verifying): Promise<Verification> {
         run: manifest.run,
         manifestSha256: sha256,
         recordSha256: verdict?.recordSha256,
+        checkedAt: verdict?.checkedAt ?? options.last?.checkedAt,
       },
     }
   }

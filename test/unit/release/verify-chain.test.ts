@@ -51,6 +51,32 @@ describe('a chain of releases', () => {
     expect(verdict(chain, 'a3').recordSha256).toBe(releaseRecordHash(chain[2] as ReleaseRecord))
   })
 
+  it('is read in one way only: no member twice, no white space in a signature', () => {
+    const text = releaseChainText(chain)
+    const read = (releases: string) =>
+      verifyChain({ releases, checked: undefined }, 'a3', owner.publicKey, undefined).findings.map(({ code }) => code)
+    expect(read(text)).toEqual([])
+    expect(read(text.replaceAll('"activities"', '"activities":9,"activities"'))).toEqual(['unsigned'])
+    expect(read(text.replace('"activities"', '"manifest\\u0053ha256":"b1","activities"'))).toEqual(['unsigned'])
+    expect(read(text.replace(/"signature":"(.)(?=[^"]*"[^"]*$)/, '"signature":"$1 '))).toEqual(['forged'])
+    expect(read(text.replace(/(==)"(?=[^"]*$)/, '$1\\n"'))).toEqual(['forged'])
+  })
+
+  it('is up to date by the word of its owner, which does not go away', () => {
+    const facts = { release: '20261121T020003Z-3', manifestSha256: 'a3', checkedAt: '2026-11-22T02:00:00Z' }
+    const read = (checked: string | undefined, checkedAt?: string) =>
+      verifyChain({ releases: releaseChainText(chain), checked }, 'a3', owner.publicKey, { run: 3, checkedAt })
+    const word = JSON.stringify(checkedRelease(facts, owner))
+    expect(read(word)).toMatchObject({ findings: [], checkedAt: facts.checkedAt })
+    expect(read(JSON.stringify(checkedRelease(facts, stranger))).findings).toMatchObject([{ code: 'forged' }])
+    expect(read('{}').findings).toMatchObject([{ code: 'forged' }])
+    expect(read(word.replace('"checkedAt"', '"checkedAt":"2027-01-01T00:00:00Z","checkedAt"')).findings).toMatchObject([
+      { code: 'forged' },
+    ])
+    expect(read(undefined).findings).toEqual([])
+    expect(read(undefined, facts.checkedAt).findings).toMatchObject([{ code: 'rollback' }])
+  })
+
   it('is forged by the key of somebody else', () => {
     expect(codes(chain, 'a3', stranger)).toEqual(['forged'])
     expect(codes(chainOf([owner, owner, stranger]), 'a3')).toEqual(['forged'])
