@@ -20,8 +20,14 @@ giving import themes.csv organizations.csv funders.csv projects.csv gifts.csv
 
 Exit code 0: all records kept; 1: some refused, or a file could not be read to its end; 2: nothing usable. Records are saved a
 hundred at a time, in memory that does not grow with the file (100,000 projects in CSV, 47 MB: 160 MB at most). A record that is wrong is refused by file, line, record and field with
-what was expected and what came; the others are kept. Files that cannot be read come first, then the first 100 problems of
-records, or 100,000 with \`--json\`, whose \`problemCount\` is the number of all. The same file again changes nothing and renders nothing. A record belongs to
+what was expected and what came; the others are kept. Files that cannot be read are named first. Problems that are alike stand together, the
+first three of them with their lines and then their number; \`--json\` has up to 100,000, and \`problemCount\` is the number of all. An id that stands twice in a file
+is named with both lines; the later one counts.
+
+\`--problems FILE.csv\` writes all refused rows as they came, with the reason in a column \`why\`: mend the rows and import that file; the column is passed over. Of several
+files each has one of its own, \`gifts.FILE.csv\` beside it. Lines of NDJSON are written as NDJSON with a member \`why\`, of other forms a table of lines and reasons.
+
+Files may be named in any order (\`giving import *.csv\`): they are taken in the order of kinds below. The same file again changes nothing and renders nothing. A record belongs to
 the source that brought it: projects and organizations that were mirrored or written with plain SQL are refused, not overwritten.
 
 ## Files
@@ -31,8 +37,8 @@ the source that brought it: projects and organizations that were mirrored or wri
   line breaks inside quotes. Columns in any order and letter case. Unknown columns and a column that stands twice are refused with
   their name; so are U+0000 and cells behind the last column. Numbers are plain: \`1234.50\`. With
   \`--decimal comma\` they are \`1.234,50\` or \`1234,50\`, with \`--decimal point\` \`1,234.50\` or \`1234.50\`. Without the option an
-  amount such as \`25.000\`, which is 25 or 25000, is refused, unless the currency has three decimals (KWD). \`NULL\`, \`N/A\` and what
-  else programs write for no value are refused as a name or title.
+  amount such as \`25.000\`, which is 25 or 25000, is refused, unless the currency has three decimals (KWD). A cell with nothing
+  but \`NULL\`, \`N/A\`, \`-\` or the like is refused where it may be a text; \`--missing empty\` says that it is left out, \`--missing text\` that it is the text.
   Lists have \`|\` between their values, entries of lists \`:\` between their parts.
 - **NDJSON**: one JSON object on each line, with the same names. Lists may be arrays, their entries objects. Numbers and texts are
   both accepted for amounts; texts keep every digit.

@@ -4,7 +4,7 @@ import { parse as parseOnce } from 'csv-parse/sync'
 import { ServiceError } from '../../kernel/errors.js'
 import { type ParsedObject, valueLimits } from '../wire/read/parsed-value.js'
 import type { KindFields } from './fields.js'
-import type { FileRecord } from './file-record.js'
+import { type FileRecord, whyColumn } from './file-record.js'
 
 /** The columns of a CSV file, and its separator. */
 export type CsvHeader = { readonly columns: readonly string[]; readonly delimiter: string }
@@ -85,6 +85,7 @@ function matchColumns(columns: readonly string[], fields: KindFields): readonly 
   const problems: string[] = []
   const found = new Set<string>()
   const matched = columns.map((column) => {
+    if (column.toLowerCase() === whyColumn) return whyColumn
     const name = names.get(column.toLowerCase())
     if (name === undefined) problems.push(`unknown column ${JSON.stringify(column.slice(0, 100))}`)
     else if (found.has(name)) problems.push(`column ${name} twice`)
@@ -100,18 +101,19 @@ function matchColumns(columns: readonly string[], fields: KindFields): readonly 
 
 function toRecord(names: readonly string[], line: number, cells: readonly string[]): FileRecord {
   const value: Record<string, string> = {}
+  const at = { line, source: cells }
   for (const [index, cell] of cells.entries()) {
     const name = names[index]
     if (cell.includes('\0')) {
-      return { line, problem: { field: name ?? 'record', expected: 'a text without U+0000', got: cell.slice(0, 120) } }
+      return { ...at, problem: { field: name ?? 'record', expected: 'a text without U+0000', got: cell.slice(0, 120) } }
     }
-    if (cell === '') continue
+    if (cell === '' || name === whyColumn) continue
     if (name === undefined) {
-      return { line, problem: { field: 'record', expected: `${names.length} cells`, got: `${cells.length} cells` } }
+      return { ...at, problem: { field: 'record', expected: `${names.length} cells`, got: `${cells.length} cells` } }
     }
     value[name] = cell
   }
-  return { line, value: value satisfies ParsedObject }
+  return { ...at, value: value satisfies ParsedObject }
 }
 
 /** Text of UTF-8, or of UTF-16 with a byte order mark, as spreadsheets save it. */

@@ -26,6 +26,8 @@ export type FieldType<T = unknown> = {
   /** What a message expects instead of this value, where it can say more than `expected`. */
   explain?(value: ParsedValue, notation: NumberNotation): string | undefined
   readonly schema: JsonSchema
+  /** Whether it takes any text: then only a person can tell whether `NULL` is one. */
+  readonly isFree?: true
 }
 
 function scalar<T>(name: string, type: ValueType<T>, schema: JsonSchema): FieldType<T> {
@@ -69,23 +71,16 @@ export const count = scalar('count', valueTypes.count, {
   pattern: '^[0-9]{1,10}$',
 })
 
-export const text = scalar(
-  'text',
-  {
-    expected: `a text of at most ${mostTextCharacters} characters`,
-    parse: (value) => (value.length <= mostTextCharacters ? value : undefined),
-  },
-  { type: 'string', maxLength: mostTextCharacters },
-)
-
-const noValue = /^(?:\(?null\)?|none|undefined|nan|#?n\/a|#(?:ref|value|name|div\/0|null|num)[!?])$/i
-
-/** A name or a title; what programs write for a value that is not there is none. */
-export const title: FieldType<string> = {
-  ...text,
-  expected: 'a name; NULL, N/A and the like stand for no value: leave the cell empty',
-  parse: (value) =>
-    typeof value === 'string' && !noValue.test(value.trim()) ? (text.parse(value) as string) : undefined,
+export const text: FieldType<string> = {
+  ...scalar(
+    'text',
+    {
+      expected: `a text of at most ${mostTextCharacters} characters`,
+      parse: (value: string) => (value.length <= mostTextCharacters ? value : undefined),
+    },
+    { type: 'string', maxLength: mostTextCharacters },
+  ),
+  isFree: true,
 }
 
 /** HTML as received; it is sanitised before it is stored. */
@@ -209,6 +204,7 @@ export function listOf<T>(item: FieldType<T>): FieldType<readonly T[]> {
       return parsed?.every((one) => one !== undefined) ? (parsed as T[]) : undefined
     },
     schema: { anyOf: [{ type: 'array', items: item.schema }, { type: 'string' }] },
+    ...(item.isFree && { isFree: true }),
   }
 }
 
@@ -224,17 +220,21 @@ export type EntryOf<Parts extends EntryParts> = {
     | (Parts[Name] extends { readonly optional: true } ? undefined : never)
 }
 
-/** A list of entries: in CSV their parts with : between them, in NDJSON objects. */
+/**
+ * A list of entries: in CSV their parts with : between them, in NDJSON objects. Where an entry may be its first part alone
+ * that has colons itself, such as an address, its text is `whole`.
+ */
 export function entriesOf<const Parts extends EntryParts>(
   expected: string,
   parts: Parts,
+  whole = false,
 ): FieldType<readonly EntryOf<Parts>[]> {
-  const names = Object.keys(parts)
+  const names = whole ? Object.keys(parts).slice(0, 1) : Object.keys(parts)
   const required = names.filter((name) => !parts[name]?.optional)
   const entries = (value: ParsedValue) =>
     itemsOf(value)?.map((item) => (isObject(item) ? item : splitEntry(names, item)))
   return {
-    name: `list of ${names.join(':')}`,
+    name: `list of ${whole ? parts[names[0] ?? '']?.type.name : names.join(':')}`,
     expected,
     parse: (value, notation) => {
       const read = entries(value)?.map((entry) => readEntry(parts, entry, notation))
@@ -255,7 +255,7 @@ export function entriesOf<const Parts extends EntryParts>(
           type: 'array',
           items: {
             type: 'object',
-            properties: Object.fromEntries(names.map((name) => [name, parts[name]?.type.schema])),
+            properties: Object.fromEntries(Object.entries(parts).map(([name, { type }]) => [name, type.schema])),
             required,
             additionalProperties: false,
           },

@@ -4,7 +4,8 @@ import { shownValue } from '../../kernel/values.js'
 import type { ClearedColumns } from '../sql/clear-columns.js'
 import { isObject, type ParsedValue } from '../wire/read/parsed-value.js'
 import type { FieldType } from './field-types.js'
-import type { NumberNotation } from './number-notation.js'
+import { whyColumn } from './file-record.js'
+import type { MissingWords, NumberNotation } from './number-notation.js'
 
 /**
  * A field of a kind, declared once: readers, templates, JSON Schemas and docs/reference/import.md follow from it.
@@ -55,12 +56,21 @@ export const clearMark = '-'
 /** A member that an export adds to its records; only an import of the whole export reads it. */
 export const storedMember = 'stored'
 
+/** How the values of a record are written; numbers are plain without a notation. */
+export type ValueNotation = {
+  readonly notation?: NumberNotation | undefined
+  /** Undefined: such words are refused where a text may be meant, since only a person knows. */
+  readonly missing?: MissingWords | undefined
+}
+
+const missingWord =
+  /^(?:\(?null\)?|none|nil|undefined|nan|\.?n\.?\/?a\.?|#n\/a|#(?:ref|value|name|div\/0|null|num)[!?]|[-–—]{1,3})$/i
+
 /** Reads the values of a record; an unknown member is a problem, since it is usually a typing error. */
 export function readRow<F extends KindFields>(
   fields: F,
   value: ParsedValue,
-  { today }: { readonly today: IsoDate },
-  notation: NumberNotation | undefined,
+  { notation, missing, today }: ValueNotation & { readonly today: IsoDate },
 ): RowReading<RowOf<F>> {
   if (!isObject(value)) return { problems: [{ field: 'record', expected: 'a JSON object' }] }
   const problems: FieldProblem[] = []
@@ -73,24 +83,32 @@ export function readRow<F extends KindFields>(
       else cleared.push(name)
       continue
     }
-    if (isAbsent(given)) {
+    const parsed = type.parse(given ?? null, notation)
+    // NA is also the code of Namibia: a word that a field knows is a value of it.
+    const isDoubtful =
+      typeof given === 'string' && missingWord.test(given.trim()) && (type.isFree || parsed === undefined)
+    if (isAbsent(given) || (isDoubtful && missing === 'empty')) {
       if (required) problems.push({ field: name, expected: type.expected, ...shown(given) })
       continue
     }
-    const read = type.parse(given, notation)
-    row[name] = read
-    const expected =
-      read === undefined
+    const isAsked = isDoubtful && missing === undefined && parsed !== undefined
+    row[name] = parsed
+    const expected = isAsked
+      ? missingExpected
+      : parsed === undefined
         ? ((notation && type.explain?.(given, notation)) ?? type.expected)
-        : day && expectedDay(read instanceof Date ? isoDateOf(read) : (read as IsoDate), day, today)
+        : day && expectedDay(parsed instanceof Date ? isoDateOf(parsed) : (parsed as IsoDate), day, today)
     if (expected !== undefined) problems.push({ field: name, expected, ...shown(given) })
   }
   for (const name of Object.keys(value)) {
-    if (!Object.hasOwn(fields, name) && name !== storedMember)
+    if (!Object.hasOwn(fields, name) && name !== storedMember && name !== whyColumn)
       problems.push({ field: name.slice(0, 100), expected: 'a field of this kind' })
   }
   return problems.length > 0 ? { problems } : { row: row as RowOf<F>, cleared }
 }
+
+const missingExpected =
+  'a text, or an empty cell; this one is left out with giving import --missing empty, a text with giving import --missing text'
 
 function isClear(value: ParsedValue | undefined): boolean {
   return value === null || (typeof value === 'string' && value.trim() === clearMark)

@@ -1,11 +1,23 @@
 import type { FieldProblem } from '../../kernel/errors.js'
 import type { RowChange } from '../../platform/database/upsert.js'
+import type { FileRecord } from './file-record.js'
+import type { RefusedFile, RefusedRows } from './refused-rows.js'
 
 /** One problem of an input: where, what was expected, what came. */
 export type ImportProblem = FieldProblem & {
   readonly file: string
   readonly recordId?: string
   readonly line?: number
+}
+
+/** Problems of one file that are alike. */
+export type ProblemGroup = {
+  readonly file: string
+  readonly field: string
+  readonly expected: string
+  readonly count: number
+  /** The first of them. */
+  readonly examples: readonly ImportProblem[]
 }
 
 /** The result of an import; counts are exact, `problems` are the first, those of whole files first. */
@@ -18,7 +30,7 @@ export type ImportSummary = {
   readonly created: number
   readonly changed: number
   readonly unchanged: number
-  /** Records that a later one with the same id replaced within a batch. */
+  /** Records whose id stands on an earlier line of their file: the later one counts. */
   readonly repeated: number
   readonly refused: number
   /** Records of which a stored value was kept: an operator's override, or a newer value; `problems` names it. */
@@ -26,6 +38,10 @@ export type ImportSummary = {
   readonly problems: readonly ImportProblem[]
   /** The number of all problems, those that `problems` leaves out included. */
   readonly problemCount: number
+  /** All problems by file, field and what was expected, the most frequent first. */
+  readonly groups: readonly ProblemGroup[]
+  /** The files that were written for refused records. */
+  readonly refusedTo: readonly RefusedFile[]
 }
 
 /** The exit code of an import: 0 all good, 1 something refused or broken, 2 nothing usable. */
@@ -33,6 +49,11 @@ export function importExitCode(summary: ImportSummary): 0 | 1 | 2 {
   if (summary.created + summary.changed + summary.unchanged === 0) return 2
   return summary.refused + summary.brokenFiles > 0 ? 1 : 0
 }
+
+type Where = Omit<ImportProblem, keyof FieldProblem>
+
+const maxGroups = 1000
+const maxExamples = 3
 
 /** Counts while an import runs, and keeps at most this many problems of records. */
 export class ImportTally {
@@ -47,11 +68,14 @@ export class ImportTally {
   #kept = 0
   #problemCount = 0
   readonly #maxProblems: number
+  readonly #refusedRows: RefusedRows | undefined
   readonly #fileProblems: ImportProblem[] = []
   readonly #problems: ImportProblem[] = []
+  readonly #groups = new Map<string, { count: number; examples: ImportProblem[] }>()
 
-  constructor(maxProblems: number) {
+  constructor(maxProblems: number, refusedRows?: RefusedRows) {
     this.#maxProblems = maxProblems
+    this.#refusedRows = refusedRows
   }
 
   beginFile(): void {
@@ -66,15 +90,27 @@ export class ImportTally {
   }
 
   /** Counts one refused record, whatever the number of its problems. */
-  refuse(where: Omit<ImportProblem, keyof FieldProblem>, problems: readonly FieldProblem[]): void {
+  refuse(
+    { source, ...where }: Where & { line: number; source: FileRecord['source'] },
+    problems: readonly FieldProblem[],
+  ): void {
     this.#refused++
+    this.#refusedRows?.add({ ...where, source, problems })
     for (const problem of problems) this.#sample({ ...where, ...problem })
   }
 
   /** Counts a record of which a stored value was kept. */
-  keep(where: Omit<ImportProblem, keyof FieldProblem>, problem: FieldProblem): void {
+  keep(where: Where & { source: FileRecord['source'] }, problem: FieldProblem): void {
     this.#kept++
-    this.#sample({ ...where, ...problem })
+    this.note(where, problem)
+  }
+
+  /** Remembers what a person should know of a record that is not refused. */
+  note(
+    { source: _source, ...where }: Where & { source: FileRecord['source'] },
+    problem: FieldProblem | undefined,
+  ): void {
+    if (problem) this.#sample({ ...where, ...problem })
   }
 
   /** Counts one record that was not refused. */
@@ -97,11 +133,29 @@ export class ImportTally {
       kept: this.#kept,
       problems: [...this.#fileProblems, ...this.#problems],
       problemCount: this.#problemCount,
+      groups: [...this.#groups.values()]
+        .flatMap(({ count, examples }) => {
+          const [first] = examples
+          return first ? [{ file: first.file, field: first.field, expected: first.expected, count, examples }] : []
+        })
+        .sort((a, b) => b.count - a.count),
+      refusedTo: this.#refusedRows?.written ?? [],
     }
   }
 
   #sample(problem: ImportProblem): void {
     this.#problemCount++
     if (this.#problems.length < this.#maxProblems) this.#problems.push(problem)
+    this.#group(problem)
+  }
+
+  /** Numbers within what was expected, such as a line or a day, do not make a group of their own. */
+  #group(problem: ImportProblem): void {
+    const key = [problem.file, problem.field, problem.expected.replace(/\d+/g, '#')].join('\u001f')
+    const group = this.#groups.get(key)
+    if (group) {
+      group.count++
+      if (group.examples.length < maxExamples) group.examples.push(problem)
+    } else if (this.#groups.size < maxGroups) this.#groups.set(key, { count: 1, examples: [problem] })
   }
 }

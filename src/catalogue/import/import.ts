@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, isoDateOf } from '../../kernel/dates.js'
-import { ServiceError } from '../../kernel/errors.js'
+import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import type { CurrencyCode } from '../../kernel/money.js'
 import type { RecordSource } from '../../kernel/record.js'
 import { createYielder } from '../../kernel/yielder.js'
 import { refuseOtherCurrency } from '../../money/sql/stated-totals.js'
 import { isDataError } from '../../platform/database/connection.js'
 import type { Store, Transact } from '../../platform/database/store.js'
+import type { FileRecord } from './file-record.js'
+import { FirstLines } from './first-lines.js'
 import { type ImportSummary, ImportTally } from './import-summary.js'
 import type { ImportSaving, RecordOutcome } from './kind.js'
-import type { DecimalSign } from './number-notation.js'
+import type { DecimalSign, MissingWords } from './number-notation.js'
 import { BatchLimit } from './record-batches.js'
-import { type ReadProgress, readRecords } from './record-files.js'
-import type { ReadRecord, RecordImporter } from './record-importer.js'
+import { openFiles, type ReadableFile, type ReadProgress } from './record-files.js'
+import type { ReadRecord } from './record-importer.js'
+import { RefusedRows } from './refused-rows.js'
 
 /** How files are imported. */
 export type ImportOptions = {
@@ -36,6 +39,10 @@ export type ImportOptions = {
   readonly force?: boolean
   /** The decimal sign of the numbers in CSV; absent: numbers are plain, and those that may be read in two ways are refused. */
   readonly decimal?: DecimalSign | undefined
+  /** What `NULL`, `N/A` and the like mean; absent: they are refused where a text may be meant. */
+  readonly missing?: MissingWords | undefined
+  /** Where refused records are written, to be mended and imported again. */
+  readonly refusedTo?: string | undefined
   /** How many problems of records the summary has; the default is 100. */
   readonly maxProblems?: number
   readonly onProgress?: (progress: ReadProgress & { readonly records: number }) => void
@@ -43,7 +50,14 @@ export type ImportOptions = {
   readonly signal?: AbortSignal
 }
 
-type BatchEntry = { readonly file: string; readonly line: number; readonly record: ReadRecord }
+type BatchEntry = {
+  readonly where: Place
+  readonly record: ReadRecord
+  /** That the same stands on an earlier line of the file. */
+  readonly repeats?: FieldProblem | undefined
+}
+
+type Place = { readonly file: string; readonly line: number; readonly source: FileRecord['source'] }
 
 /**
  * Imports files of the kinds in `kinds.ts`, in the form that their content has; `-` is standard input. Memory does not grow
@@ -63,6 +77,7 @@ export async function importFiles(
     importId: randomUUID(),
     project: options.project,
     decimal: options.decimal,
+    missing: options.missing,
   }
   await refuseOtherCurrency(store.db, source, currency)
   if (!dryRun) return await importAll((work) => store.transaction(work), files, saving, options)
@@ -73,55 +88,84 @@ async function importAll(
   transact: Transact,
   files: readonly string[],
   saving: ImportSaving,
-  { signal, onProgress, kind, maxProblems = 100 }: ImportOptions,
+  options: ImportOptions,
 ): Promise<ImportSummary> {
-  const tally = new ImportTally(maxProblems)
-  const yieldIfDue = createYielder()
-  for (const file of files) {
-    // A map, so that the last of equal keys in a batch wins.
-    let batch = new Map<string, BatchEntry>()
-    let limit = new BatchLimit()
-    let importer: RecordImporter | undefined
-    const flush = async () => {
-      if (signal?.aborted) throw new ServiceError('aborted', 'the import was interrupted')
-      if (importer && batch.size > 0) await saveBatch(transact, importer, [...batch.values()], saving, tally)
-      batch = new Map()
-      limit = new BatchLimit()
+  const { kind, refusedTo, maxProblems = 100 } = options
+  const refusedRows = refusedTo === undefined ? undefined : new RefusedRows(refusedTo, files.length)
+  const tally = new ImportTally(maxProblems, refusedRows)
+  try {
+    for (const opened of await openFiles(files, kind, options.signal)) {
+      tally.beginFile()
+      if ('broken' in opened) tally.breakFile(opened.file, opened.broken)
+      else await importFile(transact, opened, saving, tally, { ...options, refusedRows })
     }
-    tally.beginFile()
-    const tell = (progress: ReadProgress) => onProgress?.({ ...progress, records: tally.records })
-    for await (const item of readRecords(file, kind, tell, signal)) {
-      // Refused records are not saved, so saving does not yield to other work here.
-      await yieldIfDue()
-      if ('broken' in item) {
-        tally.breakFile(file, item.broken)
-        continue
-      }
-      importer = item.importer
-      tally.records++
-      const where = { file, line: item.line }
-      const reading = 'problem' in item ? { problems: [item.problem] } : importer.read(item.value, saving)
-      if ('problems' in reading) {
-        const { problems, recordId } = { recordId: undefined, ...reading }
-        tally.refuse({ ...where, ...(recordId !== undefined && { recordId }) }, problems)
-        continue
-      }
-      if (batch.has(reading.key)) {
-        if (importer.repeated === 'each') await flush()
-        else if (batch.delete(reading.key)) tally.repeated++
-      }
-      batch.set(reading.key, { ...where, record: reading })
-      if ('value' in item && limit.add(item.value)) await flush()
-    }
-    await flush()
+  } finally {
+    await refusedRows?.abandon()
   }
   return tally.summary()
+}
+
+async function importFile(
+  transact: Transact,
+  { file, form, importer, records }: ReadableFile,
+  saving: ImportSaving,
+  tally: ImportTally,
+  { signal, onProgress, refusedRows }: ImportOptions & { readonly refusedRows: RefusedRows | undefined },
+): Promise<void> {
+  refusedRows?.begin(file, form)
+  const yieldIfDue = createYielder()
+  const firstLines = new FirstLines()
+  // A map, so that the last of equal keys in a batch wins.
+  let batch = new Map<string, BatchEntry>()
+  let limit = new BatchLimit()
+  const flush = async () => {
+    if (signal?.aborted) throw new ServiceError('aborted', 'the import was interrupted')
+    if (batch.size > 0) await saveBatch(transact, importer, [...batch.values()], saving, tally)
+    await refusedRows?.flush()
+    batch = new Map()
+    limit = new BatchLimit()
+  }
+  for await (const item of records((progress) => onProgress?.({ ...progress, records: tally.records }))) {
+    // Refused records are not saved, so saving does not yield to other work here.
+    await yieldIfDue()
+    if ('broken' in item) {
+      tally.breakFile(file, item.broken)
+      continue
+    }
+    tally.records++
+    const where: Place = { file, line: item.line, source: item.source }
+    const reading = 'problem' in item ? { problems: [item.problem] } : importer.read(item.value, saving)
+    if ('problems' in reading) {
+      const { problems, recordId } = { recordId: undefined, ...reading }
+      tally.refuse({ ...where, ...(recordId !== undefined && { recordId }) }, problems)
+      if (limit.add('value' in item ? item.value : null)) await flush()
+      continue
+    }
+    const { key, once } = reading
+    const earlier = firstLines.add(once.join(' '), item.line)
+    const repeats = earlier === undefined ? undefined : repeatedProblem(once, earlier)
+    if (repeats) tally.repeated++
+    const replaced = batch.get(key)
+    if (replaced && importer.repeated === 'each') await flush()
+    else if (replaced) {
+      batch.delete(key)
+      tally.note({ ...replaced.where, recordId: key }, replaced.repeats)
+    }
+    batch.set(key, { where, record: reading, repeats })
+    if ('value' in item && limit.add(item.value)) await flush()
+  }
+  await flush()
+  await refusedRows?.end()
+}
+
+function repeatedProblem([field, value]: ReadRecord['once'], earlier: number): FieldProblem {
+  return { field, expected: `what stands on one line of a file; line ${earlier} has it too`, got: value.slice(0, 200) }
 }
 
 /** Saves a batch in one transaction; when the database refuses it, each record in its own, to keep the good ones. */
 async function saveBatch(
   transact: Transact,
-  importer: RecordImporter,
+  importer: ReadableFile['importer'],
   batch: readonly BatchEntry[],
   saving: ImportSaving,
   tally: ImportTally,
@@ -138,14 +182,17 @@ async function saveBatch(
     for (const row of rows) single.push(await save([row]).then(([outcome]) => outcome ?? 'unchanged', toProblem))
     outcomes = single
   }
-  for (const [index, { file, line, record }] of batch.entries()) {
+  for (const [index, { where: place, record, repeats }] of batch.entries()) {
     const outcome = outcomes[index] ?? 'unchanged'
-    const where = { file, recordId: record.key, line }
-    if (typeof outcome === 'string') tally.count(outcome)
-    else if ('field' in outcome) tally.refuse(where, [outcome])
+    const where = { ...place, recordId: record.key }
+    if (typeof outcome === 'object' && 'field' in outcome) tally.refuse(where, repeats ? [outcome, repeats] : [outcome])
     else {
-      tally.count(outcome.change)
-      tally.keep(where, outcome.kept)
+      tally.note(where, repeats)
+      if (typeof outcome === 'string') tally.count(outcome)
+      else {
+        tally.count(outcome.change)
+        tally.keep(where, outcome.kept)
+      }
     }
   }
 }

@@ -41,11 +41,11 @@ export async function* jsonLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<
 function readLine(body: Buffer, line: number): FileRecord | undefined {
   if (/^\s*$/.test(body.subarray(0, 1000).toString('latin1')) && body.toString('utf8').trim() === '') return undefined
   try {
-    return { ...parseJson(body, valueLimits), line }
+    return { ...parseJson(body, valueLimits), line, source: body }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     const got = error.message.replace(/^line \d+ of the JSON document: /, '')
-    return { line, problem: { field: 'record', expected: 'one JSON object in UTF-8', got } }
+    return { line, source: body, problem: { field: 'record', expected: 'one JSON object in UTF-8', got } }
   }
 }
 

@@ -5,7 +5,7 @@ import type { RecordSource } from '../../kernel/record.js'
 import type { Db } from '../../platform/database/connection.js'
 import type { RowChange } from '../../platform/database/upsert.js'
 import type { KindFields, RowOf } from './fields.js'
-import type { DecimalSign } from './number-notation.js'
+import type { DecimalSign, MissingWords } from './number-notation.js'
 
 /** How records are saved. */
 export type ImportSaving = {
@@ -18,6 +18,8 @@ export type ImportSaving = {
   readonly photoConsent: boolean
   /** The decimal sign of the numbers in CSV, where the operator named it. */
   readonly decimal?: DecimalSign | undefined
+  /** What `NULL`, `N/A` and the like mean, where the operator said it. */
+  readonly missing?: MissingWords | undefined
   /** The project of Atom feeds whose links do not tell it. */
   readonly project?: number | undefined
   /** Whether stored projects and organisations of a newer page are kept. */
@@ -45,6 +47,8 @@ export type Kind<F extends KindFields = KindFields> = {
    * the other.
    */
   readonly repeated: 'last' | 'each'
+  /** What may stand once in a file, by field; absent: the key. */
+  once?(row: RowOf<F>): readonly [field: string, value: string]
   /** Problems of a row whose fields are each valid alone. */
   check?(row: RowOf<F>, saving: ImportSaving): readonly FieldProblem[]
   /** Writes records with different keys in one transaction, and returns the outcome of each. */

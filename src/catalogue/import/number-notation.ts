@@ -1,6 +1,9 @@
 /** What stands before the decimals of a number. */
 export type DecimalSign = 'comma' | 'point'
 
+/** What a cell with nothing but `NULL`, `N/A`, `-` or the like is: left out, or the text that it is. */
+export type MissingWords = 'empty' | 'text'
+
 /** How the numbers of a file are written. */
 export type NumberNotation = {
   /** Undefined: as plain numbers, with a point before decimals. */

@@ -5,17 +5,21 @@ import { atomEntries } from '../wire/read/atom-entries.js'
 import { jsonRecords, parseJson } from '../wire/read/json-reader.js'
 import { isObject, type ParsedObject, valueLimits } from '../wire/read/parsed-value.js'
 import { xmlRecords } from '../wire/read/xml-records.js'
-import { csvRows, encodingOf, readCsvHeader } from './csv-rows.js'
-import type { FileRecord } from './file-record.js'
+import { type CsvHeader, csvRows, encodingOf, readCsvHeader } from './csv-rows.js'
+import { type FileRecord, whyColumn } from './file-record.js'
 import { jsonLines } from './json-lines.js'
 import type { Kind } from './kind.js'
 import { reports } from './kinds/reports.js'
 import { findKind, kinds } from './kinds.js'
 import { importerOfKind, type RecordImporter, wireOrganisations, wireProjects } from './record-importer.js'
 
+/** How the text of a file is arranged. */
+export type FileForm = ({ readonly name: 'csv' } & CsvHeader) | { readonly name: 'ndjson' | 'other' }
+
 /** How a file is read: its records, and what imports them. */
 export type RecognisedFile = {
   readonly importer: RecordImporter
+  readonly form: FileForm
   records(chunks: AsyncIterable<Buffer>): AsyncIterable<FileRecord>
 }
 
@@ -37,11 +41,16 @@ export function recogniseFile(file: string, head: Buffer, asked: string | undefi
     const isLines = /\.(?:ndjson|jsonl)$/i.test(file)
     // A document that is not NDJSON may be a wire page that begins with unknown members.
     if (!isLines && (object === undefined || holdsWireRecords(object))) return wireJson(text, asked)
-    return { importer: importerOfKind(kindOf(kind, Object.keys(object ?? {})), 'other'), records: jsonLines }
+    const importer = importerOfKind(kindOf(kind, Object.keys(object ?? {})), 'other')
+    return { importer, form: { name: 'ndjson' }, records: jsonLines }
   }
   const header = readCsvHeader(text)
   const known = kindOf(kind, header.columns)
-  return { importer: importerOfKind(known, 'csv'), records: (chunks) => csvRows(chunks, header, known.fields) }
+  return {
+    importer: importerOfKind(known, 'csv'),
+    form: { name: 'csv', ...header },
+    records: (chunks) => csvRows(chunks, header, known.fields),
+  }
 }
 
 /** Enough of a file to recognise it: its first line, or this much. */
@@ -67,15 +76,17 @@ function rootOf(head: Buffer): string | undefined {
   return /<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)[\s/>]/.exec(text)?.[1]
 }
 
+const form = { name: 'other' } as const
+
 function xmlFile(head: Buffer, asked: string | undefined): RecognisedFile {
   const root = rootOf(head)
   const isOrganisations = root === organisationList.list || root === organisationList.record
   const kind = asked ?? (isOrganisations ? 'organizations' : root === 'feed' ? 'reports' : 'projects')
   if (kind === 'organizations') {
-    return { importer: wireOrganisations, records: (chunks) => xmlRecords(chunks, organisationList) }
+    return { importer: wireOrganisations, form, records: (chunks) => xmlRecords(chunks, organisationList) }
   }
-  if (kind === 'projects') return { importer: wireProjects, records: (chunks) => xmlRecords(chunks) }
-  if (kind === 'reports') return { importer: importerOfKind(reports, 'other'), records: atomEntries }
+  if (kind === 'projects') return { importer: wireProjects, form, records: (chunks) => xmlRecords(chunks) }
+  if (kind === 'reports') return { importer: importerOfKind(reports, 'other'), form, records: atomEntries }
   throw new ServiceError('input-unusable', `an XML file: ${kind} come as CSV or NDJSON`)
 }
 
@@ -89,10 +100,11 @@ function wireJson(text: string, asked: string | undefined): RecognisedFile {
   const member = wireMember.exec(text.replace(/^\uFEFF/, ''))?.[1] ?? 'projects'
   const kind = asked ?? (member.startsWith('organization') ? 'organizations' : 'projects')
   if (kind === 'organizations') {
-    return { importer: wireOrganisations, records: (chunks) => jsonRecords(chunks, valueLimits, organisationList) }
+    const records = (chunks: AsyncIterable<Buffer>) => jsonRecords(chunks, valueLimits, organisationList)
+    return { importer: wireOrganisations, form, records }
   }
   if (kind === 'projects')
-    return { importer: wireProjects, records: (chunks) => jsonRecords(chunks, valueLimits, projectList) }
+    return { importer: wireProjects, form, records: (chunks) => jsonRecords(chunks, valueLimits, projectList) }
   throw new ServiceError('input-unusable', `a JSON document: ${kind} come as CSV or as NDJSON, one object on each line`)
 }
 
@@ -122,7 +134,7 @@ function kindOfName(file: string): string | undefined {
 function kindOf(name: string | undefined, columns: readonly string[]): Kind {
   const named = name === undefined ? undefined : findKind(name)
   if (named) return named
-  const given = columns.map((column) => column.toLowerCase())
+  const given = columns.map((column) => column.toLowerCase()).filter((column) => column !== whyColumn)
   const fitting = kinds.filter(({ fields }) => {
     const names = Object.keys(fields)
     const lower = names.map((field) => field.toLowerCase())

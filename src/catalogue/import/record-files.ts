@@ -2,39 +2,75 @@ import { createReadStream } from 'node:fs'
 import { addAbortSignal } from 'node:stream'
 import { type ErrorCode, ServiceError } from '../../kernel/errors.js'
 import type { FileRecord } from './file-record.js'
-import { isHeadComplete, recogniseFile } from './recognise-file.js'
+import { kinds } from './kinds.js'
+import { type FileForm, isHeadComplete, recogniseFile } from './recognise-file.js'
 import type { RecordImporter } from './record-importer.js'
 import { sizeOfRegularFile } from './regular-file.js'
 
 /** Progress of reading; standard input has no `bytesTotal`. */
 export type ReadProgress = { readonly file: string; readonly bytesRead: number; readonly bytesTotal?: number }
 
-/** A record with its importer, or the reason why the rest of the file cannot be read. */
-export type FileItem = (FileRecord & { readonly importer: RecordImporter }) | { readonly broken: string }
+/** The reason why a file, or the rest of it, cannot be read. */
+type Broken = { readonly broken: string }
+
+/** A file whose form and kind are known. */
+export type ReadableFile = {
+  readonly file: string
+  readonly importer: RecordImporter
+  readonly form: FileForm
+  /** Its records; where it cannot be read on, one `broken` item is the last. */
+  records(onProgress: (progress: ReadProgress) => void): AsyncGenerator<FileRecord | Broken>
+}
 
 /**
- * Streams the records of a file, `-` for standard input; its content decides about form and kind where `kind` is not given.
- * Never throws for its input: where a file cannot be opened, recognised or read on, one `broken` item is the last. Throws
- * `aborted` when `signal` is, also while nothing comes from standard input.
+ * Recognises files, `-` for standard input, and puts them in the order in which the store needs their kinds; their contents
+ * decide about form and kind where `kind` is not given. Those that cannot be opened or recognised come first. Never throws
+ * for its input. Throws `aborted` when `signal` is, also while nothing comes from standard input.
  */
-export async function* readRecords(
+export async function openFiles(
+  files: readonly string[],
+  kind: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<(ReadableFile | (Broken & { readonly file: string }))[]> {
+  const opened: (ReadableFile | (Broken & { readonly file: string }))[] = []
+  for (const file of files) {
+    try {
+      opened.push(await recognise(file, kind, signal))
+    } catch (error) {
+      opened.push({ file, ...toBroken(error, signal) })
+    }
+  }
+  const order = kinds.map(({ name }) => name as string)
+  const placeOf = (one: (typeof opened)[number]) => ('broken' in one ? -1 : order.indexOf(one.importer.kind))
+  return opened.sort((a, b) => placeOf(a) - placeOf(b))
+}
+
+async function recognise(
   file: string,
   kind: string | undefined,
-  onProgress: (progress: ReadProgress) => void,
-  signal?: AbortSignal,
-): AsyncGenerator<FileItem> {
-  try {
-    const bytesTotal = file === '-' ? undefined : await sizeOfRegularFile(file)
-    const chunks = reported(file, onProgress, bytesTotal, signal)
-    const { head, rest } = await sniff(chunks)
-    const { importer, records } = recogniseFile(file, head, kind)
-    for await (const record of records(rest)) yield { ...record, importer }
-  } catch (error) {
-    if (signal?.aborted) throw new ServiceError('aborted', 'the import was interrupted')
-    const isInput = error instanceof ServiceError ? unreadable.has(error.code) : isSystemError(error)
-    if (!isInput) throw error
-    yield { broken: error instanceof Error ? error.message : String(error) }
+  signal: AbortSignal | undefined,
+): Promise<ReadableFile> {
+  const bytesTotal = file === '-' ? undefined : await sizeOfRegularFile(file)
+  const { head, rest, close } = await sniff(chunksOf(file, signal))
+  // Files are opened one after the other; standard input cannot be opened again.
+  if (bytesTotal !== undefined) await close()
+  const { importer, form, records: read } = recogniseFile(file, head, kind)
+  async function* records(onProgress: (progress: ReadProgress) => void): AsyncGenerator<FileRecord | Broken> {
+    const input = bytesTotal === undefined ? rest : chunksOf(file, signal)
+    try {
+      yield* read(reported(file, input, onProgress, bytesTotal))
+    } catch (error) {
+      yield toBroken(error, signal)
+    }
   }
+  return { file, importer, form, records }
+}
+
+function toBroken(error: unknown, signal: AbortSignal | undefined): Broken {
+  if (signal?.aborted) throw new ServiceError('aborted', 'the import was interrupted')
+  const isInput = error instanceof ServiceError ? unreadable.has(error.code) : isSystemError(error)
+  if (!isInput) throw error
+  return { broken: error instanceof Error ? error.message : String(error) }
 }
 
 const unreadable: ReadonlySet<ErrorCode> = new Set(['input-unusable', 'request-malformed', 'request-too-large'])
@@ -43,27 +79,32 @@ function isSystemError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error
 }
 
-async function* reported(
-  file: string,
-  onProgress: (progress: ReadProgress) => void,
-  bytesTotal: number | undefined,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Buffer> {
+async function* chunksOf(file: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
   const input = file === '-' ? process.stdin : createReadStream(file)
   if (signal) addAbortSignal(signal, input)
+  yield* input as AsyncIterable<Buffer>
+}
+
+async function* reported(
+  file: string,
+  input: AsyncIterable<Buffer>,
+  onProgress: (progress: ReadProgress) => void,
+  bytesTotal: number | undefined,
+): AsyncGenerator<Buffer> {
   let bytesRead = 0
-  for await (const chunk of input as AsyncIterable<Buffer>) {
+  for await (const chunk of input) {
     bytesRead += chunk.length
     yield chunk
     onProgress({ file, bytesRead, ...(bytesTotal !== undefined && { bytesTotal }) })
   }
 }
 
-/** The beginning of the input, enough to recognise it, and all chunks from the beginning. */
-async function sniff(
-  chunks: AsyncIterable<Buffer>,
-): Promise<{ readonly head: Buffer; readonly rest: AsyncIterable<Buffer> }> {
-  const iterator = chunks[Symbol.asyncIterator]()
+/** The beginning of the input, enough to recognise it, all chunks from the beginning, and how to close it. */
+async function sniff(iterator: AsyncGenerator<Buffer>): Promise<{
+  readonly head: Buffer
+  readonly rest: AsyncIterable<Buffer>
+  close(): Promise<unknown>
+}> {
   const seen: Buffer[] = []
   let head = Buffer.alloc(0)
   while (!isHeadComplete(head)) {
@@ -74,7 +115,7 @@ async function sniff(
   }
   async function* rest(): AsyncGenerator<Buffer> {
     yield* seen.splice(0)
-    yield* { [Symbol.asyncIterator]: () => iterator }
+    yield* iterator
   }
-  return { head, rest: rest() }
+  return { head, rest: rest(), close: () => iterator.return(undefined) }
 }

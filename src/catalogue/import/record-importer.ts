@@ -12,10 +12,17 @@ import { importOrganisations } from './kinds/organisations.js'
 import { toOutcomes } from './kinds/projects.js'
 
 /** A record that may be saved: rows of equal key are the same record. */
-export type ReadRecord = { readonly row: unknown; readonly key: string }
+export type ReadRecord = {
+  readonly row: unknown
+  readonly key: string
+  /** What may stand once in a file. */
+  readonly once: readonly [field: string, value: string]
+}
 
 /** How records of one form and kind are read and saved; every kind of input ends here. */
 export type RecordImporter = {
+  /** The kind, by the name that `--kind` has. */
+  readonly kind: string
   readonly repeated: Kind['repeated']
   read(
     value: ParsedValue,
@@ -30,13 +37,17 @@ export type RecordImporter = {
 export function importerOfKind(kind: Kind, form: 'csv' | 'other'): RecordImporter {
   const keyOf = (row: Readonly<Record<string, unknown>>) => kind.key.map((name) => String(row[name] ?? '')).join(' ')
   return {
+    kind: kind.name,
     repeated: kind.repeated,
     read: (value, saving) => {
-      const { decimal, currency } = saving
+      const { decimal, currency, missing, today } = saving
       const notation = { decimal, hasThreeDecimals: minorUnitExponent(currency) >= 3 }
-      const reading = readRow(kind.fields, value, saving, form === 'csv' ? notation : undefined)
+      const reading = readRow(kind.fields, value, { ...(form === 'csv' && { notation }), missing, today })
       const problems = 'problems' in reading ? reading.problems : (kind.check?.(reading.row, saving) ?? [])
-      if ('row' in reading && problems.length === 0) return { row: reading, key: keyOf(reading.row) }
+      if ('row' in reading && problems.length === 0) {
+        const key = keyOf(reading.row)
+        return { row: reading, key, once: kind.once?.(reading.row) ?? [kind.key.join(' and '), key] }
+      }
       const recordId = typeof value === 'object' && value !== null ? keyOf(value as Record<string, unknown>).trim() : ''
       return { problems, ...(recordId !== '' && { recordId: shown(recordId).got?.slice(0, 40) ?? '' }) }
     },
@@ -48,12 +59,18 @@ export function importerOfKind(kind: Kind, form: 'csv' | 'other'): RecordImporte
   }
 }
 
+function wireRecord(record: { readonly id: number }): ReadRecord {
+  const key = String(record.id)
+  return { row: record, key, once: ['id', key] }
+}
+
 /** Project records of the wire format. */
 export const wireProjects: RecordImporter = {
+  kind: 'projects',
   repeated: 'last',
   read: (value, { today }) => {
     const reading = parseProjectRecord(value, today)
-    return 'problems' in reading ? reading : { row: reading.record, key: String(reading.record.id) }
+    return 'problems' in reading ? reading : wireRecord(reading.record)
   },
   prepare: (rows, saving) => {
     const records = rows as Parameters<typeof newestInstant>[0]
@@ -70,10 +87,11 @@ export const wireProjects: RecordImporter = {
 
 /** Organisation records of the wire format. */
 export const wireOrganisations: RecordImporter = {
+  kind: 'organizations',
   repeated: 'last',
   read: (value) => {
     const reading = parseOrganisationRecord(value)
-    return 'problems' in reading ? reading : { row: reading.record, key: String(reading.record.id) }
+    return 'problems' in reading ? reading : wireRecord(reading.record)
   },
   save: async (db, rows, saving) => {
     const records = rows as Parameters<typeof importOrganisations>[1]

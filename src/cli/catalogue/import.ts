@@ -5,7 +5,8 @@ import { schemaOf, templateOf } from '../../catalogue/import/describe-kind.js'
 import { importFiles } from '../../catalogue/import/import.js'
 import { type ImportSummary, importExitCode } from '../../catalogue/import/import-summary.js'
 import { findKind, kinds } from '../../catalogue/import/kinds.js'
-import type { DecimalSign } from '../../catalogue/import/number-notation.js'
+import type { DecimalSign, MissingWords } from '../../catalogue/import/number-notation.js'
+import { toText } from '../../catalogue/import/refused-rows.js'
 import { type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
@@ -34,6 +35,13 @@ export function registerImport(program: Command, { action, storeAction }: Comman
         'point',
       ]),
     )
+    .addOption(
+      new Option('--missing <meaning>', 'what NULL, N/A, - and the like are: empty cells, or texts').choices([
+        'empty',
+        'text',
+      ]),
+    )
+    .option('--problems <file>', 'write refused rows to FILE, each with the reason, to be mended and imported again')
     .option('--dry-run', 'show what would be created, changed and refused, and change nothing', false)
     .option('--force', 'accept records that are older than the stored ones', false)
     .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
@@ -52,6 +60,8 @@ type ImportingOptions = {
   readonly kind?: string
   readonly project?: number
   readonly decimal?: DecimalSign
+  readonly missing?: MissingWords
+  readonly problems?: string
   readonly dryRun: boolean
   readonly force: boolean
   readonly photoConsent: boolean
@@ -77,7 +87,7 @@ async function importRecords(
   { config, clock, signal, store }: Runtime<'currency'>,
   output: Output,
   files: readonly string[],
-  { kind, project, decimal, dryRun, force, photoConsent }: ImportingOptions,
+  { kind, project, decimal, missing, problems, dryRun, force, photoConsent }: ImportingOptions,
 ): Promise<number> {
   // A file of any size takes the memory of its largest records, not of what V8 lets grow.
   boundHeap()
@@ -89,6 +99,8 @@ async function importRecords(
       kind,
       project,
       decimal,
+      missing,
+      refusedTo: problems,
       dryRun,
       force,
       photoConsent,
@@ -98,7 +110,7 @@ async function importRecords(
         update(`${file} (${records} records), bytes`, bytesRead, bytesTotal),
     }),
   )
-  if (!output.json) noteProblems(summary, output)
+  if (!output.json) noteProblems(summary, output, problems)
   return output.result(
     dryRun ? { ...summary, dryRun } : summary,
     () => (dryRun ? 'dry run, ' : '') + describe(summary),
@@ -109,14 +121,31 @@ async function importRecords(
 // A script may want all of them; this many take some tens of megabytes.
 const maxProblemsInJson = 100_000
 
-function noteProblems(summary: ImportSummary, output: Output): void {
-  for (const { file, line, recordId, field, expected, got } of summary.problems) {
-    const place = [file, line && `line ${line}`, recordId && `record ${recordId}`, field].filter(Boolean).join(', ')
-    output.note(`${place}: expected ${expected}${got === undefined ? '' : `, got ${JSON.stringify(got)}`}`)
+/** Problems that are alike stand together; of many the first are shown with their number. */
+function noteProblems(
+  { problems, problemCount, groups, refused, refusedTo }: ImportSummary,
+  output: Output,
+  asked: string | undefined,
+) {
+  for (const problem of problems) if (problem.field === 'file') noteProblem(problem, output)
+  for (const { file, field, count, examples } of groups) {
+    for (const example of examples) noteProblem(example, output)
+    if (count > examples.length) {
+      output.note(`${file}, ${field}: ${count - examples.length} more such problems, ${count} in all`)
+    }
   }
-  if (summary.problemCount > summary.problems.length) {
-    output.note(`(${summary.problems.length} of ${summary.problemCount} problems are shown; --json shows more)`)
+  for (const { file, of, records } of refusedTo) {
+    output.note(`${file} has the ${records} refused rows of ${of} and why: mend and import it`)
   }
+  if (asked !== undefined && refused === 0) output.note(`no row was refused: ${asked} was not written`)
+  else if (asked === undefined && problemCount > groups.flatMap(({ examples }) => examples).length) {
+    output.note('(--problems FILE.csv writes all refused rows, --json shows all problems)')
+  }
+}
+
+function noteProblem({ file, line, recordId, ...problem }: ImportSummary['problems'][number], output: Output): void {
+  const place = [file, line && `line ${line}`, recordId && `record ${recordId}`].filter(Boolean).join(', ')
+  output.note(`${place}, ${toText(problem)}`)
 }
 
 function describe({

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -62,7 +62,14 @@ describe('giving import', () => {
     const damaged = await fileOf('themes', 'id,name', ...wrong, 'last,"never ends')
     const told = await give(['import', damaged])
     expect(told.stderr.split('\n')[0]).toContain(`${damaged}, file: expected a readable file`)
-    expect(told.stderr).toContain('(101 of 131 problems are shown; --json shows more)')
+    expect(told.stderr.split('\n').slice(1)).toEqual([
+      ...[2, 3, 4].map((line) =>
+        expect.stringContaining(`${damaged}, line ${line}, record t${line - 2}, name: expected`),
+      ),
+      `${damaged}, name: 127 more such problems, 130 in all`,
+      '(--problems FILE.csv writes all refused rows, --json shows all problems)',
+      '',
+    ])
     const summary = await summaryOf([damaged])
     expect(summary).toMatchObject({ refused: 130, problemCount: 131 })
     expect(summary.problems.map(({ field }) => field)).toEqual(['file', ...wrong.map(() => 'name')])
@@ -73,9 +80,70 @@ describe('giving import', () => {
     async (title) => {
       const told = await give(['import', await fileOf('projects', projectsHeader, `1;${title};yes;active;`)])
       expect(told.code).toBe(2)
-      expect(told.stderr).toContain(`title: expected a name; NULL, N/A and the like stand for no value`)
+      expect(told.stderr).toContain('title: expected a text, or an empty cell; this one is left out with')
     },
   )
+
+  it.each(['-', '--', 'N/A', 'NA', 'null'])('asks what %s as a text is, and takes the answer', async (word) => {
+    const header = 'id;title;active;status;summary;countries;deadline'
+    const file = await fileOf('projects', header, `4;Wells;yes;active;${word};NA;${word}`)
+    const { problems } = await summaryOf([file])
+    expect(problems.map(({ field }) => field)).toEqual(word === '-' ? ['summary'] : ['summary', 'deadline'])
+    const stored = async () =>
+      (await database.store.db.query<object>('select summary, country_code as code from project where id = 4')).rows
+    expect(await summaryOf([file, '--missing', 'empty'])).toMatchObject({ refused: 0, problems: [] })
+    expect(await stored()).toEqual([{ summary: null, code: 'NA' }])
+    const text = await fileOf('projects', header, `4;Wells;yes;active;${word};NA;`)
+    expect(await summaryOf([text, '--missing', 'text'])).toMatchObject({ changed: 1, problems: [] })
+    expect(await stored()).toEqual([{ summary: word, code: 'NA' }])
+    await database.store.db.query(`update project set summary = 'Four wells' where id = 4`)
+  })
+
+  it('asks about a reference that is a word for none: such gifts would count once', async () => {
+    const row = '4,2025-03-05,5.00,EUR,N/A'
+    const file = await fileOf('gifts', 'project,date,amount,currency,reference', row, row)
+    expect(await summaryOf([file])).toMatchObject({ refused: 2, groups: [{ field: 'reference', count: 2 }] })
+  })
+
+  it('names both lines of an id that stands twice in a file, whatever lies between them', async () => {
+    const others = Array.from({ length: 2500 }, (_, index) => `between${index},Theme ${index}`)
+    const file = await fileOf('themes', 'id,name', 'twice,"First', 'line"', ...others, 'twice,Second', 'twice,Third')
+    const { repeated, problems, refused } = await summaryOf([file, '--dry-run'])
+    expect({ repeated, refused }).toEqual({ repeated: 2, refused: 0 })
+    const expected = expect.stringContaining('line 2 has it too') as string
+    expect(problems.map(({ line, field, expected, got }) => ({ line, field, expected, got }))).toEqual(
+      [2504, 2505].map((line) => ({ line, field: 'id', expected, got: 'twice' })),
+    )
+    const gifts = await fileOf(
+      'gifts',
+      'project,date,amount,currency,reference,count',
+      '4,2025-03-05,5.00,EUR,R-1,',
+      '4,2025-03-06,6.00,EUR,R-1,',
+      '4,2025-04-06,6.00,EUR,,3',
+      '4,2025-04-07,7.00,EUR,,3',
+    )
+    const told = await give(['import', gifts, '--dry-run'])
+    const once = 'expected what stands on one line of a file'
+    expect(told.stderr).toContain(`line 3, record 4 2025-03-06   6.00 R-1, reference: ${once}; line 2 has it too`)
+    expect(told.stderr).toContain(`line 5, record 4 2025-04-07   7.00 , date: ${once}; line 4 has it too`)
+    expect(told.stdout).toContain('2 created, 0 changed, 0 unchanged, 2 refused, 2 repeated')
+  })
+
+  it('takes several addresses of pictures of a report', async () => {
+    const header = 'url,project,title,published,html,images'
+    const addresses = ['https://p.example/a.jpg?x=1:2', 'https://p.example/b.jpg']
+    const file = await fileOf('reports', header, `https://p.example/r/1,4,One,2025-06-01,x,${addresses.join(' | ')}`)
+    expect(await summaryOf([file])).toMatchObject({ created: 1, problems: [] })
+    const { rows } = await database.store.db.query<object>('select url, media_type from report_image order by position')
+    expect(rows).toEqual(addresses.map((url) => ({ url, media_type: null })))
+    const lines = path.join(folder, 'reports-2.ndjson')
+    const images = [{ url: 'https://p.example/c.jpg', mediaType: 'image/jpeg' }, 'https://p.example/d.jpg']
+    const report = { url: 'https://p.example/r/1', project: 4, title: 'One', published: '2025-06-01', html: 'x' }
+    await writeFile(lines, JSON.stringify({ ...report, images }))
+    expect(await summaryOf([lines])).toMatchObject({ changed: 1, problems: [] })
+    const wrong = await fileOf('reports', header, 'https://p.example/r/2,4,T,2025-06-01,x,a|b')
+    expect((await summaryOf([wrong])).problems).toMatchObject([{ field: 'images', got: 'a|b' }])
+  })
 
   it('takes titles that only contain such a word', async () => {
     const file = await fileOf(
@@ -85,6 +153,103 @@ describe('giving import', () => {
       '3;None left behind;yes;active;',
     )
     expect(await summaryOf([file])).toMatchObject({ created: 2, problems: [] })
+  })
+})
+
+describe('files of several kinds', () => {
+  it('are taken in the order in which the store needs them, unreadable ones first', async () => {
+    const own = await mkdtemp(path.join(folder, 'own-'))
+    const contents = {
+      'bad.csv': 'a,b\n1,2\n',
+      'disbursements.csv': 'project,date,amount,currency,reference\n901,2025-06-30,9.00,EUR,D-9\n',
+      'funders.csv': 'id,name\n951,Fund\n',
+      'gifts.csv': 'project,date,amount,currency,reference,funder\n901,2025-03-05,25.00,EUR,G-9,951\n',
+      'images.csv': 'project,position,original\n901,0,https://p.example/o.jpg\n',
+      'organizations.csv': 'id,name,themes\n907,Trust,own-theme\n',
+      'payout-plans.csv': 'project,date,amount,currency,reference\n901,2027-03-31,2.00,EUR,PP-9\n',
+      'projects.csv': 'id,title,status,organization,themes\n901,Wells,active,907,own-theme\n',
+      'reports.csv': 'url,project,title,published,html\nhttps://p.example/r/9,901,Nine,2025-06-01,x\n',
+      'themes.csv': 'id,name\nown-theme,Own\n',
+    }
+    for (const [name, text] of Object.entries(contents)) await writeFile(path.join(own, name), text)
+    const summary = await summaryOf([...Object.keys(contents).map((name) => path.join(own, name)), '--dry-run'])
+    expect(summary).toMatchObject({ files: 10, brokenFiles: 1, created: 9, refused: 0 })
+    expect(summary.problems).toMatchObject([{ file: path.join(own, 'bad.csv'), field: 'file' }])
+  })
+
+  it('keep their order within a kind', async () => {
+    const first = await fileOf('themes', 'id,name', 'same,One')
+    const second = await fileOf('themes', 'id,name', 'same,Two')
+    expect(await summaryOf([second, first])).toMatchObject({ created: 1, changed: 1 })
+    const { rows } = await database.store.db.query<object>(`select name from theme where id = 'same'`)
+    expect(rows).toEqual([{ name: 'One' }])
+  })
+})
+
+describe('--problems', () => {
+  const at = (name: string) => path.join(folder, name)
+  const contentsOf = (name: string) => readFile(at(name), 'utf8')
+
+  it('writes refused rows of CSV as they came, to be mended and imported again', async () => {
+    const goal = (index: number) => (index % 3 === 0 ? '1.000' : '5,5')
+    const rows = Array.from(
+      { length: 300 },
+      (_, index) => `${20_000 + index};"Title; ${index}";active;${goal(index)};x`,
+    )
+    const odd = ['"20400";"Many\r\nlines";open;5;', '20401;a;active;5;x;more']
+    const file = await fileOf('projects', 'id;title;status;goal;Why', ...rows, ...odd)
+    const refused = at('mend-projects.csv')
+    const told = await give(['import', file, '--decimal', 'point', '--problems', refused])
+    expect(told.stderr).toContain(`${refused} has the 202 refused rows of ${file} and why: mend and import it`)
+    const written = await contentsOf('mend-projects.csv')
+    const number = 'a plain number such as 1234.50: a point before at most 3 decimals, no thousands separator'
+    expect(written.split('\r\n').slice(0, 2)).toEqual([
+      '\uFEFFwhy;id;title;status;goal',
+      `"goal: expected ${number}, got ""5,5""";20001;"Title; 1";active;5,5`,
+    ])
+    expect(written).toContain(`, got ""open""";20400;"Many\r\nlines";open;5`)
+    expect(written).toContain('"record: expected 5 cells, got ""6 cells""";20401;a;active;5;more')
+    await writeFile(refused, written.replaceAll(';5,5', ';5.5').replace(';open;', ';active;').replace(';more', ''))
+    // The file that is read may be the one that is written.
+    const again = await give(['import', refused, '--problems', refused])
+    expect(again.stdout).toContain('202 records: 202 created')
+    expect(again.stderr).toContain('no row was refused')
+    expect(await contentsOf('mend-projects.csv')).toContain('20401;a;active;5')
+  })
+
+  it('writes what only the store refuses, in the order of lines', async () => {
+    const rows = ['999999,0,https://p.example/1.jpg', '999998,x,https://p.example/2.jpg']
+    const file = await fileOf('images', 'project,position,original', ...rows)
+    expect(await summaryOf([file, '--problems', at('images-why.csv')])).toMatchObject({
+      refusedTo: [{ file: at('images-why.csv'), of: file, records: 2 }],
+    })
+    const lines = (await contentsOf('images-why.csv')).trimEnd().split('\r\n')
+    expect(lines.map((line) => line.split(',').at(-3))).toEqual(['project', '999999', '999998'])
+  })
+
+  it('writes NDJSON as NDJSON, and of other forms the places', async () => {
+    const lines = [{ why: 'old, "quoted"', id: 'nd', name: 'NULL' }, 'no json', { id: 'nd2', name: 'Good' }]
+    const ndjson = path.join(folder, 'themes-nd.ndjson')
+    await writeFile(ndjson, lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'))
+    const xml = path.join(folder, 'wire.xml')
+    await writeFile(xml, '<projects><project><id>5</id></project></projects>')
+    await give(['import', xml, ndjson, '--problems', at('bad.csv')])
+    const written = (await contentsOf('themes-nd.bad.csv')).trimEnd().split('\n')
+    expect(written.map((line) => JSON.parse(line) as object)).toEqual([
+      { why: expect.stringMatching(/^name: expected a text, or/), id: 'nd', name: 'NULL' },
+      { why: expect.stringContaining('one JSON object'), text: 'no json' },
+    ])
+    const mended = path.join(folder, 'themes-mended.ndjson')
+    await writeFile(mended, `${written[0]?.replace('"name":"NULL"', '"name":"Named"')}\n`)
+    expect(await summaryOf([mended])).toMatchObject({ created: 1, refused: 0 })
+    expect(await contentsOf('wire.bad.csv')).toMatch(/^\uFEFFwhy,line,record\r\n"active: .*",1,5\r\n$/)
+  })
+
+  it('says why a file cannot be written', async () => {
+    const file = await fileOf('themes', 'id,name', 'z,NULL')
+    const told = await give(['import', file, '--problems', path.join(folder, 'absent', 'why.csv')])
+    expect(told.code).not.toBe(0)
+    expect(told.stderr).toContain(`cannot write ${path.join(folder, 'absent', 'why.csv')}`)
   })
 })
 

@@ -65,6 +65,7 @@ const versions = () => rows(`select project_id, version from project_version ord
 
 describe('importing a page of odd but good records', () => {
   it('creates them, with everything that belongs to them', async () => {
+    const twice = { field: 'id', expected: 'what stands on one line of a file; line 102 has it too', got: '7002' }
     expect(await importing(fixture('projects-odd.xml'))).toEqual({
       files: 1,
       brokenFiles: 0,
@@ -75,8 +76,10 @@ describe('importing a page of odd but good records', () => {
       repeated: 1,
       refused: 0,
       kept: 0,
-      problems: [],
-      problemCount: 0,
+      problems: [{ file: fixture('projects-odd.xml'), line: 131, recordId: '7002', ...twice }],
+      problemCount: 1,
+      groups: [expect.objectContaining({ count: 1, field: 'id' })],
+      refusedTo: [],
     })
     expect(
       await rows(`select id, title, funding, country_code, source, first_seen_on, organisation_id, latitude, activities,
@@ -249,8 +252,8 @@ describe('importing a page with bad records', () => {
     const summary = await importing([damaged, path.join(folder, 'absent.xml'), await page(aRecord(7502))])
     expect(summary).toMatchObject({ files: 3, brokenFiles: 2, created: 2, refused: 0 })
     expect(summary.problems.map(({ file, field }) => [path.basename(file), field])).toEqual([
-      ['damaged.xml', 'file'],
       ['absent.xml', 'file'],
+      ['damaged.xml', 'file'],
     ])
     expect(importExitCode(summary)).toBe(1)
   })

@@ -15,7 +15,7 @@ const funderKindFields = {
     api: 'id',
   },
   name: {
-    type: type.title,
+    type: type.text,
     required: true,
     means: 'Name.',
     examples: ['Fund of Lakes', 'Bakery Co-operative'],

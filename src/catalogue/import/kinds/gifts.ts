@@ -66,6 +66,10 @@ export const gifts = defineKind({
   fields: giftKindFields,
   key: ['project', 'date', 'kind', 'funder', 'amount', 'reference'],
   repeated: 'each',
+  once: (row) => {
+    if (row.reference !== undefined) return ['reference', row.reference]
+    return ['date', [row.project, monthStart(row.date), kindOf(row), row.funder ?? ''].join(' ')]
+  },
   check,
   save,
 })

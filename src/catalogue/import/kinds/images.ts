@@ -24,7 +24,7 @@ const imageKindFields = {
     api: 'image/@id',
   },
   title: {
-    type: type.title,
+    type: type.text,
     means: 'Title.',
     examples: ['The well at Tara', ''],
     api: 'image/title',

@@ -22,7 +22,10 @@ export const moneyFields = {
 } as const satisfies KindFields
 
 /** A reference of a payout. */
-export const reference = type.shaped('text', 'a text of 1 to 200 characters', /^.{1,200}$/su)
+export const reference: type.FieldType<string> = {
+  ...type.shaped('text', 'a text of 1 to 200 characters', /^.{1,200}$/su),
+  isFree: true,
+}
 
 type MoneyRow = { readonly amount: Decimal; readonly currency: CurrencyCode }
 

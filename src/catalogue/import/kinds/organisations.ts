@@ -37,7 +37,7 @@ const organisationKindFields = {
     api: 'id',
   },
   name: {
-    type: type.title,
+    type: type.text,
     required: true,
     means: 'Name.',
     examples: ['Tara Water Trust', 'Gulu Schools'],

@@ -24,7 +24,7 @@ const projectKindFields = {
     iati: 'iati-identifier, other-identifier',
   },
   title: {
-    type: type.title,
+    type: type.text,
     required: true,
     means: 'Title.',
     examples: ['Wells for Tara', 'Desks for Gulu'],

@@ -32,7 +32,7 @@ const reportKindFields = {
     examples: ['', ''],
   },
   title: {
-    type: type.title,
+    type: type.text,
     required: true,
     means: 'Title.',
     examples: ['The pump runs', 'Desks delivered'],
@@ -72,12 +72,13 @@ const reportKindFields = {
     iati: 'result/indicator/period/actual/comment (its beginning); Atom entry/content',
   },
   images: {
-    type: type.entriesOf('addresses of pictures', {
-      url: { type: type.address },
-      mediaType: { type: type.text, optional: true },
-    }),
-    means: 'Pictures of the report, in NDJSON as objects with url and mediaType.',
-    examples: ['', ''],
+    type: type.entriesOf(
+      'addresses of pictures with | between them',
+      { url: { type: type.address }, mediaType: { type: type.text, optional: true } },
+      true,
+    ),
+    means: 'Addresses of pictures of the report; in NDJSON they may be objects with url and mediaType.',
+    examples: ['https://platform.example/img/1.jpg|https://platform.example/img/2.jpg', ''],
     api: 'entry/link',
     iati: 'Atom entry/link rel="enclosure"',
   },

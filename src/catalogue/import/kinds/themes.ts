@@ -13,7 +13,7 @@ const themeKindFields = {
     iati: 'sector (vocabulary 99)',
   },
   name: {
-    type: type.title,
+    type: type.text,
     kept: true,
     means: 'Name. Left out for a new theme: the name that this program knows, else the id.',
     examples: ['Clean Water', 'Bees'],

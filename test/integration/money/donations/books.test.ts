@@ -152,13 +152,16 @@ describe('the books', async () => {
       '7 date',
       '8 reference',
       '4 project',
+      // The same on two lines of a file; the second of them has another amount, too.
+      '10 reference',
+      '11 reference',
       '11 reference',
     ])
     expect(await importFile(text)).toMatchObject({ created: 0, unchanged: 3, refused: 7 })
     const { rows } = await store.db.query('select reference, amount, source from disbursement order by reference')
     expect(rows).toEqual([
-      { reference: 'P-1', amount: '100.000', source: 'local' },
-      { reference: 'P-7', amount: '-5.500', source: 'local' },
+      { reference: 'P-1', amount: '100.000', source: 'import' },
+      { reference: 'P-7', amount: '-5.500', source: 'import' },
     ])
   })
 
