@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createWriteStream, type WriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { stringify } from 'csv-stringify/sync'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
+import { csvRow } from '../export/csv-lines.js'
 import { type FileRecord, whyColumn } from './file-record.js'
 import type { FileForm } from './recognise-file.js'
 
@@ -152,7 +152,7 @@ function isJson(text: string): boolean {
 }
 
 function cells(row: readonly string[], form: FileForm): string {
-  return stringify([[...row]], { record_delimiter: 'windows', delimiter: form.name === 'csv' ? form.delimiter : ',' })
+  return csvRow(row, form.name === 'csv' ? form.delimiter : ',')
 }
 
 /** A problem as people read it. */
