@@ -18,11 +18,6 @@ export function csvHeader(members: readonly string[]): string {
   return stringify([[...members]], { record_delimiter: 'windows' })
 }
 
-/** One row of CSV as it stands in a file. */
-export function csvRow(cells: readonly string[], delimiter: string): string {
-  return stringify([[...cells]], { record_delimiter: 'windows', delimiter })
-}
-
 /**
  * Joins texts by `|`, and the parts of an object by `:`. A list is left out when a part contains such a separator, as the
  * address of a picture before its media type does.

@@ -11,7 +11,7 @@ export type ImportProblem = FieldProblem & {
 }
 
 /** Problems of one file that are alike. */
-export type ProblemGroup = {
+type ProblemGroup = {
   readonly file: string
   readonly field: string
   readonly expected: string

@@ -3,7 +3,6 @@ import { createWriteStream, type WriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
-import { csvRow } from '../export/csv-lines.js'
 import { type FileRecord, whyColumn } from './file-record.js'
 import type { FileForm } from './recognise-file.js'
 
@@ -152,7 +151,9 @@ function isJson(text: string): boolean {
 }
 
 function cells(row: readonly string[], form: FileForm): string {
-  return csvRow(row, form.name === 'csv' ? form.delimiter : ',')
+  const delimiter = form.name === 'csv' ? form.delimiter : ','
+  const isSpecial = (cell: string) => /["\r\n]/.test(cell) || cell.includes(delimiter)
+  return `${row.map((cell) => (isSpecial(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(delimiter)}\r\n`
 }
 
 /** A problem as people read it. */
