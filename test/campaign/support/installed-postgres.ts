@@ -13,7 +13,18 @@ export type InstalledPostgres = {
   readonly major: number
   /** Runs one of its programs on the server; throws with what it said when it fails. */
   run(program: 'pg_dump' | 'pg_restore' | 'dropdb' | 'createdb', args: readonly string[]): void
+  /** Starts a standby that follows asynchronously. */
+  standby(): Promise<Standby>
+  /** kill -9 of the server; its standby lives on. */
+  kill(): Promise<void>
   stop(): Promise<void>
+}
+
+export type Standby = {
+  /** Waits until it has all that the primary has committed, then cuts it off: what the primary commits later is lost. */
+  cutOff(): Promise<void>
+  /** Makes it the server, with what it has; gives its address. */
+  promote(): Promise<string>
 }
 
 const database = 'giving'
@@ -55,16 +66,22 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres> {
   const initdb = ['-D', cluster, '-E', 'UTF8', '--no-locale', '-A', 'scram-sha-256', '-U', database]
   const made = spawnSync(path.join(bin, 'initdb'), [...initdb, `--pwfile=${passwordFile}`], options)
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
-  const port = await freePort()
   const settings = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'fsync=off']
-  const server = spawn(path.join(bin, 'postgres'), ['-D', cluster, '-p', `${port}`, ...settings], {
-    cwd: '/',
-    stdio: 'ignore',
-    ...account,
-  })
-  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()))
-  const address = (name: string) => `postgres://${database}:${encodeURIComponent(password)}@127.0.0.1:${port}/${name}`
-  await connectable(address('postgres'), server)
+  const servers: { readonly server: ReturnType<typeof spawn>; readonly ended: Promise<void> }[] = []
+  const start = async (folder: string) => {
+    const port = await freePort()
+    const server = spawn(path.join(bin, 'postgres'), ['-D', folder, '-p', `${port}`, ...settings], {
+      cwd: '/',
+      stdio: 'ignore',
+      ...account,
+    })
+    const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()))
+    servers.push({ server, ended })
+    const address = (name: string) => `postgres://${database}:${encodeURIComponent(password)}@127.0.0.1:${port}/${name}`
+    await connectable(address('postgres'), server)
+    return { server, ended, port, address }
+  }
+  const { server, ended, port, address } = await start(cluster)
   const run: InstalledPostgres['run'] = (program, args) => {
     const env = { ...process.env, PGPASSWORD: password }
     const where = ['-h', '127.0.0.1', '-p', `${port}`, '-U', database]
@@ -77,12 +94,51 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres> {
     url: address(database),
     major: Number(/ (\d+)/.exec(stdout)?.[1]),
     run,
-    stop: async () => {
-      server.kill('SIGINT')
+    standby: async () => {
+      const folder = path.join(dir, 'standby')
+      const env = { ...process.env, PGPASSWORD: password }
+      const from = ['-h', '127.0.0.1', '-p', `${port}`, '-U', database, '-D', folder, '-R', '-c', 'fast']
+      const copied = spawnSync(path.join(bin, 'pg_basebackup'), from, { ...options, env })
+      if (copied.status !== 0) throw new Error(`pg_basebackup failed: ${copied.stderr}`)
+      const { address: standbyAddress } = await start(folder)
+      return {
+        cutOff: async () => {
+          const [at] = await ask(address(database), 'select pg_current_wal_flush_lsn()::text as value')
+          for (let has = false; !has; ) {
+            const [value] = await ask(standbyAddress(database), `select pg_last_wal_replay_lsn() >= '${at}' as value`)
+            has = value === true
+          }
+          await ask(standbyAddress(database), `alter system set primary_conninfo = ''`)
+          await ask(standbyAddress(database), 'select pg_reload_conf() as value')
+          for (let following = true; following; ) {
+            following =
+              (await ask(standbyAddress(database), 'select pid as value from pg_stat_wal_receiver')).length > 0
+          }
+        },
+        promote: async () => {
+          await ask(standbyAddress(database), 'select pg_promote() as value')
+          return standbyAddress(database)
+        },
+      }
+    },
+    kill: async () => {
+      server.kill('SIGKILL')
       await ended
+    },
+    stop: async () => {
+      for (const { server: one } of servers) one.kill('SIGINT')
+      await Promise.all(servers.map((one) => one.ended))
       await rm(dir, { recursive: true, force: true })
     },
   }
+}
+
+async function ask(url: string, statement: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query<{ value: unknown }>(statement)
+  await client.end()
+  return rows.map(({ value }) => value)
 }
 
 async function connectable(url: string, server: ReturnType<typeof spawn>): Promise<void> {
