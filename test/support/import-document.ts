@@ -22,7 +22,7 @@ Exit code 0: all records kept; 1: some refused, or a file could not be read to i
 hundred at a time, in memory that does not grow with the file (100,000 projects in CSV, 47 MB: 160 MB at most). A record that is wrong is refused by file, line, record and field with
 what was expected and what came; the others are kept. Files that cannot be read are named first. Problems that are alike stand together, the
 first three of them with their lines and then their number; \`--json\` has up to 100,000, and \`problemCount\` is the number of all. An id that stands twice in a file
-is named with both lines; the later one counts.
+is named with both lines; the later one counts. To know it takes at most 48 bytes of memory for each record.
 
 \`--problems FILE.csv\` writes all refused rows as they came, with the reason in a column \`why\`: mend the rows and import that file; the column is passed over. Of several
 files each has one of its own, \`gifts.FILE.csv\` beside it. Lines of NDJSON are written as NDJSON with a member \`why\`, of other forms a table of lines and reasons.

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 
 /**
- * The line on which each key of a file stood first, in 24 bytes or less for each key: an open-addressing table of 64-bit
+ * The line on which each key of a file stood first, in 24 to 48 bytes for each key: an open-addressing table of 64-bit
  * hashes. Two of a million keys have the same hash once in 40 million files.
  */
 export class FirstLines {
