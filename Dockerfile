@@ -7,7 +7,7 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json tsconfig.client.json ./
+COPY tsconfig.json tsconfig.build.json tsconfig.client.json openapi.json ./
 COPY src src
 COPY jobs jobs
 # Not --omit=optional: the native part of @node-rs/argon2 is an optional dependency too.

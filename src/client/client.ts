@@ -2,10 +2,11 @@ import type { components, paths } from './api-types.js'
 
 type Method = 'get' | 'post'
 type JsonContent<T> = { readonly content: { readonly 'application/json': T } }
+type JsonOperation = { readonly responses: { readonly 200: JsonContent<unknown> } }
 
-/** The addresses that have an operation with this method, as openapi.json writes them. */
+/** The addresses that answer with JSON to this method, as openapi.json writes them. */
 export type AddressOf<M extends Method> = {
-  [Address in keyof paths]: paths[Address][M] extends { readonly responses: unknown } ? Address : never
+  [Address in keyof paths]: paths[Address][M] extends JsonOperation ? Address : never
 }[keyof paths]
 
 /** What an operation takes: values for the braces of its address, query parameters, body. */

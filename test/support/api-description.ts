@@ -7,7 +7,6 @@ import { createMetrics } from '../../src/platform/observability/metrics.js'
 import { createBulkReader } from '../../src/release/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../src/release/read/release-reader.js'
 import { testConfig } from './api-config.js'
-import { clientTypes } from './client-types.js'
 import { gatewayWithWebhooks, testPayments } from './donations.js'
 import { readProjectFile } from './markdown-table.js'
 
@@ -71,10 +70,9 @@ export async function currentDescription(): Promise<Description> {
 }
 
 /** The committed files that follow from the description: contents by path. */
-export async function filesOf(description: Description): Promise<Readonly<Record<string, string>>> {
+export function filesOf(description: Description): Readonly<Record<string, string>> {
   return {
     [descriptionFile]: `${JSON.stringify(description, null, 1)}\n`,
-    'src/client/api-types.ts': await clientTypes(description),
     'docs/reference/api.md': withOperations(readProjectFile('docs/reference/api.md'), description),
     'docs/reference/donations.md': withDonationFields(readProjectFile('docs/reference/donations.md'), description),
   }

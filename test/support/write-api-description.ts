@@ -15,7 +15,7 @@ if (breaking.length > 0) {
 } else {
   // Requests of operations that are gone.
   await rm(path.resolve(brunoFolder), { recursive: true, force: true })
-  for (const [file, text] of Object.entries({ ...(await filesOf(description)), ...brunoCollection(description) })) {
+  for (const [file, text] of Object.entries({ ...filesOf(description), ...brunoCollection(description) })) {
     await mkdir(path.dirname(path.resolve(file)), { recursive: true })
     await writeFile(path.resolve(file), text)
     if (!file.startsWith(brunoFolder)) console.log(file)

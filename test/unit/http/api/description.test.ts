@@ -29,8 +29,8 @@ describe('the description of the API', () => {
     expect(incompatibleChanges(committedDescription(), current)).toEqual([])
   })
 
-  it('is committed with all that follows from it; after a change of a route: npm run api:describe', async () => {
-    for (const [file, text] of Object.entries(await filesOf(current))) {
+  it('is committed with all that follows from it; after a change of a route: npm run api:describe', () => {
+    for (const [file, text] of Object.entries(filesOf(current))) {
       expect(readFileSync(new URL(`../../../../${file}`, import.meta.url), 'utf8') === text, file).toBe(true)
     }
   })
