@@ -4,7 +4,8 @@ import { readProjectFile } from '../../support/markdown-table.js'
 
 const files = ['src', 'jobs'].flatMap((folder) =>
   readdirSync(new URL(`../../../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    // The build makes the types of the client, with the names of openapi.json.
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('api-types.ts'))
     .map((name) => `${folder}/${name.replaceAll('\\', '/')}`),
 )
 const declaration =
