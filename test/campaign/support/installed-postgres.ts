@@ -20,7 +20,7 @@ export type InstalledPostgres = {
   stop(): Promise<void>
 }
 
-export type Standby = {
+type Standby = {
   /** Waits until it has all that the primary has committed, then cuts it off: what the primary commits later is lost. */
   cutOff(): Promise<void>
   /** Makes it the server, with what it has; gives its address. */
