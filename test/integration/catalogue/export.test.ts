@@ -70,6 +70,7 @@ const leftBehind = [
     'organisation_record',
   ],
   'organisation_version',
+  'taken_lock',
   ...['processor_entry', 'reconciliation', 'reconciliation_difference'],
   ...[
     'project_search',

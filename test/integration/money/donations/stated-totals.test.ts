@@ -98,6 +98,7 @@ describe.each<RecordSource>(['import', 'upstream'])('donations made here to a pr
       const [graph] = await projectGraphs(store.db, [7])
       return graph && JSON.parse(projectTexts(graph).json).modifiedDate
     }
+    time.now = new Date(at('07:00'))
     await record({ ...totals, modifiedDate: at('06:00') })
     expect(await modifiedDate()).toBe(at('06:00'))
     time.now = new Date(at('08:00'))
