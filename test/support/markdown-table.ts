@@ -7,8 +7,13 @@ export function readProjectFile(path: string): string {
 
 /** The cells of the first table of a Markdown text, row by row, without its heading and without code marks. */
 export function readFirstTable(markdown: string): string[][] {
+  return readTable(markdown, '|')
+}
+
+/** The cells of the first table whose heading begins so. */
+export function readTable(markdown: string, heading: string): string[][] {
   const lines = markdown.split('\n')
-  const start = lines.findIndex((line) => line.startsWith('|'))
+  const start = lines.findIndex((line) => line.startsWith(heading))
   const length = lines.slice(start).findIndex((line) => !line.startsWith('|'))
   if (start < 0) throw new Error('the text has no table')
   const rows = lines.slice(start, length < 0 ? undefined : start + length)

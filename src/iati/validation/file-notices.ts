@@ -8,20 +8,24 @@ export const fileNotices = {
   'prefix-unbound': {
     severity: 'error',
     official: [],
+    standard: 'Namespaces in XML 1.0, 5',
     sentence: 'The prefix of an element or attribute is not declared (Namespaces in XML).',
   },
   'record-too-large': {
     severity: 'error',
     official: [],
+    standard: 'a limit of this check',
     sentence: 'A record is larger than a record may be (docs/reference/limits.md) and was not checked.',
   },
   'version-other': {
     severity: 'error',
     official: [],
+    standard: 'a limit of this check',
     sentence: 'The file is not of the version of the standard that is checked, 2.03.',
   },
   'generated-in-future': {
     severity: 'error',
+    severityElsewhere: 'warning',
     official: [],
     sentence: 'The time at which the file was generated lies in the future.',
   },
@@ -38,6 +42,7 @@ export const fileNotices = {
   'reporting-org-several': {
     severity: 'error',
     official: [],
+    standard: 'schema: reporting-org, "must contain the same @ref"',
     sentence: 'The file has more than one reporting organisation.',
   },
   'linked-activity-missing': {

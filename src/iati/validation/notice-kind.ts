@@ -4,7 +4,7 @@ import type { Severity } from '../../kernel/notice.js'
 export type NoticeKind = {
   /** In our own output. */
   readonly severity: Severity
-  /** In the files of other publishers, where it differs: the severity that the official validator gives. */
+  /** In the files of other publishers, where it differs: what the official validator says, or milder where no rule is. */
   readonly severityElsewhere?: Severity
   /** The only attribute that `severityElsewhere` applies to. */
   readonly elsewhereOnlyOn?: string
@@ -16,6 +16,8 @@ export type DocumentedNotice = NoticeKind & {
   readonly sentence: string
   /** Ids of the official rules that find the same; empty where the official validator has no such rule. */
   readonly official: readonly string[]
+  /** What demands it where the official validator has no rule and it is an error in the files of others all the same. */
+  readonly standard?: string
 }
 
 /** The severity of a notice about an attribute or, without one, about an element. */

@@ -74,6 +74,13 @@ export const blindSpotMutants: readonly Mutant[] = [
   activity(
     'overlapping or negative budgets',
     'budget-overlap',
+    'two budgets share two days',
+    (record) => placed(record, '', budget('2034-12-30', '2035-06-30')),
+    (record) => placed(record, '', budget('2034-06-01', '2034-12-31')),
+  ),
+  activity(
+    'overlapping or negative budgets',
+    'budget-touch',
     'two budgets share a day',
     (record) => placed(record, '', budget('2034-12-31', '2035-06-30')),
     (record) => placed(record, '', budget('2034-06-01', '2034-12-31')),

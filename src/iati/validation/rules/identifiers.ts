@@ -83,6 +83,7 @@ export const identifierRules: readonly Rule[] = [
     code: 'identifier-empty',
     severity: 'error',
     official: [],
+    standard: 'schema: iati-identifier, "a globally unique identifier"',
     sentence: 'The identifier of the activity or organisation has no characters.',
     check(record, report) {
       const own = ownIdentifier(record)
@@ -202,6 +203,7 @@ export const identifierRules: readonly Rule[] = [
     code: 'reporting-org-other',
     severity: 'error',
     official: [],
+    standard: 'schema: reporting-org, "must contain the same @ref"',
     sentence: 'The reporting organisation is not the publisher that the record is published by.',
     check(record, report) {
       const { reportingOrgRef } = record.context

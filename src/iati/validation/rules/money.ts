@@ -34,6 +34,24 @@ function budgetGroups(record: RecordView): Element[][] {
   ]
 }
 
+/** Each period of a budget that begins before the latest end of those before it is over, and the period with that end. */
+function eachOverlap(record: RecordView, visit: (period: Period, latest: Period) => void): void {
+  for (const group of budgetGroups(record)) {
+    if (group.length < 2) continue
+    const periods = group.flatMap((budget) => periodOf(budget) ?? []).sort((a, b) => a.from - b.from)
+    let latest: Period | undefined
+    for (const period of periods) {
+      if (latest && period.from <= latest.to) visit(period, latest)
+      if (!latest || period.to > latest.to) latest = period
+    }
+  }
+}
+
+const areTouching = (period: Period, latest: Period): boolean => period.from === latest.to && period.from > latest.from
+
+const reportOverlap = (report: Report, period: Period, latest: Period): void =>
+  report(period.element, `expected a period that starts after ${latest.end}, got ${period.start}`)
+
 export const moneyRules: readonly Rule[] = [
   {
     code: 'currency-missing',
@@ -54,24 +72,30 @@ export const moneyRules: readonly Rule[] = [
     code: 'budget-overlap',
     severity: 'error',
     official: [],
-    sentence: 'Two budgets of one type have overlapping periods.',
+    standard: 'schema: budget, "for each financial quarter or year"',
+    sentence: 'Two budgets of one type have periods that share more than a day.',
     check(record, report) {
-      for (const group of budgetGroups(record)) {
-        if (group.length < 2) continue
-        const periods = group.flatMap((budget) => periodOf(budget) ?? []).sort((a, b) => a.from - b.from)
-        let latest: Period | undefined
-        for (const period of periods) {
-          if (latest && period.from <= latest.to) {
-            report(period.element, `expected a period that starts after ${latest.end}, got ${period.start}`)
-          }
-          if (!latest || period.to > latest.to) latest = period
-        }
-      }
+      eachOverlap(record, (period, latest) => {
+        if (!areTouching(period, latest)) reportOverlap(report, period, latest)
+      })
+    },
+  },
+  {
+    code: 'budget-touch',
+    severity: 'error',
+    severityElsewhere: 'info',
+    official: [],
+    sentence: 'A budget begins on the day on which another of its type ends.',
+    check(record, report) {
+      eachOverlap(record, (period, latest) => {
+        if (areTouching(period, latest)) reportOverlap(report, period, latest)
+      })
     },
   },
   {
     code: 'budget-negative',
     severity: 'error',
+    severityElsewhere: 'info',
     official: [],
     sentence: 'A budget is negative.',
     check(record, report) {
@@ -86,6 +110,7 @@ export const moneyRules: readonly Rule[] = [
   {
     code: 'budget-currency-mixed',
     severity: 'error',
+    severityElsewhere: 'warning',
     official: [],
     sentence: 'The budgets of one period (original and revised) have different currencies.',
     check(record, report) {

@@ -1,8 +1,17 @@
+import type { Element } from '../../../kernel/xml/element.js'
 import { quoted } from '../findings.js'
-import { hasWords } from '../view.js'
+import { childOf, hasWords, type RecordView } from '../view.js'
 import type { Rule } from './rule.js'
 
 const named = ['participating-org', 'owner-org', 'provider-org', 'receiver-org'] as const
+
+/** The organisations of a record with neither an identifier nor words that name them. */
+const nameless = (record: RecordView): Element[] =>
+  named.flatMap((name) => record.all(name).filter((one) => !one.attributes.ref && !hasWords(one)))
+
+/** Whether the attribute or the element that would name an organisation is there, empty or not. */
+const claimsName = (organisation: Element): boolean =>
+  organisation.attributes.ref !== undefined || childOf(organisation, 'narrative') !== undefined
 
 const absoluteUrl = /^https?:\/\/[^\s/?#]+/i
 
@@ -57,15 +66,26 @@ export const textRules: readonly Rule[] = [
   {
     code: 'organisation-unnamed',
     severity: 'error',
-    severityElsewhere: 'warning',
     official: ['6.8.1', '6.9.1', '6.9.2', '6.10.1'],
     sentence: 'An organisation has neither an identifier nor a name.',
     check(record, report) {
-      for (const name of named) {
-        for (const organisation of record.all(name)) {
-          if (organisation.attributes.ref || hasWords(organisation)) continue
-          report(organisation, `expected ref or a narrative in ${name}, got neither`)
-        }
+      for (const organisation of nameless(record)) {
+        if (!claimsName(organisation))
+          report(organisation, `expected ref or a narrative in ${organisation.name}, got neither`)
+      }
+    },
+  },
+  {
+    code: 'organisation-blank',
+    severity: 'error',
+    // The official rules are content with an empty identifier or narrative.
+    severityElsewhere: 'warning',
+    official: [],
+    sentence: 'An organisation has only an empty identifier or an empty name.',
+    check(record, report) {
+      for (const organisation of nameless(record)) {
+        if (claimsName(organisation))
+          report(organisation, `expected ref or a narrative with words in ${organisation.name}, got empty ones`)
       }
     },
   },

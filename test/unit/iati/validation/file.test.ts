@@ -8,7 +8,15 @@ import { type Element, element } from '../../../../src/kernel/xml/element.js'
 import { writeElement } from '../../../../src/kernel/xml/writer.js'
 import { officialStandard } from '../../../support/borrowed-files.js'
 import { placed } from '../../../support/iati-editing.js'
-import { anActivity, anOrganisation, period, replaced, value, withAttributes } from '../../../support/iati-records.js'
+import {
+  anActivity,
+  anOrganisation,
+  budget,
+  period,
+  replaced,
+  value,
+  withAttributes,
+} from '../../../support/iati-records.js'
 
 const context = { today: '2026-12-31' as IsoDate }
 let folder: string
@@ -222,7 +230,7 @@ describe('a file', () => {
     expect(await codes(['ODD/7'])).toEqual({})
   })
 
-  it.each<[string, (activity: Element) => Element, string]>([
+  it.each<[string, (activity: Element) => Element, string, string?]>([
     ['a withdrawn code', (one) => coded(one, 'sector', '74010'), 'code-withdrawn'],
     ['an unlisted language', (one) => withAttributes(one, { 'xml:lang': 'zz' }), 'code-unknown'],
     [
@@ -234,6 +242,25 @@ describe('a file', () => {
       'a party without a name',
       (one) => replaced(one, 'transaction/provider-org', (org) => ({ ...org, children: [] })),
       'organisation-unnamed',
+      'error',
+    ],
+    [
+      'a party with an empty name',
+      (one) => replaced(one, 'transaction/provider-org', (org) => ({ ...org, children: [element('narrative', {})] })),
+      'organisation-blank',
+    ],
+    ['budgets that share a day', (one) => placed(one, '', budget('2026-12-31', '2027-06-30')), 'budget-touch', 'info'],
+    [
+      'budgets that share two days',
+      (one) => placed(one, '', budget('2026-12-30', '2027-06-30')),
+      'budget-overlap',
+      'error',
+    ],
+    [
+      'a negative budget',
+      (one) => placed(one, '', budget('2027-01-01', '2027-06-30', '-1')),
+      'budget-negative',
+      'info',
     ],
     [
       'a relative address',
@@ -241,13 +268,15 @@ describe('a file', () => {
       'url-unusable',
     ],
   ])(
-    'of another publisher with %s has a warning, and an error when it is checked as our own',
-    async (_what, change, code) => {
+    'of another publisher with %s is judged as the official validator does, and has an error when it is checked as our own',
+    async (_what, change, code, elsewhere = 'warning') => {
       const text = activityFile([change(numbered('1'))])
       const severities = async (strict: boolean) =>
-        (await validated(text, { context: { ...context, strict } })).samples.map((one) => `${one.severity} ${one.code}`)
-      expect(await severities(false)).toEqual([`warning ${code}`])
-      expect(await severities(true)).toEqual([`error ${code}`])
+        (await validated(text, { context: { ...context, strict } })).samples.flatMap((one) =>
+          one.code === code ? [one.severity] : [],
+        )
+      expect(await severities(false)).toEqual([elsewhere])
+      expect(await severities(true)).toEqual(['error'])
     },
   )
 

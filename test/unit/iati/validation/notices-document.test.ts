@@ -13,13 +13,13 @@ const rows = [
     '',
   ]),
   ...Object.entries(validationNotices).map(
-    ([code, { severity, severityElsewhere = '', elsewhereOnlyOn, sentence, official }]) => [
+    ([code, { severity, severityElsewhere = '', elsewhereOnlyOn, sentence, official, standard = '' }]) => [
       code,
       severity,
       elsewhereOnlyOn === undefined ? severityElsewhere : `${severityElsewhere} on ${elsewhereOnlyOn}`,
       sentence,
       'validation',
-      official.join(', '),
+      official.join(', ') || standard,
     ],
   ),
 ]

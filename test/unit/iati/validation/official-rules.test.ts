@@ -4,9 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { codeList } from '../../../../src/iati/standard/index.js'
 import { validationNotices } from '../../../../src/iati/validation/index.js'
 import { officialStandard } from '../../../support/borrowed-files.js'
+import { readProjectFile, readTable } from '../../../support/markdown-table.js'
 import { codeRows } from '../../../support/mutants/codes.js'
 import { ruleMutants } from '../../../support/mutants/index.js'
 import { officialFileRuleIds, officialRuleIds, readOfficialRuleset, rulesOf } from '../../../support/official-rules.js'
+
+/** What is compared in docs/reference/notices.md: a rule, its severity there, our notice, its severity in other files. */
+const compared = readTable(readProjectFile('docs/reference/notices.md'), '| Official rule |')
 
 const ours = Object.entries(validationNotices)
 const checked = new Set(ours.flatMap(([, { official }]) => official))
@@ -27,6 +31,41 @@ describe('every rule of the official validator', () => {
   })
 })
 
+describe('the severity of a notice in other files', () => {
+  it('is listed for every official rule', () => {
+    const rows = ours.flatMap(([code, { severity, severityElsewhere = severity, elsewhereOnlyOn, official: ids }]) =>
+      ids.flatMap((id) => [
+        [id, code, elsewhereOnlyOn === undefined ? severityElsewhere : severity],
+        ...(elsewhereOnlyOn === undefined ? [] : [[`${id} on ${elsewhereOnlyOn}`, code, severityElsewhere]]),
+      ]),
+    )
+    const listed = compared.map(([rule, , code, severity]) => [rule, code, severity])
+    expect(listed, `the rows must be:\n${rows.map((row) => row.join(' | ')).join('\n')}\n`).toEqual(rows)
+  })
+
+  it('is that of the official validator, but where the list of differences has the reason', () => {
+    // The official validator has a severity above an error and one below all of ours.
+    const same = new Map([
+      ['critical', 'error'],
+      ['advisory', 'info'],
+      ['none', 'warning'],
+    ])
+    const different = compared.filter(([, theirs = '', , mine]) => (same.get(theirs) ?? theirs) !== mine)
+    expect(different).toEqual([])
+    expect(compared.filter(([, theirs]) => theirs === 'none').map(([rule]) => rule)).toEqual([
+      '9.1.1-9.132.1 on xml:lang',
+    ])
+  })
+
+  it('is an error only by an official rule or a text of a standard', () => {
+    const baseless = ours.filter(
+      ([, { severity, severityElsewhere = severity, official: ids, standard }]) =>
+        severityElsewhere === 'error' && ids.length === 0 && standard === undefined,
+    )
+    expect(baseless.map(([code]) => code)).toEqual([])
+  })
+})
+
 const official = officialStandard('comparing the list of rules and code lists with the official files')
 
 describe.skipIf(!official)('the official files', () => {
@@ -36,11 +75,15 @@ describe.skipIf(!official)('the official files', () => {
     expect([...rules.keys()].sort()).toEqual([...officialRuleIds].sort())
   })
 
-  it('are never severer than we are', () => {
-    const milder = ours.flatMap(([code, { severity, official: ids }]) =>
-      ids.filter((id) => rules.get(id) === 'error' && severity !== 'error').map((id) => `${code} ${id}`),
+  it('have the severities that docs/reference/notices.md compares ours with', () => {
+    const listed = compared.filter(([rule = '']) => rules.has(rule)).map(([rule, theirs]) => [rule, theirs])
+    expect(listed).toEqual(listed.map(([rule = '']) => [rule, rules.get(rule)]))
+    expect(new Set(listed.map(([rule]) => rule))).toEqual(new Set(rules.keys()))
+    const codes = readFileSync(
+      join(official ?? '', 'codelists', 'codelist_rules-2.03.official-2024-03-20.json'),
+      'utf8',
     )
-    expect(milder).toEqual([])
+    expect(new Set(codes.match(/"severity":"\w+"/g))).toEqual(new Set(['"severity":"error"']))
   })
 
   it('hold the rows of our mapping, with the same conditions', () => {

@@ -115,6 +115,12 @@ const cases: readonly Case[] = [
     'organisation-unnamed /iati-activity/transaction[1]/provider-org',
   ],
   [
+    'a provider with an empty name',
+    text('transaction/provider-org/narrative', ''),
+    'narrative-empty /iati-activity/transaction[1]/provider-org/narrative',
+    'organisation-blank /iati-activity/transaction[1]/provider-org',
+  ],
+  [
     'an own policy marker without words',
     attribute('policy-marker', { vocabulary: '99' }),
     'policy-marker-narrative /iati-activity/policy-marker',
@@ -204,8 +210,13 @@ const cases: readonly Case[] = [
   ],
   [
     'overlapping budgets',
-    inserted(activity, budget('2026-12-31', '2027-06-30')),
+    inserted(activity, budget('2026-12-30', '2027-06-30')),
     'budget-overlap /iati-activity/budget[3]',
+  ],
+  [
+    'budgets that share a day',
+    inserted(activity, budget('2026-12-31', '2027-06-30')),
+    'budget-touch /iati-activity/budget[3]',
   ],
   [
     'a negative budget',

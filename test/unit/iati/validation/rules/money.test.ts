@@ -38,14 +38,27 @@ describe('a currency', () => {
 describe('a budget', () => {
   const starts = (path: string, end: string, got: string) =>
     `${path}: expected a period that starts after ${end}, got ${got}`
-  testRule('budget-overlap', [
+  testRule('budget-touch', [
     [budget('2025-01-01', '2025-12-31') + budget('2026-01-01', '2026-12-31')],
-    [budget('2025-01-01', '2025-12-31', ' type="1"') + budget('2025-01-01', '2025-12-31', ' type="2"')],
-    [`${budget('2025-01-01', '2025-12-31')}<budget/>`],
+    [budget('2025-01-01', '2025-12-31') + budget('2025-12-30', '2026-12-31')],
+    [budget('2025-01-01', '2025-01-01') + budget('2025-01-01', '2025-01-01')],
     [
       budget('2025-12-31', '2026-12-31') + budget('2025-01-01', '2025-12-31', ' type="1"'),
       starts('/budget[1]', '2025-12-31', '2025-12-31'),
     ],
+  ])
+  testRule('budget-overlap', [
+    [budget('2025-01-01', '2025-12-31') + budget('2025-12-31', '2026-12-31')],
+    [
+      budget('2025-01-01', '2025-12-31') + budget('2025-12-30', '2026-12-31'),
+      starts('/budget[2]', '2025-12-31', '2025-12-30'),
+    ],
+    [
+      budget('2025-01-01', '2025-01-01') + budget('2025-01-01', '2025-01-01'),
+      starts('/budget[2]', '2025-01-01', '2025-01-01'),
+    ],
+    [budget('2025-01-01', '2025-12-31', ' type="1"') + budget('2025-01-01', '2025-12-31', ' type="2"')],
+    [`${budget('2025-01-01', '2025-12-31')}<budget/>`],
     // The latest end is compared, not that of the budget before; the first of two equal ends is named.
     [
       budget('2025-01-01', '2025-12-31') + budget('2025-02-01', '2025-03-31') + budget('2025-06-01', '2025-12-31Z'),

@@ -38,8 +38,15 @@ describe('words', () => {
     ['<recipient-org/><reporting-org/>'],
     ...['participating-org', 'owner-org', 'provider-org', 'receiver-org'].flatMap((name) => [
       [`<${name} ref="A-1"/><${name}>${words}</${name}>`] as const,
-      [`<${name} ref="">${blank}</${name}>`, `/${name}: expected ref or a narrative in ${name}, got neither`] as const,
+      [`<${name} ref="">${blank}</${name}>`] as const,
+      [`<${name}/>`, `/${name}: expected ref or a narrative in ${name}, got neither`] as const,
     ]),
+  ])
+  const empty = (name: string) => `/${name}: expected ref or a narrative with words in ${name}, got empty ones`
+  testRule('organisation-blank', [
+    ['<provider-org/><receiver-org ref="A-1"><narrative/></receiver-org>'],
+    ['<provider-org ref=""/>', empty('provider-org')],
+    [`<owner-org>${blank}</owner-org>`, empty('owner-org')],
   ])
   testRule('policy-marker-narrative', [
     [`<policy-marker/><policy-marker vocabulary="1"/><policy-marker vocabulary="99">${words}</policy-marker>`],
