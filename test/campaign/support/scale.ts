@@ -47,6 +47,8 @@ export const scale = {
   plainReaders: 50,
   /** Activities that a mapping bug makes invalid, with some 50 notices each: a million. */
   invalidActivities: scaled(20_000),
+  /** Mistakes of an operator on an ordinary day. */
+  mistakes: scaled(200),
   /** Minutes of everything in one process. */
   soakMinutes: scaled(30),
   /** Projects that are exported and imported, in bounded memory. */
