@@ -1,8 +1,8 @@
 /**
  * Whether a text holds what may be the number of a payment card: 13 to 19 digits of a known issuer's length and
  * beginning that pass the Luhn check. Digits of any script count, characters without a width do not, and up to five other
- * signs may stand between digits; letters only between groups of digits as cards have them. Digits inside of a longer
- * word, such as a UUID, are not a card number.
+ * signs may stand between digits; letters only between groups of digits as cards have them, and around such groups where the
+ * same text parts all of them. Digits inside of a longer word, such as a UUID, are not a card number.
  */
 export function holdsCardNumber(text: string): boolean {
   if (text.length < shortest) return false
@@ -47,12 +47,14 @@ const layouts = [
 
 const widestGap = 5
 const partOfWord = /[\p{L}\p{N}-]/u
+const letter = /\p{L}/u
 
 /** Whether groups of such a layout stand in the text, with anything of a few characters between them. */
 function holdsParted(text: string): boolean {
   const groups = [...text.matchAll(/\d+/g)]
   for (const [at, first] of groups.entries()) {
-    if (first.index > 0 && partOfWord.test(text.charAt(first.index - 1))) continue
+    const before = text.charAt(first.index - 1)
+    if (partOfWord.test(before) && !letter.test(before)) continue
     if (layouts.some((layout) => isCardAt(text, groups, at, layout))) return true
   }
   return false
@@ -60,14 +62,21 @@ function holdsParted(text: string): boolean {
 
 function isCardAt(text: string, groups: readonly RegExpExecArray[], at: number, layout: readonly number[]): boolean {
   let digits = ''
-  let end = groups[at]?.index ?? 0
+  const start = groups[at]?.index ?? 0
+  let end = start
+  const gaps: string[] = []
   for (const [offset, length] of layout.entries()) {
     const group = groups[at + offset]
     if (group?.[0].length !== length || group.index - end > widestGap) return false
     digits += group[0]
+    if (offset > 0) gaps.push(text.slice(end, group.index))
     end = group.index + length
   }
-  return !partOfWord.test(text.charAt(end)) && issued.test(digits) && passesLuhn(digits)
+  const [before, after] = [text.charAt(start - 1), text.charAt(end)]
+  const isApart = !partOfWord.test(before) && !partOfWord.test(after)
+  // Chance puts one text between groups of an identifier once, hardly ever twice.
+  const isParted = gaps.length > 1 && new Set(gaps).size === 1 && letter.test(before) && letter.test(after)
+  return (isApart || isParted) && issued.test(digits) && passesLuhn(digits)
 }
 
 /** A country code after a plus sign and the length that only old cards have. */
