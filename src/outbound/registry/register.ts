@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/dates.js'
 import { ServiceError, toServiceError } from '../../kernel/errors.js'
 import type { Db } from '../../platform/database/connection.js'
+import { isPublicHost } from '../../platform/outgoing/public-addresses.js'
 import { compareDatasets, type DatasetState, type RegistrySettings, wantedDatasets } from './datasets.js'
 import { type Publisher, type RegistryClient, RegistryRefusal } from './registry-client.js'
 import { findRegistryRecord, mustAsk, nameOfWanted, saveRegistryRecord } from './registry-record.js'
@@ -29,7 +30,7 @@ export async function lookAtRegistry(deps: RegistryDeps, signal: AbortSignal): P
   if (!prefix) {
     throw new ServiceError('registry-refused', 'the publisher has no short name there: set REGISTRY_DATASET_PREFIX')
   }
-  const registered = await client.listDatasets(publisher.id, signal)
+  const registered = await explaining(client.listDatasets(publisher.id, signal), publisher, 'read its datasets')
   const datasets = compareDatasets(wantedDatasets(settings, paths), registered, publisher, prefix)
   return { publisher, datasets, others: registered.length - datasets.filter(({ id }) => id !== undefined).length }
 }
@@ -63,30 +64,40 @@ export type RegistryResult = Omit<RegistryView, 'datasets'> & { readonly dataset
 /**
  * Creates the datasets that are missing and, with `corrects`, corrects those that differ. A short name that another
  * publisher has stops that dataset only. May be repeated after an interruption at any call: it begins with what is there.
+ * Throws `configuration-invalid` for an address that is not public https.
  */
 export async function registerDatasets(
   deps: RegistryDeps,
   { corrects }: { readonly corrects: boolean },
   signal: AbortSignal,
 ): Promise<RegistryResult> {
-  const { client } = deps
+  const { client, settings } = deps
+  refuseHidden(settings.baseUrl)
   const view = await lookAtRegistry(deps, signal)
   const { publisher } = view
   const datasets: DatasetOutcome[] = []
   for (const dataset of view.datasets) {
     const { state, id, fields, differences } = dataset
-    try {
-      if (state === 'missing') datasets.push(await create(deps, publisher, dataset, signal))
-      else if (state === 'different' && corrects && id !== undefined) {
-        const wanted = Object.fromEntries(differences.map((difference) => [difference.field, difference.wanted]))
-        await client.updateDataset(id, { ...fields, ...wanted }, signal)
-        datasets.push({ ...dataset, state: 'registered', fields: { ...fields, ...wanted }, done: 'corrected' })
-      } else datasets.push({ ...dataset, done: 'none' })
-    } catch (error) {
-      throw explained(error, publisher)
-    }
+    if (state === 'missing') {
+      const work = `create a ${fields.visibility} dataset` as const
+      datasets.push(await explaining(create(deps, publisher, dataset, signal), publisher, work))
+    } else if (state === 'different' && corrects && id !== undefined) {
+      const wanted = Object.fromEntries(differences.map((difference) => [difference.field, difference.wanted]))
+      const changed = client.updateDataset(id, { ...fields, ...wanted }, signal)
+      const work = 'visibility' in wanted ? 'change the visibility of a dataset' : 'change a dataset'
+      await explaining(changed, publisher, work)
+      datasets.push({ ...dataset, state: 'registered', fields: { ...fields, ...wanted }, done: 'corrected' })
+    } else datasets.push({ ...dataset, done: 'none' })
   }
   return { ...view, datasets }
+}
+
+/** Throws `configuration-invalid` where harvesters could not read what is at this address. */
+function refuseHidden(baseUrl: string): void {
+  const { protocol, hostname } = new URL(baseUrl)
+  if (protocol === 'https:' && isPublicHost(hostname)) return
+  const message = `BASE_URL: expected a public https address, which the registry's readers can reach, got ${baseUrl}`
+  throw new ServiceError('configuration-invalid', message)
 }
 
 async function create(
@@ -119,26 +130,47 @@ export async function unregisterDatasets(deps: RegistryDeps, signal: AbortSignal
       datasets.push({ ...dataset, done: 'none' })
       continue
     }
-    try {
-      await deps.client.deleteDataset(dataset.id, signal)
-    } catch (error) {
-      throw explained(error, view.publisher)
-    }
+    await explaining(deps.client.deleteDataset(dataset.id, signal), view.publisher, 'delete a dataset')
     datasets.push({ ...dataset, state: 'missing', differences: [], done: 'deleted' })
   }
   return { ...view, datasets }
 }
 
+/** What an account may lack the right to. */
+type Work =
+  | 'read its datasets'
+  | `create a ${string} dataset`
+  | 'change a dataset'
+  | 'change the visibility of a dataset'
+  | 'delete a dataset'
+
 /** Adds to a missing right what the account is and what to do. */
-function explained(error: unknown, { user_role: role }: Publisher): unknown {
-  if (!(error instanceof RegistryRefusal && error.httpStatus === 403)) return error
-  const account = role ? `this account is ${role} of the organisation` : 'the role of this account is unknown'
-  return new ServiceError(
-    'registry-refused',
-    `${error.message} (${account}): ask an administrator of the organisation at the registry for the role editor, or, ` +
-      'since a contributor may not make datasets public, set REGISTRY_VISIBILITY=private',
-    { cause: error },
-  )
+async function explaining<Done>(call: Promise<Done>, { user_role: role }: Publisher, work: Work): Promise<Done> {
+  try {
+    return await call
+  } catch (error) {
+    if (!(error instanceof RegistryRefusal && error.httpStatus === 403)) throw error
+    const account = role ? `this account is ${role} of the organisation` : 'the role of this account is unknown'
+    const message = `${error.message} (${account}; the work was to ${work}): ${adviceOn(work, role)}`
+    throw new ServiceError('registry-refused', message, { cause: error })
+  }
+}
+
+function adviceOn(work: Work, role: string | null | undefined): string {
+  const editor = 'ask an administrator of the organisation at the registry for the role editor'
+  if (role?.endsWith('_pending')) {
+    return 'an administrator of the organisation at the registry has to accept this account first'
+  }
+  if (work === 'create a public dataset') {
+    return `${editor}, or, since a contributor may not make datasets public, set REGISTRY_VISIBILITY=private`
+  }
+  if (work === 'change the visibility of a dataset') {
+    return `${editor}, or to change it there: a contributor may change the visibility of no dataset`
+  }
+  if (work === 'delete a dataset') {
+    return `${editor}, or to delete it there: a contributor may delete no dataset, and a client needs the scope ryd:dataset:delete`
+  }
+  return editor
 }
 
 /** Work at the registry whose outcome is remembered. */

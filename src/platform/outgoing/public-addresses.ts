@@ -26,6 +26,15 @@ function isPublicAddress(address: string): boolean {
   return family === 6 && publicIpv6.check(address, 'ipv6') && !special.check(address, 'ipv6')
 }
 
+// Names that lead to the machine itself or its own network (RFC 6761, RFC 6762, RFC 8375, ICANN's `internal`), and names of one label.
+const hiddenName = /(?:^|\.)(?:localhost|local|internal|home\.arpa|invalid|test)\.?$|^[^.]+\.?$/i
+
+/** Whether other networks may reach the host of a URL, as far as its name or literal address tells. */
+export function isPublicHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return isIP(host) === 0 ? !hiddenName.test(host) : isPublicAddress(host)
+}
+
 /**
  * Checks an address that came from data before it is fetched: http or https, no credentials, no literal private
  * address. What a name resolves to is checked by {@link publicLookup} at the moment of connecting. Throws

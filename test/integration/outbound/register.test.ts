@@ -192,6 +192,49 @@ describe('datasets are registered', () => {
       expect(shortNames()).toEqual(names)
     })
 
+    it('when the account is still to be accepted', async () => {
+      publisher.role = 'contributor_pending'
+      const message = expect.stringMatching(/403.*contributor_pending.*accept this account first$/)
+      await expect(register()).rejects.toMatchObject({ code: 'registry-refused', message })
+    })
+
+    it('when private is what they should be already', async () => {
+      await register()
+      publisher.role = 'contributor'
+      const refused = register({ visibility: 'private' }, true)
+      const message = expect.stringMatching(
+        /403.*contributor of the organisation;.*change the visibility of a dataset.*change it there/,
+      )
+      await expect(refused).rejects.toMatchObject({ code: 'registry-refused', message })
+      await expect(refused).rejects.not.toThrow('REGISTRY_VISIBILITY')
+    })
+
+    it('when the account may not delete them', async () => {
+      await register()
+      publisher.role = 'contributor'
+      const refused = unregisterDatasets(deps(), signal)
+      const message = expect.stringMatching(
+        /^DELETE.*403.*contributor of the organisation;.*delete a dataset.*role editor, or to delete it there/,
+      )
+      await expect(refused).rejects.toMatchObject({ code: 'registry-refused', message })
+      await expect(refused).rejects.not.toThrow('REGISTRY_VISIBILITY')
+    })
+
+    it.each([
+      ...['http://giving.example', 'https://127.0.0.1:8080', 'https://[::1]', 'https://10.1.2.3', 'https://[fd00::1]'],
+      ...[
+        'https://localhost',
+        'https://giving.local',
+        'https://giving',
+        'https://giving.internal.',
+        'https://2130706433',
+      ],
+    ])('when harvesters cannot read them at %s', async (baseUrl) => {
+      const message = `BASE_URL: expected a public https address, which the registry's readers can reach, got ${baseUrl}`
+      await expect(register({ baseUrl })).rejects.toMatchObject({ code: 'configuration-invalid', message })
+      expect(requested()).toEqual([])
+    })
+
     it('when the account has no such publisher', async () => {
       const message = expect.stringMatching(/expected one reporting organisation US-EIN-9.*got GB-CHC-1, US-EIN-123/)
       await expect(register({ publisherRef: 'US-EIN-9' })).rejects.toMatchObject({ code: 'registry-refused', message })

@@ -47,7 +47,7 @@ describe('giving registry', async () => {
     await writeFile(path.join(folder, 'token'), `${server.issueToken()}\n`, { mode: 0o600 })
     environment = {
       ...{ DATABASE_URL: url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent', REPORTING_ORG_REF: 'US-EIN-123456789' },
-      ...{ BASE_URL: 'http://127.0.0.1:9', LICENCE_ID: 'cc-by', REGISTRY_URL: server.url },
+      ...{ BASE_URL: 'https://giving.example', LICENCE_ID: 'cc-by', REGISTRY_URL: server.url },
       ...{ REGISTRY_TOKEN_FILE: path.join(folder, 'token') },
     }
     now = new Date('2026-11-22T03:00:00Z')
@@ -71,7 +71,7 @@ describe('giving registry', async () => {
     expect(await run('registry', 'status')).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(
-        /this account is admin\nmissing {5}giving-activities {2}http:\/\/127.0.0.1:9\/iati/,
+        /this account is admin\nmissing {5}giving-activities {2}https:\/\/giving.example\/iati/,
       ),
     })
     const trial = await run('registry', 'register', '--dry-run')
