@@ -1,14 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import pino from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { dispatchNext } from '../../../jobs/dispatch.js'
 import type { QueueConnection } from '../../../jobs/engine.js'
 import type { Store } from '../../../src/platform/database/store.js'
+import { publishInline } from '../../../src/release/run.js'
 import { claimRun } from '../../../src/work/sql/leases.js'
 import { runNumbers } from '../../../src/work/sql/run-numbers.js'
 import { createRun, getRun } from '../../../src/work/sql/runs.js'
 import { waitForEnd } from '../../../src/work/wait.js'
 import { testDatabase } from '../../support/database.js'
-import { turn } from '../../support/jobs/table-publication.js'
+import { tablePublication, turn } from '../../support/jobs/table-publication.js'
 import { World } from '../../support/jobs/world.js'
 
 const signal = new AbortController().signal
@@ -62,6 +64,20 @@ export function describeSurvival(name: string, open: (databaseUrl: string) => Pr
       await begin(0)
       await world.startWorker()
       expect(await ended(await ask())).toMatchObject({ state: 'published', rendered: 0 })
+    })
+
+    test('ends a queued run that `publish --inline` has overtaken as superseded, before it renders', async () => {
+      await begin(3)
+      const early = await ask()
+      const { id: late } = await createRun(world.store.db, { trigger: 'manual', at: clock() })
+      const publication = tablePublication(world.store)
+      const deps = { store: world.store, log: pino({ level: 'silent' }), clock, owner: 'inline', lockSeconds: 30 }
+      const options = { trigger: 'manual', force: false, signal, runId: late } as const
+      expect(await publishInline({ ...deps, publication }, options)).toMatchObject({ state: 'published', rendered: 3 })
+      await world.startWorker()
+      const reason = `superseded by run ${late}, which has published since`
+      expect(await ended(early)).toMatchObject({ state: 'unchanged', attempt: 1, rendered: 0, reason })
+      expect(await world.count('item where renders = 1')).toBe(3)
     })
 
     test('tells how many workers are there', async () => {
