@@ -22,20 +22,24 @@ export type YearOfMoney = {
 const openPlan = `
   not exists (select from disbursement d where d.reference = pp.reference and d.disbursed_on <= $DAY)`
 
+// NaN in one row would make a sum of all NaN: its project is held, and its amount does not count (iati.md 13.3).
+const isNumber = `amount <> 'NaN'`
+
 /** Sums by year and kind, by year; years without money are left out. */
 export async function moneyByYear(db: Db, { currency, day, first, last }: MoneyScope): Promise<YearOfMoney[]> {
   const { rows } = await db.query<YearOfMoney>(
     `select year, kind, amount::text as amount from (
        select extract(year from disbursed_on)::integer as year, 'paid' as kind, sum(round(amount, $5)) as amount
-         from disbursement where currency = $1 and disbursed_on <= $2 and disbursed_on >= make_date($3, 1, 1) group by 1
+         from disbursement where currency = $1 and disbursed_on <= $2 and disbursed_on >= make_date($3, 1, 1)
+           and ${isNumber} group by 1
        union all
        select extract(year from month)::integer, 'fees', sum(round(amount, $5))
          from donation_month where kind = 'fee' and currency = $1 and last_on <= $2 and month >= make_date($3, 1, 1)
-           and month <= $2 group by 1
+           and month <= $2 and ${isNumber} group by 1
        union all
        select extract(year from planned_on)::integer, 'planned', sum(round(amount, $5))
          from payout_plan pp where currency = $1 and planned_on > $2 and planned_on <= make_date($4, 12, 31)
-           and ${openPlan.replace('$DAY', '$2')} group by 1
+           and ${openPlan.replace('$DAY', '$2')} and ${isNumber} group by 1
      ) as money order by year, kind collate "C"`,
     [currency, day, first, last, minorUnitExponent(currency)],
   )
@@ -89,7 +93,7 @@ function plannedSql({ currency, day, last }: MoneyScope): string {
             sum(round(pp.amount, ${minorUnitExponent(currency)})) as amount
           from payout_plan pp join project p on p.id = pp.project_id
           where pp.currency = '${currency}' and pp.planned_on > '${day}' and pp.planned_on <= make_date(${last}, 12, 31)
-            and ${openPlan.replace('$DAY', `'${day}'`)}
+            and ${openPlan.replace('$DAY', `'${day}'`)} and pp.${isNumber}
           group by 1, 2) b
         join organisation o on o.id = b.organisation_id
       where ${withRef}

@@ -1,4 +1,4 @@
-import { type Decimal, fromMinorUnits, toMinorUnits } from '../../../kernel/money.js'
+import { type Decimal, fromMinorUnits, parseDecimal, toMinorUnits } from '../../../kernel/money.js'
 import { type DonationOption, type ProjectGraph, projectFields } from '../../../kernel/project.js'
 import { projectNames, summaryNames } from '../names.js'
 import { countryRecord } from './country.js'
@@ -90,7 +90,8 @@ function donationOptionRecord(option: DonationOption): WireObject {
 }
 
 function coordinate(precision: 'point' | 'country', value: Decimal | undefined) {
-  return precision === 'point' && value !== undefined ? decimal(value) : undefined
+  const isShown = precision === 'point' && value !== undefined && parseDecimal(value) !== undefined
+  return isShown ? decimal(value) : undefined
 }
 
 function unlessEmpty<T>(itemName: string, values: readonly T[], toObject: (value: T) => WireObject) {
