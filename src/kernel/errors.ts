@@ -225,6 +225,12 @@ export const errorKinds = {
     remedy: 'stop',
     public: false,
   },
+  'folder-differs': {
+    meaning: 'The folder of published files is not the one that this store publishes into: giving releases folder.',
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
   'publisher-change-refused': {
     meaning: 'A publisher change named a currency, or an unusable value.',
     status: 500,

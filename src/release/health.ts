@@ -6,6 +6,7 @@ import { findLastGoodRun, listRuns, type RunSummary } from '../work/sql/runs.js'
 import { findSchedule } from '../work/sql/schedules.js'
 import { listWrongClocks } from '../work/sql/wrong-clocks.js'
 import { findBucketState } from './bucket-state.js'
+import { findRefusedFolder } from './operate/folder-of-store.js'
 import { largeFileWarnings } from './operate/guards.js'
 import type { ReadableRelease, ReleaseReader } from './read/release-reader.js'
 import { findRelease, findStandingRollback, type ReleaseEvent } from './sql/releases.js'
@@ -21,6 +22,7 @@ export type Need = {
     | 'rolled-back'
     | 'clock-wrong'
     | 'bucket-behind'
+    | 'folder-refused'
   readonly message: string
 }
 
@@ -74,6 +76,8 @@ export async function publicationHealth(deps: {
       `the clock of worker ${owner} differs from the database's by ${skewSeconds} s: it takes no runs`,
     )
   }
+  const refusedFolder = await findRefusedFolder(db, deps.clock())
+  if (refusedFolder !== undefined) need('folder-refused', refusedFolder)
   const warnings = live ? largeFileWarnings(live.manifest) : []
   const bucket = await findBucketState(db)
   if (bucket?.failure) {

@@ -1,11 +1,21 @@
 import type { Command } from 'commander'
+import {
+  describePlace,
+  findFolderOfStore,
+  folderRefusal,
+  placeOf,
+  useFolder,
+} from '../../release/operate/folder-of-store.js'
 import { ActivityIndex } from '../../release/read/activity-index.js'
 import { changedElements, type IndexedRelease } from '../../release/read/changed-elements.js'
 import { diffReleases, type ReleaseDiff } from '../../release/read/diff-releases.js'
 import { getRelease, type KnownRelease, listReleases, openAnyRelease } from '../../release/read/list-releases.js'
 import type { Sample } from '../../release/read/manifest.js'
+import { createReleaseReader } from '../../release/read/release-reader.js'
 import { addCommand, type CommandLine } from '../command-line.js'
-import type { Output } from '../output.js'
+import { labelled, type Output } from '../output.js'
+import { auditOperator } from '../wiring/audit.js'
+import { anyFolderBecause, ownFolderRefusal } from '../wiring/folder.js'
 import { approveHeld, releaseDeps, rollBackTo } from '../wiring/operator-actions.js'
 import type { Runtime } from '../wiring/runtime.js'
 
@@ -28,9 +38,18 @@ export function registerReleases(program: Command, { storeAction }: CommandLine)
   add('rollback <id>', 'put an earlier release back; it stays until the content changes').action(
     storeAction(releaseFields, rollback),
   )
+  add('folder', 'the folder that the store publishes into; exit code 1 when it is not the one of this process').action(
+    storeAction(releaseFields, showFolder),
+  )
+  add(
+    'use-folder',
+    'make the folder of this process the one that the store publishes into; without --confirm show what follows',
+  )
+    .option('--confirm', 'do it', false)
+    .action(storeAction(releaseFields, changeFolder))
 }
 
-const releaseFields = ['publish', 'reportingOrg'] as const
+const releaseFields = ['publish', 'reportingOrg', 'bucket'] as const
 
 type ReleaseRuntime = Runtime<(typeof releaseFields)[number]>
 
@@ -101,6 +120,62 @@ async function rollback(runtime: ReleaseRuntime, output: Output, id: string): Pr
     output.note(`it lacks ${count} identifiers published since: ${sample.join(', ')}`)
   }
   return 0
+}
+
+/** Exit code 1 when this process may not publish into its folder. */
+async function showFolder(runtime: ReleaseRuntime, output: Output): Promise<number> {
+  const { store, feedsDir, config } = runtime
+  const known = await findFolderOfStore(store.db)
+  const [here, anyBecause] = [placeOf(feedsDir), anyFolderBecause(config)]
+  const refusal = await ownFolderRefusal(runtime)
+  return output.result(
+    { store: known, here, anyBecause, refusal },
+    () => [
+      ...labelled(
+        [
+          ['store', known ? `${describePlace(known)}, since ${known.since}` : 'none is recorded'],
+          ['here', describePlace(here)],
+        ],
+        8,
+      ),
+      ...(anyBecause === undefined ? [] : [`any folder is published into: ${anyBecause}`]),
+      ...(refusal === undefined ? [] : [refusal]),
+    ],
+    { code: refusal === undefined ? 0 : 1 },
+  )
+}
+
+/** Exit code 0 when the folder of this process is the store's, 1 when that needs --confirm. */
+async function changeFolder(
+  runtime: ReleaseRuntime,
+  output: Output,
+  { confirm }: { readonly confirm: boolean },
+): Promise<number> {
+  const { store, feedsDir } = runtime
+  const known = await findFolderOfStore(store.db)
+  const here = placeOf(feedsDir)
+  const [from, to] = [known && describePlace(known), describePlace(here)]
+  if ((await folderRefusal(runtime)) === undefined && known) {
+    return output.result({ from, to, confirmed: true }, () => `the store publishes into ${to} already`)
+  }
+  const live = await createReleaseReader(feedsDir).live()
+  if (confirm) {
+    await useFolder(runtime)
+    const event = { action: 'folder-changed', details: { from: from ?? 'none', to } } as const
+    await auditOperator(runtime, store.db, event)
+  }
+  return output.result(
+    { from, to, live: live?.id, confirmed: confirm },
+    () => [
+      `folder of the store: ${from ?? 'none'} -> ${to}`,
+      ...(known ? [`a process that has ${from} publishes no more: stop it, or give it this folder`] : []),
+      live
+        ? `readers get release ${live.id} from here until the next publication`
+        : 'readers get no files from here until the next publication, which writes every file anew: giving publish',
+      confirm ? 'done' : 'nothing was changed: repeat the command with --confirm',
+    ],
+    { code: confirm ? 0 : 1 },
+  )
 }
 
 function describe({ id, state, generated, activities, bytes, held, reason }: KnownRelease): string {

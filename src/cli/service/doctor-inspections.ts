@@ -15,11 +15,15 @@ import { pendingMigrations } from '../../platform/database/migrate.js'
 import { readServerFacts } from '../../platform/database/server-facts.js'
 import { SmtpSender } from '../../platform/mail/smtp.js'
 import { askStatus, reasonOf } from '../../platform/outgoing/http-client.js'
+import { toStorageError } from '../../release/folder/storage-errors.js'
+import { findMissingOperations } from '../../release/folder/try-file-system.js'
+import { describePlace, findFolderOfStore } from '../../release/operate/folder-of-store.js'
 import { publicationSchedule } from '../../release/run.js'
 import { isWrong, measureSkew } from '../../work/clock-check.js'
 import { nextDue } from '../../work/schedule.js'
 import type { CommandLine } from '../command-line.js'
 import { bucketSettings } from '../wiring/deliveries.js'
+import { anyFolderBecause } from '../wiring/folder.js'
 import { listeningUrl } from '../wiring/listening.js'
 import { officialDirectory, schemaFields } from '../wiring/official-schema.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
@@ -116,17 +120,33 @@ async function inspectDataDirectory({ environment }: CommandLine): Promise<reado
     const reason = error instanceof Error ? error.message : String(error)
     return [fix(`${dataDir} cannot be written: ${reason}`, `make it writable, or set GIVING_DATA_DIR`)]
   }
+  const feedsDir = path.join(dataDir, 'feeds')
+  const isThere = await stat(feedsDir).then(
+    () => true,
+    () => false,
+  )
+  const missing = await inspectFileSystem(isThere ? feedsDir : dataDir)
   const { bavail, blocks, bsize } = await statfs(dataDir)
   const percent = Math.floor((100 * bavail) / blocks)
   const room = `${Math.floor((bavail * bsize) / mebibyte)} MB (${percent}%) of its disk are free`
   if (percent < lowDiskPercent)
-    return [fix(`${dataDir}: only ${room}`, 'a smaller PUBLISH_KEEP_RELEASES, or a larger disk')]
-  return [good(`${dataDir} can be written; ${room}`)]
+    return [...missing, fix(`${dataDir}: only ${room}`, 'a smaller PUBLISH_KEEP_RELEASES, or a larger disk')]
+  return [...missing, good(`${dataDir} can be written; ${room}`)]
+}
+
+async function inspectFileSystem(directory: string): Promise<readonly Finding[]> {
+  const page = 'docs/reference/files.md'
+  return (await findMissingOperations(directory)).map(({ operation, error }) => {
+    const { message } = toServiceError(toStorageError(error, directory))
+    if (operation !== 'link') return fix(`${operation}: ${message}: nothing can be published there`, page)
+    return note(`${operation}: ${message}: files that stay the same are copied into each release`, page)
+  })
 }
 
 const publisherMended = {
   'publisher-differs': 'docs/how-to/change-publisher.md',
   'demo-data-present': 'giving reset-demo, then giving publish',
+  'folder-differs': 'giving releases folder',
 } as const
 
 async function inspectDatabase({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
@@ -155,6 +175,10 @@ async function inspectDatabase({ environment, signal }: CommandLine): Promise<re
   if (pending.length > 0) findings.push(fix(`migrations are pending: ${pending.join(', ')}`, 'giving migrate'))
   const refusals = pending.length > 0 ? [] : await tellingRefusals(runtime)
   for (const { code, message } of refusals) findings.push(fix(message, publisherMended[code]))
+  const hasOneFolder = pending.length === 0 && anyFolderBecause(config) === undefined
+  const folder = hasOneFolder ? await findFolderOfStore(store.db) : undefined
+  if (folder && refusals.every(({ code }) => code !== 'folder-differs'))
+    findings.push(good(`its releases are in the folder ${describePlace(folder)}, which this process has`))
   if (pending.length > 0 && !facts.mayCreate)
     findings.push(fix('its role may not make tables', 'grant create on schema'))
   const { most, open } = facts.connections

@@ -5,6 +5,7 @@ import type { ServiceError } from '../../kernel/errors.js'
 import { toServiceError } from '../../kernel/errors.js'
 import type { RegistryStatus } from '../../outbound/registry/registry-record.js'
 import { type Environment, readConfig } from '../../platform/config/config.js'
+import { describePlace } from '../../release/operate/folder-of-store.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { publicationSchedule } from '../../release/run.js'
 import { nextDue } from '../../work/schedule.js'
@@ -56,6 +57,7 @@ function describe(status: Status): string[] {
     ['queue', queue.reachable ? `${queue.engine}, ${queue.workers} workers` : `${queue.engine}, unreachable`],
     ['last good run', lastGoodRun ? `${describeRun(lastGoodRun)} (${lastGoodRun.finishedAt?.toISOString()})` : 'none'],
     ['live release', live ? `${live.release}, ${live.activities} activities, generated ${live.generated}` : 'none'],
+    ['folder', status.folder && describePlace(status.folder)],
     ['registry', registry && describeRegistry(registry)],
     ['next run', status.nextRun?.toISOString() ?? 'none: the schedule is paused'],
     ['needs a person', status.needs.length > 0 ? '' : 'nothing'],

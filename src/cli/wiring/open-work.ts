@@ -4,6 +4,7 @@ import { registerNew } from '../../outbound/registry/register.js'
 import { registryProblems } from '../../outbound/registry/registry-record.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import { publicationHealth } from '../../release/health.js'
+import { recordRefusedFolder } from '../../release/operate/folder-of-store.js'
 import { pruneReleasesWhenIdle } from '../../release/operate/prune-releases.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { publicationSchedule } from '../../release/run.js'
@@ -11,6 +12,7 @@ import { onceReachable } from '../../work/outage.js'
 import { nextDue } from '../../work/schedule.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import { openDelivery, openHub } from './deliveries.js'
+import { ownFolderRefusal } from './folder.js'
 import { openPayments, paymentFields } from './payments.js'
 import { openPublication, publicationFields } from './publication.js'
 import { tellingRefusal, tellingRefusals } from './publisher.js'
@@ -58,18 +60,29 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
     ...(deliver && { deliver }),
     ...(tellHub && { tellHub }),
     needs: async () => {
+      const ownFolder = await ownFolderRefusal(runtime)
+      if (ownFolder !== undefined) await recordRefusedFolder(store.db, ownFolder, clock())
       const { needs, live } = await publicationHealth({ store, releases, clock })
       const registry = config.registry?.sync
         ? registryProblems(await findRegistryStatus(store, config.registry, live))
         : []
       return await findNeeds(
         store,
-        { publisher: await tellingRefusals(runtime), publication: needs, registry },
+        {
+          // All processes tell alarms by turns: what one knows of its own folder only would come and go.
+          publisher: (await tellingRefusals(runtime)).filter(({ code }) => code !== 'folder-differs'),
+          publication: needs.filter(({ code }) => ownFolder === undefined || code !== 'nothing-published'),
+          registry,
+        },
         payments,
         config.upstream !== undefined,
       )
     },
-    pruneFiles: () => pruneReleasesWhenIdle({ store, feedsDir, keepReleases, clock }),
+    // What is live in another folder is not what the store's has.
+    pruneFiles: async () => {
+      if ((await ownFolderRefusal(runtime)) !== undefined) return
+      await pruneReleasesWhenIdle({ store, feedsDir, keepReleases, clock })
+    },
     onStageSeconds: (stage, seconds) => metrics.observeStage(stage, seconds),
     signal,
   })

@@ -3,6 +3,7 @@ import { approveRelease, rollbackRelease } from '../../release/operate/operate-r
 import { createRun } from '../../work/sql/runs.js'
 import { pauseSchedule, resumeSchedule } from '../../work/sql/schedules.js'
 import { auditOperator } from './audit.js'
+import { type FolderRuntime, refuseOthersFolder } from './folder.js'
 import type { Runtime } from './runtime.js'
 
 /**
@@ -28,11 +29,12 @@ export async function requestPublication(
 
 /** Makes a held release live; see `approveRelease`. */
 export async function approveHeld(
-  runtime: ActionRuntime,
+  runtime: ActionRuntime & FolderRuntime,
   id: string,
   { acceptLoss }: { readonly acceptLoss: boolean },
   operator?: Operator,
 ) {
+  await refuseOthersFolder(runtime)
   const result = await approveRelease(releaseDeps(runtime), id, { acceptLoss })
   const details = { acceptLoss, withdrawn: result.withdrawn }
   const event = { action: 'release-approved', subject: `release ${result.release}`, details } as const
@@ -42,7 +44,8 @@ export async function approveHeld(
 }
 
 /** Puts an earlier release back; see `rollbackRelease`. */
-export async function rollBackTo(runtime: ActionRuntime, id: string, operator?: Operator) {
+export async function rollBackTo(runtime: ActionRuntime & FolderRuntime, id: string, operator?: Operator) {
+  await refuseOthersFolder(runtime)
   const result = await rollbackRelease(releaseDeps(runtime), id)
   const details = { from: result.from }
   const event = { action: 'release-rolled-back', subject: `release ${result.release}`, details } as const

@@ -7,11 +7,13 @@ import { removeTestDonations } from '../../money/sql/test-donations.js'
 import { findFact } from '../../platform/database/facts.js'
 import { earlierPublisherRefs } from '../../platform/database/publisher.js'
 import { createPublication } from '../../release/create-publication.js'
+import { claimFolder } from '../../release/operate/folder-of-store.js'
 import { recordPublisherOfRelease } from '../../release/operate/publisher-of-store.js'
 import { adoptLiveRun } from '../../release/operate/restored-database.js'
 import type { Publication } from '../../release/publication.js'
 import { forgetIdentifiers } from '../../release/sql/published-identifiers.js'
 import type { CleanupStack } from './cleanup-stack.js'
+import { anyFolderBecause, ownFolderRefusal } from './folder.js'
 import { baseUrlFields, resolveBaseUrl } from './listening.js'
 import { openOfficialSchema, schemaFields } from './official-schema.js'
 import { publisherFields, publisherRefusal, refuseToPublish } from './publisher.js'
@@ -41,8 +43,9 @@ export async function openPublication(
   if (adopted !== undefined)
     log.warn({ runId: adopted }, 'the database is older than the live release: it was restored from a backup')
   await recordPublisherOfRelease({ store, feedsDir, clock })
-  const stopped = await publisherRefusal(runtime)
-  if (stopped !== undefined) log.error(stopped)
+  for (const stopped of [await publisherRefusal(runtime), await ownFolderRefusal(runtime)]) {
+    if (stopped !== undefined) log.error(stopped)
+  }
   const xsd = await openOfficialSchema(config)
   if (xsd) cleanup.defer(async () => xsd.dispose())
   const signer = secrets.signingKey === undefined ? undefined : parseSigningKey(secrets.signingKey)
@@ -70,6 +73,7 @@ export async function openPublication(
     renderShard: async (...args) => await (await current()).renderShard(...args),
     publishRelease: async (...args) => {
       await refuseToPublish(runtime)
+      if (anyFolderBecause(config) === undefined) await claimFolder(deps)
       const outcome = await (await current()).publishRelease(...args)
       if (outcome.state !== 'held') await recordPublisherOfRelease(deps)
       return outcome

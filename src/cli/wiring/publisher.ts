@@ -8,16 +8,17 @@ import { findPublisher } from '../../platform/database/publisher.js'
 import type { Store } from '../../platform/database/store.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { countIdentifiersOf } from '../../release/sql/published-identifiers.js'
+import { type FolderRuntime, ownFolderRefusal } from './folder.js'
 
-/** The fields of the configuration that say who publishes. */
-export const publisherFields = ['reportingOrg', 'currency', 'language'] as const
+/** The fields of the configuration that say who publishes, and where. */
+export const publisherFields = ['reportingOrg', 'currency', 'language', 'bucket'] as const
 
 type PublisherConfig = ConfigOf<(typeof publisherFields)[number]>
 type PublisherRuntime = { readonly config: PublisherConfig; readonly store: Store }
-type TellingRuntime = PublisherRuntime & { readonly feedsDir: string }
+type TellingRuntime = PublisherRuntime & FolderRuntime
 
 /** Why nothing is published, registered or told to others until a person has decided. */
-type Refusal = { readonly code: 'publisher-differs' | 'demo-data-present'; readonly message: string }
+type Refusal = { readonly code: 'publisher-differs' | 'demo-data-present' | 'folder-differs'; readonly message: string }
 
 /** Who publishes, as it is configured. */
 export function configuredPublisher({ reportingOrg, currency, language }: PublisherConfig): ConfiguredPublisher {
@@ -32,8 +33,11 @@ export async function publisherRefusal({ config, store }: PublisherRuntime): Pro
   return `publishing, registering and donations have stopped: ${differences.join('; ')}`
 }
 
-/** Throws `publisher-differs`, or `demo-data-present` when the store has demo projects and the publisher is a real one. */
-export async function refuseToPublish(runtime: PublisherRuntime): Promise<void> {
+/**
+ * Throws `publisher-differs`, `demo-data-present` when the store has demo projects and the publisher is a real one, or
+ * `folder-differs`.
+ */
+export async function refuseToPublish(runtime: TellingRuntime): Promise<void> {
   refuse(await publishingRefusals(runtime))
 }
 
@@ -49,20 +53,22 @@ export async function refuseToTell(runtime: TellingRuntime): Promise<void> {
 }
 
 /**
- * Every reason why the live release may not be told to others: the configuration is not of this store, or under a real
- * publisher the store or the release has demo data.
+ * Every reason why the live release may not be told to others: the configuration or the folder is not of this store, or
+ * under a real publisher the store or the release has demo data.
  */
 export async function tellingRefusals({ config, store, feedsDir }: TellingRuntime): Promise<readonly Refusal[]> {
-  const refusals = await publishingRefusals({ config, store })
+  const refusals = await publishingRefusals({ config, store, feedsDir })
   const ofRelease = refusals.length === 0 ? await demoReleaseRefusal({ config, store, feedsDir }) : undefined
   return ofRelease === undefined ? refusals : [{ code: 'demo-data-present', message: ofRelease }]
 }
 
-async function publishingRefusals(runtime: PublisherRuntime): Promise<readonly Refusal[]> {
+async function publishingRefusals(runtime: TellingRuntime): Promise<readonly Refusal[]> {
   const [differs, demo] = [await publisherRefusal(runtime), await demoDataRefusal(runtime)]
+  const folder = await ownFolderRefusal(runtime)
   return [
     ...(differs === undefined ? [] : [{ code: 'publisher-differs', message: differs } as const]),
     ...(demo === undefined ? [] : [{ code: 'demo-data-present', message: demo } as const]),
+    ...(folder === undefined ? [] : [{ code: 'folder-differs', message: folder } as const]),
   ]
 }
 

@@ -14,6 +14,7 @@ import { pendingMigrations } from '../../platform/database/migrate.js'
 import type { Store } from '../../platform/database/store.js'
 import type { Need } from '../../release/health.js'
 import { publicationHealth } from '../../release/health.js'
+import { type FolderPlace, findFolderOfStore } from '../../release/operate/folder-of-store.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { publicationSchedule } from '../../release/run.js'
 import type { ReleaseEvent } from '../../release/sql/releases.js'
@@ -21,6 +22,7 @@ import { isFinished } from '../../work/run.js'
 import { nextDue } from '../../work/schedule.js'
 import type { RunSummary } from '../../work/sql/runs.js'
 import { findSchedule, listSchedules } from '../../work/sql/schedules.js'
+import { anyFolderBecause } from './folder.js'
 import { paymentFields } from './payments.js'
 import { tellingRefusals } from './publisher.js'
 import { findRegistryStatus } from './registry.js'
@@ -45,6 +47,8 @@ export type Status = {
   readonly overdue: boolean
   /** The rollback that is in force. */
   readonly rollback: ReleaseEvent | undefined
+  /** The folder that the store publishes into; undefined before it is recorded, and where any folder may be used. */
+  readonly folder: FolderPlace | undefined
   readonly live: { readonly release: string; readonly generated: string; readonly activities: number } | undefined
   /** What was registered when the registry was last asked; undefined without REGISTRY_URL. */
   readonly registry: RegistryStatus | undefined
@@ -80,6 +84,7 @@ export async function lookAtService(
       nextRun: next,
       overdue: false,
       rollback: undefined,
+      folder: undefined,
       live: undefined,
       registry: undefined,
       held: { count: 0, sample: [] },
@@ -96,7 +101,11 @@ export async function lookAtService(
   const problems = registry ? registryProblems(registry) : []
   const publisher = await tellingRefusals({ config, store, feedsDir })
   const closedBecause = await payments.closedBecause?.()
-  const needs = { publisher, publication: health.needs, registry: config.registry?.sync ? problems : [] }
+  const needs = {
+    publisher,
+    publication: others(health.needs, publisher),
+    registry: config.registry?.sync ? problems : [],
+  }
   const causes = await findNeeds(store, needs, payments, config.upstreamUrl !== undefined)
   const status = {
     ...base,
@@ -105,6 +114,7 @@ export async function lookAtService(
     nextRun: (await findSchedule(store.db, 'publish'))?.pausedAt ? undefined : next,
     overdue,
     rollback,
+    folder: anyFolderBecause(config) === undefined ? await findFolderOfStore(store.db) : undefined,
     live: release && {
       release: release.id,
       generated: release.manifest.generated,
@@ -125,6 +135,11 @@ export async function lookAtService(
     ],
   }
   return { status, causes }
+}
+
+/** The needs without the refusal of a folder that is told of this process already. */
+function others(needs: readonly Need[], publisher: Awaited<ReturnType<typeof tellingRefusals>>): readonly Need[] {
+  return needs.filter(({ message }) => publisher.every((one) => one.message !== message))
 }
 
 /** What is asked of the queue for its state. */
@@ -170,7 +185,11 @@ export async function findNeeds(
   ]
 }
 
-const publisherCauses = { 'publisher-differs': 'publisher', 'demo-data-present': 'demo-data' } as const
+const publisherCauses = {
+  'publisher-differs': 'publisher',
+  'demo-data-present': 'demo-data',
+  'folder-differs': 'folder',
+} as const
 
 /** A paused schedule waits for the person who paused it. */
 async function scheduleNeeds(db: Store['db']): Promise<string[]> {

@@ -24,6 +24,9 @@ export type FactName =
   | 'bucket'
   /** The release whose changed feeds the WebSub hub was told of. */
   | 'hub-told'
+  /** The folder that the store publishes into, and a process that has another one, as JSON. */
+  | 'release-folder'
+  | 'refused-folder'
 
 /** The fact's value; undefined when it was never recorded. */
 export async function findFact(db: Db, name: FactName): Promise<string | undefined> {
@@ -43,4 +46,9 @@ export async function recordFact(db: Db, name: FactName, value: string, at: Date
 /** The fact was never recorded, as far as anybody can tell afterwards. */
 export async function forgetFact(db: Db, name: FactName): Promise<void> {
   await db.query('delete from store_fact where name = $1', [name])
+}
+
+/** Makes others who record facts wait for the end of the transaction. */
+export async function lockFacts(db: Db): Promise<void> {
+  await db.query('lock table store_fact in share row exclusive mode')
 }

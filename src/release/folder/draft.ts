@@ -226,7 +226,7 @@ export class Draft implements AsyncDisposable {
       try {
         await link(source, target + suffix).catch(async (error: unknown) => {
           if (suffix === '.gz' && isErrno(error, 'ENOENT')) return
-          if (!isErrno(error, 'EXDEV', 'EPERM', 'ENOTSUP', 'EMLINK')) throw error
+          if (!isErrno(error, 'EXDEV', 'EPERM', 'ENOTSUP', 'ENOSYS', 'EMLINK')) throw error
           await copyFile(source, target + suffix)
           await syncFile(target + suffix)
         })

@@ -10,6 +10,7 @@ import { isErrno, toStorageError } from './storage-errors.js'
  *     drafts/{id}/                                       being written; drafts of dead writers are removed
  *     held/{id}/                                         complete, waiting for the operator
  *     checked.json                                       the signed word that the live release is up to date
+ *     folder-id                                          which folder this is (docs/reference/files.md)
  */
 export type ReleaseFolder = {
   readonly root: string

@@ -11,10 +11,29 @@ const storageReasons: Readonly<Record<string, string>> = {
   EMFILE: 'too many files are open',
 }
 
+const operations: Readonly<Record<string, string>> = {
+  link: 'hard links',
+  symlink: 'symbolic links',
+  rename: 'renaming of files',
+  fsync: 'way to sync files and folders to disk (fsync)',
+}
+
+/** The operation that the file system does not have; undefined for any other failure. */
+function missingOperation(error: Error & { readonly syscall?: unknown }): string | undefined {
+  const operation = String(error.syscall)
+  // As link(2), symlink(2) and fsync(2) say it, beside that the call is not there at all.
+  const isMissing =
+    isErrno(error, 'ENOSYS', 'ENOTSUP') ||
+    (operation === 'symlink' && isErrno(error, 'EPERM')) ||
+    (operation === 'fsync' && isErrno(error, 'EINVAL'))
+  return isMissing ? operations[operation] : undefined
+}
+
 /** A file system failure as `storage-failed` with one clear sentence; any other error is returned as it is. */
 export function toStorageError(error: unknown, where: string): unknown {
   if (!(error instanceof Error) || error instanceof ServiceError || !('code' in error)) return error
-  const reason = storageReasons[String(error.code)]
+  const missing = missingOperation(error)
+  const reason = missing === undefined ? storageReasons[String(error.code)] : `its file system has no ${missing}`
   if (!reason) return error
   return new ServiceError('storage-failed', `cannot write to ${where}: ${reason}`, { cause: error })
 }

@@ -11,7 +11,7 @@ import { releaseRow, type Sample } from '../read/manifest.js'
 import { identifiersOf } from '../read/release-contents.js'
 import { createReleaseReader, findHeldRelease, type ReadableRelease } from '../read/release-reader.js'
 import { loadCarried, missingFromCarried, recordCarriedIdentifiers } from '../sql/published-identifiers.js'
-import { underPublishingLock } from '../sql/publishing-lock.js'
+import { byHand, underPublishingLock } from '../sql/publishing-lock.js'
 import {
   findRelease,
   findStandingRollback,
@@ -118,9 +118,6 @@ export async function withdrawLiveRelease({ store, feedsDir }: Pick<OperateDeps,
     await removeLiveLink(releaseFolder(feedsDir))
   })
 }
-
-// A person waits at the terminal for a publication that is running.
-const byHand = { patienceMs: 60_000, onTimeout: 'refuse' } as const
 
 async function findMoved(deps: OperateDeps, id: string): Promise<ReadableRelease | undefined> {
   const row = await findRelease(deps.store.db, id)

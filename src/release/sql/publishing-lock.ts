@@ -17,6 +17,9 @@ type LockOptions = {
   readonly signal?: AbortSignal
 }
 
+/** A person waits at the terminal for a publication that is running. */
+export const byHand = { patienceMs: 60_000, onTimeout: 'refuse' } as const satisfies LockOptions
+
 /**
  * Runs `work` as the only writer, on any machine, of the folder of published files. `confirmLock` throws when another
  * process has the lock now: call it before anything becomes visible, and before anything is removed.

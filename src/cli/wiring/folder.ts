@@ -1,0 +1,29 @@
+import { isDemoPublisher } from '../../kernel/demo-publisher.js'
+import { ServiceError } from '../../kernel/errors.js'
+import type { ConfigOf } from '../../platform/config/config.js'
+import { folderRefusal } from '../../release/operate/folder-of-store.js'
+import type { Runtime } from './runtime.js'
+
+/** What decides about the folder of published files. */
+export type FolderRuntime = Pick<Runtime, 'store' | 'feedsDir'> & {
+  readonly config: ConfigOf<'database' | 'reportingOrg' | 'bucket'>
+}
+
+/** Why any folder may be published into; undefined where the store has one only. */
+export function anyFolderBecause({ database, reportingOrg, bucket }: FolderRuntime['config']): string | undefined {
+  if (isDemoPublisher(reportingOrg.ref)) return "what a trial publishes is nobody's"
+  // The database and the folder are one data directory.
+  if (database.kind === 'embedded') return 'the service has a PostgreSQL of its own'
+  return bucket && 'releases are delivered to a bucket'
+}
+
+/** Why this process may not publish into its folder; undefined where it may. */
+export async function ownFolderRefusal({ config, store, feedsDir }: FolderRuntime): Promise<string | undefined> {
+  return anyFolderBecause(config) === undefined ? await folderRefusal({ store, feedsDir }) : undefined
+}
+
+/** Throws `folder-differs` where this process may not publish into its folder. */
+export async function refuseOthersFolder(runtime: FolderRuntime): Promise<void> {
+  const refusal = await ownFolderRefusal(runtime)
+  if (refusal !== undefined) throw new ServiceError('folder-differs', refusal)
+}
