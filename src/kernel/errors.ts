@@ -226,7 +226,7 @@ export const errorKinds = {
     public: false,
   },
   'folder-differs': {
-    meaning: 'The folder of published files is not the one that this store publishes into: giving releases folder.',
+    meaning: "This folder of published files is not the store's: giving releases folder.",
     status: 500,
     remedy: 'stop',
     public: false,

@@ -3,7 +3,7 @@ import {
   describePlace,
   findFolderOfStore,
   folderRefusal,
-  placeOf,
+  placeOfFolder,
   useFolder,
 } from '../../release/operate/folder-of-store.js'
 import { ActivityIndex } from '../../release/read/activity-index.js'
@@ -126,7 +126,7 @@ async function rollback(runtime: ReleaseRuntime, output: Output, id: string): Pr
 async function showFolder(runtime: ReleaseRuntime, output: Output): Promise<number> {
   const { store, feedsDir, config } = runtime
   const known = await findFolderOfStore(store.db)
-  const [here, anyBecause] = [placeOf(feedsDir), anyFolderBecause(config)]
+  const [here, anyBecause] = [placeOfFolder(feedsDir), anyFolderBecause(config)]
   const refusal = await ownFolderRefusal(runtime)
   return output.result(
     { store: known, here, anyBecause, refusal },
@@ -153,7 +153,7 @@ async function changeFolder(
 ): Promise<number> {
   const { store, feedsDir } = runtime
   const known = await findFolderOfStore(store.db)
-  const here = placeOf(feedsDir)
+  const here = placeOfFolder(feedsDir)
   const [from, to] = [known && describePlace(known), describePlace(here)]
   if ((await folderRefusal(runtime)) === undefined && known) {
     return output.result({ from, to, confirmed: true }, () => `the store publishes into ${to} already`)

@@ -225,12 +225,13 @@ export class Draft implements AsyncDisposable {
       const source = original + suffix
       try {
         await link(source, target + suffix).catch(async (error: unknown) => {
-          if (suffix === '.gz' && isErrno(error, 'ENOENT')) return
           if (!isErrno(error, 'EXDEV', 'EPERM', 'ENOTSUP', 'ENOSYS', 'EMLINK')) throw error
           await copyFile(source, target + suffix)
           await syncFile(target + suffix)
         })
       } catch (error) {
+        // Not every file has a twin.
+        if (suffix === '.gz' && isErrno(error, 'ENOENT')) continue
         throw toStorageError(error, target)
       }
     }

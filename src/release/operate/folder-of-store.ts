@@ -22,7 +22,7 @@ export async function findFolderOfStore(db: Db): Promise<FolderOfStore | undefin
 }
 
 /** The place of this process's folder. */
-export function placeOf(feedsDir: string): FolderPlace {
+export function placeOfFolder(feedsDir: string): FolderPlace {
   return { host: hostname(), path: path.resolve(feedsDir) }
 }
 
@@ -41,7 +41,7 @@ export async function folderRefusal({
   const folder = releaseFolder(feedsDir)
   const id = await readFolderId(folder)
   if (id === known.id) return undefined
-  const place = placeOf(feedsDir)
+  const place = placeOfFolder(feedsDir)
   const here = describePlace(place)
   const begin = `publishing has stopped on ${place.host}: the store publishes into the folder ${describePlace(known)}, since ${known.since}`
   const use = 'giving releases use-folder --confirm'
@@ -51,7 +51,8 @@ export async function folderRefusal({
   if ((await listReleaseIds(folder.releases)).length > 0) {
     return `${begin}, and ${here} has releases but no file ${folderIdFile} that says it is the same: set GIVING_DATA_DIR to that folder, or make this one the store's (${use})`
   }
-  return `${begin}, and ${here} is empty: mount, move or restore that folder here; where it is lost, begin anew in this one (${use})`
+  const empty = here === describePlace(known) ? 'which is empty now' : `and ${here} is empty`
+  return `${begin}, ${empty}: mount, move or restore that folder here; where it is lost, begin anew in this one (${use})`
 }
 
 /**
@@ -62,7 +63,7 @@ export async function claimFolder({ store, feedsDir, clock }: FolderDeps): Promi
   const known = await findFolderOfStore(store.db)
   const refusal = await folderRefusal({ store, feedsDir })
   if (refusal !== undefined) throw new ServiceError('folder-differs', refusal)
-  const { host, path } = placeOf(feedsDir)
+  const { host, path } = placeOfFolder(feedsDir)
   if (known?.host === host && known.path === path) return
   await store.transaction(async (db) => {
     // Of two that begin at once, the second one finds the folder of the first.
@@ -103,7 +104,7 @@ async function record(db: Db, { feedsDir, clock }: Pick<FolderDeps, 'feedsDir' |
   const at = clock()
   // A folder that has an id keeps it: it was moved, restored, or the database is older.
   const id = (await readFolderId(folder)) ?? (await makeFolderId(folder))
-  const known: FolderOfStore = { id, ...placeOf(feedsDir), since: isoInstantOf(at) }
+  const known: FolderOfStore = { id, ...placeOfFolder(feedsDir), since: isoInstantOf(at) }
   await recordFact(db, 'release-folder', JSON.stringify(known), at)
   await forgetFact(db, 'refused-folder')
 }

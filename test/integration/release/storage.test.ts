@@ -1,14 +1,17 @@
 import { spawnSync } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { Diagnosis } from '../../../src/cli/service/doctor-inspections.js'
 import { releaseFolder } from '../../../src/release/folder/release-folder.js'
 import { insertProjects } from '../../support/catalogue.js'
+import { transpileProgram } from '../../support/cli.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
 
 let database: TestDatabase
+const withoutCalls = path.resolve(import.meta.dirname, '../../support/without-calls.py')
 const small = path.join(tmpdir(), `giving-small-${process.pid}`)
 
 // A file system of a few megabytes, where this user may make one.
@@ -87,6 +90,75 @@ describe('a disk', () => {
     await expectFailure(publisher, /^cannot write to .*: the file system is read-only$/)
     mount('remount,rw')
     expect(await publisher.publish()).toMatchObject({ state: 'published' })
+  })
+})
+
+describe('a file system without', () => {
+  const noFilter = (() => {
+    if (process.platform !== 'linux') return 'only Linux can take calls of the kernel away from a process'
+    const { status, stderr, error } = spawnSync('python3', [withoutCalls, 'link', 'true'], { encoding: 'utf8' })
+    return status === 0 ? undefined : `calls of the kernel cannot be taken away here: ${error?.message ?? stderr}`
+  })()
+  // The kernel refuses the call to the whole process, as a file system refuses it that does not have it.
+  const give = async (calls: string, dataDir: string, args: readonly string[]) => {
+    const program = [process.execPath, path.join(await transpileProgram(), 'src/cli.js'), ...args]
+    const { PATH = '', HOME = '' } = process.env
+    const settings = { DATABASE_URL: database.url, REPORTING_ORG_REF: 'GB-CHC-1164883', LOG_LEVEL: 'silent' }
+    return spawnSync('python3', [withoutCalls, calls, ...program], {
+      encoding: 'utf8',
+      env: { PATH, HOME, GIVING_DATA_DIR: dataDir, BASE_URL: 'https://giving.example', ...settings },
+    })
+  }
+  const newFolder = async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'giving-without-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    await database.store.db.query("delete from store_fact where name = 'release-folder'")
+    return folder
+  }
+
+  it('some operation: doctor names each that is missing, and leaves nothing behind', async (context) => {
+    if (noFilter !== undefined) return context.skip(noFilter)
+    const folder = await newFolder()
+    const { stdout } = await give('link,symlink,rename,fsync', folder, ['doctor', '--json'])
+    const { diagnoses } = JSON.parse(stdout) as { diagnoses: Diagnosis[] }
+    const told = diagnoses.filter(({ about }) => about === 'data directory').slice(0, -1)
+    const none = `cannot write to ${folder}: its file system has no`
+    const nothing = 'nothing can be published there'
+    expect(told.map(({ state, message }) => [state, message])).toEqual([
+      ['note', `link: ${none} hard links: files that stay the same are copied into each release`],
+      ['fix', `symlink: ${none} symbolic links: ${nothing}`],
+      ['fix', `rename: ${none} renaming of files: ${nothing}`],
+      ['fix', `fsync: ${none} way to sync files and folders to disk (fsync): ${nothing}`],
+    ])
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  it.for([
+    ['symlink', 'symbolic links'],
+    ['fsync', 'way to sync files and folders to disk (fsync)'],
+  ] as const)('%s fails a run with one sentence', async ([call, what], context) => {
+    if (noFilter !== undefined) return context.skip(noFilter)
+    const run = await give(call, await newFolder(), ['publish', '--inline', '--json'])
+    expect([run.status, JSON.parse(run.stdout)]).toMatchObject([
+      2,
+      { error: { code: 'storage-failed', message: expect.stringContaining(`: its file system has no ${what}`) } },
+    ])
+  })
+
+  it('hard links has a copy of what stays the same in each release', async (context) => {
+    if (noFilter !== undefined) return context.skip(noFilter)
+    const folder = await newFolder()
+    for (const title of ['Before', 'After']) {
+      await change(title)
+      const run = await give('link', folder, ['publish', '--inline', '--json'])
+      const { state, error } = JSON.parse(run.stdout) as Record<string, unknown>
+      expect({ state, error }).toEqual({ state: 'published' })
+    }
+    const releases = path.join(folder, 'feeds/releases')
+    const texts = await Promise.all(
+      (await readdir(releases)).map((id) => readFile(path.join(releases, id, 'iati/organisation.xml'), 'utf8')),
+    )
+    expect(texts).toEqual([texts[0], texts[0]])
   })
 })
 
