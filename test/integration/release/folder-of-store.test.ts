@@ -187,7 +187,7 @@ describe('the folder of a store', () => {
     expect([code, answer.needs]).toEqual([1, [message]])
     worker.kill('SIGTERM')
     expect(await worker.ended).toBe(0)
-  }, 60_000)
+  }, 120_000)
 })
 
 it('two that publish first at once: one has the folder of the store, the other is refused', async () => {

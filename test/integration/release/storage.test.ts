@@ -131,7 +131,7 @@ describe('a file system without', () => {
       ['fix', `fsync: ${none} way to sync files and folders to disk (fsync): ${nothing}`],
     ])
     expect(await readdir(folder)).toEqual([])
-  })
+  }, 120_000)
 
   it.for([
     ['symlink', 'symbolic links'],
@@ -156,10 +156,10 @@ describe('a file system without', () => {
     }
     const releases = path.join(folder, 'feeds/releases')
     const texts = await Promise.all(
-      (await readdir(releases)).map((id) => readFile(path.join(releases, id, 'iati/organisation.xml'), 'utf8')),
+      (await readdir(releases)).map((id) => readFile(path.join(releases, id, 'iati/organisations.xml'), 'utf8')),
     )
     expect(texts).toEqual([texts[0], texts[0]])
-  })
+  }, 120_000)
 })
 
 describe('a folder', () => {
