@@ -40,8 +40,12 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<R
   [['completion'], async () => (await import('./completion.js')).registerCompletion],
 ]
 
-/** What registers the command of this name; what registers all commands for `completion` and for other names, such as `--help`. */
+/**
+ * What registers the command of this name; what registers all commands for `completion` and for other names, such as `--help`.
+ * The version needs none of them.
+ */
 export async function registrationsFor(name: string | undefined): Promise<readonly Register[]> {
+  if (name === '--version' || name === '-V') return []
   // One command needs a part of the modules only: loading all of them takes most of a second.
   const wanted = files.filter(([names]) => names.some((one) => one === name))
   const needsAll = wanted.length === 0 || name === 'completion'
