@@ -46,7 +46,7 @@ export const errorKinds = {
     remedy: 'stop',
     public: true,
   },
-  'key-missing': { meaning: 'The api_key parameter is missing.', status: 401, remedy: 'stop', public: true },
+  'key-missing': { meaning: 'The key is missing.', status: 401, remedy: 'stop', public: true },
   'key-unknown': {
     meaning: 'The api_key is not registered, was revoked, or its account is disabled.',
     status: 401,
@@ -77,7 +77,12 @@ export const errorKinds = {
     remedy: 'stop',
     public: true,
   },
-  'token-missing': { meaning: 'The api_token parameter is missing.', status: 401, remedy: 'stop', public: true },
+  'token-missing': {
+    meaning: 'The token is missing.',
+    status: 401,
+    remedy: 'stop',
+    public: true,
+  },
   'token-unknown': {
     meaning: 'The api_token is unknown, expired, revoked, or was issued for another key.',
     status: 401,

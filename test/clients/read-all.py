@@ -88,7 +88,7 @@ def address(operation_id, values):
             path = path.replace("{" + name + "}", urllib.parse.quote(value, safe="/"))
         elif parameter.get("required"):
             query[name] = value
-    for scheme in operation.get("security", []):
+    for scheme in operation.get("security", [])[:1]:
         query.update({name: {"api_key": api_key, "api_token": api_token}[name] for name in scheme})
     return base_url + path + ("?" + urllib.parse.urlencode(query) if query else "")
 

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 /** Addresses of the description of the API, which needs no key and stays open in maintenance. */
 export const docsPath = '/api/docs'
 export const openApiPath = '/api/openapi'
+export const openApiJsonPath = '/api/openapi-json'
 
 /**
  * Whether a request is for an operation of the API, known or not. The route decides where there is one, since the path may

@@ -1,8 +1,9 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
-import { docsPath, openApiPath } from './api-path.js'
+import { docsPath, openApiJsonPath, openApiPath } from './api-path.js'
 import { openApiDocument, type RoutedOperation } from './contract/document.js'
+import { jsonDocument } from './contract/json-document.js'
 import { values } from './contract/openapi-schema.js'
 import type { Operation } from './contract/operation.js'
 import type { ApiConfig } from './deps.js'
@@ -15,7 +16,7 @@ const docs: Operation = {
   failures: [400, 503],
 }
 
-const document: Operation = {
+const document = {
   id: 'getOpenApi',
   summary: 'This description for programs',
   tag: 'Service',
@@ -25,10 +26,17 @@ const document: Operation = {
     content: { 'application/json': { type: 'object', required: ['openapi', 'info', 'paths'] } },
   },
   failures: [400, 503],
+} as const satisfies Operation
+
+const documentOfJson: Operation = {
+  ...document,
+  id: 'getOpenApiOfJson',
+  summary: 'The description of JSON alone, for generated clients',
+  path: `${openApiJsonPath}.json`,
 }
 
 /**
- * Describes the API from the definitions at its routes: `/api/openapi.json` (OpenAPI 3.1) and a page for people at
+ * Describes the API from the definitions at its routes: `/api/openapi.json` (OpenAPI 3.1), the same for JSON alone, and a page for people at
  * `/api/docs`, which loads nothing from elsewhere. Registered before the routes that it describes; a route without a
  * description is refused.
  */
@@ -45,12 +53,15 @@ export async function describeApi(app: FastifyInstance, config: ApiConfig): Prom
   })
   const current = () => openApiDocument(operations, { title: `API of ${config.publisherName}`, url: config.baseUrl() })
 
-  app.get(openApiPath, { config: { operations: [document] } }, async (_request, reply) =>
-    reply
-      .header('content-type', 'application/json')
-      .header('cache-control', 'no-cache')
-      .send(Buffer.from(JSON.stringify(current()))),
-  )
+  const serve = (path: string, operation: Operation, made: () => object) =>
+    app.get(path, { config: { operations: [operation] } }, async (_request, reply) =>
+      reply
+        .header('content-type', 'application/json')
+        .header('cache-control', 'no-cache')
+        .send(Buffer.from(JSON.stringify(made()))),
+    )
+  serve(openApiPath, document, current)
+  serve(openApiJsonPath, documentOfJson, () => jsonDocument(current()))
   app.addHook('onRoute', (route) => {
     if (route.url !== `${docsPath}/yaml`) return
     // Every JSON text is YAML 1.2; block style took the event loop for 70 ms.

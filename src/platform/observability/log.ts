@@ -5,7 +5,10 @@ import type { Config } from '../config/config.js'
 /** Structured logger: `log.info({ runId }, 'publication started')`. */
 export type Log = pino.Logger
 
-const redacted = ['password', 'apiKey', 'api_key', 'apiToken', 'api_token', 'databaseUrl', 'redisUrl', 'email']
+const redacted = [
+  ...['password', 'apiKey', 'api_key', 'apiToken', 'api_token', 'authorization', '["x-api-key"]'],
+  ...['databaseUrl', 'redisUrl', 'email'],
+]
 
 /**
  * Lines on standard error, readable ones or JSON, secrets and personal data redacted wherever they may appear by name. In a
@@ -20,7 +23,10 @@ export function createLog(level: Config['logLevel'], format: Config['logFormat']
       level: level ?? (isTTY ? 'warn' : 'info'),
       base: { pid: process.pid, ...(number !== undefined && { process: number }) },
       timestamp: pino.stdTimeFunctions.isoTime,
-      redact: { paths: redacted.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
+      redact: {
+        paths: redacted.flatMap((name) => [name, name.startsWith('[') ? `*${name}` : `*.${name}`]),
+        censor: '[redacted]',
+      },
     },
     isReadable ? { write: (line) => void standardError().write(readableLine(line)) } : standardError(),
   )

@@ -44,11 +44,11 @@ describe('a line of the log', () => {
     const args = ['--import', './test/support/register-typescript.mjs', '--input-type=module', '--eval', module]
     return spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8' }).stderr
   }
-  const script = `log.info({ run: 7, why: 'two words', apiKey: 'k' }, 'done\\u001b[2J'); log.warn({ err: new Error('no room') }, 'failed')`
+  const script = `log.info({ run: 7, why: 'two words', apiKey: 'k', headers: { authorization: 'Bearer t', 'x-api-key': 'k' } }, 'done\\u001b[2J'); log.warn({ err: new Error('no room') }, 'failed')`
 
   it('is for people as text, without secrets and characters that a terminal obeys', () => {
     expect(written('text', script).replace(/^\d\d:\d\d:\d\d/gm, 'TIME')).toBe(
-      'TIME info  done\\u001b[2J run=7 why="two words" apiKey=[redacted]\nTIME warn  failed: no room\n',
+      'TIME info  done\\u001b[2J run=7 why="two words" apiKey=[redacted] headers={"authorization":"[redacted]","x-api-key":"[redacted]"}\nTIME warn  failed: no room\n',
     )
   })
 

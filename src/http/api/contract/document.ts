@@ -39,6 +39,8 @@ export function openApiDocument(
       securitySchemes: {
         api_key: { type: 'apiKey', in: 'query', name: 'api_key', description: 'A key of an account.' },
         api_token: { type: 'apiKey', in: 'query', name: 'api_token', description: 'A token of that key.' },
+        key_header: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'The same key as a header.' },
+        token_header: { type: 'http', scheme: 'bearer', description: 'The same token as a header.' },
       },
       parameters: Object.fromEntries(
         Object.entries(queryParameters).map(([name, parameter]) => [name, { name, in: 'query', ...parameter }]),
@@ -51,6 +53,16 @@ export function openApiDocument(
       schemas,
     },
   }
+}
+
+/** How to send key and token: in the query first, as old clients do. A request may also mix them. */
+function alternatives(security: Operation['security']) {
+  if (security === undefined) return []
+  if (security === 'key') return [{ api_key: [] }, { key_header: [] }]
+  return [
+    { api_key: [], api_token: [] },
+    { key_header: [], token_header: [] },
+  ]
 }
 
 /** The address of an operation as the document has it. */
@@ -83,7 +95,7 @@ function operationObject({ method, operation }: RoutedOperation, path: string) {
     summary,
     ...(operation.description !== undefined && { description: operation.description }),
     tags: [tag],
-    security: security === undefined ? [] : [{ api_key: [], ...(security === 'token' && { api_token: [] }) }],
+    security: alternatives(security),
     ...(parameters.length > 0 && { parameters }),
     ...((body || ownBody) && {
       requestBody: {

@@ -34,7 +34,7 @@ export type Operation = {
   readonly path?: string
   /** Examples of path parameters, where those of `parameters.ts` lead to nothing here. */
   readonly pathExamples?: Readonly<Record<string, string>>
-  /** Required in the query: the key, or key and token. */
+  /** What it needs: the key, or key and token. */
   readonly security?: 'key' | 'token'
   readonly query?: readonly QueryParameter[]
   /** The body in both formats; `xml.name` is its root. */

@@ -88,6 +88,11 @@ export const atomFeed: OpenApiSchema = {
   description: 'An Atom feed (RFC 4287), which says what the JSON says.',
 }
 
+/** The lists whose array is there in JSON without a record too, where XML has no element (wire.md 1.5). */
+export const arraysInJson: Readonly<Record<string, string>> = {
+  ...{ Projects: 'project', ProjectSummaries: 'project', ProjectIds: 'project', Organizations: 'organization' },
+}
+
 /** The schemas of the documents that answer requests, one for both formats; `xml.name` is the root. */
 export const schemas: Readonly<Record<string, OpenApiSchema>> = {
   Project: objectOf(project, { xml: { name: 'project' } }),

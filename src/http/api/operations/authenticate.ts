@@ -20,7 +20,7 @@ export function createAuthentication(
 ): Authenticate {
   const remembered = new Map<string, { key: ApiKey; until: number }>()
   return async (text) => {
-    if (isAbsent(text)) throw missingSecret('key-missing', 'api_key')
+    if (isAbsent(text)) throw missingSecret('key-missing', 'api_key', 'X-Api-Key')
     const name = secretDigest(text)
     const known = remembered.get(name)
     if (known && known.until > monotonicMs()) return known.key
@@ -59,8 +59,8 @@ export async function authenticateSecure(
   grant: Grant,
   identified: (caller: Caller) => void,
 ): Promise<Caller> {
-  if (isAbsent(apiKey)) throw missingSecret('key-missing', 'api_key')
-  if (isAbsent(token)) throw missingSecret('token-missing', 'api_token')
+  if (isAbsent(apiKey)) throw missingSecret('key-missing', 'api_key', 'X-Api-Key')
+  if (isAbsent(token)) throw missingSecret('token-missing', 'api_token', 'Authorization: Bearer')
   const found = await findCaller(store.db, { apiKey, token, at: clock() })
   if (!found) throw unknownKey(apiKey)
   identified(found.caller)
@@ -75,9 +75,9 @@ export async function authenticateSecure(
   return found.caller
 }
 
-function missingSecret(code: 'key-missing' | 'token-missing', field: string): ServiceError {
+function missingSecret(code: 'key-missing' | 'token-missing', field: string, header: string): ServiceError {
   const problems = [{ field, expected: 'a text', missing: true }]
-  return new ServiceError(code, `the query parameter ${field} is missing`, { problems })
+  return new ServiceError(code, `the query parameter ${field} or the header ${header} is missing`, { problems })
 }
 
 function isAbsent(text: string | undefined): text is undefined | '' {

@@ -5,11 +5,11 @@ import { alwaysPossible, type Operation, pathTemplate, type Tag } from '../contr
 import type { QueryParameter } from '../contract/parameters.js'
 import { atomFeed } from '../contract/schemas.js'
 import { requireOrigin } from '../cors.js'
+import { keyOf } from '../credentials.js'
 import type { CountKey } from '../limits.js'
 import { addLogFields } from '../log-fields.js'
 import { responseFormat } from '../negotiation.js'
 import { type Authenticate, requireScope } from '../operations/authenticate.js'
-import { queryValue } from '../query.js'
 import { type ReadAnswer, sendRead } from '../reply.js'
 
 /** The media type of Atom feeds, in which the API says no charset. */
@@ -47,7 +47,7 @@ export function readRoutes(
   for (const read of reads) {
     const { path, atom, answer } = read
     app.get(path, { config: { operations: operationsOf(read) } }, async (request, reply) => {
-      const key = await authenticate(queryValue(request, 'api_key'))
+      const key = await authenticate(keyOf(request))
       addLogFields(request, { account: key.accountId, key: key.id })
       countKey(key.id)
       requireScope(key, 'read')

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../accounts/sql/callers.js'
+import { keyOf, tokenOf } from '../credentials.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere, sendError } from '../errors.js'
 import type { CountKey } from '../limits.js'
 import { addLogFields } from '../log-fields.js'
 import { authenticateSecure } from '../operations/authenticate.js'
-import { queryValue } from '../query.js'
 
 // They answer addresses that do not exist.
 const undescribed = { config: { operations: [] } }
@@ -30,7 +30,7 @@ export async function secureArea(
 ): Promise<void> {
   await app.register(async (area) => {
     area.addHook('onRequest', async (request) => {
-      const credentials = { apiKey: queryValue(request, 'api_key'), token: queryValue(request, 'api_token') }
+      const credentials = { apiKey: keyOf(request), token: tokenOf(request) }
       const caller = await authenticateSecure(deps, credentials, 'donations', ({ accountId, keyId }) => {
         addLogFields(request, { account: accountId, key: keyId })
         countKey(keyId)

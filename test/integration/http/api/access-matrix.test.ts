@@ -13,14 +13,14 @@ const page = 'https://www.example.org'
 // A route without a description is refused, so these are all operations (test/unit/http/api/description.test.ts).
 const operations = operationsOf(committedDescription()).map(({ method, path, operation }) => ({
   ...{ method, path },
-  needs: operation.security.flatMap((scheme) => Object.keys(scheme)).join(' and '),
+  needs: Object.keys(operation.security[0] ?? {}).join(' and '),
   // What stands in the path decides nothing: access is checked first.
   address: path.replaceAll(/\{\w+\}/g, '77'),
 }))
 const needing = (needs: string) => operations.filter((operation) => operation.needs === needs)
 
 /** Operations without key: what is published for everybody, and what has its credentials in its body or signature. */
-const open = /^(?!\/api\/)|^\/api\/(?:openapi\.json|docs|userservice\/.*|public\/payments\/.*)$/
+const open = /^(?!\/api\/)|^\/api\/(?:openapi(?:-json)?\.json|docs|userservice\/.*|public\/payments\/.*)$/
 
 describe('who may do what', async () => {
   const { store } = await testDatabase()
@@ -72,15 +72,31 @@ describe('who may do what', async () => {
     return { valid, ended, expired: await issue(new Date(api.now.getTime() - 7_200_000)) }
   }
 
+  /** The same with key and token in the query and as headers. */
   async function isLetIn(method: string, url: string, key: string, token?: string): Promise<boolean> {
-    const { text, origin } = keys.get(key) ?? { text: '' }
+    const { text } = keys.get(key) ?? { text: '' }
+    const query = { api_key: text, ...(token !== undefined && { api_token: token }) }
+    const headers = { 'x-api-key': text, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
+    const [inQuery, inHeaders] = [await ask(method, url, key, { query }), await ask(method, url, key, { headers })]
+    expect(inHeaders, `${method} ${url} with the key ${key} as header`).toBe(inQuery)
+    return inQuery
+  }
+
+  async function ask(
+    method: string,
+    url: string,
+    key: string,
+    { query = {}, headers = {} }: { query?: Record<string, string>; headers?: Record<string, string> },
+  ): Promise<boolean> {
+    const { origin } = keys.get(key) ?? {}
     const { statusCode } = await api.app.inject({
-      ...{
-        method: method as 'GET' | 'POST',
-        url,
-        query: { api_key: text, ...(token !== undefined && { api_token: token }) },
+      ...{ method: method as 'GET' | 'POST', url, query },
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/json',
+        ...(origin && { origin }),
+        ...headers,
       },
-      headers: { accept: 'application/json', 'content-type': 'application/json', ...(origin && { origin }) },
       ...(method === 'POST' && { payload: '{}' }),
     })
     // Bulk files are not there yet, which is said to whoever may have them.

@@ -32,6 +32,35 @@ describe('a key', async () => {
     })
   const restricted = (answer: Awaited<ReturnType<typeof get>>) => [answer.statusCode, api.log.at(-1)?.error]
 
+  it('and its token may be headers, and may not differ from the parameters', async () => {
+    const key = await newKey()
+    const token = (await askToken(key)).json().auth_response.access_token
+    const asked = async (url: string, headers: Record<string, string>) => {
+      const answer = await api.app.inject({ url, headers: { accept: 'application/json', ...headers } })
+      return [answer.statusCode, answer.json().error_response?.errors.error[0].error_message]
+    }
+    const bearer = { authorization: `bearer  ${token} ` }
+    expect(await asked(read, { 'x-api-key': ` ${key} `, authorization: 'Bearer of-a-proxy' })).toEqual([200, undefined])
+    expect(await asked(`${read}?api_key=${key}`, { 'x-api-key': key })).toEqual([200, undefined])
+    expect(await asked(`${read}?api_key=${key}`, { 'x-api-key': '' })).toEqual([200, undefined])
+    expect((await asked(secure, { 'x-api-key': key, ...bearer }))[0]).toBe(404)
+    expect((await asked(`${secure}?api_token=${token}`, { 'x-api-key': key, authorization: 'Basic YTpi' }))[0]).toBe(
+      404,
+    )
+    expect((await asked(`${secure}?api_key=${key}&api_token=${token}`, bearer))[0]).toBe(404)
+    expect(await asked(`${read}?api_key=other`, { 'x-api-key': key })).toEqual([
+      400,
+      'X-Api-Key and the query parameter api_key differ: send one of them',
+    ])
+    expect(await asked(`${secure}?api_key=${key}&api_token=other`, bearer)).toEqual([
+      400,
+      'Authorization and the query parameter api_token differ: send one of them',
+    ])
+    expect((await asked(secure, { 'x-api-key': key }))[1]).toBe(
+      'the query parameter api_token or the header Authorization: Bearer is missing',
+    )
+  })
+
   it('for reads gets no token and does nothing secure', async () => {
     const key = await newKey({ scope: 'read' })
     expect((await get(key)).statusCode).toBe(200)

@@ -70,7 +70,8 @@ describe('maintenance', async () => {
     ]) {
       expect([path, (await api.app.inject(path)).statusCode]).toEqual([path, 200])
     }
-    for (const path of ['/api/docs', '/api/openapi.json']) expect((await api.app.inject(path)).statusCode).toBe(200)
+    for (const path of ['/api/docs', '/api/openapi.json', '/api/openapi-json.json'])
+      expect((await api.app.inject(path)).statusCode).toBe(200)
   })
 
   it('ends when its time has come, and when the operator ends it', async () => {

@@ -179,8 +179,8 @@ describe('project reads', async () => {
 
   describe('the key', () => {
     it.each([
-      ['missing', '', 'the query parameter api_key is missing'],
-      ['empty', '?api_key=', 'the query parameter api_key is missing'],
+      ['missing', '', 'the query parameter api_key or the header X-Api-Key is missing'],
+      ['empty', '?api_key=', 'the query parameter api_key or the header X-Api-Key is missing'],
       ['unknown', '?api_key=%3Cno%26such%3E', 'api_key &lt;no&amp;such&gt; is not registered'],
     ])('when it is %s, is answered with 401', async (_case, query, message) => {
       const answer = await app.inject(listPath + query)

@@ -73,6 +73,18 @@ describe('the log', async () => {
       'a key as the user of an absolute address',
       () => [`GET http://${api.apiKey}:secret-word@x/api/x HTTP/1.1\r\n${ended}`],
     ],
+    [
+      'headers of a read',
+      () => [`GET /api/public/projectservice/themes HTTP/1.1\r\nX-Api-Key: ${api.apiKey}\r\n${ended}`],
+    ],
+    [
+      'headers in the secure area',
+      () => [`GET /api/secure/x HTTP/1.1\r\nX-Api-Key: ${api.apiKey}\r\nAuthorization: Bearer ${token}\r\n${ended}`],
+    ],
+    [
+      'a header that is not its parameter',
+      () => [`GET /api/public/projectservice/themes?${secrets()} HTTP/1.1\r\nX-Api-Key: ${token}\r\n${ended}`],
+    ],
     ['Authorization', () => [`GET /api/x HTTP/1.1\r\nAuthorization: Bearer ${token}\r\n${ended}`]],
   ])('has no secret of %s', async (_what, parts) => {
     const before = api.log.length
