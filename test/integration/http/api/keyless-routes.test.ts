@@ -11,7 +11,7 @@ const signed = '/api/public/payments/:gateway'
 
 describe('the table of routes that need no key', async () => {
   const { store } = await testDatabase()
-  const rows = readTable(readProjectFile('docs/explanation/security.md'), '| Routes without a key |').map(
+  const rows = readTable(readProjectFile('docs/reference/keyless-routes.md'), '| Routes without a key |').map(
     ([names = '', , tests = '']) => ({
       names: names.replaceAll('`', '').split(', '),
       tests: tests.replaceAll('`', '').split(', '),
