@@ -99,7 +99,7 @@ function contender<Tree>(
 }
 
 function map(graph: ProjectGraph): Element {
-  return toActivity(graph, mappingConfig, seededDay, newIdentifier(mappingConfig, graph.project.id)).element
+  return toActivity(graph, mappingConfig, seededDay, newIdentifier(mappingConfig, graph.project)).element
 }
 
 function throughPeer<Tree>({ toTree, write }: Peer<Tree>): (element: Element) => string {

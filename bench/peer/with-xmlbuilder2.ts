@@ -23,7 +23,7 @@ async function publish({ url, projects, file }: XmlBuilder2Task): Promise<XmlBui
   for (let from = 1; from <= projects; from += batch) {
     const ids = Array.from({ length: Math.min(batch, projects - from + 1) }, (_, index) => from + index)
     for (const graph of await store.snapshot((db) => projectGraphs(db, ids))) {
-      addTo(root, toActivity(graph, mappingConfig, seededDay, newIdentifier(mappingConfig, graph.project.id)).element)
+      addTo(root, toActivity(graph, mappingConfig, seededDay, newIdentifier(mappingConfig, graph.project)).element)
     }
   }
   const text = document.end()

@@ -202,6 +202,8 @@ export const projectFields = [
   // When a donation or refund made here last changed its totals.
   ['totalsChangedAt', 'instant?', 'service'],
   ['deadline', 'day?', 'iati'],
+  // The identifier under which it is published elsewhere already.
+  ['iatiIdentifier', 'text?', 'iati'],
   // The emergency that the project answers to (glidenumber.net).
   ['glideNumber', 'text?', 'iati'],
   // The populated place that latitude and longitude stand for.

@@ -83,6 +83,8 @@ export type SaveOptions = {
   readonly currency: CurrencyCode
   /** Whether people shown on new photos are known to agree to worldwide publication. */
   readonly photoConsent: boolean
+  /** The configured publisher, who counts where nobody has published yet. */
+  readonly publisherRef?: string | undefined
   /** Whether a project or organisation stays that comes from a newer page; absent: pages come in order. */
   readonly keepNewer?: boolean
 }

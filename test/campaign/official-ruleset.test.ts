@@ -21,7 +21,12 @@ import { scaled } from './support/scale.js'
 
 const official = officialStandard('the campaign that compares our rules with the official ruleset')
 const context = { today: mutantsDay as IsoDate, now: `${mutantsDay}T12:00:00Z` as IsoInstant }
-const mapped = toActivity(wellsForTara, mappingConfig, context.today, newIdentifier(mappingConfig, 2045)).element
+const mapped = toActivity(
+  wellsForTara,
+  mappingConfig,
+  context.today,
+  newIdentifier(mappingConfig, wellsForTara.project),
+).element
 const records = [aFullActivity(), anActivity(), mapped, aFullOrganisation()]
 const rules = [...ruleMutants, ...blindSpotMutants]
 const changes = Object.values(mutations)

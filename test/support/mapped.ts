@@ -11,7 +11,7 @@ export type Changes = NonNullable<Parameters<typeof aGraph>[0]>
 /** The activity of such a graph: what is written, what is reported, and until when it holds. */
 export function mapped(changes: Changes, on = today) {
   const graph = aGraph(changes)
-  const activity = toActivity(graph, mappingConfig, on, newIdentifier(mappingConfig, graph.project.id))
+  const activity = toActivity(graph, mappingConfig, on, newIdentifier(mappingConfig, graph.project))
   return {
     validUntil: activity.validUntil,
     totals: activity.totals,

@@ -27,7 +27,7 @@ export async function* allGraphs(store: Store): AsyncGenerator<ProjectGraph> {
 }
 
 export function activityOf(graph: ProjectGraph): Element {
-  return toActivity(graph, mappingConfig, today, newIdentifier(mappingConfig, graph.project.id)).element
+  return toActivity(graph, mappingConfig, today, newIdentifier(mappingConfig, graph.project)).element
 }
 
 // What the wire record carries of a project (wire.md 3.1); the rest is the operator's own and made equal.

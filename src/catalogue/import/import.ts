@@ -23,6 +23,8 @@ export type ImportOptions = {
   readonly clock: Clock
   /** The platform's one currency; records do not name one. */
   readonly currency: CurrencyCode
+  /** The configured publisher; absent: not known. */
+  readonly publisherRef?: string | undefined
   /** The kind that the files hold; absent: their names or contents tell. */
   readonly kind?: string | undefined
   /** The project of reports that do not name one. */
@@ -75,6 +77,7 @@ export async function importFiles(
     ...{ source, currency, photoConsent, today },
     keepNewer: !force,
     importId: randomUUID(),
+    publisherRef: options.publisherRef,
     project: options.project,
     decimal: options.decimal,
     missing: options.missing,

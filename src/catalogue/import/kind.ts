@@ -14,6 +14,8 @@ export type ImportSaving = {
   readonly today: IsoDate
   /** The platform's one currency. */
   readonly currency: CurrencyCode
+  /** The configured publisher, who counts where nobody has published yet. */
+  readonly publisherRef?: string | undefined
   /** Whether people shown on new photos are known to agree to worldwide publication. */
   readonly photoConsent: boolean
   /** The decimal sign of the numbers in CSV, where the operator named it. */

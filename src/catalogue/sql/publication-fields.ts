@@ -1,3 +1,4 @@
+import type { FieldProblem } from '../../kernel/errors.js'
 import { organisationFields, projectFields } from '../../kernel/project.js'
 import type { HashedRecord, SaveOptions } from '../../kernel/record.js'
 import type { Db } from '../../platform/database/connection.js'
@@ -61,6 +62,28 @@ export async function foreignPayouts(
     if (projectId !== id) foreign.set(id, { reference, projectId })
   }
   return foreign
+}
+
+/** Why projects may not have the IATI identifiers that their records state, by project. */
+export async function refusedIdentifiers(
+  db: Db,
+  records: readonly HashedRecord[],
+  publisherRef: string | undefined,
+): Promise<Map<number, FieldProblem>> {
+  const wanted = records.flatMap(({ record: { id, publication } }) =>
+    publication?.iatiIdentifier === undefined ? [] : [{ id, identifier: publication.iatiIdentifier }],
+  )
+  if (wanted.length === 0) return new Map()
+  const { rows } = await db.query<{ id: number; identifier: string; expected: string | null }>(
+    `select w.id, w.identifier, expected_identifier(w.id, w.identifier, $2) as expected
+      from json_to_recordset($1::json) as w(id bigint, identifier text)`,
+    [JSON.stringify(wanted), publisherRef ?? null],
+  )
+  return new Map(
+    rows.flatMap(({ id, identifier, expected }) =>
+      expected === null ? [] : [[id, { field: 'iatiIdentifier', expected, got: identifier }]],
+    ),
+  )
 }
 
 const toColumns = createToColumns(projectFields, 'iati')

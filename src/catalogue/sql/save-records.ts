@@ -10,7 +10,7 @@ import { newerOrganisations, olderThanProject, recordOrganisationInstants } from
 import { organisationSources, saveOrganisations } from './organisations.js'
 import { replaceMainImages } from './photos.js'
 import { keepsState, listKeptStates } from './project-states.js'
-import { foreignPayouts, savePublicationFields } from './publication-fields.js'
+import { foreignPayouts, refusedIdentifiers, savePublicationFields } from './publication-fields.js'
 import { type PlacedCountry, regionsOfCountries, saveCountries, saveRegions, saveThemes } from './reference-lists.js'
 import { findThemeIds } from './theme-lookup.js'
 
@@ -64,7 +64,13 @@ export async function saveRecords(
     candidates.flatMap(({ record }) => record.organisation?.id ?? []),
   )
   const payouts = await foreignPayouts(db, candidates)
+  const identifiers = await refusedIdentifiers(db, candidates, options.publisherRef)
   const writable = newer.filter(({ record }) => {
+    const problem = identifiers.get(record.id)
+    if (problem) {
+      refused.push({ id: record.id, problem })
+      return false
+    }
     const payout = payouts.get(record.id)
     if (payout) {
       const got = `${payout.reference}, which is of project ${payout.projectId}`

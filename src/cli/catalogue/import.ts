@@ -16,7 +16,7 @@ import type { Runtime } from '../wiring/runtime.js'
 /** `giving import`. */
 export function registerImport(program: Command, { action, storeAction }: CommandLine): void {
   const names = kinds.map(({ name }) => name)
-  const importing = storeAction(['currency'], importRecords)
+  const importing = storeAction(['currency', 'reportingOrg'], importRecords)
   const importingFolder = storeAction([], importFolder)
   const describing = action(describeKind)
   program
@@ -84,7 +84,7 @@ async function describeKind(
 
 /** Exit code 0 all records kept, 1 some refused, 2 nothing usable. */
 async function importRecords(
-  { config, clock, signal, store }: Runtime<'currency'>,
+  { config, clock, signal, store }: Runtime<'currency' | 'reportingOrg'>,
   output: Output,
   files: readonly string[],
   { kind, project, decimal, missing, problems, dryRun, force, photoConsent }: ImportingOptions,
@@ -96,6 +96,7 @@ async function importRecords(
       source: 'import',
       clock,
       currency: config.currency,
+      publisherRef: config.reportingOrg.ref,
       kind,
       project,
       decimal,

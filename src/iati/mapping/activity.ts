@@ -1,6 +1,6 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { Notice } from '../../kernel/notice.js'
-import type { ProjectGraph } from '../../kernel/project.js'
+import type { Project, ProjectGraph } from '../../kernel/project.js'
 import { type Element, element, textElement } from '../../kernel/xml/element.js'
 import { prewritten } from '../../kernel/xml/writer.js'
 import { absoluteUrl } from '../absolute-url.js'
@@ -45,8 +45,8 @@ const defaults = [
 ].map(prewritten)
 
 /** The identifier that a project is first published under; it never changes afterwards (iati.md 3.1). */
-export function newIdentifier(config: MappingConfig, projectId: number): string {
-  return `${config.reportingOrg.ref}-${projectId}`
+export function newIdentifier(config: MappingConfig, project: Pick<Project, 'id' | 'iatiIdentifier'>): string {
+  return project.iatiIdentifier ?? `${config.reportingOrg.ref}-${project.id}`
 }
 
 /**
@@ -107,12 +107,21 @@ export function toActivity(
  * `other-identifier`: the platform's own id (A1), and the publisher's earlier identifiers (B1) from the one that a published
  * activity keeps when the publisher's changes (rule 1.1.21).
  */
-function otherIdentifiers({ project }: ProjectGraph, { identifier, config }: MappingContext): Element[] {
+function otherIdentifiers({ project }: ProjectGraph, context: MappingContext): Element[] {
+  const { identifier } = context
+  const { earlierRefs = [], reportingOrg } = context.config
   const own = element('other-identifier', { ref: String(project.id), type: 'A1' })
+  const [known] = [reportingOrg.ref, ...earlierRefs]
+    .filter((ref) => identifier.startsWith(`${ref}-`))
+    .sort((a, b) => b.length - a.length)
+  if (known === undefined && identifier === project.iatiIdentifier) {
+    const refs = [reportingOrg.ref, ...earlierRefs].join('- or ')
+    context.notice('identifier-foreign', 'iatiIdentifier', `expected it to begin with ${refs}-, got ${identifier}`)
+    return [own]
+  }
   const ending = `-${project.id}`
-  const earlier = identifier.endsWith(ending) ? identifier.slice(0, -ending.length) : ''
+  const earlier = known ?? (identifier.endsWith(ending) ? identifier.slice(0, -ending.length) : '')
   if (earlier === '') return [own]
-  const { earlierRefs = [], reportingOrg } = config
   const since = earlierRefs.indexOf(earlier)
   const refs = (since < 0 ? [earlier] : earlierRefs.slice(since)).filter((ref) => ref !== reportingOrg.ref)
   return [own, ...refs.map((ref) => element('other-identifier', { ref, type: 'B1' }))]

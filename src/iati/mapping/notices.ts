@@ -6,6 +6,16 @@ export const mappingNotices = {
     severity: 'error',
     sentence: 'A value of the project is one that no activity can be made from.',
   },
+  'identifier-foreign': {
+    severity: 'error',
+    sentence:
+      'The identifier that the project brings does not begin with an identifier of the publisher, present or earlier.',
+  },
+  'identifier-taken': {
+    severity: 'error',
+    sentence:
+      'Another project brings the identifier that the project gets by default; it needs one of its own, in `iatiIdentifier`.',
+  },
   'country-unknown': {
     severity: 'warning',
     sentence: 'A country code of the project is not an active code of the IATI Country list and was left out.',

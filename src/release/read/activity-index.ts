@@ -30,6 +30,8 @@ type IndexParts = {
   /** Offsets of each entry, alternately: its first byte, and the first byte after it. */
   readonly places: number[]
   readonly rowByProject: Map<number, Row>
+  /** Rows of identifiers that do not end with the project's number. */
+  readonly rowByIdentifier: Map<string, Row>
   readonly months: MonthSums
 }
 
@@ -43,12 +45,14 @@ export class ActivityIndex {
   readonly #files: IndexParts['files']
   readonly #places: Float64Array
   readonly #rowByProject: ReadonlyMap<number, Row>
+  readonly #rowByIdentifier: ReadonlyMap<string, Row>
 
-  private constructor(bytes: Buffer, { files, places, rowByProject, months }: IndexParts) {
+  private constructor(bytes: Buffer, { files, places, rowByProject, rowByIdentifier, months }: IndexParts) {
     this.#bytes = bytes
     this.#files = files
     this.#places = Float64Array.from(places)
     this.#rowByProject = rowByProject
+    this.#rowByIdentifier = rowByIdentifier
     this.count = places.length / 2
     this.months = months.toJSON()
   }
@@ -74,7 +78,8 @@ export class ActivityIndex {
 
   /** The row of an activity; undefined when it is not published. */
   rowOf(identifier: string): Row | undefined {
-    const row = this.rowOfProject(Number(/(\d+)$/.exec(identifier)?.[1]))
+    const own = this.#rowByIdentifier.get(identifier)
+    const row = own ?? this.rowOfProject(Number(/(\d+)$/.exec(identifier)?.[1]))
     return row !== undefined && this.entry(row).identifier === identifier ? row : undefined
   }
 
@@ -125,7 +130,13 @@ export function createIndexReader(): IndexReader {
 const linesTogether = 1000
 
 async function partsOf(bytes: Buffer): Promise<IndexParts> {
-  const parts: IndexParts = { files: [], places: [], rowByProject: new Map(), months: new MonthSums() }
+  const parts: IndexParts = {
+    files: [],
+    places: [],
+    rowByProject: new Map(),
+    rowByIdentifier: new Map(),
+    months: new MonthSums(),
+  }
   let lines = 0
   for (let from = 0; from < bytes.length; ) {
     const end = bytes.indexOf(10, from)
@@ -137,11 +148,17 @@ async function partsOf(bytes: Buffer): Promise<IndexParts> {
   return parts
 }
 
-function addLine({ files, places, rowByProject, months }: IndexParts, bytes: Buffer, from: number, to: number): void {
+function addLine(
+  { files, places, rowByProject, rowByIdentifier, months }: IndexParts,
+  bytes: Buffer,
+  from: number,
+  to: number,
+): void {
   // Every entry begins with identifier and project.
   const start = bytes.toString('latin1', from, Math.min(to, from + 400))
-  const project = /^\{"identifier":"(?:[^"\\]|\\.)*","project":(\d+)/.exec(start)?.[1]
+  const [, identifier = '', project] = /^\{"identifier":"((?:[^"\\]|\\.)*)","project":(\d+)/.exec(start) ?? []
   if (project !== undefined) {
+    if (!identifier.endsWith(`-${project}`)) rowByIdentifier.set(identifier, places.length / 2)
     rowByProject.set(Number(project), places.length / 2)
     places.push(from, to)
   } else if (start.startsWith('{"path":')) {

@@ -57,7 +57,8 @@ export async function* activitiesIn(chunks: AsyncIterable<Buffer>, name: string)
 function toActivity(bytes: Buffer, offset: number, file: string): PublishedActivity {
   const text = bytes.toString('utf8')
   const [, identifier] = /<iati-identifier>([^<]+)<\/iati-identifier>/.exec(text) ?? []
-  const [, projectId] = /(\d+)$/.exec(identifier ?? '') ?? []
+  // A project may bring its identifier from elsewhere; the platform's own number stands beside it.
+  const [, projectId] = /<other-identifier ref="(\d+)" type="A1"/.exec(text) ?? /(\d+)$/.exec(identifier ?? '') ?? []
   if (identifier === undefined || projectId === undefined) throw corrupt(file, 'an activity has no identifier')
   const undated = text.replace(/ last-updated-datetime="[^"]*"/, '')
   const sha256 = hash('sha256', undated, 'base64url')

@@ -21,7 +21,7 @@ export function renderFailed(
   return {
     code: 'render-failed',
     severity: mappingNotices['render-failed'].severity,
-    subject: stale.identifier ?? newIdentifier(config, stale.projectId),
+    subject: stale.identifier ?? newIdentifier(config, graph?.project ?? { id: stale.projectId }),
     path: found ? `/iati-activity/${found.element}` : '/iati-activity',
     detail: found
       ? `${found.field}: expected ${found.expected}, got ${found.got}`

@@ -3,6 +3,7 @@ import type { StoredTexts } from '../../catalogue/sql/ready-texts/ready-texts.js
 import { projectTexts } from '../../catalogue/wire/write/project.js'
 import { projectReportFeed, toFeedConfig } from '../../iati/atom/report-feed.js'
 import { newIdentifier, toActivity } from '../../iati/mapping/activity.js'
+import { mappingNotices } from '../../iati/mapping/notices.js'
 import type { MoneyTotals } from '../../iati/mapping/transactions.js'
 import { tablesVersion } from '../../iati/tables/tables.js'
 import { validateActivity } from '../../iati/validation/index.js'
@@ -59,7 +60,7 @@ export function mapProject(
 ): MappedProject {
   const { check = validateActivity } = deps
   const today = isoDateOf(startedAt)
-  const identifier = stale.identifier ?? newIdentifier(deps.mappingConfig, graph.project.id)
+  const identifier = stale.identifier ?? newIdentifier(deps.mappingConfig, graph.project)
   const endMap = startStage(deps.onStageMs, 'map')
   const activity = toActivity(graph, deps.mappingConfig, today, identifier)
   const text = Buffer.from(writeElement(activity.element))
@@ -75,7 +76,7 @@ export function mapProject(
   const feed = feedOf(deps, { ...graph, reports }, stale)
   const readyTexts = inUtf8(projectTexts(graph))
   endFeeds()
-  const notices = [...activity.notices, ...found]
+  const notices = [...takenIdentifier(stale, graph, identifier), ...activity.notices, ...found]
   const endTables = startStage(deps.onStageMs, 'tables')
   const isStored = (isSame && stale.hasText) || hasError(notices)
   const rows = isStored ? undefined : toActivityRows(dated(activity.element, changedAt))
@@ -86,13 +87,25 @@ export function mapProject(
   }
 }
 
+/** The notice that holds a project whose default identifier another project brought along. */
+function takenIdentifier(
+  { identifier: published, defaultTakenBy }: StaleProject,
+  { project }: ProjectGraph,
+  subject: string,
+): Notice[] {
+  if (published !== undefined || project.iatiIdentifier !== undefined || defaultTakenBy === undefined) return []
+  const { severity } = mappingNotices['identifier-taken']
+  const detail = `expected an identifier that no other project has, got ${subject} of project ${defaultTakenBy}`
+  return [{ code: 'identifier-taken', severity, subject, path: 'iatiIdentifier', detail }]
+}
+
 /**
  * A project whose texts could not be made, held by this notice: its last valid texts stay, and no other project is
  * concerned (iati.md 13.3).
  */
-export function failedProject(deps: RenderDeps, stale: StaleProject, version: number, notice: Notice): MappedProject {
+export function failedProject(stale: StaleProject, version: number, notice: Notice): MappedProject {
   return {
-    ...{ stale, version, identifier: stale.identifier ?? newIdentifier(deps.mappingConfig, stale.projectId) },
+    ...{ stale, version, identifier: notice.subject },
     ...{ text: Buffer.alloc(0), hash: '', changedAt: new Date(0), rows: undefined, notices: [notice] },
     ...{ validUntil: undefined, totals: {}, feed: undefined, readyTexts: undefined },
   }

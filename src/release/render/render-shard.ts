@@ -100,7 +100,8 @@ function nextSize(rendered: readonly RenderedProject[]): number {
 /** The version of the schemas is part of the key: once the official ones are pulled, every activity is checked again. */
 function staleCriteria(deps: RenderDeps, run: Run): StaleCriteria {
   const key = [inputKey(deps.mappingConfig), ...(deps.xsd ? [deps.xsd.version] : [])].join('+')
-  return { inputKey: key, day: isoDateOf(run.startedAt), force: run.force }
+  const publisherRef = deps.mappingConfig.reportingOrg.ref
+  return { inputKey: key, day: isoDateOf(run.startedAt), force: run.force, publisherRef }
 }
 
 /** A stale project and its rows. */
@@ -163,7 +164,7 @@ async function mapOrHold(deps: RenderDeps, run: Run, { stale, source }: RenderSo
     return mapProject(deps, run.startedAt, stale, graph, reports)
   } catch (error) {
     const { version } = graph ?? (JSON.parse(source) as Pick<ProjectGraph, 'version'>)
-    return failedProject(deps, stale, version, renderFailed(stale, graph, deps.mappingConfig, error))
+    return failedProject(stale, version, renderFailed(stale, graph, deps.mappingConfig, error))
   }
 }
 

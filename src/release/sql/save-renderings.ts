@@ -40,6 +40,9 @@ const upsertRenderings = `
       as t (project_id, identifier, verdict, text, content_hash, bytes, last_updated_at, errors, warnings, infos,
         notice_counts, notices, valid_until, money)
   on conflict (project_id) do update set
+    -- That of the text: a project may get one of its own before it is published.
+    identifier = case when excluded.text is null and rendering.text is not null then rendering.identifier
+      else excluded.identifier end,
     verdict = excluded.verdict,
     text = coalesce(excluded.text, rendering.text),
     content_hash = coalesce(excluded.content_hash, rendering.content_hash),

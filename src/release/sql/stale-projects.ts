@@ -4,7 +4,12 @@ import { withoutNulls } from '../../platform/database/without-nulls.js'
 import type { IdRange } from '../../work/run.js'
 
 /** Which renderings count as stale (architecture.md 2.2): dirty, made under another key, or overtaken by time. */
-export type StaleCriteria = { readonly inputKey: string; readonly day: IsoDate; readonly force: boolean }
+export type StaleCriteria = {
+  readonly inputKey: string
+  readonly day: IsoDate
+  readonly force: boolean
+  readonly publisherRef: string
+}
 
 const staleIds = `
   select project_id from project_version where dirty or $3
@@ -28,6 +33,8 @@ export type StaleProject = {
   readonly projectId: number
   /** The identifier that it was first published under, if it ever was. */
   readonly identifier: string | undefined
+  /** Another project that has the identifier which this one would get by default. */
+  readonly defaultTakenBy: number | undefined
   readonly contentHash: string | undefined
   readonly lastUpdatedAt: Date | undefined
   /** False where an import of an export brought hash and date without the text, which is made again from the project. */
@@ -46,7 +53,13 @@ export async function staleProjects(
   limit: number,
 ): Promise<StaleProject[]> {
   const { rows } = await db.query<StaleProject>(
-    `select v.project_id as "projectId", i.identifier, r.content_hash as "contentHash",
+    `select v.project_id as "projectId", i.identifier, case when i.identifier is null then (
+          select o.id from project o
+            where o.iati_identifier = $8::text || '-' || v.project_id and o.id <> v.project_id
+          union all select o.project_id from published_identifier o
+            where o.identifier = $8::text || '-' || v.project_id and o.project_id <> v.project_id
+          limit 1
+        ) end as "defaultTakenBy", r.content_hash as "contentHash",
         r.last_updated_at as "lastUpdatedAt", r.text is not null as "hasText", f.content_hash as "feedHash",
         coalesce(f.bytes > 0, false) as "hasFeed"
       from project_version v
@@ -56,7 +69,7 @@ export async function staleProjects(
       where v.project_id > $4 and v.project_id between $5 and $6
         and (v.dirty or $3 or r.input_key <> $1 or r.valid_until <= $2::date)
       order by v.project_id limit $7`,
-    [stale.inputKey, stale.day, stale.force, after, range.fromId, range.toId, limit],
+    [stale.inputKey, stale.day, stale.force, after, range.fromId, range.toId, limit, stale.publisherRef],
   )
   return rows.map(withoutNulls)
 }

@@ -20,7 +20,7 @@ import { pretty } from '../../support/pretty-xml.js'
 const today = day('2026-11-21')
 
 function mapped(graph: Parameters<typeof toActivity>[0], on = today) {
-  return toActivity(graph, mappingConfig, on, newIdentifier(mappingConfig, graph.project.id))
+  return toActivity(graph, mappingConfig, on, newIdentifier(mappingConfig, graph.project))
 }
 
 /** The children of the activity with this name, as text. */

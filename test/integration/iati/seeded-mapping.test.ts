@@ -26,7 +26,7 @@ beforeAll(async () => {
     Array.from({ length: projects }, (_, index) => index + 1),
   )
   activities = graphs.map((graph) => {
-    const { element, notices } = toActivity(graph, mappingConfig, today, newIdentifier(mappingConfig, graph.project.id))
+    const { element, notices } = toActivity(graph, mappingConfig, today, newIdentifier(mappingConfig, graph.project))
     const checks = { today, reportingOrgRef: mappingConfig.reportingOrg.ref }
     const found = [...notices, ...validateActivity(element, checks)].filter(({ severity }) => severity !== 'info')
     return { element, codes: found.map(({ code, path, detail }) => `${code} ${path} ${detail}`) }
@@ -65,7 +65,7 @@ describe('what the seed makes', () => {
 
   it('maps to the same text again', () => {
     for (const [index, graph] of graphs.entries()) {
-      const { element } = toActivity(graph, mappingConfig, today, newIdentifier(mappingConfig, graph.project.id))
+      const { element } = toActivity(graph, mappingConfig, today, newIdentifier(mappingConfig, graph.project))
       const again = activities[index]
       expect(again && writeElement(again.element)).toBe(writeElement(element))
     }

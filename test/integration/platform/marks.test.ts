@@ -78,6 +78,7 @@ const changed: Readonly<Record<string, string>> = {
   ein: `'12-3456789'`,
   funder_id: '4',
   glide_number: `'EQ-2020-123456-NPL'`,
+  iati_identifier: `'GB-CHC-1164883-N' || id`,
   kind: `'opening'`,
   last_on: `last_on + 1`,
   location_precision: `'country'`,

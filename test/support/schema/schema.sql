@@ -462,6 +462,7 @@ create table project (
   location_name text,
   operator_state text,
   totals_changed_at timestamp with time zone,
+  iati_identifier text,
   constraint project_pkey PRIMARY KEY (id),
   constraint project_glide_number_check CHECK (glide_number ~ '^[A-Z]{2}-[0-9]{4}-[0-9]{6}-[A-Z]{3}$'::text),
   constraint project_goal_check CHECK (goal >= 0::numeric),
@@ -1055,6 +1056,7 @@ alter table progress_report add constraint report_has_web_address CHECK (url ~ '
 alter table progress_report add constraint report_not_updated_before_published CHECK (updated_at >= published_at) NOT VALID;
 alter table project add constraint project_funding_is_a_number CHECK (funding <> 'NaN'::numeric) NOT VALID;
 alter table project add constraint project_goal_is_a_number CHECK (goal <> 'NaN'::numeric) NOT VALID;
+alter table project add constraint project_iati_identifier_check CHECK (iati_identifier ~ '^[!#-%''-.0-;=@-\[\]-{}~]+$'::text AND strpos(iati_identifier, '-'::text) > 1 AND "right"(iati_identifier, 1) <> '-'::text AND length(iati_identifier) <= 255) NOT VALID;
 alter table project add constraint project_remaining_is_a_number CHECK (remaining <> 'NaN'::numeric) NOT VALID;
 alter table theme add constraint theme_has_name CHECK (name <> ''::text) NOT VALID;
 
@@ -1095,6 +1097,7 @@ CREATE INDEX processor_entry_settled ON processor_entry USING btree (gateway, se
 CREATE INDEX progress_report_project ON progress_report USING btree (project_id, published_at DESC, id DESC);
 CREATE INDEX progress_report_recent ON progress_report USING btree (published_at DESC, id DESC);
 CREATE INDEX project_active ON project USING btree (id) WHERE active;
+CREATE UNIQUE INDEX project_iati_identifier ON project USING btree (iati_identifier);
 CREATE INDEX project_organisation ON project USING btree (organisation_id, id);
 CREATE INDEX project_country_code ON project_country USING btree (country_code, project_id);
 CREATE INDEX project_search_document ON project_search USING gin (document);
@@ -1144,6 +1147,37 @@ begin
   end if;
   return least(statement_timestamp(), earliest);
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.expected_identifier(project bigint, wanted text, configured text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with known as (
+    select array(select ref from publisher union select configured
+      where configured is not null and not exists (select from publisher) order by 1) as refs
+  ), other as (
+    select id from project where iati_identifier = wanted and id <> $1
+    union all select i.project_id from published_identifier i where i.identifier = wanted and i.project_id <> $1
+    -- The identifier that a project gets by default ends with its id.
+    union all select r.project_id from rendering r join project p on p.id = r.project_id
+      where r.project_id = substring(wanted from '-([0-9]{1,15})$')::bigint and r.identifier = wanted
+        and p.iati_identifier is null and p.id <> $1
+  )
+  select case
+    when i.identifier <> coalesce(wanted, '') then
+      format('%s, under which project %s was published: a published identifier never changes', i.identifier, $1)
+    when wanted is null then null
+    when refs <> '{}' and (wanted = any (refs)
+        or not exists (select from unnest(refs) ref where starts_with(wanted, ref || '-') and length(wanted) > length(ref) + 1))
+      then format('an identifier that begins with %s- (giving publisher change tells of another identifier of the publisher)',
+        array_to_string(refs, '- or '))
+    when exists (select from other) then
+      format('an identifier of its own, and project %s has this one', (select min(id) from other))
+  end
+  from known left join published_identifier i on i.project_id = $1
+$function$;
 
 CREATE OR REPLACE FUNCTION public.keep_original_goal()
  RETURNS trigger
@@ -1396,6 +1430,28 @@ begin
   return old;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.refuse_identifier()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  expected text;
+begin
+  if tg_op = 'UPDATE' and new.iati_identifier is not distinct from old.iati_identifier
+    or tg_op = 'INSERT' and new.iati_identifier is null
+  then
+    return new;
+  end if;
+  expected := expected_identifier(new.id, new.iati_identifier, null);
+  if expected is not null then
+    raise exception 'project.iati_identifier: expected %, got %', expected, coalesce(new.iati_identifier, 'null')
+      using errcode = 'check_violation', table = 'project', column = 'iati_identifier';
+  end if;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_nonsense()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1630,6 +1686,8 @@ CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON project FOR 
   EXECUTE FUNCTION refuse_nonsense('date_of_most_recent_report modified_date', 'approved_date deadline', 'additional_documentation contact_url project_link progress_report_link image_link');
 CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON project FOR EACH ROW
   EXECUTE FUNCTION say_what_is_refused();
+CREATE TRIGGER say_why_not_identifier BEFORE INSERT OR UPDATE OF iati_identifier ON project FOR EACH ROW
+  EXECUTE FUNCTION refuse_identifier();
 CREATE TRIGGER mark_delete AFTER DELETE ON project_country REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON project_country REFERENCING NEW TABLE AS changed FOR EACH STATEMENT

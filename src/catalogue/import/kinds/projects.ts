@@ -226,6 +226,19 @@ const projectKindFields = {
     examples: ['', ''],
     iati: 'humanitarian-scope',
   },
+  iatiIdentifier: {
+    type: type.shaped(
+      'IATI identifier',
+      'an identifier such as GB-CHC-1164883-WELLS: at most 255 characters of ASCII, no white space and none of / & | ? < > " \\',
+      /^(?=.{1,255}$)(?!-)(?=.*-)[!#-%'-.0-;=@-[\]-{}~]*[^-]$/,
+    ),
+    kept: true,
+    cleared: { table: 'project', columns: ['iati_identifier'] },
+    means:
+      "Identifier under which it is published elsewhere already; it begins with the publisher's. Left out: the publisher's, a hyphen and the id. It never changes once it is published here.",
+    examples: ['', ''],
+    iati: 'iati-identifier',
+  },
   imageLink: {
     type: type.address,
     means: 'Main picture; the kind images holds its sizes and the gallery.',
@@ -387,11 +400,12 @@ function toHashed(row: ProjectRow, themeIds: ReadonlyMap<string, string>, saving
 
 function toProjectRecord(row: ProjectRow, themeIds: ReadonlyMap<string, string>): ProjectRecord {
   const { organization, themes = [], countries = [], region, videos = [], donationOptions = [], active } = row
-  const { paused, locationPrecision, locationName, deadline, sdgs, payouts, glideNumber, ...fields } = row
+  const { paused, locationPrecision, locationName, deadline, sdgs, payouts, glideNumber, iatiIdentifier, ...fields } =
+    row
   const ids = [...new Set(themes.map((theme) => themeIds.get(theme) ?? theme))]
   const named: Country[] = countries.map(({ country: code }) => ({ code, name: countryNameOf(code) }))
   const publication = present({
-    ...{ paused, locationPrecision, locationName, deadline, glideNumber },
+    ...{ paused, locationPrecision, locationName, deadline, glideNumber, iatiIdentifier },
     sdgs: sdgs && [...new Set(sdgs)].sort(),
     payouts: payouts?.map(({ reference, date, amount }) => ({ reference, plannedOn: date, amount })),
     countryShares: countries.flatMap(({ country: code, share }) => (share ? [{ code, share }] : [])),

@@ -25,7 +25,7 @@ const context = { today: mutantsDay as IsoDate, now: `${mutantsDay}T12:00:00Z` a
 const official = officialStandard('breaking the official samples')
 
 function mapped(graph: Parameters<typeof toActivity>[0]): Element {
-  return toActivity(graph, mappingConfig, context.today, newIdentifier(mappingConfig, graph.project.id)).element
+  return toActivity(graph, mappingConfig, context.today, newIdentifier(mappingConfig, graph.project)).element
 }
 
 function sample(name: string): Element[] {
