@@ -11,6 +11,8 @@ export default defineConfig({
       'test/campaign/support/table.ts',
     ],
     pool: 'forks',
+    // A large release hashes its files in a thread, which loads our sources by itself.
+    execArgv: ['--import', './test/support/register-typescript.mjs'],
     maxWorkers: 2,
     // Guards against a hang, never measurements.
     testTimeout: 900_000,

@@ -164,7 +164,7 @@ describe('giving start on a bare machine', () => {
     const runs = (await (await fetch(`${service.baseUrl}/feeds/status.json`)).json()) as { runs: { state: string }[] }
     expect(runs.runs.filter((run) => run.state === 'failed')).toEqual([])
     expect((await manifest()).totals.activities).toBe(before.totals.activities + 300)
-  })
+  }, 90_000)
 
   it('stops on SIGTERM within its time and leaves no process', async () => {
     service.kill('SIGTERM')

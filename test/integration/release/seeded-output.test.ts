@@ -11,6 +11,6 @@ it('publishes 500 seeded projects as the same bytes as ever', async () => {
     organisations: 'a23b1e21149dc7622f58957fd6f46626246a1a7d1341b9ea28cb56d0cbd57b26',
     reports: '6ca1f37fd38213f4e9f30defbf847f0211e8e77b664e8c524fc285b477035386',
     renderings: 'b1f1b05e3720183043cdfce1dcadd8ea04ca2c9d12b3c6a6e8b9e5bdb334bc84',
-    records: 'c4d585a6cd769a27d409079442053f518c7daa2e15637f2b4a42a180b3b58e3b',
+    records: '40ef740f35734d93dba1734876e172bafe0a1d5bff2be3258d76e38b6c427759',
   })
 })
