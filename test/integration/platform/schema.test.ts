@@ -98,7 +98,8 @@ describe('migrating', () => {
     await using second = openStore({ url, max: 1, applicationName: 'giving test' })
     await using third = openStore({ url, max: 1, applicationName: 'giving test' })
     const results = await Promise.all([first, second, third].map((store) => migrate(store)))
-    expect(results.map(({ applied }) => applied.length).sort((a, b) => a - b)).toEqual([0, 0, names.length])
+    // The lock is taken for each migration, so processes may share the list.
+    expect(results.flatMap(({ applied }) => applied).sort()).toEqual(names)
     expect((await ledger(first)).map(({ name }) => name)).toEqual(names)
     expect(await first.snapshot(dumpSchema)).toBe(committed)
   })
