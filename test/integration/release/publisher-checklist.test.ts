@@ -136,9 +136,8 @@ describe("the publisher's checklist", () => {
     const [, ...texts] = (await publisher.read('/iati/activities.xml'))
       .replace('</iati-activities>', '')
       .split(/\n(?=<iati-activity )/)
-    const judged = texts.filter((_, index) => index % 12 === 0)
-    expect(judged.length).toBeGreaterThan(20)
-    for (const text of judged) expect([...judge(parseElement(Buffer.from(text), recordLimits))]).toEqual([])
+    expect(texts.length).toBeGreaterThan(20)
+    for (const text of texts) expect([...judge(parseElement(Buffer.from(text), recordLimits))]).toEqual([])
   })
 
   it('point 2: no identifier ever disappears, whatever happens to its project', async () => {

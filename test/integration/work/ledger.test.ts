@@ -431,7 +431,11 @@ describe('a run in this process, without a queue', () => {
   test('waits for another run, one after the other', async () => {
     await turn(store.db, 'publish_ms', 200)
     const runs = await Promise.all([publishInline(deps('a'), options), publishInline(deps('b'), options)])
-    expect(runs.map(({ state }) => state)).toEqual(['published', 'published'])
+    // One that the other overtook while it waited has nothing left to do.
+    expect(runs.map(({ state }) => state).sort()).toEqual([
+      'published',
+      expect.stringMatching(/^(published|unchanged)$/),
+    ])
     const { rows } = await store.db.query(`select from publishing a join publishing b
       on b.id > a.id and b.began_at < a.ended_at`)
     expect(rows).toHaveLength(0)
