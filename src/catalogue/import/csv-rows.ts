@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { parse as parseOnce } from 'csv-parse/sync'
 import { ServiceError } from '../../kernel/errors.js'
@@ -35,49 +34,53 @@ export async function* csvRows(
   fields: KindFields,
 ): AsyncGenerator<FileRecord> {
   const names = matchColumns(columns, fields)
-  const source = Readable.from(decoded(chunks))
-  const parser = parse({
-    bom: true,
-    delimiter,
-    info: true,
-    max_record_size: valueLimits.characters,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    trim: true,
-  })
-  source.on('error', (error) => parser.destroy(error))
-  source.pipe(parser)
   let isHeader = true
   let lines = 0
   let emptyLines = 0
   let counted = 0
-  try {
-    for await (const { info, record } of parser as AsyncIterable<CsvRow>) {
+  // A parser that fails drops the rows that it holds, so it holds none: they are taken from it as soon as they are complete.
+  let complete: FileRecord[] = []
+  const parser = parse({
+    bom: true,
+    delimiter,
+    max_record_size: valueLimits.characters,
+    on_record: (cells: string[], info) => {
       // `info` counts to the end of a record that may have several lines, and both characters of a CRLF within quotes.
       const line = lines + 1 + info.empty_lines - emptyLines
-      lines += info.lines - counted - record.reduce((sum, cell) => sum + countLineEnds(cell), 0)
+      lines += info.lines - counted - cells.reduce((sum, cell) => sum + countLineEnds(cell), 0)
       counted = info.lines
       emptyLines = info.empty_lines
-      const isEmpty = record.every((cell) => cell.trim() === '')
-      if (!isHeader && !isEmpty) yield toRecord(names, line, record)
+      const isEmpty = cells.every((cell) => cell.trim() === '')
+      if (!isHeader && !isEmpty) complete.push(toRecord(names, line, cells))
       isHeader = false
+      return null
+    },
+    relax_column_count: true,
+    skip_empty_lines: true,
+    trim: true,
+  })
+  let failure: Error | undefined
+  parser.on('error', (error) => {
+    failure = error
+  })
+  const parsed = async function* (run: (done: () => void) => void): AsyncGenerator<FileRecord> {
+    await new Promise<void>(run)
+    yield* complete
+    complete = []
+    if (failure instanceof CsvError) {
+      const message = `from line ${lines + 1} on it is not CSV: ${failure.message}`
+      throw new ServiceError('input-unusable', message, { cause: failure })
     }
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error
-    throw new ServiceError('input-unusable', `from line ${lines + 1} on it is not CSV: ${error.message}`, {
-      cause: error,
-    })
-  } finally {
-    source.destroy()
+    if (failure) throw failure
   }
+  for await (const text of decoded(chunks)) yield* parsed((done) => parser.write(text, done))
+  yield* parsed((done) => parser.end(done))
 }
 
 /** The number of line ends of two characters. */
 function countLineEnds(cell: string): number {
   return cell.includes('\r\n') ? cell.split('\r\n').length - 1 : 0
 }
-
-type CsvRow = { readonly info: { readonly lines: number; readonly empty_lines: number }; readonly record: string[] }
 
 /** The names of the fields in the order of the columns; letter case does not matter. */
 function matchColumns(columns: readonly string[], fields: KindFields): readonly string[] {

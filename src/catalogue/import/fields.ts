@@ -48,7 +48,7 @@ export type RowReading<Row> =
   | { readonly problems: readonly FieldProblem[] }
 
 /** A row, and the names of the fields that it empties. */
-export type ClearedRow = { readonly row: Readonly<Record<string, unknown>>; readonly cleared: readonly string[] }
+export type ClearedRow = { readonly row: RowOf<KindFields>; readonly cleared: readonly string[] }
 
 /** The text of a CSV cell that clears its field, as null does in NDJSON. An empty cell keeps the stored value. */
 export const clearMark = '-'

@@ -14,7 +14,7 @@ import type { ImportSaving, RecordOutcome } from './kind.js'
 import type { DecimalSign, MissingWords } from './number-notation.js'
 import { BatchLimit } from './record-batches.js'
 import { openFiles, type ReadableFile, type ReadProgress } from './record-files.js'
-import type { ReadRecord } from './record-importer.js'
+import type { ReadRecord, RecordImporter } from './record-importer.js'
 import { RefusedRows } from './refused-rows.js'
 
 /** How files are imported. */
@@ -52,9 +52,9 @@ export type ImportOptions = {
   readonly signal?: AbortSignal
 }
 
-type BatchEntry = {
+type BatchEntry<Row> = {
   readonly where: Place
-  readonly record: ReadRecord
+  readonly record: ReadRecord<Row>
   /** That the same stands on an earlier line of the file. */
   readonly repeats?: FieldProblem | undefined
 }
@@ -108,9 +108,9 @@ async function importAll(
   return tally.summary()
 }
 
-async function importFile(
+async function importFile<Row, Prepared>(
   transact: Transact,
-  { file, form, importer, records }: ReadableFile,
+  { file, form, importer, records }: ReadableFile<Row, Prepared>,
   saving: ImportSaving,
   tally: ImportTally,
   { signal, onProgress, refusedRows }: ImportOptions & { readonly refusedRows: RefusedRows | undefined },
@@ -119,7 +119,7 @@ async function importFile(
   const yieldIfDue = createYielder()
   const firstLines = new FirstLines()
   // A map, so that the last of equal keys in a batch wins.
-  let batch = new Map<string, BatchEntry>()
+  let batch = new Map<string, BatchEntry<Row>>()
   let limit = new BatchLimit()
   const flush = async () => {
     if (signal?.aborted) throw new ServiceError('aborted', 'the import was interrupted')
@@ -161,21 +161,21 @@ async function importFile(
   await refusedRows?.end()
 }
 
-function repeatedProblem([field, value]: ReadRecord['once'], earlier: number): FieldProblem {
+function repeatedProblem([field, value]: ReadRecord<unknown>['once'], earlier: number): FieldProblem {
   return { field, expected: `what stands on one line of a file; line ${earlier} has it too`, got: value.slice(0, 200) }
 }
 
 /** Saves a batch in one transaction; when the database refuses it, each record in its own, to keep the good ones. */
-async function saveBatch(
+async function saveBatch<Row, Prepared>(
   transact: Transact,
-  importer: ReadableFile['importer'],
-  batch: readonly BatchEntry[],
+  importer: RecordImporter<Row, Prepared>,
+  batch: readonly BatchEntry<Row>[],
   saving: ImportSaving,
   tally: ImportTally,
 ): Promise<void> {
   const read = batch.map(({ record }) => record.row)
-  const rows = importer.prepare?.(read, saving) ?? read
-  const save = (some: readonly unknown[]) => transact((db) => importer.save(db, some, saving))
+  const rows = importer.prepare(read, saving)
+  const save = (some: readonly Prepared[]) => transact((db) => importer.save(db, some, saving))
   let outcomes: readonly RecordOutcome[]
   try {
     outcomes = await save(rows)

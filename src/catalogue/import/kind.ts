@@ -59,5 +59,6 @@ export type Kind<F extends KindFields = KindFields> = {
 
 /** Declares a kind; the type of its rows follows from its fields. */
 export function defineKind<const F extends KindFields>(kind: Kind<F>): Kind {
+  // Only here a kind loses the type of its rows: what reads them and what saves them stay together in it.
   return kind as unknown as Kind
 }

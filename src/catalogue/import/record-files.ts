@@ -14,9 +14,9 @@ export type ReadProgress = { readonly file: string; readonly bytesRead: number; 
 type Broken = { readonly broken: string }
 
 /** A file whose form and kind are known. */
-export type ReadableFile = {
+export type ReadableFile<Row = unknown, Prepared = unknown> = {
   readonly file: string
-  readonly importer: RecordImporter
+  readonly importer: RecordImporter<Row, Prepared>
   readonly form: FileForm
   /** Its records; where it cannot be read on, one `broken` item is the last. */
   records(onProgress: (progress: ReadProgress) => void): AsyncGenerator<FileRecord | Broken>
