@@ -38,6 +38,8 @@ it('docs/how-to/own-platform.md: five CSV files become a valid IATI file', { tim
   const file = readFileSync(path.join(folder, 'data/feeds/current/iati/activities.xml'), 'utf8')
   for (const fact of [
     '<iati-identifier>GB-CHC-1164883-101</iati-identifier>',
+    '<iati-identifier>GB-CHC-1164883-10000002</iati-identifier>',
+    '<narrative>Lira Farmers</narrative>',
     'ref="GB-CHC-202918"',
     'ref="CH-FDJP-CHE000000001"',
     '<narrative>Wells for Tara</narrative>',

@@ -45,9 +45,17 @@ the source that brought it: projects and organizations that were mirrored or wri
 - **Wire format**: pages of project or organization records in XML or JSON, as the API of this service and its upstreams answer
   them ([contract/wire.md](../contract/wire.md) 3.1, 3.3). Their element \`iati\` holds what publishing needs beyond that format:
   for a project \`deadline\`, \`glideNumber\`, \`locationPrecision\`, \`locationName\`, \`sdgs\`, \`payouts\`, for an organization
-  \`ref\` and \`type\`.
+  \`ref\` and \`type\`. A record or its organization may have an element \`externalId\` instead of \`id\`.
 - **Atom** (RFC 4287): feeds of progress reports. A link of the feed, or its id, is the page of the project or of its reports;
   \`--project ID\` says whose they are where no link tells.
+
+## Ids that are no numbers
+
+A platform whose ids are UUIDs or words puts them into \`externalId\` of projects, organizations, funders and reports, and leaves \`id\`
+out. The store then gives each a number for ever, from 10000001 on, which addresses of the API and identifiers in IATI have. Every
+column that names a project or an organization (\`project\`, \`organization\`, \`funder\`, \`receiver\`) takes a number or an \`externalId\`. An
+\`externalId\` is unique among the records of its table, whichever source they are from, and is never a whole number: that is an \`id\`.
+A record with both is the one of its number. Plain SQL leaves \`id\` out and writes \`external_id\`. An export has both.
 
 A field that a record leaves out becomes empty, unless it is marked *kept*: then the stored value stays. An empty cell, and in NDJSON
 an empty text, leave the field out. A field that is marked *kept, -* is emptied by a cell with nothing but \`-\`, in NDJSON by \`null\`.
@@ -65,9 +73,9 @@ export function importDocument(): string {
 
 function section({ name, means, notes, fields, key }: Kind): string {
   const rows = Object.entries(fields).map(([field, one]) => {
-    const { type, unit, required, kept, cleared, means, examples, api, iati } = one
+    const { type, unit, numbers, required, kept, cleared, means, examples, api, iati } = one
     const example = examples.find((text) => text !== '') ?? ''
-    const needed = required ? 'yes' : cleared ? 'kept, -' : kept ? 'kept' : 'no'
+    const needed = required ? (numbers ? 'yes, or externalId' : 'yes') : cleared ? 'kept, -' : kept ? 'kept' : 'no'
     const cells = [
       `\`${field}\``,
       unit ? `${type.name}; ${unit}` : type.name,

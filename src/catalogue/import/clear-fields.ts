@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/database/connection.js'
 import { clearColumns } from '../sql/clear-columns.js'
 import type { ClearedRow } from './fields.js'
-import type { Kind, RecordOutcome } from './kind.js'
+import { asChanged, isRefusal, type Kind, type RecordOutcome } from './kind.js'
 
 /** Clears fields of saved records, as their rows ask; returns the outcomes with these changes. */
 export async function clearFields(
@@ -14,16 +14,9 @@ export async function clearFields(
   for (const [name, { cleared }] of Object.entries(fields)) {
     if (cleared === undefined || cleared === 'empty list') continue
     const ids = rows.flatMap(({ row, cleared: names }, index) => {
-      const outcome = outcomes[index]
-      const isRefused = typeof outcome === 'object' && 'field' in outcome
-      return names.includes(name) && !isRefused ? [row.id as number | string] : []
+      return names.includes(name) && !isRefusal(outcomes[index]) ? [row.id as number | string] : []
     })
     for (const id of await clearColumns(db, cleared, ids)) changed.add(id)
   }
-  return outcomes.map((outcome, index) => {
-    if (!changed.has(rows[index]?.row.id)) return outcome
-    if (outcome === 'unchanged') return 'changed'
-    const isKept = typeof outcome === 'object' && 'kept' in outcome
-    return isKept && outcome.change === 'unchanged' ? { ...outcome, change: 'changed' } : outcome
-  })
+  return outcomes.map((outcome, index) => (changed.has(rows[index]?.row.id) ? asChanged(outcome) : outcome))
 }

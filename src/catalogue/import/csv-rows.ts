@@ -2,7 +2,7 @@ import { CsvError, parse } from 'csv-parse'
 import { parse as parseOnce } from 'csv-parse/sync'
 import { ServiceError } from '../../kernel/errors.js'
 import { type ParsedObject, valueLimits } from '../wire/read/parsed-value.js'
-import type { KindFields } from './fields.js'
+import { type KindFields, missingFields } from './fields.js'
 import { type FileRecord, whyColumn } from './file-record.js'
 
 /** The columns of a CSV file, and its separator. */
@@ -95,9 +95,7 @@ function matchColumns(columns: readonly string[], fields: KindFields): readonly 
     else found.add(name)
     return name ?? ''
   })
-  for (const [name, { required }] of Object.entries(fields)) {
-    if (required && !found.has(name)) problems.push(`no column ${name}`)
-  }
+  for (const name of missingFields(fields, (field) => found.has(field))) problems.push(`no column ${name}`)
   if (problems.length === 0) return matched
   throw new ServiceError('input-unusable', `a first line with ${problems.join(', ')}`)
 }

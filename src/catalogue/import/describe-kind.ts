@@ -30,7 +30,10 @@ export function schemaOf({ name, means, fields }: Kind): JsonSchema {
         return [field, { ...schema, description, ...(given.length > 0 && { examples: given }) }]
       }),
     ),
-    required: Object.keys(fields).filter((field) => fields[field]?.required),
+    required: Object.keys(fields).filter((field) => fields[field]?.required && !fields[field]?.numbers),
+    ...(Object.values(fields).some(({ required, numbers }) => required && numbers) && {
+      anyOf: [{ required: ['id'] }, { required: ['externalId'] }],
+    }),
     additionalProperties: false,
   }
 }

@@ -8,6 +8,7 @@ import {
   valueTypes,
   wordOf,
 } from '../../kernel/values.js'
+import type { NumberedTable } from '../sql/external-ids.js'
 import { isObject, type ParsedObject, type ParsedValue } from '../wire/read/parsed-value.js'
 import { codeOf, sdgCode } from '../wire/read/publication-fields.js'
 import { mostTextCharacters, parseValue } from '../wire/read/record-reader.js'
@@ -28,6 +29,8 @@ export type FieldType<T = unknown> = {
   readonly schema: JsonSchema
   /** Whether it takes any text: then only a person can tell whether `NULL` is one. */
   readonly isFree?: true
+  /** The table of which the value names a row, by its number or by the platform's own id. */
+  readonly refersTo?: NumberedTable
 }
 
 function scalar<T>(name: string, type: ValueType<T>, schema: JsonSchema): FieldType<T> {
@@ -63,6 +66,31 @@ export const identifier = scalar('identifier', valueTypes.id, {
   minimum: 1,
   pattern: '^[1-9][0-9]{0,15}$',
 })
+
+const externalIdPattern = /^(?![1-9]\d{0,15}$)[^\p{Cc}]{1,200}$/u
+
+/** The platform's own id of a record, where it is no whole number. */
+export const externalId: FieldType<string> = {
+  ...scalar(
+    'text',
+    textLike(externalIdPattern, 'a text of 1 to 200 characters that is no whole number; a whole number goes into id'),
+    { type: 'string', maxLength: 200 },
+  ),
+  isFree: true,
+}
+
+/**
+ * What names a stored record. An id of the platform is a text until `resolveExternalIds` puts the number in its place,
+ * before a kind saves its rows.
+ */
+function reference(refersTo: NumberedTable, what: string): FieldType<number> {
+  const expected = `the number or externalId of ${what}`
+  const parse = (value: ParsedValue) => identifier.parse(value) ?? (externalId.parse(value) as number | undefined)
+  return { name: 'identifier', expected, parse, schema: { type: ['integer', 'string'] }, isFree: true, refersTo }
+}
+
+export const projectReference = reference('project', 'a project of this platform')
+export const organisationReference = reference('organisation', 'an organization that was imported before')
 
 export const count = scalar('count', valueTypes.count, {
   type: ['integer', 'string'],

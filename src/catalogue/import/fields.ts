@@ -2,6 +2,7 @@ import { type DayMeaning, expectedDay, type IsoDate, isoDateOf } from '../../ker
 import type { FieldProblem } from '../../kernel/errors.js'
 import { shownValue } from '../../kernel/values.js'
 import type { ClearedColumns } from '../sql/clear-columns.js'
+import type { NumberedTable } from '../sql/external-ids.js'
 import { isObject, type ParsedValue } from '../wire/read/parsed-value.js'
 import type { FieldType } from './field-types.js'
 import { whyColumn } from './file-record.js'
@@ -13,6 +14,8 @@ import type { MissingWords, NumberNotation } from './number-notation.js'
 type Field = {
   readonly type: FieldType
   readonly required?: boolean
+  /** Of the number of the records themselves: their table. It may be left out where `externalId` is given. */
+  readonly numbers?: NumberedTable
   /** A record that leaves the field out keeps the stored value; other fields become empty. */
   readonly kept?: boolean
   /** How the stored value of a field that is kept is emptied; undefined: it always has a value. */
@@ -50,6 +53,13 @@ export type RowReading<Row> =
 /** A row, and the names of the fields that it empties. */
 export type ClearedRow = { readonly row: RowOf<KindFields>; readonly cleared: readonly string[] }
 
+/** Fields without which a file of these columns, or members, holds no records of a kind. */
+export function missingFields(fields: KindFields, given: (name: string) => boolean): string[] {
+  return Object.entries(fields).flatMap(([name, { required, numbers }]) =>
+    required && !given(name) && !(numbers && given('externalId')) ? [numbers ? `${name} or externalId` : name] : [],
+  )
+}
+
 /** The text of a CSV cell that clears its field, as null does in NDJSON. An empty cell keeps the stored value. */
 export const clearMark = '-'
 
@@ -76,7 +86,9 @@ export function readRow<F extends KindFields>(
   const problems: FieldProblem[] = []
   const row: Record<string, unknown> = {}
   const cleared: string[] = []
-  for (const [name, { type, required, day, cleared: clearing }] of Object.entries(fields as KindFields)) {
+  for (const [name, field] of Object.entries(fields as KindFields)) {
+    const { type, day, cleared: clearing } = field
+    const required = field.required && !(field.numbers && !isAbsent(value.externalId))
     const given = Object.hasOwn(value, name) ? value[name] : undefined
     if (clearing !== undefined && isClear(given)) {
       if (clearing === 'empty list') row[name] = []

@@ -3,10 +3,13 @@ import { type Clock, isoDateOf } from '../../kernel/dates.js'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import type { CurrencyCode } from '../../kernel/money.js'
 import type { RecordSource } from '../../kernel/record.js'
+import { shownValue } from '../../kernel/values.js'
 import { createYielder } from '../../kernel/yielder.js'
 import { refuseOtherCurrency } from '../../money/sql/stated-totals.js'
-import { isDataError } from '../../platform/database/connection.js'
+import { type Db, isDataError } from '../../platform/database/connection.js'
 import type { Store, Transact } from '../../platform/database/store.js'
+import { findNumbers } from '../sql/external-ids.js'
+import { identifier, projectReference } from './field-types.js'
 import type { FileRecord } from './file-record.js'
 import { FirstLines } from './first-lines.js'
 import { type ImportSummary, ImportTally } from './import-summary.js'
@@ -28,7 +31,7 @@ export type ImportOptions = {
   /** The kind that the files hold; absent: their names or contents tell. */
   readonly kind?: string | undefined
   /** The project of reports that do not name one. */
-  readonly project?: number | undefined
+  readonly project?: string | undefined
   /** Rolls everything back at the end: the summary says what an import would do. */
   readonly dryRun?: boolean
   /**
@@ -78,13 +81,22 @@ export async function importFiles(
     keepNewer: !force,
     importId: randomUUID(),
     publisherRef: options.publisherRef,
-    project: options.project,
+    project: options.project === undefined ? undefined : await numberOfProject(store.db, options.project),
     decimal: options.decimal,
     missing: options.missing,
   }
   await refuseOtherCurrency(store.db, source, currency)
   if (!dryRun) return await importAll((work) => store.transaction(work), files, saving, options)
   return await store.rehearsal((transact) => importAll(transact, files, saving, options))
+}
+
+async function numberOfProject(db: Db, project: string): Promise<number> {
+  const found = (await findNumbers(db, 'project', [project])).get(project) ?? identifier.parse(project)
+  if (found !== undefined) return found
+  throw new ServiceError(
+    'input-unusable',
+    `--project: expected ${projectReference.expected}, got ${shownValue(project)}`,
+  )
 }
 
 async function importAll(

@@ -33,6 +33,17 @@ export type ImportSaving = {
 /** The outcome of one record: saved, saved except for an operator's overrides, or refused for a problem. */
 export type RecordOutcome = RowChange | { readonly change: RowChange; readonly kept: FieldProblem } | FieldProblem
 
+export function isRefusal(outcome: RecordOutcome | undefined): outcome is FieldProblem {
+  return typeof outcome === 'object' && 'field' in outcome
+}
+
+/** The outcome of a record of which something more was changed. */
+export function asChanged(outcome: RecordOutcome): RecordOutcome {
+  if (outcome === 'unchanged') return 'changed'
+  const isKept = typeof outcome === 'object' && 'kept' in outcome
+  return isKept && outcome.change === 'unchanged' ? { ...outcome, change: 'changed' } : outcome
+}
+
 /** A kind of records that `giving import` reads from CSV and NDJSON. */
 export type Kind<F extends KindFields = KindFields> = {
   /** As in `--kind`, and as files of the kind are named. */

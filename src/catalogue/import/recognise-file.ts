@@ -6,6 +6,7 @@ import { jsonRecords, parseJson } from '../wire/read/json-reader.js'
 import { isObject, type ParsedObject, valueLimits } from '../wire/read/parsed-value.js'
 import { xmlRecords } from '../wire/read/xml-records.js'
 import { type CsvHeader, csvRows, encodingOf, readCsvHeader } from './csv-rows.js'
+import { missingFields } from './fields.js'
 import { type FileRecord, whyColumn } from './file-record.js'
 import { jsonLines } from './json-lines.js'
 import type { Kind } from './kind.js'
@@ -138,10 +139,8 @@ function kindOf(name: string | undefined, columns: readonly string[]): Kind {
   const fitting = kinds.filter(({ fields }) => {
     const names = Object.keys(fields)
     const lower = names.map((field) => field.toLowerCase())
-    const required = names.filter((field) => fields[field]?.required)
-    return (
-      given.every((column) => lower.includes(column)) && required.every((field) => given.includes(field.toLowerCase()))
-    )
+    const missing = missingFields(fields, (field) => given.includes(field.toLowerCase()))
+    return given.every((column) => lower.includes(column)) && missing.length === 0
   })
   const [only, ...others] = fitting
   if (only && others.length === 0) return only

@@ -1,12 +1,15 @@
 import type { FieldProblem } from '../../kernel/errors.js'
 import { minorUnitExponent } from '../../kernel/money.js'
-import type { HashedRecord, OrganisationRecord, ProjectRecord } from '../../kernel/record.js'
+import type { OrganisationRecord, ProjectRecord } from '../../kernel/record.js'
 import type { Db } from '../../platform/database/connection.js'
+import { giveNumbers } from '../sql/external-ids.js'
 import { saveRecords } from '../sql/save-records.js'
-import type { ParsedValue } from '../wire/read/parsed-value.js'
+import { isObject, type ParsedValue } from '../wire/read/parsed-value.js'
 import { parseOrganisationRecord, parseProjectRecord } from '../wire/read/project-record.js'
 import { clearFields } from './clear-fields.js'
-import { type ClearedRow, readRow, shown } from './fields.js'
+import { keepExternalIds, resolveExternalIds } from './external-ids.js'
+import * as type from './field-types.js'
+import { type ClearedRow, type KindFields, readRow, shown } from './fields.js'
 import { newestInstant, toHashedRecord } from './hashed-record.js'
 import type { ImportSaving, Kind, RecordOutcome } from './kind.js'
 import { importOrganisations } from './kinds/organisations.js'
@@ -36,7 +39,9 @@ export type RecordImporter<Row = unknown, Prepared = unknown> = {
 
 /** Rows of a kind, from CSV, where people write numbers, or from NDJSON. */
 export function importerOfKind(kind: Kind, form: 'csv' | 'other'): RecordImporter<ClearedRow, ClearedRow> {
-  const keyOf = (row: Readonly<Record<string, unknown>>) => kind.key.map((name) => String(row[name] ?? '')).join(' ')
+  const keyOf = (row: Readonly<Record<string, unknown>>) =>
+    kind.key.map((name) => String(row[name] ?? (name === 'id' ? row.externalId : undefined) ?? '')).join(' ')
+  const table = (kind.fields as KindFields).id?.numbers
   return {
     kind: kind.name,
     repeated: kind.repeated,
@@ -53,48 +58,121 @@ export function importerOfKind(kind: Kind, form: 'csv' | 'other'): RecordImporte
       return { problems, ...(recordId !== '' && { recordId: shown(recordId).got?.slice(0, 40) ?? '' }) }
     },
     prepare: (rows) => rows,
-    save: async (db, rows, saving) => {
-      const read = rows.map(({ row }) => row)
-      return await clearFields(db, kind, rows, await kind.save(db, read, saving))
+    save: async (db, read, saving) => {
+      const resolved = await resolveExternalIds(db, kind.fields, read)
+      const rows = resolved.flatMap((one) => ('row' in one ? [one] : []))
+      const wanted = rows.map(({ row }) => row)
+      const saved = await clearFields(db, kind, rows, await kind.save(db, wanted, saving))
+      const outcomes = await keepExternalIds(db, table, wanted, saved)
+      const byRow = new Map<unknown, RecordOutcome>(rows.map((row, index) => [row, outcomes[index] ?? 'unchanged']))
+      return resolved.map((one) => ('row' in one ? (byRow.get(one) ?? 'unchanged') : one))
     },
   }
 }
 
-function wireRecord<Row extends { readonly id: number }>(record: Row): ReadRecord<Row> {
-  const key = String(record.id)
-  return { row: record, key, once: ['id', key] }
+/** A record of the wire format, with the platform's own ids of it and of the organisation in it. */
+type Wire<Record> = { readonly record: Record; readonly externalId?: string; readonly organisation?: string }
+
+function wireRecord<T extends { readonly id: number }>(
+  record: T,
+  externalId?: string,
+  organisation?: string,
+): ReadRecord<Wire<T>> {
+  const key = externalId ?? String(record.id)
+  const row: Wire<T> = { record, ...(externalId && { externalId }), ...(organisation && { organisation }) }
+  return { row, key, once: ['id', key] }
 }
 
+/** Takes `externalId` out of an object. An object without a number of its own has one that stands for it until it is saved. */
+function withNumber(value: ParsedValue): { readonly value: ParsedValue; readonly externalId?: string } {
+  if (!isObject(value) || typeof value.externalId !== 'string') return { value }
+  const { externalId, ...rest } = value
+  if (type.externalId.parse(externalId) === undefined) return { value }
+  return { value: rest.id === undefined ? { id: standIn, ...rest } : rest, externalId }
+}
+
+const standIn = '1'
+
+/** Gives the records, and their organisations, the numbers of their ids; then `save`, then writes the ids of what was saved. */
+async function saveNumbered<T extends { readonly id: number; readonly organisation?: { readonly id: number } }>(
+  db: Db,
+  table: 'project' | 'organisation',
+  rows: readonly Wire<T>[],
+  save: (records: readonly T[]) => Promise<readonly RecordOutcome[]>,
+): Promise<readonly RecordOutcome[]> {
+  const own = await giveNumbers(
+    db,
+    table,
+    rows.flatMap(({ externalId }) => externalId ?? []),
+  )
+  const partners = await giveNumbers(
+    db,
+    'organisation',
+    rows.flatMap(({ organisation }) => organisation ?? []),
+  )
+  const records = rows.map(({ record, externalId, organisation }) => ({
+    ...record,
+    id: own.get(externalId ?? '') ?? record.id,
+    ...(record.organisation && {
+      organisation: { ...record.organisation, id: partners.get(organisation ?? '') ?? record.organisation.id },
+    }),
+  }))
+  const outcomes = await keepExternalIds(
+    db,
+    table,
+    rows.map(({ externalId }, index) => ({ id: records[index]?.id, externalId })),
+    await save(records),
+  )
+  return await keepExternalIds(
+    db,
+    'organisation',
+    rows.map(({ organisation }, index) => ({ id: records[index]?.organisation?.id, externalId: organisation })),
+    outcomes,
+  )
+}
+
+/** When the page of the records of a batch is known to have said so. */
+type KnownAt = { readonly knownAt: Date | undefined }
+
 /** Project records of the wire format. */
-export const wireProjects: RecordImporter<ProjectRecord, HashedRecord> = {
+export const wireProjects: RecordImporter<Wire<ProjectRecord>, Wire<ProjectRecord> & KnownAt> = {
   kind: 'projects',
   repeated: 'last',
   read: (value, { today }) => {
-    const reading = parseProjectRecord(value, today)
-    return 'problems' in reading ? reading : wireRecord(reading.record)
+    const { value: numbered, externalId } = withNumber(value)
+    const partner = isObject(numbered) && numbered.organization ? withNumber(numbered.organization) : undefined
+    const whole = partner?.externalId && isObject(numbered) ? { ...numbered, organization: partner.value } : numbered
+    const reading = parseProjectRecord(whole, today)
+    if ('record' in reading) return wireRecord(reading.record, externalId, partner?.externalId)
+    return { ...reading, ...(externalId && { recordId: externalId.slice(0, 40) }) }
   },
-  prepare: (records, saving) => {
+  prepare: (rows) => {
     // A batch holds records of one file, hence of one page.
-    const knownAt = newestInstant(records)
-    return records.map((record) => toHashedRecord(record, saving, knownAt))
+    const knownAt = newestInstant(rows.map(({ record }) => record))
+    return rows.map((row) => ({ ...row, knownAt }))
   },
-  save: async (db, records, saving) => {
-    const outcomes = toOutcomes(await saveRecords(db, records, saving))
-    return records.map(({ record: { id } }) => outcomes.get(id) ?? 'unchanged')
-  },
+  save: async (db, rows, saving) =>
+    await saveNumbered(db, 'project', rows, async (records) => {
+      const hashed = records.map((record) => toHashedRecord(record, saving, rows[0]?.knownAt))
+      const outcomes = toOutcomes(await saveRecords(db, hashed, saving))
+      return records.map(({ id }) => outcomes.get(id) ?? 'unchanged')
+    }),
 }
 
 /** Organisation records of the wire format. */
-export const wireOrganisations: RecordImporter<OrganisationRecord, OrganisationRecord> = {
+export const wireOrganisations: RecordImporter<Wire<OrganisationRecord>, Wire<OrganisationRecord>> = {
   kind: 'organizations',
   repeated: 'last',
   read: (value) => {
-    const reading = parseOrganisationRecord(value)
-    return 'problems' in reading ? reading : wireRecord(reading.record)
+    const { value: numbered, externalId } = withNumber(value)
+    const reading = parseOrganisationRecord(numbered)
+    if ('record' in reading) return wireRecord(reading.record, externalId)
+    return { ...reading, ...(externalId && { recordId: externalId.slice(0, 40) }) }
   },
-  prepare: (records) => records,
-  save: async (db, records, saving) => {
-    const outcomes = await importOrganisations(db, records, saving)
-    return records.map(({ id }) => outcomes.get(id) ?? 'unchanged')
-  },
+  prepare: (rows) => rows,
+  save: async (db, rows, saving) =>
+    await saveNumbered(db, 'organisation', rows, async (records) => {
+      const outcomes = await importOrganisations(db, records, saving)
+      return records.map(({ id }) => outcomes.get(id) ?? 'unchanged')
+    }),
 }

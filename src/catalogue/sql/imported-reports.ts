@@ -5,7 +5,11 @@ import { type RowChange, upsertRows } from '../../platform/database/upsert.js'
 import { reportIdOf } from './mirrored-reports.js'
 
 /** A report from a file; `contentHtml` is sanitised. */
-export type ImportedReport = ReportRecord & { readonly projectId: number; readonly id: number | undefined }
+export type ImportedReport = ReportRecord & {
+  readonly projectId: number
+  readonly id: number | undefined
+  readonly externalId?: string | undefined
+}
 
 /** The projects of which one of these addresses is the page, or the page of its reports. */
 export async function projectsOfLinks(db: Db, links: readonly string[]): Promise<ReadonlyMap<string, number>> {
@@ -24,8 +28,9 @@ type StoredReport = { readonly id: number; readonly project_id: number; readonly
 const statement = {
   table: 'progress_report',
   key: ['id'],
-  columns: ['title', 'author_name', 'published_at', 'updated_at', 'content_html', 'url'],
+  columns: ['title', 'author_name', 'published_at', 'updated_at', 'content_html', 'url', 'external_id'],
   insertOnly: ['project_id', 'source'],
+  values: { external_id: 'coalesce(excluded.external_id, t.external_id)' },
 }
 
 /** Writes reports of different addresses, each of a stored project; a report of another project or source stays. */
@@ -48,6 +53,7 @@ export async function saveReports(
       updated_at: report.updatedAt,
       content_html: report.contentHtml,
       url: report.url,
+      external_id: report.externalId,
       source,
     })),
   )

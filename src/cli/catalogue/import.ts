@@ -7,7 +7,7 @@ import { type ImportSummary, importExitCode } from '../../catalogue/import/impor
 import { findKind, kinds } from '../../catalogue/import/kinds.js'
 import type { DecimalSign, MissingWords } from '../../catalogue/import/number-notation.js'
 import { toText } from '../../catalogue/import/refused-rows.js'
-import { type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
+import { type CommandLine, jsonOption } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { boundHeap } from '../wiring/process.js'
@@ -28,7 +28,7 @@ export function registerImport(program: Command, { action, storeAction }: Comman
     .addOption(
       new Option('--kind <kind>', 'kind of the records, when file names and contents do not show it').choices(names),
     )
-    .option('--project <id>', 'the project of reports that do not name one', wholeNumber)
+    .option('--project <id>', 'the project of reports that do not name one: its number or externalId')
     .addOption(
       new Option('--decimal <sign>', 'the decimal sign of numbers in CSV, whose thousands may be separated').choices([
         'comma',
@@ -58,7 +58,7 @@ export function registerImport(program: Command, { action, storeAction }: Comman
 
 type ImportingOptions = {
   readonly kind?: string
-  readonly project?: number
+  readonly project?: string
   readonly decimal?: DecimalSign
   readonly missing?: MissingWords
   readonly problems?: string

@@ -641,7 +641,7 @@ describe('reports', () => {
   it('of an Atom feed that names no project are of the one that is given', async () => {
     const atom = feed('', '').replace('reports/21', 'https://platform.example/reports/22')
     expect(await importing('feed.xml', atom)).toMatchObject({ refused: 1, problems: [{ field: 'projectLinks' }] })
-    expect(await importing('feed.xml', atom, { project: 103 })).toMatchObject({ created: 1, problems: [] })
+    expect(await importing('feed.xml', atom, { project: '103' })).toMatchObject({ created: 1, problems: [] })
   })
 })
 

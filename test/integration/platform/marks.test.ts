@@ -76,6 +76,7 @@ const changed: Readonly<Record<string, string>> = {
   country_code: `'TZ'`,
   currency: `'EUR'`,
   ein: `'12-3456789'`,
+  external_id: `'x' || id`,
   funder_id: '4',
   glide_number: `'EQ-2020-123456-NPL'`,
   iati_identifier: `'GB-CHC-1164883-N' || id`,

@@ -14,11 +14,12 @@ export async function dumpSchema(db: Db): Promise<string> {
   const sections = [
     ['Domains', await lines(db, domains)],
     ['Sequences', await lines(db, sequences)],
+    ['Functions that defaults call', await functions(db, true)],
     ['Tables', await tables(db)],
     ['References between tables', await lines(db, references)],
     ['Constraints that rows from before may break', await lines(db, unvalidated)],
     ['Indexes', await lines(db, indexes)],
-    ['Functions', await functions(db)],
+    ['Functions', await functions(db, false)],
     ['Triggers', await lines(db, triggers)],
   ] as const
   const written = sections
@@ -148,12 +149,13 @@ async function tables(db: Db): Promise<string[]> {
   })
 }
 
-async function functions(db: Db): Promise<string[]> {
+async function functions(db: Db, inDefaults: boolean): Promise<string[]> {
   const found = await lines(
     db,
     `select pg_get_functiondef(p.oid) as line
      from pg_proc p
-     where p.pronamespace = ${ours} and p.prokind in ('f', 'p')
+     where p.pronamespace = ${ours} and p.prokind in ('f', 'p') and ${inDefaults} = exists (select from pg_depend d
+       where d.classid = 'pg_attrdef'::regclass and d.refclassid = 'pg_proc'::regclass and d.refobjid = p.oid)
      order by p.proname collate "C", pg_get_function_identity_arguments(p.oid) collate "C"`,
   )
   return found.map((line) => `${line.trimEnd()};\n`)

@@ -10,9 +10,30 @@ create domain row_source as text constraint row_source_check CHECK (VALUE = ANY 
 
 -- Sequences
 
+create sequence given_number_seq as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 10000001 cache 1;
 create sequence project_version_seq as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 1 cache 1;
 create sequence receipt_contribution_seq as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 20001 cache 1;
 create sequence receipt_number_seq as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 10001 cache 1;
+
+-- Functions that defaults call
+
+CREATE OR REPLACE FUNCTION public.new_number(of regclass)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  number bigint;
+  taken boolean;
+begin
+  loop
+    number := nextval('given_number_seq');
+    execute format('select exists (select from %s where id = $1)', of) into taken using number;
+    exit when not taken;
+  end loop;
+  return number;
+end $function$;
 
 -- Tables
 
@@ -289,7 +310,7 @@ create table imported_month (
 );
 
 create table organisation (
-  id bigint not null,
+  id bigint default new_number('organisation'::regclass) not null,
   bridge_id bigint,
   name text not null,
   ein text,
@@ -310,6 +331,7 @@ create table organisation (
   source row_source default 'local'::text not null,
   unknown_fields jsonb,
   vetted boolean default true not null,
+  external_id text,
   constraint organisation_pkey PRIMARY KEY (id),
   constraint organisation_id_check CHECK (id > 0),
   constraint organisation_org_type_check CHECK (org_type ~ '^[0-9]{2}$'::text),
@@ -395,7 +417,7 @@ create table processor_entry (
 );
 
 create table progress_report (
-  id bigint not null,
+  id bigint default new_number('progress_report'::regclass) not null,
   project_id bigint not null,
   title text not null,
   author_name text,
@@ -405,12 +427,13 @@ create table progress_report (
   url text not null,
   source row_source default 'local'::text not null,
   digest text generated always as (md5((((((((((title || chr(1)) || COALESCE(author_name, ''::text)) || chr(1)) || url) || chr(1)) || content_html) || chr(1)) || EXTRACT(epoch FROM published_at - '1970-01-01 00:00:00+00'::timestamp with time zone)::text) || chr(1)) || EXTRACT(epoch FROM updated_at - '1970-01-01 00:00:00+00'::timestamp with time zone)::text)) stored not null,
+  external_id text,
   constraint progress_report_pkey PRIMARY KEY (id),
   constraint progress_report_id_check CHECK (id > 0)
 );
 
 create table project (
-  id bigint not null,
+  id bigint default new_number('project'::regclass) not null,
   organisation_id bigint,
   active boolean not null,
   status text not null,
@@ -463,6 +486,7 @@ create table project (
   operator_state text,
   totals_changed_at timestamp with time zone,
   iati_identifier text,
+  external_id text,
   constraint project_pkey PRIMARY KEY (id),
   constraint project_glide_number_check CHECK (glide_number ~ '^[A-Z]{2}-[0-9]{4}-[0-9]{6}-[A-Z]{3}$'::text),
   constraint project_goal_check CHECK (goal >= 0::numeric),
@@ -1049,11 +1073,14 @@ CASE kind
 END) NOT VALID;
 alter table donation_option add constraint donation_option_amount_is_a_number CHECK (amount <> 'NaN'::numeric) NOT VALID;
 alter table donation_option add constraint option_amount_is_whole CHECK (amount = trunc(amount)) NOT VALID;
+alter table organisation add constraint organisation_external_id_check CHECK (external_id ~ '^[^[:cntrl:]]{1,200}$'::text AND external_id = btrim(external_id) AND external_id !~ '^[1-9][0-9]{0,15}$'::text) NOT VALID;
 alter table organisation add constraint organisation_has_name CHECK (name <> ''::text) NOT VALID;
 alter table payout_plan add constraint payout_plan_amount_is_a_number CHECK (amount <> 'NaN'::numeric) NOT VALID;
+alter table progress_report add constraint progress_report_external_id_check CHECK (external_id ~ '^[^[:cntrl:]]{1,200}$'::text AND external_id = btrim(external_id) AND external_id !~ '^[1-9][0-9]{0,15}$'::text) NOT VALID;
 alter table progress_report add constraint report_has_title CHECK (title <> ''::text) NOT VALID;
 alter table progress_report add constraint report_has_web_address CHECK (url ~ '^https?://'::text) NOT VALID;
 alter table progress_report add constraint report_not_updated_before_published CHECK (updated_at >= published_at) NOT VALID;
+alter table project add constraint project_external_id_check CHECK (external_id ~ '^[^[:cntrl:]]{1,200}$'::text AND external_id = btrim(external_id) AND external_id !~ '^[1-9][0-9]{0,15}$'::text) NOT VALID;
 alter table project add constraint project_funding_is_a_number CHECK (funding <> 'NaN'::numeric) NOT VALID;
 alter table project add constraint project_goal_is_a_number CHECK (goal <> 'NaN'::numeric) NOT VALID;
 alter table project add constraint project_iati_identifier_check CHECK (iati_identifier ~ '^[!#-%''-.0-;=@-\[\]-{}~]+$'::text AND strpos(iati_identifier, '-'::text) > 1 AND "right"(iati_identifier, 1) <> '-'::text AND length(iati_identifier) <= 255) NOT VALID;
@@ -1087,6 +1114,7 @@ CREATE INDEX donor_email ON donor USING btree (lower(email)) WHERE email IS NOT 
 CREATE INDEX donor_email_hash ON donor USING btree (email_hash);
 CREATE INDEX imported_gift_project ON imported_gift USING btree (project_id);
 CREATE INDEX organisation_bridge ON organisation USING btree (bridge_id) WHERE bridge_id IS NOT NULL;
+CREATE UNIQUE INDEX organisation_external_id ON organisation USING btree (external_id);
 CREATE INDEX organisation_ref ON organisation USING btree (COALESCE(org_ref, 'US-EIN-'::text || regexp_replace(ein, '[^0-9]'::text, ''::text, 'g'::text)) COLLATE "C", id) WHERE org_ref IS NOT NULL OR ein IS NOT NULL;
 CREATE INDEX organisation_version_changed ON organisation_version USING btree (changed_at, organisation_id);
 CREATE INDEX payout_plan_day ON payout_plan USING btree (planned_on);
@@ -1094,9 +1122,11 @@ CREATE INDEX payout_plan_project ON payout_plan USING btree (project_id, planned
 CREATE INDEX processor_entry_charge ON processor_entry USING btree (charge_id);
 CREATE INDEX processor_entry_reference ON processor_entry USING btree (reference);
 CREATE INDEX processor_entry_settled ON processor_entry USING btree (gateway, settled_at);
+CREATE UNIQUE INDEX progress_report_external_id ON progress_report USING btree (external_id);
 CREATE INDEX progress_report_project ON progress_report USING btree (project_id, published_at DESC, id DESC);
 CREATE INDEX progress_report_recent ON progress_report USING btree (published_at DESC, id DESC);
 CREATE INDEX project_active ON project USING btree (id) WHERE active;
+CREATE UNIQUE INDEX project_external_id ON project USING btree (external_id);
 CREATE UNIQUE INDEX project_iati_identifier ON project USING btree (iati_identifier);
 CREATE INDEX project_organisation ON project USING btree (organisation_id, id);
 CREATE INDEX project_country_code ON project_country USING btree (country_code, project_id);

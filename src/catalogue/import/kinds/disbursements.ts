@@ -32,8 +32,8 @@ const disbursementKindFields = {
     iati: 'transaction/@ref',
   },
   receiver: {
-    type: type.identifier,
-    means: "Number of the organization that was paid. Left out: the project's own.",
+    type: type.organisationReference,
+    means: "Number or externalId of the organization that was paid. Left out: the project's own.",
     examples: ['', '8'],
     iati: 'receiver-org',
   },

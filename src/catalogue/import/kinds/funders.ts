@@ -10,9 +10,17 @@ const funderKindFields = {
   id: {
     type: type.identifier,
     required: true,
+    numbers: 'organisation',
     means: "The platform's number of the organization; funders and partners share their numbers.",
     examples: ['501', '502'],
     api: 'id',
+  },
+  externalId: {
+    type: type.externalId,
+    kept: true,
+    means:
+      "The platform's own id of the organization, where it is no whole number: files may name it by this one. id may then be left out: the store gives a number for ever.",
+    examples: ['', ''],
   },
   name: {
     type: type.text,

@@ -48,8 +48,8 @@ const giftKindFields = {
     api: 'numberOfDonations',
   },
   funder: {
-    type: type.identifier,
-    means: 'Number of the organization that gave; import funders first. Left out: the public.',
+    type: type.organisationReference,
+    means: 'Number or externalId of the organization that gave; import funders first. Left out: the public.',
     examples: ['', '501'],
     iati: 'provider-org, participating-org role 1',
   },

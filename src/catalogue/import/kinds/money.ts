@@ -7,9 +7,9 @@ import type { ImportSaving } from '../kind.js'
 /** The fields that every kind of money has. */
 export const moneyFields = {
   project: {
-    type: type.identifier,
+    type: type.projectReference,
     required: true,
-    means: 'Number of the project.',
+    means: 'Number or externalId of the project.',
     examples: ['101', '102'],
   },
   currency: {

@@ -32,9 +32,17 @@ const organisationKindFields = {
   id: {
     type: type.identifier,
     required: true,
+    numbers: 'organisation',
     means: "The platform's number of the organization. It never changes.",
     examples: ['7', '8'],
     api: 'id',
+  },
+  externalId: {
+    type: type.externalId,
+    kept: true,
+    means:
+      "The platform's own id of the organization, where it is no whole number: files may name it by this one. id may then be left out: the store gives a number for ever.",
+    examples: ['', ''],
   },
   name: {
     type: type.text,
@@ -170,7 +178,16 @@ export async function importOrganisations(
 }
 
 function toRecord(row: OrganisationRow, themeIds: ReadonlyMap<string, string>): OrganisationRecord {
-  const { orgRef, orgType, vetted: _vetted, country, themes = [], countries = [], ...fields } = row
+  const {
+    externalId: _externalId,
+    orgRef,
+    orgType,
+    vetted: _vetted,
+    country,
+    themes = [],
+    countries = [],
+    ...fields
+  } = row
   const ids = [...new Set(themes.map((theme) => themeIds.get(theme) ?? theme))]
   return {
     ...fields,

@@ -18,10 +18,18 @@ const projectKindFields = {
   id: {
     type: type.identifier,
     required: true,
+    numbers: 'project',
     means: "The platform's number of the project. It never changes.",
     examples: ['101', '102'],
     api: 'id',
     iati: 'iati-identifier, other-identifier',
+  },
+  externalId: {
+    type: type.externalId,
+    kept: true,
+    means:
+      "The platform's own id of the project, where it is no whole number: files may name it by this one. id may then be left out: the store gives a number for ever.",
+    examples: ['', ''],
   },
   title: {
     type: type.text,
@@ -60,8 +68,8 @@ const projectKindFields = {
     api: 'type',
   },
   organization: {
-    type: type.identifier,
-    means: 'Number of the partner that carries it out; import organizations first.',
+    type: type.organisationReference,
+    means: 'Number or externalId of the partner that carries it out; import organizations first.',
     examples: ['7', '8'],
     api: 'organization',
     iati: 'participating-org role 4 (implementing)',
@@ -410,7 +418,14 @@ function toProjectRecord(row: ProjectRow, themeIds: ReadonlyMap<string, string>)
     payouts: payouts?.map(({ reference, date, amount }) => ({ reference, plannedOn: date, amount })),
     countryShares: countries.flatMap(({ country: code, share }) => (share ? [{ code, share }] : [])),
   }) as ProjectPublication
-  const { organization: _organization, region: _region, themes: _themes, countries: _countries, ...wireFields } = fields
+  const {
+    externalId: _externalId,
+    organization: _organization,
+    region: _region,
+    themes: _themes,
+    countries: _countries,
+    ...wireFields
+  } = fields
   return {
     ...(present(wireFields) as Omit<typeof wireFields, 'videos' | 'donationOptions'>),
     active: active ?? row.status === 'active',

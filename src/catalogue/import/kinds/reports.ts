@@ -17,8 +17,8 @@ const reportKindFields = {
     iati: 'document-link A08; Atom entry/id',
   },
   project: {
-    type: type.identifier,
-    means: 'Number of the project; left out only where projectLinks tells it.',
+    type: type.projectReference,
+    means: 'Number or externalId of the project; left out only where projectLinks tells it.',
     examples: ['101', '102'],
   },
   projectLinks: {
@@ -26,8 +26,15 @@ const reportKindFields = {
     means: 'Pages of which one is the projectLink or the progressReportLink of the project.',
     examples: ['', ''],
   },
+  externalId: {
+    type: type.externalId,
+    kept: true,
+    means: "The platform's own id of the report, where it is no whole number.",
+    examples: ['', ''],
+  },
   id: {
     type: type.identifier,
+    numbers: 'progress_report',
     means: 'Number of the report. Left out: the one at the end of its address, else one made of the address.',
     examples: ['', ''],
   },
@@ -140,6 +147,7 @@ function toReport(row: ReportRow, projectId: number): ImportedReport {
   return {
     projectId,
     id: row.id,
+    externalId: row.externalId,
     url: row.url,
     title: row.title,
     ...(row.author !== undefined && { authorName: row.author }),

@@ -41,7 +41,8 @@ export const resources = {
       table: 'organisation',
       order: ['id'],
       members: {
-        ...{ id: 'id', name: 'name', orgRef: 'org_ref', orgType: 'org_type', vetted: 'vetted', ein: 'ein' },
+        ...{ id: 'id', externalId: 'external_id' },
+        ...{ name: 'name', orgRef: 'org_ref', orgType: 'org_type', vetted: 'vetted', ein: 'ein' },
         ...{ addressLine1: 'address_line1', addressLine2: 'address_line2', city: 'city', state: 'state' },
         ...{ postal: 'postal', country: 'country_code', url: 'url', logoUrl: 'logo_url', mission: 'mission' },
         bridgeId: 'bridge_id',
@@ -71,7 +72,8 @@ export const resources = {
       order: ['id'],
       where: 'exists (select from donation_month m where m.funder_id = t.id)',
       members: {
-        ...{ id: 'id', name: 'name', orgRef: 'org_ref', orgType: 'org_type', ein: 'ein', country: 'country_code' },
+        ...{ id: 'id', externalId: 'external_id' },
+        ...{ name: 'name', orgRef: 'org_ref', orgType: 'org_type', ein: 'ein', country: 'country_code' },
         url: 'url',
       },
     },
@@ -82,7 +84,8 @@ export const resources = {
       table: 'project',
       order: ['id'],
       members: {
-        ...{ id: 'id', title: 'title', status: 'status', active: 'active', paused: 'paused', type: 'type' },
+        ...{ id: 'id', externalId: 'external_id' },
+        ...{ title: 'title', status: 'status', active: 'active', paused: 'paused', type: 'type' },
         ...{ organization: 'organisation_id', summary: 'summary', need: 'need', longTermImpact: 'long_term_impact' },
         ...{ activities: 'activities', region: 'region_name', latitude: 'latitude', longitude: 'longitude' },
         ...{ locationPrecision: 'location_precision', locationName: 'location_name', goal: 'goal', funding: 'funding' },
@@ -129,7 +132,8 @@ export const resources = {
       table: 'progress_report',
       order: ['id'],
       members: {
-        ...{ project: 'project_id', id: 'id', title: 'title', author: 'author_name', html: 'content_html' },
+        ...{ project: 'project_id', id: 'id', externalId: 'external_id' },
+        ...{ title: 'title', author: 'author_name', html: 'content_html' },
         ...{ published: 'published_at', updated: 'updated_at', url: 'url' },
       },
       lists: {

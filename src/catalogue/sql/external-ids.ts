@@ -1,0 +1,50 @@
+import type { Db } from '../../platform/database/connection.js'
+
+/** Tables whose rows a platform may name by ids of its own. */
+export type NumberedTable = 'project' | 'organisation' | 'progress_report'
+
+/** The numbers of the rows that have these ids of a platform. */
+export async function findNumbers(
+  db: Db,
+  table: NumberedTable,
+  externalIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (externalIds.length === 0) return new Map()
+  const { rows } = await db.query<{ external_id: string; id: number }>(
+    `select external_id, id from ${table} where external_id = any ($1::text[])`,
+    [[...new Set(externalIds)]],
+  )
+  return new Map(rows.map(({ external_id, id }) => [external_id, id]))
+}
+
+/** The same, with a new number for each id that no row has. */
+export async function giveNumbers(
+  db: Db,
+  table: NumberedTable,
+  externalIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const known = await findNumbers(db, table, externalIds)
+  const unknown = [...new Set(externalIds)].filter((one) => !known.has(one))
+  if (unknown.length === 0) return known
+  const { rows } = await db.query<{ external_id: string; id: number }>(
+    `select external_id, new_number('${table}') as id from unnest($1::text[]) with ordinality w (external_id, place) order by place`,
+    [unknown],
+  )
+  return new Map([...known, ...rows.map(({ external_id, id }) => [external_id, id] as const)])
+}
+
+/** Writes the ids of these rows where they differ; returns the numbers of the rows that this has changed. */
+export async function saveExternalIds(
+  db: Db,
+  table: NumberedTable,
+  wanted: readonly { readonly id: number; readonly externalId: string }[],
+): Promise<number[]> {
+  if (wanted.length === 0) return []
+  const { rows } = await db.query<{ id: number }>(
+    `update ${table} t set external_id = w.external_id
+      from unnest($1::bigint[], $2::text[]) w (id, external_id)
+      where t.id = w.id and t.external_id is distinct from w.external_id returning t.id`,
+    [wanted.map(({ id }) => id), wanted.map(({ externalId }) => externalId)],
+  )
+  return rows.map(({ id }) => id)
+}
