@@ -41,7 +41,7 @@ type ProjectFigures = {
   readonly documents: number
 }
 
-const shownMonths = 24
+const kinds = ['budget', 'in', 'partners', 'expenditure'] as const
 const shownNewest = 6
 const mostReports = 20
 const shownBars = 12
@@ -198,7 +198,7 @@ export async function countedFigures(
         ...tileTexts(money, { maximumFractionDigits: 0 }),
       ].sort(),
       countries: [...counted.countries].map(([code, found]) => `${countryName(code)} | ${count(found)}`).sort(),
-      months: currenciesIn(months).flatMap((currency) => monthRows(months, currency).slice(0, shownMonths)),
+      months: currenciesIn(months).flatMap((currency) => monthRows(months, currency)),
       sectors: [...counted.sectors].map(([code, found]) => `${codeName('Sector', code)}: ${count(found)}`).sort(),
       themes: [...counted.themes].map(([name, found]) => `${name}: ${count(found)}`).sort(),
       newest: newest
@@ -289,7 +289,7 @@ function figuresOf(bars: readonly string[]): string[] {
 /** What one activity says about money: units by currency and kind, and by month for transactions. */
 function moneyOf({ find }: CountedActivity): Sums {
   const sums = new Sums()
-  const add = (path: string, kind: 'budget' | 'in' | 'out') => {
+  const add = (path: string, kind: (typeof kinds)[number]) => {
     const currencies = find(`${path}/value/@currency`)
     const dates = kind === 'budget' ? [] : find(`${path}/transaction-date/@iso-date`)
     find(`${path}/value`).forEach((amount, at) => {
@@ -300,7 +300,8 @@ function moneyOf({ find }: CountedActivity): Sums {
   }
   add(find('budget[@type="2"]').length > 0 ? 'budget[@type="2"]' : 'budget[@type="1"]', 'budget')
   add('transaction[transaction-type/@code="1"]', 'in')
-  add('transaction[transaction-type/@code="3" or transaction-type/@code="4"]', 'out')
+  add('transaction[transaction-type/@code="3"]', 'partners')
+  add('transaction[transaction-type/@code="4"]', 'expenditure')
   return sums
 }
 
@@ -388,21 +389,22 @@ function currenciesIn(sums: Sums): string[] {
 
 function tileTexts(sums: Sums, options: Intl.NumberFormatOptions): string[] {
   return currenciesIn(sums).flatMap((currency) =>
-    (['budget', 'in', 'out'] as const).map(
-      (kind) => `${words.money[kind]}: ${amount(sums.get(`${currency} ${kind}`), currency, options)}`,
-    ),
+    kinds.map((kind) => {
+      const units = sums.get(`${currency} ${kind}`) ?? 0n
+      return `${words.money[kind]}: ${units === 0n ? words.money.none : amount(units, currency, options)}`
+    }),
   )
 }
 
-/** Month, received and paid out, newest first. */
+/** Month, received, paid to partners and expenditure, newest first. */
 function monthRows(sums: Sums, currency: string): string[] {
   const months = [...sums.keys()].filter((key) => key.startsWith(currency)).flatMap((key) => key.split(' ')[2] ?? [])
   return [...new Set(months)]
     .sort()
     .reverse()
     .map((month) => {
-      const [received, paid] = ['in', 'out'].map((kind) => amount(sums.get(`${currency} ${kind} ${month}`), currency))
-      return `${monthName(month)} | ${received} | ${paid}`
+      const amounts = kinds.slice(1).map((kind) => amount(sums.get(`${currency} ${kind} ${month}`), currency))
+      return [monthName(month), ...amounts].join(' | ')
     })
 }
 

@@ -1,11 +1,11 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { createIndexReader } from '../../release/read/activity-index.js'
 import { Portal } from '../portal/portal.js'
 import { logRequests } from './access-log.js'
 import { allowAllOrigins } from './cors.js'
 import type { ApiDeps } from './deps.js'
 import { Downloads } from './downloads.js'
-import { nothingHere, sendError } from './errors.js'
+import { sendError } from './errors.js'
 import { limitRate, refuseUnderPressure } from './limits.js'
 import { closeForMaintenance } from './maintenance.js'
 import { describeApi } from './openapi.js'
@@ -21,7 +21,7 @@ import { healthRoutes } from './routes/health.js'
 import { indexRoutes } from './routes/index-page.js'
 import { measureRequests, metricsRoute } from './routes/metrics.js'
 import { organisationReads } from './routes/organisations.js'
-import { portalRoutes } from './routes/portal.js'
+import { portalRoutes, sendNothingHere } from './routes/portal.js'
 import { projectReads } from './routes/projects.js'
 import { readRoutes } from './routes/read-route.js'
 import { reportReads } from './routes/reports.js'
@@ -59,7 +59,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
   app.setErrorHandler(sendError)
-  app.setNotFoundHandler((request, reply) => sendError(nothingHere(request), request, reply))
+  app.setNotFoundHandler((request, reply) => sendNothingHere(deps, request as FastifyRequest, reply))
 
   const authenticate = createAuthentication(deps)
   const downloads = new Downloads(config)

@@ -13,19 +13,20 @@ export function linkedData(document: object): Html {
 }
 
 /** The release as a `Dataset` of schema.org, by which search engines find data. */
-export async function datasetOf(
-  { manifest, find }: ReadableRelease,
-  { baseUrl, name, description }: { readonly baseUrl: string; readonly name: string; readonly description: string },
-): Promise<Html> {
-  const dataPackage = await find(dataPackagePath)
-  const { licenses } = dataPackage
-    ? (JSON.parse(await dataPackage.identity.text()) as { licenses?: readonly { path: string }[] })
-    : {}
+export function datasetOf(
+  site: { readonly release: ReadableRelease; readonly licence?: Licence | undefined; readonly baseUrl: string },
+  { name, description }: { readonly name: string; readonly description: string },
+): Html {
+  const {
+    release: { manifest },
+    licence,
+    baseUrl,
+  } = site
   return linkedData({
     '@context': 'https://schema.org',
     '@type': 'Dataset',
     ...{ name, description, url: `${baseUrl}/`, isAccessibleForFree: true },
-    ...(licenses?.[0] && { license: licenses[0].path }),
+    ...(licence && { license: licence.path }),
     creator: { '@type': 'Organization', name: manifest.publisher.name, identifier: manifest.publisher.ref },
     dateModified: manifest.generated,
     includedInDataCatalog: { '@type': 'DataCatalog', url: `${baseUrl}${cataloguePath('jsonld')}` },
@@ -39,4 +40,14 @@ export async function datasetOf(
         sha256,
       })),
   })
+}
+
+/** The licence of a release, as its data package states it. */
+export type Licence = { readonly name?: string; readonly title?: string; readonly path: string }
+
+/** Reads it; undefined where none is stated. */
+export async function licenceOf({ find }: ReadableRelease): Promise<Licence | undefined> {
+  const dataPackage = await find(dataPackagePath)
+  if (!dataPackage) return undefined
+  return (JSON.parse(await dataPackage.identity.text()) as { licenses?: readonly Licence[] }).licenses?.[0]
 }

@@ -6,18 +6,20 @@ import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import type { IsoInstant } from '../../kernel/dates.js'
 import type { ActivityIndex, IndexReader } from '../../release/read/activity-index.js'
-import type { ReadableRelease, ReleaseReader } from '../../release/read/release-reader.js'
-import { html } from './html.js'
+import type { ReleaseReader } from '../../release/read/release-reader.js'
+import { type Licence, licenceOf } from './linked-data.js'
 import { changePage, changesFeed, changesPage, Differences } from './pages/changes.js'
 import { framed } from './pages/frame.js'
 import { type GroupPageKind, groupPage, groupPages } from './pages/group.js'
+import { groupsCsv, groupsPage } from './pages/groups.js'
 import { homePage } from './pages/home.js'
 import { projectPage } from './pages/project.js'
 import { projectCsv } from './pages/project-csv.js'
+import { projectListCsv, projectListJson } from './pages/project-list.js'
 import { definedOf, type ListQuery, projectsPage } from './pages/projects.js'
 import { qualityPage } from './pages/quality.js'
 import { ProjectIndex } from './project-index.js'
-import { type Language, languages, type PageBody, to, type View } from './view.js'
+import { type Language, languages, type PageBody, type View } from './view.js'
 
 const compress = promisify(gzip)
 
@@ -47,7 +49,7 @@ const keptBytes = 48 * 1_048_576
 
 const htmlType = 'text/html; charset=utf-8'
 
-type Opened = { readonly release: ReadableRelease; readonly index: ActivityIndex; readonly projectIndex: ProjectIndex }
+type Opened = Pick<View, 'release' | 'index' | 'projectIndex' | 'licence'>
 
 /** Draws pages from the live release alone. Each page is wholly of one release. */
 export class Portal {
@@ -58,6 +60,7 @@ export class Portal {
   #opening: Promise<Opened | undefined> | undefined
   readonly #projectIndexes = new WeakMap<ActivityIndex, Promise<ProjectIndex>>()
   #drawnRelease: string | undefined
+  #licence: Licence | undefined
   readonly #drawing = pLimit(drawnTogether)
   /** Of the live release. Requests for a page that is being drawn wait for it. */
   readonly #pages = new LRUCache<string, RenderedPage, { readonly view: View; readonly request: PageRequest }>({
@@ -94,11 +97,14 @@ export class Portal {
     const index = release && (await this.#readIndex(release))
     if (!index) return undefined
     // Pages of earlier releases are not served any more.
-    if (release.id !== this.#drawnRelease) this.#pages.clear()
+    if (release.id !== this.#drawnRelease) {
+      this.#pages.clear()
+      this.#licence = await licenceOf(release)
+    }
     this.#drawnRelease = release.id
     const known = this.#projectIndexes.get(index) ?? ProjectIndex.of(index)
     this.#projectIndexes.set(index, known)
-    return { release, index, projectIndex: await known }
+    return { release, index, projectIndex: await known, licence: this.#licence }
   }
 
   /** Whether there is a release that pages can be drawn from. */
@@ -110,23 +116,46 @@ export class Portal {
   async page(request: PageRequest): Promise<RenderedPage | 'unready' | undefined> {
     const opened = await this.#open()
     if (!opened) return 'unready'
-    const query = request.address === '/projects' ? definedOf(request.query) : {}
+    const query = isList(request.address) ? definedOf(request.query) : {}
     const search = new URLSearchParams(query).toString()
     const address = search === '' ? request.address : `${request.address}?${search}`
-    const baseUrl = this.#site.baseUrl()
-    const key = [opened.release.id, request.language, request.isChosen, baseUrl, address].join(' ')
+    const view = this.#view(opened, request, address)
+    const key = [opened.release.id, request.language, request.isChosen, view.baseUrl, address].join(' ')
     const known = this.#pages.get(key)
     if (known) return known
-    const view: View = {
+    return await this.#pages.fetch(key, { context: { view, request: { ...request, query } } })
+  }
+
+  #view(opened: Opened, { language, isChosen }: Pick<PageRequest, 'language' | 'isChosen'>, address: string): View {
+    return {
       ...opened,
-      language: request.language,
-      words: languages[request.language],
-      prefix: request.isChosen ? `/${request.language}` : '',
+      language,
+      words: languages[language],
+      prefix: isChosen ? `/${language}` : '',
       address,
-      baseUrl,
+      baseUrl: this.#site.baseUrl(),
       publisherName: this.#site.publisherName,
     }
-    return await this.#pages.fetch(key, { context: { view, request: { ...request, query } } })
+  }
+
+  /**
+   * All projects of a list as text that is made while it is read, since it may have all of a release. Its names are in
+   * English. Undefined when there is no release.
+   */
+  async projectList(
+    form: 'csv' | 'json',
+    query: ListQuery,
+  ): Promise<
+    { readonly tag: string; readonly generated: IsoInstant; readonly text: AsyncIterable<string> } | undefined
+  > {
+    const opened = await this.#open()
+    if (!opened) return undefined
+    const { page: _, ...whole } = definedOf(query)
+    const view = this.#view(opened, { language: 'en', isChosen: false }, '/projects')
+    const make = form === 'csv' ? projectListCsv : projectListJson
+    const { id, manifest } = opened.release
+    const tag = hash('sha256', JSON.stringify([id, view.baseUrl, form, whole]), 'base64url').slice(0, 27)
+    return { tag, generated: manifest.generated, text: make(view, whole) }
   }
 
   async #render(view: View, { address, query }: PageRequest): Promise<RenderedPage | undefined> {
@@ -156,6 +185,10 @@ export class Portal {
       const text = await projectCsv(view, Number(csv[1]))
       return text === undefined ? undefined : { text, mediaType: 'text/csv; charset=utf-8; header=present' }
     }
+    const groups = /^\/([a-z]+)\.csv$/.exec(address)?.[1] ?? ''
+    if (Object.hasOwn(groupPages, groups)) {
+      return { text: groupsCsv(view, groups as GroupPageKind), mediaType: 'text/csv; charset=utf-8; header=present' }
+    }
     const body = await this.#body(view, address, query)
     return body && { text: framed(view, body), mediaType: htmlType }
   }
@@ -163,7 +196,11 @@ export class Portal {
   async #body(view: View, address: string, query: ListQuery): Promise<PageBody | undefined> {
     const [, kind = '', ...rest] = address.split('/')
     const key = rest.map(decodeURIComponent).join('/')
-    if (kind in groupPages) return key === '' ? undefined : groupPage(view, kind as GroupPageKind, key)
+    if (Object.hasOwn(groupPages, kind)) {
+      return key === ''
+        ? groupsPage(view, kind as GroupPageKind, query.page)
+        : groupPage(view, kind as GroupPageKind, key)
+    }
     if (rest.length > 1) return undefined
     switch (kind) {
       case '':
@@ -177,17 +214,6 @@ export class Portal {
       default:
         return undefined
     }
-  }
-
-  /** The page for a missing address. */
-  notFound({ language, isChosen, address }: Omit<PageRequest, 'query'>): string {
-    const words = languages[language]
-    const prefix = isChosen ? `/${language}` : ''
-    const site = { baseUrl: this.#site.baseUrl(), publisherName: this.#site.publisherName }
-    const main = html`<h1>${words.notFound}</h1><p>${words.notFoundNote}</p>
-<p><a href="${to({ prefix }, 'projects')}">${words.home.all}</a></p>`
-    const body = { title: words.notFound, description: words.notFoundNote, isUnlisted: true, main }
-    return framed({ language, words, prefix, address, ...site }, body)
   }
 
   /** The project that one of the demo's own pages is about; undefined when there is none. */
@@ -210,6 +236,7 @@ export class Portal {
     if (!opened) return undefined
     const { projectIndex, release } = opened
     const fixed = ['/', '/projects', '/quality', '/changes', '/developers']
+    for (const kind of Object.keys(groupPages)) fixed.push(`/${kind}`)
     const groups = Object.keys(groupPages).flatMap((kind) =>
       [...projectIndex.groups[kind as GroupPageKind].keys()].map((key) => `/${kind}/${encodeURIComponent(key)}`),
     )
@@ -223,4 +250,9 @@ export class Portal {
     }
     return { paths, pages, changed: release.manifest.generated }
   }
+}
+
+/** Whether the query of an address chooses what it shows. */
+function isList(address: string): boolean {
+  return address === '/projects' || Object.hasOwn(groupPages, address.slice(1))
 }

@@ -3,12 +3,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { demoPath } from '../../iati/addresses.js'
 import { type Decimal, splitByLargestRemainder } from '../../kernel/money.js'
-import { type ActivityEntry, toAmount, toUnits } from '../../release/read/activity-entry.js'
+import { type ActivityEntry, paidToPartners, toAmount, toUnits } from '../../release/read/activity-entry.js'
 import type { ActivityIndex, Row } from '../../release/read/activity-index.js'
 import { WordIndex } from './word-index.js'
 
+/** What is summed, each of its own elements: `partners` of transactions of type 3, `expenditure` of type 4. */
+export const moneyKinds = ['budget', 'in', 'partners', 'expenditure'] as const
+export type MoneyKind = (typeof moneyKinds)[number]
+
 /** Sums of one currency. */
-export type Sums = { budget: bigint; in: bigint; out: bigint }
+export type Sums = Record<MoneyKind, bigint>
 
 /** Projects that have a country, sector, theme, status or partner in common. */
 export type Group = {
@@ -24,7 +28,11 @@ const groupKinds = ['countries', 'sectors', 'themes', 'statuses', 'organisations
 export type GroupKind = (typeof groupKinds)[number]
 
 /** What a list of projects is filtered by. */
-export type Filter = { readonly words?: string } & { readonly [Kind in GroupKind]?: string }
+export type Filter = { readonly words?: string; readonly year?: number } & { readonly [Kind in GroupKind]?: string }
+
+/** Orders of a list, each from the largest: by the start, or by the sum of the currency with most money. */
+export const listOrders = ['newest', ...moneyKinds] as const
+export type ListOrder = (typeof listOrders)[number]
 
 // Entries read before other work gets a turn.
 const entriesTogether = 500
@@ -49,6 +57,10 @@ export class ProjectIndex {
   /** Titles and partners in small letters. */
   readonly #words = new WordIndex()
   #projects = new Float64Array()
+  /** The money of each project by currency, `moneyKinds.length` sums for each place. */
+  readonly #money = new Map<string, BigInt64Array>()
+  /** The first and the last year of each project; 0 where none is stated. */
+  #years = new Int16Array()
   readonly #found = new LRUCache<string, readonly number[]>({
     max: mostKept,
     maxSize: keptBytes,
@@ -75,6 +87,7 @@ export class ProjectIndex {
     }
     projectIndex.#rows = starts.map((_, row) => row).sort((a, b) => compare(starts[b], starts[a]) || b - a)
     projectIndex.#projects = new Float64Array(index.count)
+    projectIndex.#years = new Int16Array(2 * index.count)
     for (const [place, row] of projectIndex.#rows.entries()) {
       const entry = index.entry(row)
       projectIndex.#add(entry, place)
@@ -104,7 +117,7 @@ export class ProjectIndex {
 
   /** The places that match the whole filter, newest first. Yields to other work between the words of a search. */
   async find(filter: Filter): Promise<readonly number[]> {
-    const key = JSON.stringify(['words', ...groupKinds].map((name) => filter[name as keyof Filter]))
+    const key = JSON.stringify(['words', 'year', ...groupKinds].map((name) => filter[name as keyof Filter]))
     const known = this.#found.get(key)
     if (known) return known
     const found = await this.#find(filter)
@@ -112,13 +125,42 @@ export class ProjectIndex {
     return found
   }
 
-  async #find({ words, ...groups }: Filter): Promise<readonly number[]> {
+  /** The sums of projects, by currency. */
+  sumsOf(places: readonly number[]): Map<string, Sums> {
+    const sums = new Map<string, Sums>()
+    for (const [currency, money] of this.#money) {
+      const sum = moneyKinds.map((_, at) => {
+        let units = 0n
+        for (const place of places) units += money[place * moneyKinds.length + at] ?? 0n
+        return units
+      })
+      if (sum.some((units) => units !== 0n))
+        sums.set(
+          currency,
+          moneyOf((_, at) => sum[at] ?? 0n),
+        )
+    }
+    return sums
+  }
+
+  /** The places in an order, which is the given one where projects are equal. */
+  ordered(places: readonly number[], order: ListOrder): readonly number[] {
+    const [currency = ''] = currenciesOf(this.all.sums)
+    const money = this.#money.get(currency)
+    const at = moneyKinds.indexOf(order as MoneyKind)
+    if (!money || at < 0) return places
+    const units = (place: number) => money[place * moneyKinds.length + at] ?? 0n
+    return [...places].sort((a, b) => (units(a) < units(b) ? 1 : units(a) > units(b) ? -1 : 0))
+  }
+
+  async #find({ words, year, ...groups }: Filter): Promise<readonly number[]> {
     const lists = groupKinds.flatMap((kind) => {
       const key = groups[kind]
       return key === undefined ? [] : [this.groups[kind].get(key)?.places ?? []]
     })
     const [first = this.all.places, ...others] = lists.sort((a, b) => a.length - b.length)
     let found = others.reduce(inBoth, first)
+    if (year !== undefined) found = found.filter((place) => this.#isInYear(place, year))
     if (words === undefined) return found
     const wanted = new Set(
       searchable(words)
@@ -135,9 +177,16 @@ export class ProjectIndex {
     return found
   }
 
+  /** A project without a stated end goes on. */
+  #isInYear(place: number, year: number): boolean {
+    const [first = 0, last = 0] = [this.#years[2 * place], this.#years[2 * place + 1]]
+    return first !== 0 && first <= year && (last === 0 || year <= last)
+  }
+
   #add(entry: ActivityEntry, place: number): void {
     const { countries, sectors, themes, statuses, organisations } = this.groups
     this.#projects[place] = entry.project
+    this.#years.set([yearOf(entry.start), yearOf(entry.end)], 2 * place)
     const whole = [this.all, groupOf(statuses, entry.status)]
     const { shares = {} } = entry
     const split = [
@@ -153,8 +202,15 @@ export class ProjectIndex {
     for (const group of whole) addTo(group, place)
     for (const { groups } of split) for (const group of groups) addTo(group, place)
     for (const [currency, money] of Object.entries(entry.money)) {
-      for (const kind of ['budget', 'in', 'out'] as const) {
-        const units = toUnits(money[kind])
+      const amounts = { ...money, partners: paidToPartners(money), expenditure: money.expenditure ?? ('0' as Decimal) }
+      let stored = this.#money.get(currency)
+      if (!stored) {
+        stored = new BigInt64Array(moneyKinds.length * this.#index.count)
+        this.#money.set(currency, stored)
+      }
+      for (const [at, kind] of moneyKinds.entries()) {
+        const units = toUnits(amounts[kind])
+        stored[place * moneyKinds.length + at] = BigInt.asIntN(64, units)
         for (const group of whole) sumsOf(group, currency)[kind] += units
         for (const { groups, shares: weights } of split) {
           const parts = weights ? splitByShares(units, weights) : groups.map(() => units)
@@ -169,8 +225,16 @@ function addTo({ places }: Group, place: number): void {
   if (places.at(-1) !== place) places.push(place)
 }
 
+function yearOf(day = ''): number {
+  return Number(day.slice(0, 4)) || 0
+}
+
+function moneyOf(amount: (kind: MoneyKind, at: number) => bigint): Sums {
+  return Object.fromEntries(moneyKinds.map((kind, at) => [kind, amount(kind, at)])) as Sums
+}
+
 function sumsOf({ sums }: Group, currency: string): Sums {
-  const known = sums.get(currency) ?? { budget: 0n, in: 0n, out: 0n }
+  const known = sums.get(currency) ?? moneyOf(() => 0n)
   sums.set(currency, known)
   return known
 }
@@ -199,7 +263,7 @@ export function currenciesOf(sums: ReadonlyMap<string, Sums>): string[] {
   return [...sums.keys()].sort((a, b) => (weight(b) > weight(a) ? 1 : weight(b) < weight(a) ? -1 : compare(a, b)))
 }
 
-export function amountOf(sums: Sums, kind: keyof Sums): Decimal {
+export function amountOf(sums: Sums, kind: MoneyKind): Decimal {
   return toAmount(sums[kind])
 }
 

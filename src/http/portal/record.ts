@@ -1,6 +1,6 @@
 import type { Decimal } from '../../kernel/money.js'
 import type { Element } from '../../kernel/xml/element.js'
-import { MonthSums, type Months, toUnits } from '../../release/read/activity-entry.js'
+import { MonthSums, type Months, sidesOf, toUnits } from '../../release/read/activity-entry.js'
 
 /** Looking things up in a published record, whose values are valid. */
 export function children(element: Element | undefined, name: string): readonly Element[] {
@@ -39,12 +39,12 @@ export function transactionsOf(activity: Element, language: string): ShownTransa
   }))
 }
 
-/** Sums by month: received of type 1, paid out of types 3 and 4. */
+/** Sums of transactions by month. */
 export function monthsOf(transactions: readonly ShownTransaction[]): Months {
   const months = new MonthSums()
   for (const { type, date, currency, amount } of transactions) {
-    const side = type === '1' ? 'in' : type === '3' || type === '4' ? 'out' : undefined
-    if (side) months.add(date.slice(0, 7), side, { currency, units: toUnits(amount) })
+    const value = { currency, units: toUnits(amount) }
+    for (const side of sidesOf(type)) months.add(date.slice(0, 7), side, value)
   }
   return months.toJSON()
 }

@@ -95,6 +95,8 @@ form.filters { display: grid; grid-template-columns: repeat(auto-fit, minmax(min
 label { display: block; font-size: .9rem; color: var(--soft); }
 input, select, button { font: inherit; width: 100%; padding: .45rem .6rem; border: 1px solid var(--soft); border-radius: .4rem; background: var(--paper); color: var(--ink); }
 button { background: var(--top); color: var(--on-top); border-color: var(--top); cursor: pointer; font-weight: 600; }
+.hidden { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; white-space: nowrap; }
+.chips { display: flex; flex-wrap: wrap; list-style: none; padding: 0; margin: .6rem 0; }
 .pager { margin: 1.5rem 0; } .meter { width: 7rem; height: .6rem; background: var(--land); border-radius: .3rem; } .meter rect { fill: var(--in); }
 .good { color: var(--in); } pre { padding: .75rem 1rem; background: var(--card); border: 1px solid var(--line); border-radius: .4rem; overflow-x: auto; }
 .bottom { border-top: 1px solid var(--line); color: var(--soft); font-size: .92rem; padding: 1rem 0 2rem; }

@@ -3,7 +3,8 @@ import type { Decimal } from '../../kernel/money.js'
 import type { ActivityIndex } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
 import { type Html, html } from './html.js'
-import { amountOf, currenciesOf, type Group, type ProjectIndex, type Sums } from './project-index.js'
+import type { Licence } from './linked-data.js'
+import { amountOf, currenciesOf, type MoneyKind, moneyKinds, type ProjectIndex, type Sums } from './project-index.js'
 import { en, type Words } from './words/en.js'
 import { fr } from './words/fr.js'
 
@@ -24,6 +25,7 @@ export type View = {
   readonly release: ReadableRelease
   readonly index: ActivityIndex
   readonly projectIndex: ProjectIndex
+  readonly licence?: Licence | undefined
 }
 
 /** A page before its frame. */
@@ -133,17 +135,31 @@ export function statusName(view: Pick<View, 'words'>, code: string): string {
   return view.words.statuses[code] ?? codeName('ActivityStatus', code) ?? code
 }
 
-/** The sums of a group as tiles. */
-export function sumTiles(view: View, group: Group): Html[] {
-  return currenciesOf(group.sums).flatMap((currency) => {
-    const sums = group.sums.get(currency) as Sums
-    return (['budget', 'in', 'out'] as const).map((kind) =>
-      tile(view.words.money[kind], moneyText(view, amountOf(sums, kind), currency, { whole: true })),
-    )
-  })
+/** The kinds of money that a release tells apart. */
+export function toldKinds({ index }: Pick<View, 'index'>): readonly MoneyKind[] {
+  return index.tellsExpenditure ? moneyKinds : ['budget', 'in', 'partners']
 }
 
-export function tile(label: string, value: string | Html, note?: Html): Html {
+/** The name of a kind; payments to partners are not told from expenditure in a release before that. */
+export function moneyName({ words, index }: Pick<View, 'words' | 'index'>, kind: MoneyKind): string {
+  return words.money[kind === 'partners' && !index.tellsExpenditure ? 'out' : kind]
+}
+
+/** A sum; nothing is stated by no element, not by zero. */
+export function sumText(view: View, amount: Decimal, currency: string, options: { whole?: boolean } = {}): string {
+  return amount === '0' ? view.words.money.none : moneyText(view, amount, currency, options)
+}
+
+/** Sums as tiles. */
+export function sumTiles(view: View, sums: ReadonlyMap<string, Sums>): Html[] {
+  return currenciesOf(sums).flatMap((currency) =>
+    toldKinds(view).map((kind) =>
+      tile(moneyName(view, kind), sumText(view, amountOf(sums.get(currency) as Sums, kind), currency, { whole: true })),
+    ),
+  )
+}
+
+export function tile(label: string | Html, value: string | Html, note?: Html): Html {
   return html`<div class="tile"><dt>${label}</dt><dd>${value}</dd>${note && html`<dd class="note">${note}</dd>`}</div>`
 }
 

@@ -2,8 +2,11 @@ import { type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.j
 import { activityChildren, unescapeText } from './activity-text.js'
 import type { PublishedActivity } from './release-contents.js'
 
-/** Sums of one currency: the budget (revised, else original), transactions of type 1, and those of types 3 and 4. */
-type MoneySums = { readonly budget: Decimal; readonly in: Decimal; readonly out: Decimal }
+/** Sums of transactions: of type 1, of types 3 and 4, and of type 4 alone, which an index before format 3 does not have. */
+type Flows = { readonly in: Decimal; readonly out: Decimal; readonly expenditure?: Decimal }
+
+/** Sums of one currency: the budget (revised, else original) and the transactions. */
+type MoneySums = { readonly budget: Decimal } & Flows
 
 /** What the index says about one activity (iati.md 1.5). */
 export type ActivityEntry = {
@@ -45,7 +48,12 @@ export type ActivityEntry = {
 type SharedKind = 'countries' | 'sectors' | 'themes'
 
 /** Received and paid out by currency and month. */
-export type Months = Readonly<Record<string, Readonly<Record<string, { readonly in: Decimal; readonly out: Decimal }>>>>
+export type Months = Readonly<Record<string, Readonly<Record<string, Flows>>>>
+
+/** The part of `out` that partners received: transactions of type 3. */
+export function paidToPartners({ out, expenditure = zero }: Flows): Decimal {
+  return toAmount(toUnits(out) - toUnits(expenditure))
+}
 
 /** Children of `iati-activity` in the order of the schema; new ones go to the end. */
 export const indexedElements: readonly string[] = `iati-identifier reporting-org title description participating-org
@@ -57,6 +65,7 @@ export const indexedElements: readonly string[] = `iati-identifier reporting-org
 const bits = new Map(indexedElements.map((name, index) => [name, 2 ** index]))
 // The highest number of decimal places of any currency (ISO 4217).
 const places = 4
+const zero = '0' as Decimal
 
 /** The entry of an activity, and its transactions added to `months`. */
 export function toEntry(activity: PublishedActivity, months: MonthSums): ActivityEntry {
@@ -69,8 +78,7 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Activit
   const shares: Record<SharedKind, Decimal[]> = { countries: [], sectors: [], themes: [] }
   const years = new Set<number>()
   const budgets = { '1': new Sums(), '2': new Sums() }
-  const received = new Sums()
-  const paid = new Sums()
+  const flows = { in: new Sums(), out: new Sums(), expenditure: new Sums() }
   let title = ''
   let status = ''
   let partner: ActivityEntry['partner']
@@ -104,18 +112,18 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Activit
       budgets[attribute('type') === '2' ? '2' : '1'].add(amountOf(content))
     } else if (name === 'transaction') {
       const type = /<transaction-type code="(\d+)"/.exec(content)?.[1]
-      const side = type === '1' ? 'in' : type === '3' || type === '4' ? 'out' : undefined
-      if (!side) continue
       const value = amountOf(content)
-      const sums = side === 'in' ? received : paid
-      sums.add(value)
-      months.add(/<transaction-date iso-date="(\d{4}-\d\d)/.exec(content)?.[1] ?? '', side, value)
+      const month = /<transaction-date iso-date="(\d{4}-\d\d)/.exec(content)?.[1] ?? ''
+      for (const side of sidesOf(type)) {
+        flows[side].add(value)
+        months.add(month, side, value)
+      }
     }
   }
   const start = dates['2'] ?? dates['1']
   const end = dates['4'] ?? dates['3']
   const budget = budgets['2'].size > 0 ? budgets['2'] : budgets['1']
-  const currencies = [...new Set([budget, received, paid].flatMap((sums) => [...sums.keys()]))].sort()
+  const currencies = [...new Set([budget, flows.in, flows.out].flatMap((sums) => [...sums.keys()]))].sort()
   return {
     identifier: activity.identifier,
     project: activity.projectId,
@@ -135,10 +143,7 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Activit
     ...(page !== undefined && { page }),
     ...(picture !== undefined && { picture }),
     money: Object.fromEntries(
-      currencies.map((currency) => [
-        currency,
-        { budget: budget.of(currency), in: received.of(currency), out: paid.of(currency) },
-      ]),
+      currencies.map((currency) => [currency, { budget: budget.of(currency), ...flowsOf(flows, currency) }]),
     ),
     budgetYears: [...years].sort(),
     has: [...names].reduce((sum, name) => sum + (bits.get(name) ?? 0), 0),
@@ -152,6 +157,20 @@ function shareOf(attribute: (name: string) => string | undefined): Decimal {
 function severalOf(shares: Readonly<Record<SharedKind, readonly Decimal[]>>): Pick<ActivityEntry, 'shares'> {
   const several = Object.entries(shares).filter(([, list]) => list.length > 1)
   return several.length === 0 ? {} : { shares: Object.fromEntries(several) }
+}
+
+const sides = ['in', 'out', 'expenditure'] as const
+type Side = (typeof sides)[number]
+
+/** The sums that a transaction of a type is part of. */
+export function sidesOf(type: string | undefined): readonly Side[] {
+  if (type === '1') return ['in']
+  if (type === '3') return ['out']
+  return type === '4' ? ['out', 'expenditure'] : []
+}
+
+function flowsOf(flows: Readonly<Record<Side, Sums>>, currency: string): Record<Side, Decimal> {
+  return { in: flows.in.of(currency), out: flows.out.of(currency), expenditure: flows.expenditure.of(currency) }
 }
 
 type Value = { readonly currency: string; readonly units: bigint }
@@ -169,12 +188,12 @@ class Sums extends Map<string, bigint> {
 
 /** Sums of transactions by month. */
 export class MonthSums {
-  readonly #months = new Map<string, { readonly in: Sums; readonly out: Sums }>()
+  readonly #months = new Map<string, Readonly<Record<Side, Sums>>>()
 
-  add(month: string, side: 'in' | 'out', value: Value): void {
+  add(month: string, side: Side, value: Value): void {
     let sums = this.#months.get(month)
     if (!sums) {
-      sums = { in: new Sums(), out: new Sums() }
+      sums = { in: new Sums(), out: new Sums(), expenditure: new Sums() }
       this.#months.set(month, sums)
     }
     sums[side].add(value)
@@ -182,19 +201,18 @@ export class MonthSums {
 
   addAll(months: Months): void {
     for (const [currency, sums] of Object.entries(months)) {
-      for (const [month, { in: received, out: paid }] of Object.entries(sums)) {
-        this.add(month, 'in', { currency, units: toUnits(received) })
-        this.add(month, 'out', { currency, units: toUnits(paid) })
+      for (const [month, flows] of Object.entries(sums)) {
+        for (const side of sides) this.add(month, side, { currency, units: toUnits(flows[side] ?? zero) })
       }
     }
   }
 
   toJSON(): Months {
-    const months: Record<string, Record<string, { in: Decimal; out: Decimal }>> = {}
+    const months: Record<string, Record<string, Flows>> = {}
     for (const [month, sums] of [...this.#months].sort(([a], [b]) => (a < b ? -1 : 1))) {
       for (const currency of new Set([...sums.in.keys(), ...sums.out.keys()])) {
         months[currency] ??= {}
-        months[currency][month] = { in: sums.in.of(currency), out: sums.out.of(currency) }
+        months[currency][month] = flowsOf(sums, currency)
       }
     }
     return months

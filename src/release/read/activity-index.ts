@@ -5,7 +5,7 @@ import { type ActivityEntry, indexedElements, MonthSums, type Months } from './a
 import type { ReadableRelease } from './release-reader.js'
 
 /** Raise it with every change of what the index says about the same activity. */
-export const indexFormat = 2
+export const indexFormat = 3
 
 // The index is one JSON document with one line for each activity, so that it is written and read line by line.
 export const indexStart = `{"format":${indexFormat},"elements":${JSON.stringify(indexedElements)},"files":[`
@@ -41,6 +41,8 @@ export class ActivityIndex {
   readonly count: number
   /** Received and paid out, of all activities. */
   readonly months: Months
+  /** Whether sums tell expenditure (type 4) from what partners received; not before format 3. */
+  readonly tellsExpenditure: boolean
   readonly #bytes: Buffer
   readonly #files: IndexParts['files']
   readonly #places: Float64Array
@@ -55,6 +57,7 @@ export class ActivityIndex {
     this.#rowByIdentifier = rowByIdentifier
     this.count = places.length / 2
     this.months = months.toJSON()
+    this.tellsExpenditure = Number(/^\{"format":(\d+)/.exec(bytes.toString('latin1', 0, 40))?.[1]) >= 3
   }
 
   /** Reads the index of a release; undefined for a release of an earlier version, which has none. */

@@ -52,7 +52,7 @@ export function demoRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal |
     app.get<{ Params: { name: string } }>(`${demoPath}/${address}`, pageForPeople, async (request, reply) => {
       const { name } = request.params
       const page = portal && (await pageAbout(deps, portal, address.split('/', 1)[0] ?? '', name))
-      if (portal && page) return await servePage(portal, request as FastifyRequest, reply, undefined, page)
+      if (portal && page) return await servePage(deps, portal, request as FastifyRequest, reply, undefined, page)
       return send(reply, 'text/html; charset=utf-8')
         .header('content-security-policy', contentSecurityPolicy)
         .send(demoPage(name.replaceAll('-', ' ')))

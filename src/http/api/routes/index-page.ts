@@ -3,6 +3,7 @@ import { listThemes } from '../../../catalogue/sql/reference-lists.js'
 import { ServiceError } from '../../../kernel/errors.js'
 import type { ThemeRecord } from '../../../kernel/record.js'
 import type { RunSummary } from '../../../work/sql/runs.js'
+import { licenceOf } from '../../portal/linked-data.js'
 import { developersPage } from '../../portal/pages/developers.js'
 import { framed } from '../../portal/pages/frame.js'
 import type { Portal } from '../../portal/portal.js'
@@ -16,7 +17,8 @@ export function indexRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal 
   assetRoutes(app)
   const serve = async (request: FastifyRequest, reply: FastifyReply, chosen: Language | undefined, address: string) => {
     const [release, stored] = await Promise.all([deps.releases.live(), storedFacts(deps)])
-    const view = { ...frameOf(deps, request, chosen, address), release, hasPortal: portal !== undefined }
+    const licence = release && (await licenceOf(release))
+    const view = { ...frameOf(deps, request, chosen, address), release, licence, hasPortal: portal !== undefined }
     const body = await developersPage(view, stored)
     return pageHeaders(reply, chosen)
       .header('content-type', 'text/html; charset=utf-8')
@@ -31,7 +33,7 @@ export function indexRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal 
     app.get(prefix || '/', pageForPeople, async (request, reply) => {
       const isReady = portal !== undefined && (await portal.isReady())
       if (!isReady) return await serve(request as FastifyRequest, reply, chosen, '/')
-      return await servePage(portal, request as FastifyRequest, reply, chosen)
+      return await servePage(deps, portal, request as FastifyRequest, reply, chosen)
     })
     if (prefix) app.get(`${prefix}/`, pageForPeople, async (_request, reply) => reply.redirect(prefix, 301))
   }

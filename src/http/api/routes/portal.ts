@@ -1,20 +1,24 @@
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { ServiceError } from '../../../kernel/errors.js'
 import { escapeText } from '../../../kernel/xml/writer.js'
+import { html } from '../../portal/html.js'
 import { icon, iconAddress } from '../../portal/icon.js'
+import { licenceOf } from '../../portal/linked-data.js'
 import { framed } from '../../portal/pages/frame.js'
+import { groupPages } from '../../portal/pages/group.js'
 import { type ListQuery, listParameters } from '../../portal/pages/projects.js'
 import { type ShownLedger, statusPage } from '../../portal/pages/status.js'
 import type { Portal, RenderedPage } from '../../portal/portal.js'
 import { script, scriptAddress } from '../../portal/script.js'
 import { style, styleAddress } from '../../portal/style.js'
-import { type Language, languages } from '../../portal/view.js'
+import { type Language, languages, to } from '../../portal/view.js'
 import { isUnchanged } from '../conditional.js'
 import { pageForPeople } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { preferredEncoding } from '../encoding.js'
-import { nothingHere } from '../errors.js'
+import { nothingHere, retryAfterSeconds, sendError } from '../errors.js'
 import { sendRead } from '../reply.js'
 import { isMissingFile, manifestLink, noRelease } from './feeds.js'
 
@@ -26,9 +30,13 @@ const pagePolicy =
 const pagePaths = [
   '/projects',
   '/projects/:id',
+  '/organisations',
   '/organisations/*',
+  '/countries',
   '/countries/:key',
+  '/sectors',
   '/sectors/:key',
+  '/themes',
   '/themes/:key',
   '/quality',
   '/changes',
@@ -49,7 +57,7 @@ export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal
       app.get(
         `${prefix}${path}`,
         pageForPeople,
-        async (request, reply) => await servePage(portal, request as FastifyRequest, reply, code),
+        async (request, reply) => await servePage(deps, portal, request as FastifyRequest, reply, code),
       )
     }
     app.get(
@@ -59,8 +67,18 @@ export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal
     )
   }
   app.get('/changes.atom', pageForPeople, async (request, reply) =>
-    servePage(portal, request as FastifyRequest, reply, 'en', '/changes.atom'),
+    servePage(deps, portal, request as FastifyRequest, reply, 'en', '/changes.atom'),
   )
+  for (const kind of Object.keys(groupPages)) {
+    app.get(`/${kind}.csv`, pageForPeople, async (request, reply) =>
+      servePage(deps, portal, request as FastifyRequest, reply, 'en', `/${kind}.csv`),
+    )
+  }
+  for (const form of ['csv', 'json'] as const) {
+    app.get(`/projects.${form}`, pageForPeople, async (request, reply) =>
+      serveList(portal, request as FastifyRequest, reply, form),
+    )
+  }
   app.get('/robots.txt', pageForPeople, async (_request, reply) =>
     reply
       .header('content-type', 'text/plain; charset=utf-8')
@@ -119,6 +137,7 @@ function sitemapRoutes(app: FastifyInstance, { config }: ApiDeps, portal: Portal
 
 /** Serves a page; `chosen` is the language that the address names. */
 export async function servePage(
+  deps: ApiDeps,
   portal: Portal,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -126,16 +145,55 @@ export async function servePage(
   address = addressOf(request, chosen),
 ): Promise<FastifyReply> {
   const page = await drawn(portal, request, chosen, address)
-  if (page === 'unready') throw noRelease()
-  if (!page && !request.headers.accept?.includes('text/html')) throw nothingHere(request)
-  if (!page) {
-    const wanted = { address, language: chosen ?? languageOf(request), isChosen: chosen !== undefined }
-    return pageHeaders(reply.code(404), chosen)
-      .header('content-type', 'text/html; charset=utf-8')
-      .header('cache-control', 'no-cache')
-      .send(portal.notFound(wanted))
+  if (!page) return sendNothingHere(deps, request, reply, chosen)
+  if (page === 'unready' && !isForPeople(request)) throw noRelease()
+  if (page === 'unready') {
+    const { title, nothing } = languages[chosen ?? languageOf(request)].developers
+    reply.code(503).header('retry-after', String(retryAfterSeconds))
+    return sendNotice(deps, request, reply, chosen, title(deps.config.publisherName), nothing)
   }
   return await sendPage(request, reply, page, chosen)
+}
+
+/** Answers 404: a page for who asks for HTML, the API's error for others and below `/api`. */
+export function sendNothingHere(
+  deps: ApiDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  chosen: Language | undefined = codes.find((code) => request.url.startsWith(`/${code}/`)),
+): FastifyReply {
+  if (!isForPeople(request)) return sendError(nothingHere(request), request, reply)
+  const { notFound, notFoundNote } = languages[chosen ?? languageOf(request)]
+  return sendNotice(deps, request, reply.code(404), chosen, notFound, notFoundNote)
+}
+
+function isForPeople({ method, url, headers }: FastifyRequest): boolean {
+  return (
+    (method === 'GET' || method === 'HEAD') &&
+    !/^\/api(?:[/?]|$)/.test(url) &&
+    headers.accept?.includes('text/html') === true
+  )
+}
+
+/** A page that says one thing, with the way to the others. */
+function sendNotice(
+  deps: ApiDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  chosen: Language | undefined,
+  title: string,
+  note: string,
+): FastifyReply {
+  const view = { ...frameOf(deps, request, chosen, '/'), hasPortal: deps.config.portal }
+  const way = deps.config.portal
+    ? { page: 'projects', name: view.words.home.all }
+    : { page: 'developers', name: view.words.nav.developers }
+  const main = html`<h1>${title}</h1><p>${note}</p>
+<p><a href="${to(view, way.page)}">${way.name}</a></p>`
+  return pageHeaders(reply, chosen)
+    .header('content-type', 'text/html; charset=utf-8')
+    .header('cache-control', 'no-cache')
+    .send(framed(view, { title, description: note, isUnlisted: true, main }))
 }
 
 async function drawn(
@@ -196,6 +254,25 @@ function languageOf(request: FastifyRequest): Language {
   return (new Negotiator(request.raw).language(codes) as Language | undefined) ?? 'en'
 }
 
+/** Serves all projects of a list, in chunks as its reader takes them. */
+async function serveList(portal: Portal, request: FastifyRequest, reply: FastifyReply, form: 'csv' | 'json') {
+  const list = await portal.projectList(form, listQueryOf(request))
+  if (!list) throw noRelease()
+  const tag = `"${list.tag}"`
+  const validators = { identityTag: tag, gzipTag: tag, lastModified: new Date(list.generated).toUTCString() }
+  reply
+    .header('content-type', listTypes[form])
+    .header('content-disposition', `inline; filename="projects.${form}"`)
+    .header('cache-control', 'public, no-cache')
+    .header('etag', tag)
+    .header('last-modified', validators.lastModified)
+    .header('link', manifestLink)
+  if (isUnchanged(request.headers, validators)) return reply.code(304).send()
+  return reply.send(Readable.from(list.text, { objectMode: false }))
+}
+
+const listTypes = { csv: 'text/csv; charset=utf-8; header=present', json: 'application/json; charset=utf-8' } as const
+
 function addressOf(request: FastifyRequest, chosen: Language | undefined): string {
   const path = request.url.split('?', 1)[0] ?? '/'
   if (chosen === undefined) return path
@@ -218,7 +295,8 @@ async function serveStatus(
   chosen: Language | undefined,
 ): Promise<FastifyReply> {
   const [release, ledger] = await Promise.all([deps.releases.live(), readLedger(deps)])
-  const view = { ...frameOf(deps, request, chosen, '/status'), release }
+  const licence = release && (await licenceOf(release))
+  const view = { ...frameOf(deps, request, chosen, '/status'), release, licence }
   const document = framed(view, statusPage(view, ledger))
   pageHeaders(reply, chosen)
   const mediaType = 'text/html; charset=utf-8'

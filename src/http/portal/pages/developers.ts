@@ -20,7 +20,7 @@ export async function developersPage(view: Framed, { lastRun, themes }: Develope
   const { release } = view
   const manifest = release?.manifest
   const { description } = words
-  const dataset = release && (await datasetOf(release, { baseUrl: view.baseUrl, name: title, description }))
+  const dataset = release && datasetOf({ ...view, release }, { name: title, description })
   const publicKey = await release?.find(publicKeyPath)
   return {
     title,

@@ -8,6 +8,7 @@ import { type Language, languages, type PageBody, to, type View } from '../view.
 /** What the frame of a page needs; a page that is drawn without a release has none to name. */
 export type Framed = Pick<View, 'language' | 'words' | 'prefix' | 'address' | 'baseUrl' | 'publisherName'> & {
   readonly release?: View['release'] | undefined
+  readonly licence?: View['licence']
   /** Whether the other pages are served too. */
   readonly hasPortal?: boolean
 }
@@ -53,7 +54,7 @@ ${
 }${body.main}
 </main>
 <footer class="bottom"><div class="wide">
-${view.release && html`<p>${words.footer(view.release.id)} ${words.licence}</p>`}
+${view.release && html`<p>${words.footer(view.release.id)} ${words.licence}${view.licence && html` ${words.underLicence(html`<a href="${view.licence.path}" rel="license">${view.licence.title ?? view.licence.name ?? view.licence.path}</a>`)}`}</p>`}
 ${view.hasPortal === false ? undefined : languageLinks(view)}
 </div></footer>
 </body>

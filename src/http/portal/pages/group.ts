@@ -33,7 +33,7 @@ export function groupPage(view: View, kind: GroupPageKind, key: string): PageBod
   const { words, projectIndex } = view
   const group = projectIndex.groups[kind].get(key)
   if (!group) return undefined
-  const name = nameOf(view, kind, group)
+  const name = groupName(view, kind, group)
   const label = {
     organisations: words.group.organisation,
     countries: words.group.country,
@@ -46,17 +46,18 @@ export function groupPage(view: View, kind: GroupPageKind, key: string): PageBod
     title: name,
     description: `${label}: ${name}. ${words.projects(projects, group.places.length === 1)}`,
     section: 'projects',
-    main: html`<p class="kind">${label}${kind === 'themes' || name === key ? undefined : html` <code>${key}</code>`}</p><h1 dir="auto">${name}</h1>
-<dl class="tiles">${tile(words.nav.projects, projects)}${sumTiles(view, group)}</dl>
+    main: html`<p class="kind"><a href="${to(view, kind)}">${label}</a>${kind === 'themes' || name === key ? undefined : html` <code>${key}</code>`}</p><h1 dir="auto">${name}</h1>
+<dl class="tiles">${tile(words.nav.projects, projects)}${sumTiles(view, group.sums)}</dl>
 ${kind === 'organisations' ? undefined : html`<p class="kind">${words.group.split}</p>`}
 ${breakdowns(view, kind, group)}
 <h2>${words.group.biggest}</h2>
 ${projectCards(view, group.places.slice(0, shownProjects))}
-<p><a href="${all}">${words.group.more(projects)}</a></p>`,
+<p><a href="${all}">${words.group.more(projects, group.places.length === 1)}</a></p>`,
   }
 }
 
-function nameOf(view: View, kind: GroupPageKind, { key, name }: Group): string {
+/** The name of a group in the reader's language. */
+export function groupName(view: View, kind: GroupPageKind, { key, name }: Group): string {
   if (kind === 'countries') return countryName(view, key)
   return kind === 'sectors' ? sectorName(view, key) : name || key
 }

@@ -43,14 +43,14 @@ export async function homePage(view: View): Promise<PageBody> {
 <link rel="alternate" type="application/xml" title="IATI" href="/iati/activities.xml">
 <link rel="alternate" type="application/atom+xml" title="${words.changes.title}" href="/changes.atom">
 <link rel="alternate" type="text/x-opml" title="${words.home.reports}" href="${feedListPath}">
-${await datasetOf(release, { baseUrl: view.baseUrl, name: title, description })}`,
+${datasetOf(view, { name: title, description })}`,
     main: html`<div class="hero"><div><h1 dir="auto">${publisherName}</h1>
 <p class="lead">${words.home.intro(publisherName)}</p>
 <p class="kind">${words.home.published} ${shortDay(view, release.manifest.generated)}</p></div>${mosaic(view)}</div>
 <dl class="tiles">${tile(words.nav.projects, countText(view, projectIndex.all.places.length))}
-${tile(words.home.countries, countText(view, countries.size))}
-${tile(words.home.partners, countText(view, organisations.size))}
-${sumTiles(view, projectIndex.all)}</dl>
+${tile(html`<a href="${to(view, 'countries')}">${words.home.countries}</a>`, countText(view, countries.size))}
+${tile(html`<a href="${to(view, 'organisations')}">${words.home.partners}</a>`, countText(view, organisations.size))}
+${sumTiles(view, projectIndex.all.sums)}</dl>
 ${whereSection(view)}
 ${monthSection(view)}
 <div class="halves">${groupSection(view, 'sectors', 'sectors', (group) => sectorName(view, group.key))}
@@ -88,7 +88,7 @@ function whereSection(view: View): Html {
     ({ name, href, count: projects }) =>
       html`<tr><th scope="row"><a href="${href}">${name}</a></th><td class="number">${countText(view, projects)}</td></tr>\n`,
   )
-  return html`<h2>${words.home.where}</h2>
+  return html`<h2><a href="${to(view, 'countries')}">${words.home.where}</a></h2>
 <div class="panel">${worldMap(countries, words.home.map(countries.length))}
 ${figures(view, table(words.home.where, [words.home.country, words.nav.projects], rows))}</div>`
 }
@@ -97,10 +97,12 @@ function monthSection(view: View): Html {
   const { words, index, projectIndex } = view
   const [currency] = currenciesOf(projectIndex.all.sums)
   if (currency === undefined) return html``
-  const points = monthPoints(index.months, currency, shownMonths)
-  return html`<h2>${words.home.byMonth}</h2>
-<div class="panel">${legend(view)}${monthBars(points, `${words.home.monthChart} (${currency})`, tickOf(view))}
-${figures(view, monthTable(view, index.months, words.home.byMonth, shownMonths))}</div>`
+  const points = monthPoints(index.months, currency)
+  const shown = points.slice(-shownMonths)
+  const note = html`<p class="kind">${words.home.lastMonths(String(shown.length), String(points.length))}</p>`
+  return html`<h2>${words.home.byMonth} (${currency})</h2>
+<div class="panel">${legend(view)}${monthBars(shown, `${words.home.monthChart} (${currency})`, tickOf(view))}
+${shown.length < points.length ? note : undefined}${figures(view, monthTable(view, index.months, words.home.byMonth))}</div>`
 }
 
 // The anchor `themes` must stay: it is the vocabulary-uri of sectors in published files.
@@ -113,7 +115,7 @@ function groupSection(view: View, kind: 'sectors' | 'themes', address: string, n
     text: countText(view, group.places.length),
   }))
   const rest = bars.slice(shownGroups)
-  return html`<section><h2 id="${address}">${view.words.home[kind]}</h2>
+  return html`<section><h2 id="${address}"><a href="${to(view, address)}">${view.words.home[kind]}</a></h2>
 ${barList(bars.slice(0, shownGroups))}
 ${rest.length > 0 ? html`<details><summary>+ ${countText(view, rest.length)}</summary>${barList(rest)}</details>` : undefined}
 ${kind === 'themes' ? html`<p class="kind">${view.words.home.themesNote} <a href="/themes.xml">XML</a> <a href="/themes.json">JSON</a></p>` : undefined}</section>`

@@ -1,8 +1,23 @@
 import type { Decimal } from '../../../kernel/money.js'
-import type { ActivityEntry, Months } from '../../../release/read/activity-entry.js'
+import { type ActivityEntry, type Months, paidToPartners } from '../../../release/read/activity-entry.js'
 import { type MonthPoint, meter } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
-import { countryName, moneyText, month, numberFormat, statusName, table, to, type View } from '../view.js'
+import {
+  countryName,
+  countText,
+  moneyName,
+  moneyText,
+  month,
+  numberFormat,
+  statusName,
+  sumText,
+  table,
+  to,
+  toldKinds,
+  type View,
+} from '../view.js'
+
+const zero = '0' as Decimal
 
 /** Parts that several pages have. */
 
@@ -12,7 +27,7 @@ function projectCard(view: View, entry: ActivityEntry, level: 'h2' | 'h3' = 'h3'
   const places = entry.countries.map((code) => countryName(view, code)).join(', ')
   const sums = Object.entries(entry.money).map(
     ([currency, sum]) =>
-      html`<p>${view.words.money.in} <strong>${moneyText(view, sum.in, currency, { whole: true })}</strong>${sum.budget === '0' ? undefined : html` / ${moneyText(view, sum.budget, currency, { whole: true })}${meter(Number(sum.in), Number(sum.budget))}`}</p>`,
+      html`<p>${view.words.money.in} <strong>${sumText(view, sum.in, currency, { whole: true })}</strong>${sum.budget === '0' ? undefined : html` / ${moneyText(view, sum.budget, currency, { whole: true })}${meter(Number(sum.in), Number(sum.budget))}`}</p>`,
   )
   const image = picture
     ? html`<img src="${picture}" alt="" loading="lazy" width="480" height="320">`
@@ -35,16 +50,16 @@ export function localAddress({ baseUrl }: View, url: string | undefined): string
 }
 
 /** The months of a currency from the first to the last, months without money included. */
-export function monthPoints(months: Months, currency: string, last = Number.POSITIVE_INFINITY): MonthPoint[] {
+export function monthPoints(months: Months, currency: string): MonthPoint[] {
   const known = Object.keys(months[currency] ?? {}).sort()
   const [first, end] = [known[0], known.at(-1)]
   if (first === undefined || end === undefined) return []
   const all: MonthPoint[] = []
   for (let name = first; name <= end; name = monthAfter(name)) {
     const sums = months[currency]?.[name]
-    all.push({ month: name, in: Number(sums?.in ?? 0), out: Number(sums?.out ?? 0) })
+    all.push({ month: name, in: Number(sums?.in ?? 0), out: sums ? Number(paidToPartners(sums)) : 0 })
   }
-  return all.slice(-last)
+  return all
 }
 
 function monthAfter(name: string): string {
@@ -53,32 +68,53 @@ function monthAfter(name: string): string {
 }
 
 /** The exact figures of months, newest first. */
-export function monthTable(view: View, months: Months, caption: string, last = Number.POSITIVE_INFINITY): Html {
-  const { words } = view
+export function monthTable(view: View, months: Months, caption: string): Html {
+  const { words, index } = view
   const rows = Object.entries(months).flatMap(([currency, sums]) =>
     Object.entries(sums)
       .sort(([a], [b]) => (a < b ? 1 : -1))
-      .slice(0, last)
-      .map(
-        ([name, sum]) =>
-          html`<tr><th scope="row">${month(view, name)}</th><td class="number">${amount(view, sum.in, currency)}</td><td class="number">${amount(view, sum.out, currency)}</td></tr>\n`,
-      ),
+      .map(([name, sum]) => {
+        const amounts = [sum.in, paidToPartners(sum), ...(index.tellsExpenditure ? [sum.expenditure ?? zero] : [])]
+        const cells = amounts.map((one) => html`<td class="number">${moneyText(view, one, currency)}</td>`)
+        return html`<tr><th scope="row">${month(view, name)}</th>${cells}</tr>\n`
+      }),
   )
-  return table(caption, [words.money.month, words.money.in, words.money.out], rows)
-}
-
-function amount(view: View, value: Decimal, currency: string): string {
-  return moneyText(view, value, currency)
+  const kinds = toldKinds(view).filter((kind) => kind !== 'budget')
+  return table(caption, [words.money.month, ...kinds.map((kind) => moneyName(view, kind))], rows)
 }
 
 /** The colours of a chart in words. */
 export function legend(view: View, hasGoal = false): Html {
   const { money: names } = view.words
-  return html`<ul class="legend"><li>${names.in}</li><li class="out">${names.out}</li>${hasGoal ? html`<li class="goal">${names.budget}</li>` : undefined}</ul>`
+  return html`<ul class="legend"><li>${names.in}</li><li class="out">${moneyName(view, 'partners')}</li>${hasGoal ? html`<li class="goal">${names.budget}</li>` : undefined}</ul>`
 }
 
 /** Large numbers of an axis in few characters. */
 export function tickOf(view: View): (value: number) => string {
   const format = numberFormat(view.language, { notation: 'compact' })
   return (value) => format.format(value)
+}
+
+/** Links to the pages of a list before and after a page; undefined where there is one page. */
+export function pager(
+  view: View,
+  address: string,
+  query: Readonly<Record<string, string | undefined>>,
+  page: number,
+  pages: number,
+): Html | undefined {
+  const { words } = view
+  if (pages === 1) return undefined
+  const link = (target: number, text: string, rel: string) =>
+    html`<li><a href="${to(view, address)}${queryText({ ...query, page: String(target) })}" rel="${rel}">${text}</a></li>\n`
+  return html`<nav class="pager" aria-label="${words.list.pages}"><ul>
+${page > 1 ? link(page - 1, words.list.previous, 'prev') : undefined}<li>${words.list.page(countText(view, page), countText(view, pages))}</li>
+${page < pages ? link(page + 1, words.list.next, 'next') : undefined}</ul></nav>`
+}
+
+/** The query of an address with the parameters that have a value; empty when none has. */
+export function queryText(query: Readonly<Record<string, string | undefined>>): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value) search.set(name, value)
+  return search.size === 0 ? '' : `?${search}`
 }

@@ -1,8 +1,8 @@
-import { spreadsheetText } from '../../../kernel/spreadsheet-text.js'
 import { parseElement, recordLimits } from '../../../kernel/xml/reader.js'
 import { readActivity } from '../../../release/read/activity-index.js'
 import { type ShownTransaction, transactionsOf } from '../record.js'
 import type { View } from '../view.js'
+import { csvDocument } from './csv.js'
 
 const columns = [
   'date',
@@ -22,14 +22,8 @@ export async function projectCsv(
   const row = view.index.rowOfProject(project)
   if (row === undefined) return undefined
   const activity = parseElement(await readActivity(view.release, view.index, row), recordLimits)
-  const lines = transactionsOf(activity, view.language).map((one) =>
-    columns.map((name) => field(one[name], name)).join(','),
+  return csvDocument(
+    columns,
+    transactionsOf(activity, view.language).map((one) => columns.map((name) => one[name])),
   )
-  return `${[columns.join(','), ...lines].join('\r\n')}\r\n`
-}
-
-function field(value: string, name: string): string {
-  // Amounts may be negative.
-  const text = name === 'amount' ? value : spreadsheetText(value)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

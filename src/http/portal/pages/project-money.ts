@@ -1,14 +1,28 @@
 import type { Decimal } from '../../../kernel/money.js'
 import type { Element } from '../../../kernel/xml/element.js'
+import { paidToPartners } from '../../../release/read/activity-entry.js'
 import { sumLines } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
 import type { ShownProject } from '../read-project.js'
 import { child, children, monthsOf, transactionsOf } from '../record.js'
-import { codeHtml, dayText, figures, moneyText, table, tile, to, type View } from '../view.js'
+import {
+  codeHtml,
+  dayText,
+  figures,
+  moneyName,
+  moneyText,
+  sumText,
+  table,
+  tile,
+  to,
+  toldKinds,
+  type View,
+} from '../view.js'
 import { legend, monthPoints, monthTable, tickOf } from './parts.js'
 
 // Transactions that the page lists; the CSV has all.
 const shownTransactions = 40
+const zero = '0' as Decimal
 
 /** A project's budget, received and paid-out money, each figure with its element. */
 export function moneySection(shown: ShownProject): Html {
@@ -18,16 +32,15 @@ export function moneySection(shown: ShownProject): Html {
   const paths = {
     budget: `budget[@type="${isRevised ? 2 : 1}"]/value`,
     in: 'transaction[transaction-type/@code="1"]/value',
-    out: 'transaction[transaction-type/@code="3" or transaction-type/@code="4"]/value',
+    partners: 'transaction[transaction-type/@code="3"]/value',
+    expenditure: 'transaction[transaction-type/@code="4"]/value',
   } as const
-  const tiles = Object.entries(entry.money).flatMap(([currency, sums]) =>
-    (['budget', 'in', 'out'] as const).map((kind) =>
-      tile(
-        words.money[kind],
-        moneyText(view, sums[kind], currency),
-        html`${words.project.element}: <code>${paths[kind]}</code>`,
-      ),
-    ),
+  const tiles = Object.entries(entry.money).flatMap(([currency, money]) => {
+    const sums = { ...money, partners: paidToPartners(money), expenditure: money.expenditure ?? zero }
+    return toldKinds(view).map((kind) => tile(moneyName(view, kind), sumText(view, sums[kind], currency)))
+  })
+  const sources = toldKinds(view).map(
+    (kind) => html`<dt>${moneyName(view, kind)}</dt><dd><code>${paths[kind]}</code></dd>\n`,
   )
   if (tiles.length === 0) return html``
   return html`<h2>${words.project.figures}</h2>
@@ -35,7 +48,8 @@ export function moneySection(shown: ShownProject): Html {
 ${charts(shown)}
 ${planTable(view, activity)}
 ${transactionTable(shown)}
-<p class="kind">${words.project.figuresNote}</p>`
+<details><summary>${words.project.why}</summary><p class="kind">${words.project.figuresNote}</p><dl class="facts">
+${sources}</dl></details>`
 }
 
 function charts({ view, entry, activity }: ShownProject): Html[] {
@@ -73,9 +87,9 @@ function transactionTable({ view, entry, activity }: ShownProject): Html {
     .map((transaction, at) => ({ ...transaction, at }))
     .sort((a, b) => (a.date < b.date ? 1 : a.date > b.date ? -1 : a.at - b.at))
   if (listed.length === 0) return html``
-  const rows = listed.slice(0, shownTransactions).map(({ date, type, provider, receiver, at }) => {
+  const rows = listed.slice(0, shownTransactions).map(({ date, type, provider, receiver, description, at }) => {
     const between = [provider, receiver].filter((name) => name !== '').join(' → ')
-    return html`<tr><th scope="row">${dayText(view, date)}</th><td>${codeHtml(view, 'TransactionType', type)}</td><td dir="auto">${between}</td><td class="number">${amountOf(view, parts[at])}</td><td><code>transaction[${at + 1}]</code></td></tr>\n`
+    return html`<tr><th scope="row">${dayText(view, date)}</th><td>${codeHtml(view, 'TransactionType', type)}</td><td dir="auto">${between}${between !== '' && description !== '' ? html`<br>` : undefined}${description}</td><td class="number">${amountOf(view, parts[at])}</td><td><code>transaction[${at + 1}]</code></td></tr>\n`
   })
   const head = [project.date, project.kind, project.between, money.amount, project.element]
   const csv = to(view, 'projects', `${entry.project}.csv`)

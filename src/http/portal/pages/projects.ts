@@ -1,17 +1,39 @@
 import { type Html, html } from '../html.js'
-import type { Filter, Group, ProjectIndex } from '../project-index.js'
-import { countryName, countText, type Language, type PageBody, sectorName, statusName, to, type View } from '../view.js'
-import { projectCards } from './parts.js'
+import { type Filter, type Group, listOrders, type ProjectIndex } from '../project-index.js'
+import {
+  countryName,
+  countText,
+  type Language,
+  moneyName,
+  type PageBody,
+  sectorName,
+  statusName,
+  sumTiles,
+  to,
+  toldKinds,
+  type View,
+} from '../view.js'
+import { pager, projectCards, queryText } from './parts.js'
 
 const pageSize = 24
 
 /** Parameters of `/projects`, in the order of its addresses. */
-export const listParameters = ['q', 'country', 'theme', 'sector', 'status', 'organisation', 'page'] as const
+export const listParameters = [
+  'q',
+  'country',
+  'theme',
+  'sector',
+  'status',
+  'organisation',
+  'year',
+  'sort',
+  'page',
+] as const
 export type ListQuery = { readonly [Name in (typeof listParameters)[number]]?: string }
 
-/** `/projects`: all projects, or those that fit. */
-export async function projectsPage(view: View, query: ListQuery): Promise<PageBody> {
-  const { words, projectIndex } = view
+/** The projects of a list, as all its forms have them: whole, in its order. */
+export async function listed(view: View, query: ListQuery): Promise<{ places: readonly number[]; filter: Filter }> {
+  const { projectIndex } = view
   const filter: Filter = {
     ...(query.q && { words: query.q }),
     ...(query.country && { countries: query.country }),
@@ -19,37 +41,82 @@ export async function projectsPage(view: View, query: ListQuery): Promise<PageBo
     ...(query.sector && { sectors: query.sector }),
     ...(query.status && { statuses: query.status }),
     ...(query.organisation && { organisations: query.organisation }),
+    ...(/^\d{4}$/.test(query.year ?? '') && { year: Number(query.year) }),
   }
-  const found = await projectIndex.find(filter)
-  const pages = Math.max(1, Math.ceil(found.length / pageSize))
+  const order = listOrders.find((one) => one === query.sort) ?? 'newest'
+  return { places: projectIndex.ordered(await projectIndex.find(filter), order), filter }
+}
+
+/** `/projects`: all projects, or those that fit. */
+export async function projectsPage(view: View, query: ListQuery): Promise<PageBody> {
+  const { words, projectIndex } = view
+  const { places, filter } = await listed(view, query)
+  const isFiltered = Object.keys(filter).length > 0
+  const pages = Math.max(1, Math.ceil(places.length / pageSize))
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page) || 1)))
-  const shown = found.slice((page - 1) * pageSize, page * pageSize)
+  const shown = places.slice((page - 1) * pageSize, page * pageSize)
+  const found = words.list.found(countText(view, places.length), places.length === 1)
+  const { page: _, ...whole } = query
   return {
     title: words.list.title,
-    description: words.list.found(countText(view, found.length), found.length === 1),
+    description: found,
     section: 'projects',
-    isUnlisted: Object.keys(filter).length > 0,
+    isUnlisted: isFiltered || query.sort !== undefined,
     main: html`<h1>${words.list.title}</h1>
+<p class="kind">${words.list.groups} ${groupLinks(view)}</p>
 ${form(view, query)}
-<p role="status">${found.length === 0 ? words.list.nothing : words.list.found(countText(view, found.length), found.length === 1)}</p>
+${chips(view, query)}
+<p role="status">${places.length === 0 ? words.list.nothing : found}</p>
+${places.length > 0 ? html`<dl class="tiles">${sumTiles(view, isFiltered ? projectIndex.sumsOf(places) : projectIndex.all.sums)}</dl>\n<p class="kind">${words.list.totals} ${words.list.download} <a href="/projects.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/projects.json${queryText(whole)}" rel="nofollow">JSON</a></p>` : undefined}
 ${shown.length > 0 ? projectCards(view, shown, 'h2') : undefined}
-${pages > 1 ? pager(view, query, page, pages) : undefined}`,
+${pager(view, 'projects', whole, page, pages)}`,
   }
 }
 
-function form(view: View, query: ListQuery): Html {
+function groupLinks(view: View): Html[] {
+  return (['countries', 'sectors', 'themes', 'organisations'] as const).map(
+    (kind) => html`<a class="badge" href="${to(view, kind)}">${view.words.groups[kind]}</a>`,
+  )
+}
+
+/** Each filter with a link to the list without it. */
+function chips(view: View, query: ListQuery): Html | undefined {
   const { words, projectIndex } = view
+  const names: ListQuery = {
+    ...(query.q && { q: `“${query.q}”` }),
+    ...(query.country && { country: countryName(view, query.country) }),
+    ...(query.theme && { theme: projectIndex.groups.themes.get(query.theme)?.name ?? query.theme }),
+    ...(query.sector && { sector: sectorName(view, query.sector) }),
+    ...(query.status && { status: statusName(view, query.status) }),
+    ...(query.organisation && {
+      organisation: projectIndex.groups.organisations.get(query.organisation)?.name ?? query.organisation,
+    }),
+    ...(query.year && { year: query.year }),
+  }
+  const items = Object.entries(names).map(([parameter, name]) => {
+    const others = Object.fromEntries(Object.entries(query).filter(([one]) => one !== parameter && one !== 'page'))
+    return html`<li><a class="badge" href="${to(view, 'projects')}${queryText(others)}"><span dir="auto">${name}</span> × <span class="hidden">${words.list.remove}</span></a></li>\n`
+  })
+  return items.length === 0 ? undefined : html`<ul class="chips">${items}</ul>`
+}
+
+function form(view: View, query: ListQuery): Html {
+  const { words } = view
   const choices = choicesOf(view)
   const kept = (['sector', 'organisation'] as const).flatMap((name) =>
     query[name] ? html`<input type="hidden" name="${name}" value="${query[name]}">` : [],
   )
+  const orders = listOrders
+    .filter((one) => one === 'newest' || toldKinds(view).includes(one))
+    .map((key) => ({ key, name: key === 'newest' ? words.list.newest : moneyName(view, key) }))
   return html`<form class="filters panel" action="${to(view, 'projects')}" role="search">
 <div><label for="q">${words.list.words}</label><input id="q" name="q" type="search" value="${query.q ?? ''}" maxlength="200"></div>
 ${choice(view, 'country', words.list.country, query.country, choices.countries)}
 ${choice(view, 'theme', words.list.theme, query.theme, choices.themes)}
 ${choice(view, 'status', words.list.status, query.status, choices.statuses)}
-${kept}<div><button>${words.list.show}</button></div></form>
-${[query.sector && sectorName(view, query.sector), query.organisation && projectIndex.groups.organisations.get(query.organisation)?.name].filter((name) => name).map((name) => html`<p><span class="badge" dir="auto">${name}</span></p>`)}`
+<div><label for="year">${words.list.year}</label><input id="year" name="year" inputmode="numeric" pattern="[0-9]{4}" value="${query.year ?? ''}" maxlength="4"></div>
+${choice(view, 'sort', words.list.order, query.sort ?? 'newest', orders, false)}
+${kept}<div><button>${words.list.show}</button></div></form>`
 }
 
 type Option = { readonly key: string; readonly name: string }
@@ -77,22 +144,19 @@ function sorted(language: Language, groups: ReadonlyMap<string, Group>, name: (g
     .sort((a, b) => a.name.localeCompare(b.name, language))
 }
 
-function choice(view: View, name: string, label: string, chosen: string | undefined, options: readonly Option[]): Html {
+function choice(
+  view: View,
+  name: string,
+  label: string,
+  chosen: string | undefined,
+  options: readonly Option[],
+  hasAny = true,
+): Html {
   const items = options.map(
     (option) =>
       html`<option value="${option.key}"${option.key === chosen ? html` selected` : undefined}>${option.name}</option>\n`,
   )
-  return html`<div><label for="${name}">${label}</label><select id="${name}" name="${name}"><option value="">${view.words.list.any}</option>
-${items}</select></div>`
-}
-
-function pager(view: View, query: ListQuery, page: number, pages: number): Html {
-  const { words } = view
-  const link = (target: number, text: string, rel: string) =>
-    html`<li><a href="${to(view, 'projects')}?${new URLSearchParams({ ...definedOf(query), page: String(target) }).toString()}" rel="${rel}">${text}</a></li>\n`
-  return html`<nav class="pager" aria-label="${words.list.pages}"><ul>
-${page > 1 ? link(page - 1, words.list.previous, 'prev') : undefined}<li>${words.list.page(countText(view, page), countText(view, pages))}</li>
-${page < pages ? link(page + 1, words.list.next, 'next') : undefined}</ul></nav>`
+  return html`<div><label for="${name}">${label}</label><select id="${name}" name="${name}">${hasAny ? html`<option value="">${view.words.list.any}</option>\n` : undefined}${items}</select></div>`
 }
 
 /** The parameters that have a value, in the order of addresses. */

@@ -16,7 +16,7 @@ import { choosePages, countedFigures, shownFigures } from '../../../support/port
 import { publishedSite } from '../../../support/portal-site.js'
 import { textsOf } from '../../../support/portal-words.js'
 import type { Publisher } from '../../../support/publishing.js'
-import { countActivities } from '../../../support/recount.js'
+import { countActivities, sumOf } from '../../../support/recount.js'
 
 const { baseUrl } = mappingConfig
 
@@ -150,6 +150,84 @@ describe('the portal over the demo', async () => {
     })
     expect(both).toBe(counted)
     expect(both).toBeGreaterThan(0)
+  })
+
+  it('answers the question of a journalist: a list with its sums, and the same list as CSV and JSON', async () => {
+    const counted = { projects: 0, partners: [] as string[] }
+    await countActivities(await publisher.live(), ({ find }) => {
+      if (!find('recipient-country/@code').includes('KE') || !find('sector[@vocabulary="99"]/@code').includes('water'))
+        return
+      counted.projects++
+      counted.partners.push(...find('transaction[transaction-type/@code="3"]/value'))
+    })
+    const water = 'country=KE&theme=water'
+    const csv = await app.inject(`/projects.csv?${water}`)
+    expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8; header=present')
+    const [head = '', ...lines] = csv.body.trimEnd().split('\r\n')
+    const rows = lines.map((line) => line.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/))
+    const column = head.split(',').indexOf('paid_to_partners')
+    expect(rows).toHaveLength(counted.projects)
+    expect(sumOf(rows.map((row) => row[column] ?? ''))).toBe(sumOf(counted.partners))
+    const json = (await app.inject(`/projects.json?${water}`)).json()
+    expect(json).toMatchObject({ query: { country: 'KE', theme: 'water' }, count: counted.projects })
+    expect(json.projects).toHaveLength(counted.projects)
+    const page = (await app.inject(`/en/projects?${water}`)).body
+    expect(page).toContain(`<a href="/projects.csv?${water.replace('&', '&amp;')}"`)
+    const shown = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 })
+    expect(page).toContain(`${en.money.partners}</dt><dd>${shown.format(sumOf(counted.partners) as `${number}`)}`)
+    // Each filter can be taken away; what is left stays.
+    expect(page).toMatch(/<a class="badge" href="\/en\/projects\?theme=water"><span dir="auto">Kenya/)
+    const again = await app.inject({ url: `/projects.csv?${water}`, headers: { 'if-none-match': csv.headers.etag } })
+    expect([again.statusCode, again.body]).toEqual([304, ''])
+  })
+
+  it('orders a list by money, and keeps the projects that ran in a year', async () => {
+    const { projects } = (await app.inject('/projects.json?sort=in&year=2025')).json() as {
+      projects: { start: string; end?: string; money: Record<string, { in: string }> }[]
+    }
+    const received = projects.map(({ money }) => Number(money.USD?.in ?? 0))
+    expect(received).toEqual([...received].sort((a, b) => b - a))
+    let counted = 0
+    await countActivities(await publisher.live(), ({ find }) => {
+      const year = (...types: string[]) =>
+        types
+          .flatMap((type) => find(`activity-date[@type="${type}"]/@iso-date`))
+          .map((date) => Number(date.slice(0, 4)))[0]
+      const [first = 9999, last = 9999] = [year('2', '1'), year('4', '3')]
+      if (first <= 2025 && last >= 2025) counted++
+    })
+    expect(projects).toHaveLength(counted)
+  })
+
+  it('has a page and a CSV of each kind of group, whose sums are those of the files', async () => {
+    const counted = new Map<string, string[]>()
+    await countActivities(await publisher.live(), ({ find }) => {
+      const partner = find('participating-org[@role="4"][1]/narrative[1]')[0]
+      const paid = find('transaction[transaction-type/@code="3"]/value')
+      if (partner) counted.set(partner, [...(counted.get(partner) ?? []), ...paid])
+    })
+    const { body } = await app.inject('/organisations.csv')
+    const lines = body.trimEnd().split('\r\n').slice(1)
+    expect(lines).toHaveLength(counted.size)
+    for (const [name, paid] of counted) {
+      const line = lines.find((one) => one.includes(name.replaceAll('"', '""')))
+      expect(line?.split(',').at(-2), name).toBe(sumOf(paid))
+    }
+    for (const kind of ['countries', 'sectors', 'themes', 'organisations'] as const) {
+      const page = await app.inject(`/fr/${kind}`)
+      expect([page.statusCode, page.body.includes(`<h1>${fr.groups[kind]}</h1>`)]).toEqual([200, true])
+    }
+  })
+
+  it('answers HTML to who asks for it where nothing is, and the error of the API to others', async () => {
+    const accept = { accept: 'text/html,*/*;q=0.8' }
+    for (const url of ['/nope', '/fr/nope', '/projects/', '/countries/ZZ']) {
+      const page = await app.inject({ url, headers: accept })
+      expect([url, page.statusCode, page.headers['content-type']]).toEqual([url, 404, 'text/html; charset=utf-8'])
+      expect(page.body).toContain(`<h1>${url.startsWith('/fr') ? fr.notFound : en.notFound}</h1>`)
+      expect((await app.inject(url)).body).toContain('<error_response>')
+    }
+    expect((await app.inject({ url: '/api/nope', headers: accept })).headers['content-type']).toMatch(/xml/)
   })
 
   it('shows runs with their stages and the next one, and of a failure its code alone', async () => {

@@ -1,0 +1,65 @@
+import { html } from '../html.js'
+import { amountOf, currenciesOf, type Group } from '../project-index.js'
+import { countText, moneyName, type PageBody, sumText, table, to, toldKinds, type View } from '../view.js'
+import { csvDocument } from './csv.js'
+import { type GroupPageKind, groupName } from './group.js'
+import { pager } from './parts.js'
+
+const pageSize = 200
+
+/** `/countries` and its like: all groups of a kind with their projects and money, those with most projects first. */
+export function groupsPage(view: View, kind: GroupPageKind, wantedPage: string | undefined): PageBody {
+  const { words, projectIndex } = view
+  const groups = sortedGroups(view, kind)
+  const pages = Math.max(1, Math.ceil(groups.length / pageSize))
+  const page = Math.min(pages, Math.max(1, Math.trunc(Number(wantedPage) || 1)))
+  const kinds = toldKinds(view)
+  const currencies = currenciesOf(projectIndex.all.sums)
+  const rows = groups.slice((page - 1) * pageSize, page * pageSize).map((group) => {
+    const cells = currencies.flatMap((currency) => {
+      const sums = group.sums.get(currency)
+      return kinds.map((one) => {
+        const amount = sums && amountOf(sums, one)
+        return html`<td class="number">${amount === undefined || amount === '0' ? words.money.none : html`<data value="${amount}">${sumText(view, amount, currency, { whole: true })}</data>`}</td>`
+      })
+    })
+    return html`<tr><th scope="row" dir="auto"><a href="${to(view, kind, group.key)}">${groupName(view, kind, group)}</a></th><td class="number">${countText(view, group.places.length)}</td>${cells}</tr>\n`
+  })
+  const money = currencies.flatMap((currency) => kinds.map((one) => `${moneyName(view, one)} (${currency})`))
+  const title = words.groups[kind]
+  return {
+    title,
+    description: words.groups.count(title, countText(view, groups.length)),
+    section: 'projects',
+    main: html`<p class="path"><a href="${to(view, 'projects')}">${words.nav.projects}</a></p><h1>${title}</h1>
+<p class="kind">${words.group.split} <a href="/${kind}.csv">CSV</a></p>
+${table(title, [words.groups.name, words.nav.projects, ...money], rows)}
+${pager(view, kind, {}, page, pages)}`,
+  }
+}
+
+/** The same as CSV (RFC 4180), whole: a row for each group and currency. */
+export function groupsCsv(view: View, kind: GroupPageKind): string {
+  const kinds = toldKinds(view)
+  const rows = sortedGroups(view, kind).flatMap((group) => {
+    const facts = [group.key, groupName(view, kind, group), String(group.places.length)]
+    const currencies = currenciesOf(group.sums)
+    if (currencies.length === 0) return [[...facts, '', ...kinds.map(() => '')]]
+    return currencies.map((currency) => {
+      const sums = group.sums.get(currency)
+      return [...facts, currency, ...kinds.map((one) => (sums ? amountOf(sums, one) : ''))]
+    })
+  })
+  return csvDocument(['code', 'name', 'projects', 'currency', ...kinds.map(moneyColumn)], rows)
+}
+
+/** The name of a kind of money as a column, which is the same in each language. */
+export function moneyColumn(kind: ReturnType<typeof toldKinds>[number]): string {
+  return { budget: 'budget', in: 'received', partners: 'paid_to_partners', expenditure: 'expenditure' }[kind]
+}
+
+function sortedGroups(view: View, kind: GroupPageKind): Group[] {
+  return [...view.projectIndex.groups[kind].values()].sort(
+    (a, b) => b.places.length - a.places.length || (a.key < b.key ? -1 : 1),
+  )
+}
