@@ -41,6 +41,7 @@ type ProjectFigures = {
   readonly documents: number
 }
 
+const shownMonths = 24
 const kinds = ['budget', 'in', 'partners', 'expenditure'] as const
 const shownNewest = 6
 const mostReports = 20
@@ -198,7 +199,7 @@ export async function countedFigures(
         ...tileTexts(money, { maximumFractionDigits: 0 }),
       ].sort(),
       countries: [...counted.countries].map(([code, found]) => `${countryName(code)} | ${count(found)}`).sort(),
-      months: currenciesIn(months).flatMap((currency) => monthRows(months, currency)),
+      months: currenciesIn(months).flatMap((currency) => monthRows(months, currency).slice(0, shownMonths)),
       sectors: [...counted.sectors].map(([code, found]) => `${codeName('Sector', code)}: ${count(found)}`).sort(),
       themes: [...counted.themes].map(([name, found]) => `${name}: ${count(found)}`).sort(),
       newest: newest

@@ -11,7 +11,7 @@ import { type Licence, licenceOf } from './linked-data.js'
 import { changePage, changesFeed, changesPage, Differences } from './pages/changes.js'
 import { framed } from './pages/frame.js'
 import { type GroupPageKind, groupPage, groupPages } from './pages/group.js'
-import { groupsCsv, groupsPage } from './pages/groups.js'
+import { groupsCsv, groupsPage, monthsCsv } from './pages/groups.js'
 import { homePage } from './pages/home.js'
 import { projectPage } from './pages/project.js'
 import { projectCsv } from './pages/project-csv.js'
@@ -155,7 +155,16 @@ export class Portal {
     const make = form === 'csv' ? projectListCsv : projectListJson
     const { id, manifest } = opened.release
     const tag = hash('sha256', JSON.stringify([id, view.baseUrl, form, whole]), 'base64url').slice(0, 27)
-    return { tag, generated: manifest.generated, text: make(view, whole) }
+    return { tag, generated: manifest.generated, text: this.#inTurns(make(view, whole)) }
+  }
+
+  /** Parts of a long answer, each made in its turn among pages. */
+  async *#inTurns(parts: AsyncGenerator<string>): AsyncGenerator<string> {
+    for (;;) {
+      const part = await this.#drawing(async () => await parts.next())
+      if (part.done) return
+      yield part.value
+    }
   }
 
   async #render(view: View, { address, query }: PageRequest): Promise<RenderedPage | undefined> {
@@ -184,6 +193,9 @@ export class Portal {
     if (csv) {
       const text = await projectCsv(view, Number(csv[1]))
       return text === undefined ? undefined : { text, mediaType: 'text/csv; charset=utf-8; header=present' }
+    }
+    if (address === '/months.csv') {
+      return { text: monthsCsv(view), mediaType: 'text/csv; charset=utf-8; header=present' }
     }
     const groups = /^\/([a-z]+)\.csv$/.exec(address)?.[1] ?? ''
     if (Object.hasOwn(groupPages, groups)) {

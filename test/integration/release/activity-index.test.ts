@@ -86,6 +86,7 @@ async function expectRecount(): Promise<void> {
               budget: sum(`budget[@type="${revised}"]/${of}`),
               in: sum(`transaction[transaction-type/@code="1"]/${of}`),
               out: sum(`transaction[transaction-type/@code="3" or transaction-type/@code="4"]/${of}`),
+              expenditure: sum(`transaction[transaction-type/@code="4"]/${of}`),
             },
           ]
         }),

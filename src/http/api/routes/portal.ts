@@ -69,7 +69,7 @@ export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal
   app.get('/changes.atom', pageForPeople, async (request, reply) =>
     servePage(deps, portal, request as FastifyRequest, reply, 'en', '/changes.atom'),
   )
-  for (const kind of Object.keys(groupPages)) {
+  for (const kind of [...Object.keys(groupPages), 'months']) {
     app.get(`/${kind}.csv`, pageForPeople, async (request, reply) =>
       servePage(deps, portal, request as FastifyRequest, reply, 'en', `/${kind}.csv`),
     )
@@ -144,6 +144,10 @@ export async function servePage(
   chosen: Language | undefined,
   address = addressOf(request, chosen),
 ): Promise<FastifyReply> {
+  if (address.length > 1 && address.endsWith('/')) {
+    const [path = '', query] = request.url.split('?')
+    return reply.redirect(`${path.replace(/\/+$/, '')}${query === undefined ? '' : `?${query}`}`, 301)
+  }
   const page = await drawn(portal, request, chosen, address)
   if (!page) return sendNothingHere(deps, request, reply, chosen)
   if (page === 'unready' && !isForPeople(request)) throw noRelease()

@@ -1,3 +1,4 @@
+import { paidToPartners } from '../../../release/read/activity-entry.js'
 import { html } from '../html.js'
 import { amountOf, currenciesOf, type Group } from '../project-index.js'
 import { countText, moneyName, type PageBody, sumText, table, to, toldKinds, type View } from '../view.js'
@@ -51,6 +52,17 @@ export function groupsCsv(view: View, kind: GroupPageKind): string {
     })
   })
   return csvDocument(['code', 'name', 'projects', 'currency', ...kinds.map(moneyColumn)], rows)
+}
+
+/** Sums of all transactions by month, oldest first, as CSV. */
+export function monthsCsv({ index }: Pick<View, 'index'>): string {
+  const rows = Object.entries(index.months).flatMap(([currency, months]) =>
+    Object.entries(months).map(([month, sums]) => {
+      const expenditure = sums.expenditure ?? '0'
+      return [month, currency, sums.in, paidToPartners(sums), expenditure]
+    }),
+  )
+  return csvDocument(['month', 'currency', ...(['in', 'partners', 'expenditure'] as const).map(moneyColumn)], rows)
 }
 
 /** The name of a kind of money as a column, which is the same in each language. */

@@ -99,10 +99,10 @@ function monthSection(view: View): Html {
   if (currency === undefined) return html``
   const points = monthPoints(index.months, currency)
   const shown = points.slice(-shownMonths)
-  const note = html`<p class="kind">${words.home.lastMonths(String(shown.length), String(points.length))}</p>`
+  const note = html`<p class="kind">${words.home.lastMonths(String(shown.length), String(points.length))} <a href="/months.csv">CSV</a></p>`
   return html`<h2>${words.home.byMonth} (${currency})</h2>
 <div class="panel">${legend(view)}${monthBars(shown, `${words.home.monthChart} (${currency})`, tickOf(view))}
-${shown.length < points.length ? note : undefined}${figures(view, monthTable(view, index.months, words.home.byMonth))}</div>`
+${shown.length < points.length ? note : undefined}${figures(view, monthTable(view, index.months, words.home.byMonth, shownMonths))}</div>`
 }
 
 // The anchor `themes` must stay: it is the vocabulary-uri of sectors in published files.

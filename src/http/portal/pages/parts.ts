@@ -68,11 +68,12 @@ function monthAfter(name: string): string {
 }
 
 /** The exact figures of months, newest first. */
-export function monthTable(view: View, months: Months, caption: string): Html {
+export function monthTable(view: View, months: Months, caption: string, last = Number.POSITIVE_INFINITY): Html {
   const { words, index } = view
   const rows = Object.entries(months).flatMap(([currency, sums]) =>
     Object.entries(sums)
       .sort(([a], [b]) => (a < b ? 1 : -1))
+      .slice(0, last)
       .map(([name, sum]) => {
         const amounts = [sum.in, paidToPartners(sum), ...(index.tellsExpenditure ? [sum.expenditure ?? zero] : [])]
         const cells = amounts.map((one) => html`<td class="number">${moneyText(view, one, currency)}</td>`)

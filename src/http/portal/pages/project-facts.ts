@@ -3,6 +3,7 @@ import { organisationId } from '../project-index.js'
 import type { ShownProject } from '../read-project.js'
 import { child, children, narrativeText } from '../record.js'
 import { codeHtml, countryName, dayText, statusName, to } from '../view.js'
+import { moneySources } from './project-money.js'
 
 /** A fact with the place of the record that says it. */
 type Fact = { readonly name: string; readonly value: Html | string | undefined; readonly path: string }
@@ -13,8 +14,8 @@ export function factsSection(shown: ShownProject): Html {
   const facts = factsOf(shown).filter(({ value }) => value !== undefined)
   return html`<h2>${project.facts}</h2><dl class="facts">
 ${facts.map(({ name, value }) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>
-<details><summary>${project.why}</summary><dl class="facts">
-${facts.map(({ name, path }) => html`<dt>${name}</dt><dd><code>${path}</code></dd>\n`)}</dl></details>`
+<details><summary>${project.why}</summary><p class="kind">${project.figuresNote}</p><dl class="facts">
+${[...moneySources(shown), ...facts].map(({ name, path }) => html`<dt>${name}</dt><dd><code>${path}</code></dd>\n`)}</dl></details>`
 }
 
 function factsOf({ view, entry, activity }: ShownProject): Fact[] {

@@ -28,6 +28,24 @@ const zero = '0' as Decimal
 export function moneySection(shown: ShownProject): Html {
   const { view, entry, activity } = shown
   const { words } = view
+  const tiles = Object.entries(entry.money).flatMap(([currency, money]) => {
+    const sums = { ...money, partners: paidToPartners(money), expenditure: money.expenditure ?? zero }
+    return toldKinds(view).map((kind) => tile(moneyName(view, kind), sumText(view, sums[kind], currency)))
+  })
+  if (tiles.length === 0) return html``
+  return html`<h2>${words.project.figures}</h2>
+<dl class="tiles">${tiles}</dl>
+${charts(shown)}
+${planTable(view, activity)}
+${transactionTable(shown)}`
+}
+
+/** The elements that the figures are sums of. */
+export function moneySources({
+  view,
+  entry,
+  activity,
+}: ShownProject): { readonly name: string; readonly path: string }[] {
   const isRevised = children(activity, 'budget').some(({ attributes }) => attributes.type === '2')
   const paths = {
     budget: `budget[@type="${isRevised ? 2 : 1}"]/value`,
@@ -35,21 +53,8 @@ export function moneySection(shown: ShownProject): Html {
     partners: 'transaction[transaction-type/@code="3"]/value',
     expenditure: 'transaction[transaction-type/@code="4"]/value',
   } as const
-  const tiles = Object.entries(entry.money).flatMap(([currency, money]) => {
-    const sums = { ...money, partners: paidToPartners(money), expenditure: money.expenditure ?? zero }
-    return toldKinds(view).map((kind) => tile(moneyName(view, kind), sumText(view, sums[kind], currency)))
-  })
-  const sources = toldKinds(view).map(
-    (kind) => html`<dt>${moneyName(view, kind)}</dt><dd><code>${paths[kind]}</code></dd>\n`,
-  )
-  if (tiles.length === 0) return html``
-  return html`<h2>${words.project.figures}</h2>
-<dl class="tiles">${tiles}</dl>
-${charts(shown)}
-${planTable(view, activity)}
-${transactionTable(shown)}
-<details><summary>${words.project.why}</summary><p class="kind">${words.project.figuresNote}</p><dl class="facts">
-${sources}</dl></details>`
+  if (Object.keys(entry.money).length === 0) return []
+  return toldKinds(view).map((kind) => ({ name: moneyName(view, kind), path: paths[kind] }))
 }
 
 function charts({ view, entry, activity }: ShownProject): Html[] {

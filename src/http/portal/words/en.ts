@@ -44,7 +44,7 @@ export const en = {
     country: 'Country',
     byMonth: 'Money in and out, by month',
     monthChart: 'Bars by month: received and paid to partners',
-    lastMonths: (shown: string, all: string) => `The last ${shown} of ${all} months; the table has all.`,
+    lastMonths: (shown: string, all: string) => `The last ${shown} of ${all} months are shown; all of them:`,
     release: 'Release',
     sectors: 'Sectors',
     themes: 'Themes',

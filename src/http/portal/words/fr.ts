@@ -46,7 +46,7 @@ export const fr: Words = {
     country: 'Pays',
     byMonth: 'Argent reçu et versé, par mois',
     monthChart: 'Barres par mois : reçu et versé aux partenaires',
-    lastMonths: (shown, all) => `Les ${shown} derniers mois sur ${all} ; le tableau les a tous.`,
+    lastMonths: (shown, all) => `Les ${shown} derniers mois sur ${all} sont montrés ; tous :`,
     release: 'Version',
     sectors: 'Secteurs',
     themes: 'Thèmes',

@@ -106,8 +106,14 @@ describe('the portal over the demo', async () => {
   })
 
   it('sends who ends the address of a language with a slash to its page', async () => {
-    const { statusCode, headers } = await app.inject('/fr/')
-    expect([statusCode, headers.location]).toEqual([301, '/fr'])
+    for (const [url, to] of [
+      ['/fr/', '/fr'],
+      ['/fr/projects/?q=a', '/fr/projects?q=a'],
+      ['/countries/', '/countries'],
+    ]) {
+      const { statusCode, headers } = await app.inject(url ?? '')
+      expect([statusCode, headers.location]).toEqual([301, to])
+    }
   })
 
   it('speaks the language that the address names, else that of Accept-Language, else English', async () => {
@@ -221,7 +227,7 @@ describe('the portal over the demo', async () => {
 
   it('answers HTML to who asks for it where nothing is, and the error of the API to others', async () => {
     const accept = { accept: 'text/html,*/*;q=0.8' }
-    for (const url of ['/nope', '/fr/nope', '/projects/', '/countries/ZZ']) {
+    for (const url of ['/nope', '/fr/nope', '/countries/ZZ']) {
       const page = await app.inject({ url, headers: accept })
       expect([url, page.statusCode, page.headers['content-type']]).toEqual([url, 404, 'text/html; charset=utf-8'])
       expect(page.body).toContain(`<h1>${url.startsWith('/fr') ? fr.notFound : en.notFound}</h1>`)
