@@ -15,9 +15,9 @@ export const settlement: Work<never> = {
       begin: () => queue.add({ queue: 'settlement', name: 'tick', data: { schedule: 'settlement' } }),
       tick: async ({ signal }) => {
         const round = await settleOpen(payments, signal)
-        const { settled, declined, failed, refunded, open } = round
-        if (settled + declined + failed + refunded + open > 0) log.info({ ...round }, 'open payments were looked up')
-        return `${settled} settled, ${declined} declined, ${failed} failed, ${refunded} refunded, ${open} open`
+        const { settled, declined, failed, refunded, waiting, open } = round
+        if (settled + declined + failed + refunded + waiting + open > 0) log.info({ ...round }, 'open payments were looked up')
+        return `${settled} settled, ${declined} declined, ${failed} failed, ${refunded} refunded, ${waiting} waiting, ${open} open`
       },
     },
 }

@@ -57,6 +57,8 @@ export type ClientSettings = {
 /** An entry of an error_response. */
 export type ErrorEntry = components['schemas']['ErrorResponse']['errors']['error'][number]
 
+type ErrorResponse = components['schemas']['ErrorResponse']
+
 /** An answer of the service that is not a success. The message has the address without its query, where key and token are. */
 export class AnswerError extends Error {
   override readonly name = 'AnswerError'
@@ -67,13 +69,17 @@ export class AnswerError extends Error {
   readonly requestId: string | undefined
   /** After how many seconds another try may succeed. */
   readonly retryAfter: number | undefined
+  /** What the page of a donor needs to confirm a payment; the same request is sent again after that. */
+  readonly requiresAction: ErrorResponse['requires_action']
 
-  constructor(request: string, response: Response, entries: readonly ErrorEntry[]) {
+  constructor(request: string, response: Response, answer: Partial<ErrorResponse>) {
+    const entries = answer.errors?.error ?? []
     const messages = entries.map(({ error_message }) => error_message)
     super(`${request}: ${response.status} ${messages.join('; ') || response.statusText}`)
     const retryAfter = response.headers.get('retry-after') ?? ''
     this.status = response.status
     this.entries = entries
+    this.requiresAction = answer.requires_action
     this.requestId = response.headers.get('x-request-id') ?? undefined
     this.retryAfter = /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined
   }
@@ -114,7 +120,7 @@ export function createClient(settings: ClientSettings): Client {
     for (let left = method === 'GET' ? retries : 0; ; left--) {
       const response = await fetch(target, init)
       if (response.ok) return await response.json()
-      const error = new AnswerError(`${method} ${address}`, response, await entriesOf(response))
+      const error = new AnswerError(`${method} ${address}`, response, await errorOf(response))
       const { status, retryAfter = Number.POSITIVE_INFINITY } = error
       if (left <= 0 || status !== 503 || retryAfter > longestWaitSeconds) throw error
       await wait(retryAfter * 1000, request.signal)
@@ -164,12 +170,11 @@ function filledAddress(address: string, values: Values): string {
   })
 }
 
-async function entriesOf(response: Response): Promise<readonly ErrorEntry[]> {
+async function errorOf(response: Response): Promise<Partial<ErrorResponse>> {
   // A proxy may answer with a page of its own.
   const answer = await response.json().catch(() => undefined)
   return (
-    (answer as components['responses']['BadRequest']['content']['application/json'] | undefined)?.error_response?.errors
-      .error ?? []
+    (answer as components['responses']['BadRequest']['content']['application/json'] | undefined)?.error_response ?? {}
   )
 }
 

@@ -34,6 +34,10 @@ export type Donation = {
   readonly settledAt?: Date | undefined
   readonly receiptNumber?: string | undefined
   readonly decline?: Decline | undefined
+  /** For whom a donation that was received waits: the donor, whose bank asks, or the processor of a slow payment. */
+  readonly waitsFor?: 'donor' | 'processor' | undefined
+  /** Whether the bank of the card answers for fraud, since its owner was authenticated; absent: the processor did not say. */
+  readonly liabilityShifted?: boolean | undefined
   /** What has been given back of the amount. */
   readonly refunded: Decimal
 }

@@ -137,6 +137,12 @@ export const errorKinds = {
     remedy: 'stop',
     public: true,
   },
+  'payment-action-required': {
+    meaning: "The donor's bank asks the donor to confirm the payment.",
+    status: 400,
+    remedy: 'stop',
+    public: true,
+  },
   'payment-pending': {
     meaning: 'The outcome of a payment is not known yet; the settlement job or a repeated request finds it.',
     status: 503,
@@ -381,6 +387,9 @@ export type FieldProblem = {
   readonly missing?: boolean
 }
 
+/** What a page needs so that the donor can confirm a payment. */
+export type RequiredAction = { readonly paymentGateway: string; readonly clientSecret: string }
+
 /** A failure with a code of `errorKinds` and one clear sentence; `details` never hold secrets or personal data. */
 export class ServiceError extends Error {
   readonly code: ErrorCode
@@ -389,11 +398,19 @@ export class ServiceError extends Error {
   readonly number: number | undefined
   /** After how many seconds another try may succeed, where that is known. */
   readonly retryAfterSeconds: number | undefined
+  /** For the answer alone: whoever has it can complete the payment. */
+  readonly requiresAction: RequiredAction | undefined
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { cause?: unknown; problems?: readonly FieldProblem[]; number?: number; retryAfterSeconds?: number } = {},
+    options: {
+      cause?: unknown
+      problems?: readonly FieldProblem[]
+      number?: number
+      retryAfterSeconds?: number
+      requiresAction?: RequiredAction
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'ServiceError'
@@ -401,6 +418,7 @@ export class ServiceError extends Error {
     this.problems = options.problems ?? []
     this.number = options.number
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.requiresAction = options.requiresAction
   }
 
   /** The HTTP status of this error's code. */

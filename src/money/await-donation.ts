@@ -28,8 +28,8 @@ export async function awaitEarlierDonation(
     }
     const known = enteredOutcome(earlier)
     if (known) return known
-    if (earlier.leaseOver || performance.now() >= nextAsk) {
-      const found = await findOutcome(payments, first.donation).catch((error: unknown) => {
+    if (earlier.leaseOver || earlier.donation.waitsFor || performance.now() >= nextAsk) {
+      const found = await findOutcome(payments, earlier.donation).catch((error: unknown) => {
         throw error instanceof ServiceError ? error : pending(error)
       })
       if (found === 'differs') throw pending(undefined)

@@ -45,6 +45,7 @@ export async function* checkGateway(payments: Payments, nonce: string | undefine
     const charge = { reference, amount, currency, gatewayKey: '', method, payer: {} }
     const outcome = await call((signal) => gateway.charge(charge, signal))
     if (outcome.kind === 'declined') throw new Error(`declined with ${outcome.decline.code}: ${outcome.decline.text}`)
+    if (outcome.kind !== 'approved') throw new Error(`the payment is not complete: ${outcome.kind}`)
     return `${amount} ${currency}, ${outcome.chargeId}`
   })
   yield sale

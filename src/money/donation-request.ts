@@ -46,6 +46,7 @@ export function chargeOf(request: DonationRequest, reference: string, attempt = 
     ...{ reference, attempt, notes: notesOf(request) },
     // Without a transactionId no request can be the same as an earlier one.
     again: request.transactionId !== undefined,
+    mayAsk: request.transactionId !== undefined,
     amount: chargedOf(request),
     currency: request.currency,
     gatewayKey,

@@ -35,6 +35,7 @@ export async function followCharge(payments: Payments, chargeId: string): Promis
   const donation = await findChargedDonation(store.db, { gateway: gateway.name, reference })
   if (!donation) return 'unknown'
   const found = donation.status === 'received' ? await findOutcome(payments, donation) : 'unknown'
+  if (typeof found === 'object' && (found.kind === 'pending' || found.kind === 'action-required')) return 'agrees'
   const { followed, difference } = await store.transaction((db) =>
     bringInLine(db, payments, donation, { charge, startedAt }),
   )

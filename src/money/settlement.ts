@@ -6,7 +6,7 @@ import { finishRefund } from './refund-donation.js'
 import { takeOverOpenDonations } from './sql/donation-intents.js'
 import { closeFailedDonation, recordFailed, takeFailedDonations } from './sql/donation-outcomes.js'
 import { takeOverOpenRefunds } from './sql/refunds.js'
-import { findOutcome, isChargeOf, returnLateCharge, wantedCharge, wantedOf } from './take-payment.js'
+import { abandonCharge, findOutcome, isChargeOf, returnLateCharge, wantedCharge, wantedOf } from './take-payment.js'
 
 /** What a round of settlement did; `open` could not be decided and is left to the next round. */
 export type SettlementRound = {
@@ -14,10 +14,15 @@ export type SettlementRound = {
   readonly declined: number
   readonly failed: number
   readonly refunded: number
+  /** For the donor, or for a slow payment. */
+  readonly waiting: number
   readonly open: number
 }
 
 const batch = 50
+
+/** A payment that its donor has not confirmed by then is ended. */
+const abandonedMs = 86_400_000
 
 /**
  * Finishes what a dead process or a silent gateway left open: each open donation whose lease is over is looked up at
@@ -25,7 +30,7 @@ const batch = 50
  * Stops between two donations when `signal` is aborted.
  */
 export async function settleOpen(payments: Payments, signal?: AbortSignal): Promise<SettlementRound> {
-  const counts = { settled: 0, declined: 0, failed: 0, refunded: 0, open: 0 }
+  const counts = { settled: 0, declined: 0, failed: 0, refunded: 0, waiting: 0, open: 0 }
   const leaseSeconds = leaseSecondsOf(payments)
   for (;;) {
     const donations = await takeOverOpenDonations(payments.store.db, { limit: batch, leaseSeconds })
@@ -65,7 +70,7 @@ async function lookAgain(payments: Payments, donation: Donation & { readonly ref
     if (found?.outcome.kind === 'approved' && isChargeOf(wantedOf(donation), found)) {
       const { amount, outcome } = found
       await returnLateCharge(payments, donation, { reference, chargeId: outcome.chargeId, amount })
-    } else {
+    } else if (found?.outcome.kind !== 'processing') {
       await closeFailedDonation(store.db, id)
     }
   } catch (error) {
@@ -78,11 +83,17 @@ async function lookAgain(payments: Payments, donation: Donation & { readonly ref
 
 async function settleOne(payments: Payments, donation: Donation): Promise<keyof SettlementRound> {
   const { store, clock, warn } = payments
-  const { id, reference = '' } = donation
+  const { id, reference = '', receivedAt = new Date(0) } = donation
   try {
     const found = await findOutcome(payments, donation)
     if (found === 'differs') return 'open'
-    if (found !== 'unknown') return found.kind
+    if (found !== 'unknown') {
+      if (found.kind === 'settled' || found.kind === 'declined') return found.kind
+      const at = clock()
+      if (found.kind === 'pending' || at.getTime() - receivedAt.getTime() < abandonedMs) return 'waiting'
+      await abandonCharge(payments, donation)
+      return (await recordFailed(store.db, id, { reason: 'not confirmed by the donor', at })) ? 'failed' : 'open'
+    }
     const failure = { reason: 'never charged', at: clock(), lookAgainSeconds }
     return (await recordFailed(store.db, id, failure)) ? 'failed' : 'open'
   } catch (error) {

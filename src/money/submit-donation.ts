@@ -16,7 +16,7 @@ import {
   findDonationTarget,
 } from './sql/donation-intents.js'
 import type { Settlement } from './sql/donation-outcomes.js'
-import { otherDonation, type PaymentResult, takePayment } from './take-payment.js'
+import { otherDonation, type PaymentResult, type PendingDonation, takePayment } from './take-payment.js'
 
 /**
  * Who submits: the account, by a name that no loss of the database changes, the API key, and the request's own id, which
@@ -24,18 +24,23 @@ import { otherDonation, type PaymentResult, takePayment } from './take-payment.j
  */
 export type DonationCaller = { readonly account: string; readonly keyId: number; readonly requestId: string }
 
+/** A donation that has settled, or one whose money is awaited. */
+export type TakenDonation =
+  | Settlement
+  | (PendingDonation & { readonly [name in 'receiptNumber' | 'settledAt']?: never })
+
 /**
  * Takes a donation: records the intent, charges it, enters it into the books. The same `transactionId` with the same
  * request gives the first outcome again, without a second charge, also while the first request is still running, and also
  * when the books have lost it, since the charge is found at the processor by its reference. Throws
  * `donations-closed`, `not-found`, `project-inactive`, `request-invalid` (the `transactionId` belongs to another request),
- * `payment-declined`, `payment-unavailable`, `payment-pending` or `donor-key-missing` (the first request cannot be compared).
+ * `payment-declined`, `payment-action-required` (the donor confirms it, then the request is repeated), `payment-unavailable`, `payment-pending` or `donor-key-missing` (the first request cannot be compared).
  */
 export async function submitDonation(
   payments: Payments,
   { account, keyId, requestId }: DonationCaller,
   request: DonationRequest,
-): Promise<Settlement> {
+): Promise<TakenDonation> {
   await ensureOpen(payments)
   const { transactionId, projectId } = request
   const idempotencyKey = transactionId === undefined ? `rq:${requestId}` : `tx:${transactionId}`
@@ -50,18 +55,18 @@ export async function submitDonation(
   }
   try {
     const first = await take(await usedReference(payments, references))
-    if (first) return settled(first)
+    if (first) return taken(payments, first)
     const { db } = payments.store
     const earlier =
       (await findDonationByKey(db, { keyId, idempotencyKey })) ?? (await findDonationByReference(db, references))
     if (earlier && (await isOwn(earlier))) {
-      return settled(await awaitEarlierDonation(payments, earlier, (reference) => chargeOf(request, reference)))
+      return taken(payments, await awaitEarlierDonation(payments, earlier, (reference) => chargeOf(request, reference)))
     }
     await findOpenProject(payments, projectId)
     // Another key of the account has a donation of this name, or one was given back under it.
     const over = earlier && (earlier.donation.status !== 'failed' || earlier.chargeId !== undefined)
     const other = over ? await take(randomUUID()) : undefined
-    if (other) return settled(other)
+    if (other) return taken(payments, other)
     throw new ServiceError('payment-unavailable', 'the donation could not be taken at this moment; nothing was charged')
   } catch (error) {
     throw withAdvice(error, transactionId)
@@ -169,8 +174,16 @@ function erasedDonation(): ServiceError {
   return invalidFields([{ field: 'donation.transactionId', expected }])
 }
 
-function settled(result: PaymentResult): Settlement {
-  if (result.kind === 'settled') return result
+function taken({ gateway }: Payments, result: PaymentResult): TakenDonation {
+  if (result.kind === 'settled' || result.kind === 'pending') return result
+  if (result.kind === 'action-required') {
+    const { clientSecret } = result
+    throw new ServiceError(
+      'payment-action-required',
+      'The bank asks the donor to confirm the payment: let the page do that with requires_action, then repeat the request with the same transactionId.',
+      { number: 2099, requiresAction: { paymentGateway: gateway.wireNames[0] ?? gateway.name, clientSecret } },
+    )
+  }
   const { code, text } = result.decline
   throw new ServiceError('payment-declined', `The payment was declined: ${text}.`, { number: code })
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isoDateOf } from '../kernel/dates.js'
-import type { Decline, Donation } from '../kernel/donation.js'
+import type { Decline, Donation, ProjectTotals } from '../kernel/donation.js'
 import { invalidFields, ServiceError, toServiceError } from '../kernel/errors.js'
 import type { Decimal } from '../kernel/money.js'
 import { sameAmount } from '../kernel/money.js'
@@ -13,12 +13,13 @@ import {
   withTimeout,
 } from './gateways/gateway.js'
 import { lookAgainSeconds, type Payments, sumOf } from './payments.js'
-import { type EarlierDonation, findEarlierDonation } from './sql/donation-intents.js'
+import { type EarlierDonation, findDonationTarget, findEarlierDonation } from './sql/donation-intents.js'
 import {
   claimLateCharge,
   recordDeclined,
   recordFailed,
   recordLateChargeReturned,
+  recordWaiting,
   type Settlement,
 } from './sql/donation-outcomes.js'
 
@@ -26,6 +27,11 @@ import {
 export type PaymentResult =
   | ({ readonly kind: 'settled' } & Settlement)
   | { readonly kind: 'declined'; readonly decline: Decline }
+  | { readonly kind: 'action-required'; readonly clientSecret: string }
+  | ({ readonly kind: 'pending' } & PendingDonation)
+
+/** A donation that the donor has completed and whose money is awaited; the project's totals are those without it. */
+export type PendingDonation = { readonly receivedAt: Date; readonly totals: ProjectTotals }
 
 /**
  * Charges an intent that is in the books and records the outcome. Throws `payment-unavailable` when nothing was
@@ -43,7 +49,7 @@ export async function takePayment(
   let outcome: ChargeOutcome
   try {
     outcome = await withTimeout(timeoutMs, (signal) => gateway.charge(charge, signal))
-    if (outcome.kind === 'approved' && outcome.charged && !isChargeOf(charge, outcome.charged)) {
+    if (outcome.kind !== 'declined' && outcome.charged && !isChargeOf(charge, outcome.charged)) {
       // The books lost the donation that was charged so; it is entered again from the processor.
       await recordFailed(store.db, id, { reason: 'its transactionId has another charge', at: clock() })
       throw otherDonation()
@@ -89,8 +95,17 @@ async function recordOutcome(
       at,
       day: isoDateOf(at),
       mailsReceipt: payments.mailsReceipts ?? false,
+      liabilityShifted: outcome.liabilityShifted,
     })
     if (settled) return { kind: 'settled', ...settled }
+  } else if (outcome.kind === 'action-required') {
+    const { clientSecret } = outcome
+    if (await recordWaiting(store.db, id, { waitsFor: 'donor', at })) return { kind: 'action-required', clientSecret }
+  } else if (outcome.kind === 'processing') {
+    const waits = await recordWaiting(store.db, id, { waitsFor: 'processor', at })
+    const waiting = waits ? (await findEarlierDonation(store.db, id))?.donation : undefined
+    const project = waiting && (await findDonationTarget(store.db, waiting.projectId))
+    if (project) return { kind: 'pending', receivedAt: waiting.receivedAt ?? at, totals: project.totals }
   } else if (await recordDeclined(store.db, id, outcome.decline, at)) {
     return { kind: 'declined', decline: outcome.decline }
   }
@@ -128,14 +143,21 @@ export async function findOutcome(
   donation: Donation,
 ): Promise<PaymentResult | 'unknown' | 'differs'> {
   const { gateway, timeoutMs, warn } = payments
-  const { id, reference = '' } = donation
+  const { id, reference = '', waitsFor } = donation
   const found = await withTimeout(timeoutMs, (signal) => gateway.findByReference(wantedCharge(donation), signal))
   if (!found) return 'unknown'
   if (!isChargeOf(wantedOf(donation), found)) {
     warn({ donationId: id, reference }, 'the gateway charged another amount than the donation says: a person must look')
     return 'differs'
   }
+  // The page has what completes a payment: with another card it would charge a donation that was declined.
+  if (found.outcome.kind === 'declined' && waitsFor === 'donor') await abandonCharge(payments, donation)
   return await recordOutcome(payments, { id, reference }, found.outcome)
+}
+
+/** Ends a donation's charge that waits for the donor. */
+export async function abandonCharge({ gateway, timeoutMs }: Payments, donation: Donation): Promise<void> {
+  await withTimeout(timeoutMs, async (signal) => await gateway.abandon?.(wantedCharge(donation), signal))
 }
 
 /** The gateway's key of a donation's charge. */

@@ -24,7 +24,10 @@ type Sale = {
   readonly merchant_account_id: string
   readonly payment_method_nonce?: string
   readonly payment_method_token?: string
-  readonly options: { readonly submit_for_settlement: boolean }
+  readonly options: {
+    readonly submit_for_settlement: boolean
+    readonly three_d_secure?: { readonly required: boolean }
+  }
 }
 
 type Criteria = {
@@ -40,6 +43,12 @@ const rejections: Readonly<Record<string, string>> = {
   'fake-gateway-rejected-three-d-secure-nonce': 'three_d_secure',
 }
 
+/** Nonces of cards whose owner was authenticated, and whether their bank answers for fraud. */
+const threeDSecureNonces: Readonly<Record<string, boolean>> = {
+  'fake-three-d-secure-visa-full-authentication-nonce': true,
+  'fake-three-d-secure-visa-attempts-non-participating-nonce': false,
+}
+
 /**
  * A server that speaks Braintree's XML as its public documentation and its Node library describe it; what happens is
  * decided by the nonce. `requests` are the bodies that it was sent.
@@ -48,6 +57,7 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
   const ledger = new ProcessorLedger()
   const requests: string[] = []
   const rejected = new Map<string, string>()
+  const authenticated = new Map<string, boolean>()
   const processor = await startProcessor(ledger, (request, body) => {
     requests.push(body)
     return answer(request, body)
@@ -82,9 +92,13 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
 
   function sale(wanted: Sale): ProcessorAnswer {
     const nonce = wanted.payment_method_nonce ?? wanted.payment_method_token ?? ''
-    const behaviour = rejections[nonce]
+    const shifted = threeDSecureNonces[nonce]
+    const rejection =
+      rejections[nonce] ??
+      (wanted.options.three_d_secure?.required && shifted === undefined ? 'three_d_secure' : undefined)
+    const behaviour = rejection
       ? { fault: { kind: 'answer' } as const, slowMs: 0 }
-      : readNonce(nonce, wanted.amount)
+      : readNonce(shifted === undefined ? nonce : 'fake-valid-nonce', wanted.amount)
     if (!behaviour) {
       const field = wanted.payment_method_nonce === undefined ? 'payment_method_token' : 'payment_method_nonce'
       return invalid(field === 'payment_method_token' ? '91518' : '91565', field, wanted)
@@ -97,10 +111,11 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
     const cents = toCents(wanted.amount) + (fault.kind === 'other-amount' ? 100 : 0)
     const [reference = ''] = wanted.order_id.split('.')
     const entry = { reference, carried: wanted.order_id, amount: cents, currency: 'USD' }
-    const reason = rejections[nonce]
+    const reason = rejection
     if (reason !== undefined) rejected.set(reference, reason)
     const declineCode = code ?? (reason === undefined ? undefined : 0)
     const charge = ledger.charge({ ...entry, id: ledger.nextId(), ...(declineCode !== undefined && { declineCode }) })
+    if (shifted !== undefined) authenticated.set(charge.id, shifted)
     if (fault.kind === 'doubled') {
       // The network delivered the request twice: the second is rejected, and its answer is the one that arrives.
       const second = ledger.charge({ ...entry, id: ledger.nextId(), declineCode: 0 })
@@ -217,9 +232,19 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
       const money = { amount: toText(dispute.amount), 'amount-disputed': toText(dispute.amount) }
       return element('dispute', elements({ id: dispute.id, kind: 'chargeback', status: dispute.status, ...money }))
     })
+    const shifted = authenticated.get(id)
+    const secure =
+      shifted === undefined
+        ? '<three-d-secure-info nil="true"/>'
+        : element(
+            'three-d-secure-info',
+            elements({ status: shifted ? 'authenticate_successful' : 'authenticate_attempt_successful' }) +
+              element('liability-shifted', String(shifted), 'boolean') +
+              element('liability-shift-possible', 'true', 'boolean'),
+          )
     const history = settled ? statusHistory(charge.settledAt) : ''
     const lists = backs + history + element('disputes', complaints.join(''), 'array')
-    return element('transaction', elements(fields) + lists + customer)
+    return element('transaction', elements(fields) + lists + secure + customer)
   }
 }
 

@@ -26,6 +26,8 @@ export type LedgerCharge = {
   /** When the processor settled it, as far as it has. */
   settledAt: number
   voided: boolean
+  /** Not decided: the donor's bank asks, or the money takes days. */
+  waits?: 'donor' | 'processor' | undefined
   /** Approved, but the money never came. */
   failed: boolean
   readonly refunds: LedgerRefund[]
@@ -86,6 +88,8 @@ export function readNonce(nonce: string, amount: string): { fault: Fault; code?:
 export class ProcessorLedger {
   /** Done before each answer. */
   beforeAnswer: () => Promise<void> = async () => undefined
+  /** The processor's clock. */
+  now: () => number = Date.now
   readonly charges: LedgerCharge[] = []
   #ids = 0
 
@@ -95,7 +99,10 @@ export class ProcessorLedger {
   }
 
   charge(
-    given: Pick<LedgerCharge, 'reference' | 'amount' | 'currency' | 'carried'> & { id: string; declineCode?: number },
+    given: Pick<LedgerCharge, 'reference' | 'amount' | 'currency' | 'carried' | 'waits'> & {
+      id: string
+      declineCode?: number
+    },
   ) {
     const charge: LedgerCharge = {
       ...given,
@@ -105,31 +112,37 @@ export class ProcessorLedger {
       failed: false,
       refunds: [],
       disputes: [],
-      at: Date.now(),
+      at: this.now(),
     }
     this.charges.push(charge)
     return charge
   }
 
   approved(reference?: string): LedgerCharge[] {
-    const ours = this.charges.filter((charge) => charge.declineCode === undefined)
+    const ours = this.charges.filter((charge) => charge.declineCode === undefined && !charge.waits)
     return reference === undefined ? ours : ours.filter((charge) => charge.reference === reference)
   }
 
   refund(charge: LedgerCharge, refund: Omit<LedgerRefund, 'at'>): LedgerRefund {
-    const made = { ...refund, at: Date.now() }
+    const made = { ...refund, at: this.now() }
     charge.refunds.push(made)
     return made
   }
 
   /** Lets the processor settle a charge, as it does once a day. */
-  settle(charge: LedgerCharge, at = Date.now()): void {
+  settle(charge: LedgerCharge, at = this.now()): void {
     charge.settled = true
     charge.settledAt = at
   }
 
   left({ amount, voided, refunds }: LedgerCharge): number {
     return voided ? 0 : refunds.reduce((left, refund) => (refund.failed ? left : left - refund.amount), amount)
+  }
+
+  /** Decides a charge that waits. */
+  decide(charge: LedgerCharge, outcome: 'paid' | 'processing' | 'declined'): void {
+    charge.waits = outcome === 'processing' ? 'processor' : undefined
+    if (outcome === 'declined') Object.assign(charge, { declineCode: 2099 })
   }
 
   /** The one approved charge with this reference. */
@@ -193,6 +206,7 @@ export type ProcessorAnswer = {
   readonly body: string
   readonly fault?: Fault
   readonly delayMs?: number
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export type ProcessorServer = {
@@ -245,8 +259,11 @@ async function freePort(): Promise<number> {
   return port
 }
 
-function send(response: ServerResponse, { status, type, body, fault = { kind: 'answer' } }: ProcessorAnswer): void {
-  const head = { 'content-type': type, 'content-length': Buffer.byteLength(body) }
+function send(
+  response: ServerResponse,
+  { status, type, body, headers, fault = { kind: 'answer' } }: ProcessorAnswer,
+): void {
+  const head = { ...headers, 'content-type': type, 'content-length': Buffer.byteLength(body) }
   switch (fault.kind) {
     case 'silent':
       return

@@ -23,6 +23,10 @@ export const stripeDeclineNonces = Object.entries(stripeCodes).map(
 
 const searchLagMs = 60_000
 
+/** Payment methods whose bank asks the donor, one of them with an answer that is lost; and one of a bank account. */
+const authenticationNonces = new Set(['pm_card_authenticationRequired', 'fake-authentication-lost-nonce'])
+const debitNonce = 'pm_sepa_debit_of_the_tests'
+
 /**
  * A server that speaks the part of Stripe's API that charges need, as its public documentation describes it; what happens is
  * decided by the payment method. Its search does not show what is younger than a minute.
@@ -40,7 +44,8 @@ export async function startStripe(): Promise<ProcessorServer> {
     const key = request.headers['idempotency-key']
     const saved = typeof key === 'string' && request.method === 'POST' ? kept.get(key) : undefined
     if (saved && saved.form !== String(form)) return failure(400, { type: 'idempotency_error' })
-    if (saved) return { status: saved.status, body: saved.body, type: 'application/json' }
+    const replayed = { 'idempotent-replayed': 'true' }
+    if (saved) return { status: saved.status, body: saved.body, type: 'application/json', headers: replayed }
     const made = route(request.method ?? '', url, form)
     if (typeof key === 'string' && request.method === 'POST' && made.status !== 429 && made.status !== 400) {
       kept.set(key, { status: made.status, body: made.body, form: String(form) })
@@ -56,6 +61,8 @@ export async function startStripe(): Promise<ProcessorServer> {
     if (place === 'GET /v1/payment_intents') return list(searchParams)
     const [, intentId] = /^GET \/v1\/payment_intents\/(\w+)$/.exec(place) ?? []
     if (intentId !== undefined) return retrieve(intentId)
+    const [, cancelled] = /^POST \/v1\/payment_intents\/(\w+)\/cancel$/.exec(place) ?? []
+    if (cancelled !== undefined) return cancel(cancelled)
     if (place === 'GET /v1/disputes') return disputes(searchParams.get('payment_intent') ?? '')
     if (place === 'GET /v1/balance_transactions') return balanceTransactions(searchParams)
     if (place === 'POST /v1/refunds') return refund(form)
@@ -70,8 +77,19 @@ export async function startStripe(): Promise<ProcessorServer> {
       Number(form.get('amount')),
     ]
     const reference = form.get('metadata[reference]') ?? ''
-    const [, named] = /^fake-stripe-(\w+)-nonce$/.exec(nonce) ?? []
-    const behaviour = named ? { fault: { kind: 'answer' } as const, slowMs: 0 } : readNonce(nonce, String(cents / 100))
+    const asks = authenticationNonces.has(nonce)
+    const unasked = asks && form.get('error_on_requires_action') === 'true'
+    const [, stated] = /^fake-stripe-(\w+)-nonce$/.exec(nonce) ?? []
+    const named = unasked ? 'authentication_required' : stated
+    const waits = asks ? ('donor' as const) : nonce === debitNonce ? ('processor' as const) : undefined
+    const lost = nonce === 'fake-authentication-lost-nonce' ? ({ kind: 'silent', charged: true } as const) : undefined
+    const behaviour =
+      named || waits
+        ? { fault: lost ?? ({ kind: 'answer' } as const), slowMs: 0 }
+        : readNonce(nonce, String(cents / 100))
+    if (waits === 'processor' && !form.has('mandate_data[customer_acceptance][online][ip_address]')) {
+      return failure(400, { code: 'parameter_missing', param: 'mandate_data' })
+    }
     if (!behaviour)
       return failure(400, { code: 'resource_missing', param: 'payment_method', message: `No such ${nonce}` })
     const { fault, slowMs: delayMs, code } = { code: undefined, ...behaviour }
@@ -92,6 +110,7 @@ export async function startStripe(): Promise<ProcessorServer> {
       amount,
       currency: form.get('currency') ?? '',
       ...declined,
+      ...(number === undefined && { waits }),
     }
     const charge = ledger.charge(entry)
     if (number === undefined) return { ...json(intent(charge)), fault, delayMs }
@@ -100,16 +119,19 @@ export async function startStripe(): Promise<ProcessorServer> {
   }
 
   function intent(charge: LedgerCharge) {
-    const { id, amount, currency, reference, carried, declineCode, failed, voided, at } = charge
-    const paid = declineCode === undefined && !failed && !voided
+    const { id, amount, currency, reference, carried, declineCode, failed, voided, waits, at } = charge
+    const paid = declineCode === undefined && !failed && !voided && !waits
+    const waiting = waits === 'donor' ? 'requires_action' : waits && 'processing'
+    const unpaid = voided ? 'canceled' : (waiting ?? 'requires_payment_method')
     return {
       ...{ id, object: 'payment_intent', amount, currency, amount_received: paid ? amount : 0 },
       ...{
-        status: paid ? 'succeeded' : voided ? 'canceled' : 'requires_payment_method',
+        status: paid ? 'succeeded' : unpaid,
+        client_secret: `${id}_secret_of_the_page`,
         livemode: false,
         metadata: carried === undefined ? { reference } : JSON.parse(carried),
       },
-      ...{ created: Math.floor(at / 1000), last_payment_error: paid ? null : cardError(charge) },
+      ...{ created: Math.floor(at / 1000), last_payment_error: paid || waits ? null : cardError(charge) },
     }
   }
 
@@ -128,7 +150,7 @@ export async function startStripe(): Promise<ProcessorServer> {
 
   function search(query: string): ProcessorAnswer {
     const [, reference] = /^metadata\['reference'\]:'([^']*)'$/.exec(query) ?? []
-    const data = ledger.charges.filter((item) => item.reference === reference && item.at < Date.now() - searchLagMs)
+    const data = ledger.charges.filter((item) => item.reference === reference && item.at < ledger.now() - searchLagMs)
     return json({ object: 'search_result', data: data.map(intent), has_more: false, url: '/v1/payment_intents/search' })
   }
 
@@ -154,7 +176,7 @@ export async function startStripe(): Promise<ProcessorServer> {
         }),
       ]
     })
-    const payout = { at: Date.now(), type: 'payout', source: { id: 'po_1', object: 'payout' } }
+    const payout = { at: ledger.now(), type: 'payout', source: { id: 'po_1', object: 'payout' } }
     const data = [...lines, payout]
       .map(({ at, type, source }) => ({ id: `txn_${source.id}`, type, source, created: Math.floor(at / 1000) }))
       .filter(({ created }) => created >= since && created < before)
@@ -180,6 +202,16 @@ export async function startStripe(): Promise<ProcessorServer> {
   function retrieve(id: string): ProcessorAnswer {
     const charge = ledger.charges.find((item) => item.id === id)
     return charge ? json(intent(charge)) : failure(404, { code: 'resource_missing', param: 'intent' })
+  }
+
+  function cancel(id: string): ProcessorAnswer {
+    const charge = ledger.charges.find((item) => item.id === id)
+    if (!charge) return failure(404, { code: 'resource_missing', param: 'intent' })
+    if (!charge.waits && charge.declineCode === undefined) {
+      return failure(400, { code: 'payment_intent_unexpected_state', param: 'intent' })
+    }
+    charge.voided = true
+    return json(intent(charge))
   }
 
   function disputes(id: string): ProcessorAnswer {

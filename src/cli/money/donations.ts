@@ -81,6 +81,8 @@ function describeHistory({ donation, events, donorKnown }: DonationHistory): str
     ['receipt', donation.receiptNumber],
     ['tip', signOf(donation.addon) > 0 ? money(donation, donation.addon) : undefined],
     ['fee', signOf(donation.fee) > 0 ? money(donation, donation.fee) : undefined],
+    ['waits for', donation.waitsFor],
+    ['liability shift', donation.liabilityShifted === undefined ? undefined : donation.liabilityShifted ? 'yes' : 'no'],
     ['declined', donation.decline && `${donation.decline.code} ${donation.decline.text}`],
     ['donor', donorKnown ? 'known' : 'not known, or erased'],
   ] as const

@@ -97,7 +97,8 @@ function toErrorResponse(failure: ServiceError, requestId: string): ErrorRespons
     if (problems.length > 1) {
       return { status, errors: problems.map((one) => ({ message: problemText(one), number: numberOf(one) })) }
     }
-    return { status, errors: [{ message: own, number: number ?? (problems[0] && numberOf(problems[0])) }] }
+    const errors = [{ message: own, number: number ?? (problems[0] && numberOf(problems[0])) }]
+    return { status, errors, requiresAction: failure.requiresAction }
   }
   const message =
     status === 503

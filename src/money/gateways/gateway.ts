@@ -27,6 +27,11 @@ export type Gateway = {
   /** The charge with our reference; undefined when the gateway has none, or has voided it. */
   findByReference(wanted: WantedCharge, signal: AbortSignal): Promise<FoundCharge | undefined>
   /**
+   * Ends the charge with our reference that waits for the donor, so that nobody can complete it any more. Throws when it is not
+   * certain that it has ended. Absent: no charge of this gateway waits for a donor.
+   */
+  abandon?(wanted: WantedCharge, signal: AbortSignal): Promise<void>
+  /**
    * Gives part or all of a charge back, once per `reference`: before its settlement by a void where the processor does
    * that. Throws `RefundLater` when it can be done only after the settlement.
    */
@@ -95,6 +100,8 @@ export type Charge = {
   readonly again?: boolean
   /** Which try of the donation this is, when earlier ones ended without a charge; the first: 1. */
   readonly attempt?: number
+  /** Whether the donor may be asked to confirm the payment: the caller can repeat the request after that. */
+  readonly mayAsk?: boolean
   /** What the charge carries beside the reference; absent: it is no donation. */
   readonly notes?: ChargeNotes
   readonly amount: Decimal
@@ -111,13 +118,21 @@ export type Charge = {
 }
 
 export type ChargeOutcome =
-  | {
+  | ({
       readonly kind: 'approved'
       readonly chargeId: string
-      /** What was charged, where an earlier call may have charged it. */
-      readonly charged?: Charged | undefined
-    }
+      readonly liabilityShifted?: boolean | undefined
+    } & Earlier)
   | { readonly kind: 'declined'; readonly decline: Decline }
+  /** The donor's bank wants the donor to confirm it, which the processor's client library does with the secret. */
+  | ({ readonly kind: 'action-required'; readonly clientSecret: string } & Earlier)
+  /** The donor has done all; whether money comes is known in days, as with a direct debit. */
+  | ({ readonly kind: 'processing' } & Earlier)
+
+type Earlier = {
+  /** What is charged, where an earlier call may have charged it. */
+  readonly charged?: Charged | undefined
+}
 
 /** What a processor has charged; without notes where it was charged before there were any. */
 export type Charged = { readonly amount: Decimal; readonly currency: string; readonly notes?: ChargeNotes | undefined }
@@ -127,7 +142,7 @@ export type FoundCharge = Charged & { readonly outcome: ChargeOutcome }
 
 /** The outcome of a charge that an earlier call has made. */
 export function asEarlier({ outcome, ...charged }: FoundCharge): ChargeOutcome {
-  return outcome.kind === 'approved' ? { ...outcome, charged } : outcome
+  return outcome.kind === 'declined' ? outcome : { ...outcome, charged }
 }
 
 /** `failed`: approved at first, without money in the end, or declined; `voided`: ended before money moved. */

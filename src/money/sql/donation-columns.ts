@@ -3,4 +3,5 @@ export const donationColumns = `d.id, d.project_id as "projectId", d.status, d.a
   d.newsletter_platform as "newsletterPlatform", d.newsletter_charity as "newsletterCharity", d.refunded, d.reference,
   d.transaction_id as "transactionId", d.refcode, d.received_at as "receivedAt", d.settled_at as "settledAt",
   d.receipt_number as "receiptNumber", case when d.decline_code is not null then
-    json_build_object('code', d.decline_code, 'text', coalesce(d.decline_text, 'Declined')) end as decline`
+    json_build_object('code', d.decline_code, 'text', coalesce(d.decline_text, 'Declined')) end as decline,
+  case when d.status = 'received' then d.waits_for end as "waitsFor", d.liability_shifted as "liabilityShifted"`

@@ -20,6 +20,8 @@ export type Payment = {
   readonly day: IsoDate
   /** Whether the receipt is to be mailed. */
   readonly mailsReceipt: boolean
+  /** As the processor said it of 3-D Secure. */
+  readonly liabilityShifted?: boolean | undefined
 }
 
 /**
@@ -36,6 +38,7 @@ export async function recordSettlements(db: Db, payments: readonly Payment[]): P
       payments.map(({ at }) => at),
       payments.map(({ day }) => day),
       payments.map(({ mailsReceipt }) => mailsReceipt),
+      payments.map(({ liabilityShifted }) => liabilityShifted ?? null),
     ],
     'settle-donations',
   )
@@ -48,10 +51,11 @@ const isOpen = `status || '' = 'received'`
 
 const settle = `
   with given as (
-    select * from unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::date[], $5::boolean[])
-      as g (id, charge_id, at, day, mails)
+    select * from unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::date[], $5::boolean[],
+      $6::boolean[]) as g (id, charge_id, at, day, mails, liability_shifted)
   ), settled as (
     update donation d set status = 'settled', settled_at = g.at, charge_id = g.charge_id,
+      liability_shifted = g.liability_shifted,
       receipt_number = 'R' || nextval('receipt_number_seq') || '-GC' || nextval('receipt_contribution_seq') || '-T1'
     from given g where d.id = g.id and d.${isOpen}
     returning d.id, d.project_id, d.funder_id, d.amount, d.fee, d.currency, d.receipt_number, d.settled_at, g.day,
@@ -101,6 +105,25 @@ const settle = `
   select id, receipt_number as "receiptNumber", settled_at as "settledAt",
     details || jsonb_build_object('projectId', project_id) as totals
   from answer`
+
+/**
+ * Records for whom an open donation waits, and when to look again: after as long as it has waited, five minutes at least and
+ * six hours at most, and when a day is over. False: it was not open (any more).
+ */
+export async function recordWaiting(
+  db: Db,
+  id: number,
+  { waitsFor, at }: { readonly waitsFor: 'donor' | 'processor'; readonly at: Date },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update donation d set waits_for = $2, lease_until = clock_timestamp() + make_interval(secs => greatest(300,
+        least(w.seconds, 21600, case when w.seconds < 86400 then 86400 - w.seconds end)))
+      from (select id, extract(epoch from $3::timestamptz - received_at)::float8 as seconds from donation where id = $1) w
+      where d.id = w.id and d.${isOpen}`,
+    [id, waitsFor, at],
+  )
+  return rowCount > 0
+}
 
 /** Closes an open donation whose payment was refused; false: it was not open (any more). */
 export async function recordDeclined(db: Db, id: number, decline: Decline, at: Date): Promise<boolean> {

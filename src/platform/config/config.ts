@@ -278,7 +278,10 @@ function readBraintree(variable: VariableReader) {
     const account = `an account for ${currency}, the currency of the platform`
     variable.refuse({ field: 'BRAINTREE_MERCHANT_ACCOUNTS', expected: account, got })
   }
-  return { environment: variable.get('BRAINTREE_ENVIRONMENT'), merchantId, publicKey, merchantAccount }
+  return {
+    ...{ environment: variable.get('BRAINTREE_ENVIRONMENT'), merchantId, publicKey, merchantAccount },
+    needsThreeDSecure: variable.get('BRAINTREE_3D_SECURE') === 'required',
+  }
 }
 
 function readStripe(variable: VariableReader) {

@@ -374,6 +374,11 @@ export const variables = {
     'Merchant accounts at Braintree by currency, such as USD:giving_usd,EUR:giving_eur; one for DEFAULT_CURRENCY.',
     accountsByCurrency,
   ),
+  BRAINTREE_3D_SECURE: variable(
+    'Whether Braintree takes cards without 3-D Secure; required: they are declined with 2099.',
+    wordOf('optional', 'required'),
+    'optional',
+  ),
   STRIPE_SECRET_KEY: secret(
     'paymentKey',
     'Secret key of the Stripe API; required with PAYMENT_GATEWAY=stripe; one that begins with sk_test_ moves no money.',

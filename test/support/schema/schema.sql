@@ -201,6 +201,8 @@ create table donation (
   decline_code integer,
   decline_text text,
   refunded numeric(18,3) default 0 not null,
+  waits_for text,
+  liability_shifted boolean,
   constraint donation_pkey PRIMARY KEY (id),
   constraint donation_receipt_number_key UNIQUE (receipt_number),
   constraint donation_reference_key UNIQUE (reference),
@@ -1064,6 +1066,7 @@ alter table wire_record add constraint wire_record_project_id_fkey
 
 alter table country add constraint country_has_name CHECK (name <> ''::text) NOT VALID;
 alter table disbursement add constraint disbursement_amount_is_a_number CHECK (amount <> 'NaN'::numeric) NOT VALID;
+alter table donation add constraint donation_waits_for_check CHECK (waits_for = ANY (ARRAY['donor'::text, 'processor'::text])) NOT VALID;
 alter table donation_month add constraint donation_month_amount_is_a_number CHECK (amount <> 'NaN'::numeric) NOT VALID;
 alter table donation_month add constraint month_amount_has_sign_of_its_kind CHECK (
 CASE kind

@@ -31,7 +31,7 @@ describe('a charge', () => {
   }
   const least = {
     ...{ reference: 'ours', amount: '40.00', currency: 'USD', gatewayKey: 'k', method: { kind: 'nonce', nonce: 'n' } },
-    ...{ attempt: 1, again: false, notes: { projectId: 7, addon: '0', refcode: 'r' } },
+    ...{ attempt: 1, again: false, mayAsk: false, notes: { projectId: 7, addon: '0', refcode: 'r' } },
     payer: { firstname: 'A', email: 'a@b.example' },
   }
 

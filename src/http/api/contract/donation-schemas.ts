@@ -106,14 +106,25 @@ export function donationAnswerSchema(version: DonationVersion) {
         { description: 'The totals of the project after the donation.' },
       ),
       ...{ refcode: text, signupForCharityNewsletter: boolean, signupForGGNewsletter: boolean, 'transactionId?': text },
-      checkedOut: { type: 'boolean', const: true },
+      checkedOut: {
+        type: 'boolean',
+        ...(version === 1 && { const: true }),
+        ...(version === 2 && { description: 'false: the donation is not complete, status says why.' }),
+      },
       ...(version === 1 && { payment_detail: echoed }),
       receipt: objectOf({
         ...{
           currencyCode: text,
-          receiptNumber: text,
+          receiptNumber: version === 2 ? { ...text, description: 'Empty until the donation has settled.' } : text,
           taxDeductibleContributionAmount: amount,
           totalAmountBilled: amount,
+        },
+      }),
+      ...(version === 2 && {
+        'status?': {
+          ...{ type: 'string', const: 'pending' },
+          description:
+            'Only where checkedOut is false: the donor has paid in a way that takes days, such as a direct debit. The same request, sent again, tells the outcome.',
         },
       }),
     },

@@ -167,6 +167,13 @@ export const schemas: Readonly<Record<string, OpenApiSchema>> = {
       errors: objectOf({
         error: { ...arrayOf(objectOf({ error_message: text, 'error_number?': errorNumber })), minItems: 1 },
       }),
+      'requires_action?': objectOf(
+        { clientSecret: text, paymentGateway: text },
+        {
+          description:
+            'Of donationsclient, with error_number 2099: the page gives clientSecret to the client of the gateway, which asks the donor to confirm the payment; then the same request is sent again.',
+        },
+      ),
       status: { ...text, description: 'The reason phrase.' },
     },
     { xml: { name: 'error_response' } },

@@ -9,13 +9,16 @@ import {
   wireDocument,
 } from '../../../catalogue/wire/write/wire-value.js'
 import type { ProjectTotals } from '../../../kernel/donation.js'
+import type { Decimal } from '../../../kernel/money.js'
 import { chargedOf, type DonationRequest } from '../../../money/donation-request.js'
-import type { Settlement } from '../../../money/sql/donation-outcomes.js'
+import type { TakenDonation } from '../../../money/submit-donation.js'
 
 /** The `donation` document (wire.md 6.3); in XML too, the fields of the request precede the outcome. */
-export function donationDocument(format: Format, request: DonationRequest, settlement: Settlement): string {
+export function donationDocument(format: Format, request: DonationRequest, taken: TakenDonation): string {
   const charged = money(chargedOf(request))
   const currency = string(request.currency)
+  const pending = taken.settledAt === undefined
+  const nothing = money('0' as Decimal)
   const { addon, transactionId } = request
   const value = object(
     [
@@ -23,25 +26,27 @@ export function donationDocument(format: Format, request: DonationRequest, settl
       ['addon', addon === undefined ? undefined : object([['amount', money(addon)]])],
       ['chargedAmount', charged],
       ['currencyCode', currency],
-      ['datetime', string(settlement.settledAt.toISOString().replace('Z', '+00:00'))],
+      ['datetime', string((pending ? taken.receivedAt : taken.settledAt).toISOString().replace('Z', '+00:00'))],
       ['email', string(request.email)],
-      ['project', projectValue(settlement.totals)],
+      ['project', projectValue(taken.totals)],
       ['refcode', string(request.refcode)],
       ['signupForCharityNewsletter', boolean(request.newsletterCharity)],
       ['signupForGGNewsletter', boolean(request.newsletterPlatform)],
       ['transactionId', transactionId === undefined ? undefined : string(transactionId)],
-      ['checkedOut', boolean(true)],
+      ['checkedOut', boolean(!pending)],
       ['payment_detail', paymentDetail(request)],
       [
         'receipt',
         object([
           ['currencyCode', currency],
-          ['receiptNumber', string(settlement.receiptNumber)],
+          // Clients rely on the members; the receipt comes when the money does.
+          ['receiptNumber', string(taken.receiptNumber ?? '')],
           // A tip to the platform is no contribution to the charity.
-          ['taxDeductibleContributionAmount', money(request.amount)],
-          ['totalAmountBilled', charged],
+          ['taxDeductibleContributionAmount', pending ? nothing : money(request.amount)],
+          ['totalAmountBilled', pending ? nothing : charged],
         ]),
       ],
+      ['status', pending ? string('pending') : undefined],
     ],
     'given',
   )

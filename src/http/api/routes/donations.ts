@@ -82,11 +82,11 @@ function donationRoute(area: FastifyInstance, payments: Payments, { path, versio
       mayNote: grants.includes('donation-notes'),
       mayNamePartner: grants.includes('partner-codes'),
     })
-    const settlement = isTest
+    const taken = isTest
       ? await rehearseDonation(payments, donation)
       : await submitDonation(payments, { account, keyId, requestId: request.id }, donation)
     const format = responseFormat(request)
-    return sendDocument(reply, format, donationDocument(format, donation, settlement))
+    return sendDocument(reply, format, donationDocument(format, donation, taken))
   })
 }
 

@@ -13,6 +13,7 @@ export type Transaction = Pick<
   readonly processorResponseCode?: string
   readonly processorSettlementResponseCode?: string
   readonly gatewayRejectionReason?: string | null
+  readonly threeDSecureInfo?: { readonly liabilityShifted?: boolean } | null
   readonly refundIds?: readonly string[]
   readonly disputes?: readonly {
     readonly id: string

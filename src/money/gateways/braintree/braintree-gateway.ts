@@ -36,6 +36,8 @@ export type BraintreeSettings = {
   /** The merchant account of the platform's currency. */
   readonly merchantAccount: string
   readonly currency: string
+  /** Whether only payments with 3-D Secure are taken. */
+  readonly needsThreeDSecure?: boolean | undefined
   readonly timeoutMs: number
   /** A server in place of Braintree's. */
   readonly address?: ProcessorAddress | undefined
@@ -118,7 +120,7 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
     if (earlier) return asEarlier(earlier)
     if (wanted.currency !== currency) throw new GatewayRefusal(`no merchant account takes ${wanted.currency}`)
     signal.throwIfAborted()
-    const { transaction, errors } = await ask(() => library.transaction.sale(toBraintreeSale(wanted, merchantAccount)))
+    const { transaction, errors } = await ask(() => library.transaction.sale(toBraintreeSale(wanted, settings)))
     if (!transaction) {
       const codes = codesOf(errors)
       const spent = wanted.again && codes.includes(nonceSpent)
@@ -240,8 +242,11 @@ function chargedOf(sale: Transaction): Charged {
 }
 
 function outcomeOf(transaction: Transaction): ChargeOutcome {
-  const { id, status, gatewayRejectionReason: reason } = transaction
-  if (approved.has(status)) return { kind: 'approved', chargeId: id }
+  const { id, status, gatewayRejectionReason: reason, threeDSecureInfo } = transaction
+  if (approved.has(status)) {
+    const liabilityShifted = threeDSecureInfo?.liabilityShifted
+    return { kind: 'approved', chargeId: id, ...(liabilityShifted !== undefined && { liabilityShifted }) }
+  }
   if (!declined.has(status)) throw new UnclearAnswer(`Braintree has not decided on the charge yet: ${status}`)
   if (status === 'gateway_rejected')
     return { kind: 'declined', decline: declineOf(rejectionCodes[reason ?? ''] ?? 2038) }

@@ -3,7 +3,13 @@ import type { Charge } from '../gateway.js'
 import { toOrderId } from './braintree-order-id.js'
 
 /** The request of a sale. Fields for Braintree's own checks are left out where it would refuse the whole request for them. */
-export function toBraintreeSale(charge: Charge, merchantAccountId: string): object {
+export function toBraintreeSale(
+  charge: Charge,
+  {
+    merchantAccount: merchantAccountId,
+    needsThreeDSecure,
+  }: { readonly merchantAccount: string; readonly needsThreeDSecure?: boolean | undefined },
+): object {
   const { reference, notes, amount, currency, method, deviceData, threeDSecureAuthenticationId, payer } = charge
   const fitting = (name: string, pattern: RegExp) => (pattern.test(payer[name] ?? '') ? payer[name] : undefined)
   const [firstName, lastName] = [fitting('firstname', /^.{1,255}$/), fitting('lastname', /^.{1,255}$/)]
@@ -22,7 +28,7 @@ export function toBraintreeSale(charge: Charge, merchantAccountId: string): obje
       amount,
       orderId: toOrderId(reference, notes, currency),
       merchantAccountId,
-      options: { submitForSettlement: true },
+      options: { submitForSettlement: true, ...(needsThreeDSecure && { threeDSecure: { required: true } }) },
     },
     ...(method.kind === 'nonce' ? { paymentMethodNonce: method.nonce } : { paymentMethodToken: method.token }),
     ...(deviceData !== undefined && { deviceData }),

@@ -27,6 +27,7 @@ export const stripeCodes: Readonly<Record<string, number>> = {
   issuer_not_available: 3000,
   lost_card: 2012,
   merchant_blacklist: 2014,
+  payment_intent_authentication_failure: 2099,
   pickup_card: 2047,
   processing_error: 3000,
   restricted_card: 2057,

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import Stripe from 'stripe'
 import { declineOf } from '../declines.js'
 import {
@@ -83,10 +84,10 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
     const idempotencyKey = attempt === 1 ? reference : `${reference}-${attempt}`
     signal.throwIfAborted()
     try {
-      const intent = await stripe.paymentIntents.create(request, { idempotencyKey })
+      const intent = await createIntent(request, idempotencyKey)
       const outcome = outcomeOf(intent)
-      const right = intent.amount_received === request.amount && intent.currency === request.currency
-      if (outcome.kind === 'approved' && !right)
+      const { amount_received: received, currency } = intent
+      if (outcome.kind === 'approved' && (received !== request.amount || currency !== request.currency))
         throw new UnclearAnswer('Stripe charged another amount than it was asked for')
       return outcome
     } catch (error) {
@@ -96,15 +97,26 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
     }
   }
 
-  const chargeRequest = async ({ reference, amount, currency, method, deviceData, notes }: Charge) => {
+  /** Stripe repeats its first answer to an idempotency key, also when the payment of it has been cancelled since. */
+  const createIntent = async (request: Stripe.PaymentIntentCreateParams, idempotencyKey: string): Promise<Intent> => {
+    const made = await stripe.paymentIntents.create(request, { idempotencyKey })
+    if (!waitsForDonor.has(made.status) || made.lastResponse.headers['idempotent-replayed'] !== 'true') return made
+    const intent = await stripe.paymentIntents.retrieve(made.id)
+    if (intent.status !== 'canceled') return intent
+    return await createIntent(request, `${idempotencyKey}-after-${intent.id}`)
+  }
+
+  const chargeRequest = async ({ reference, amount, currency, method, deviceData, notes, mayAsk, payer }: Charge) => {
     const saved = method.kind === 'saved-token' ? await customerOf(method.token) : undefined
     return {
       ...{ amount: toStripeAmount(amount, currency), currency: currency.toLowerCase(), confirm: true },
       ...{ payment_method: method.kind === 'nonce' ? method.nonce : method.token },
       metadata: toStripeMetadata(reference, notes),
       ...(saved !== undefined && { customer: saved }),
-      // A donation is one request, so a card that requires its owner to act is declined; the page must authenticate it before.
-      ...{ error_on_requires_action: true, automatic_payment_methods: { enabled: true, allow_redirects: 'never' } },
+      automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+      // Who cannot repeat the request cannot complete the payment either: then a card whose owner must act is declined.
+      ...(mayAsk ? { use_stripe_sdk: true } : { error_on_requires_action: true }),
+      ...mandateOf(payer),
       ...(deviceData?.startsWith('rse_') && { radar_options: { session: deviceData } }),
     } satisfies Stripe.PaymentIntentCreateParams
   }
@@ -118,6 +130,14 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
       if (error instanceof Stripe.errors.StripeInvalidRequestError) return undefined
       throw toCallError(error)
     }
+  }
+
+  /** A payment that has succeeded in the meantime is not cancelled: the next look finds it. */
+  const abandon = async ({ reference, since }: WantedCharge): Promise<void> => {
+    const intent = (await search(reference)) ?? (await findInList(reference, since))
+    if (intent && waitsForDonor.has(intent.status)) {
+      await ask(() => stripe.paymentIntents.cancel(intent.id, { cancellation_reason: 'abandoned' }))
+    } else if (intent) throw new UnclearAnswer(`Stripe has gone on with the charge: ${intent.status}`)
   }
 
   const refund = async (wanted: Refund, signal: AbortSignal): Promise<{ refundId: string }> => {
@@ -145,6 +165,7 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
     clientToken: async () => publishableKey,
     charge,
     findByReference: find,
+    abandon,
     refund,
     readCharge: (chargeId) => ask(() => readStripeCharge(stripe, chargeId)),
     settledBetween: (from, until, signal) => asked(listStripeEntries(stripe, { from, until }, signal)),
@@ -169,6 +190,18 @@ async function* asked<T>(list: AsyncIterable<T>): AsyncGenerator<T> {
   }
 }
 
+/** States in which the page could still complete a payment whose secret it has. */
+const waitsForDonor: ReadonlySet<string> = new Set([
+  ...['requires_action', 'requires_payment_method', 'requires_confirmation'],
+])
+
+/** The donor's consent to a debit of a bank account, which Stripe wants with the place that it was given from. */
+function mandateOf({ ipAddress, userAgent }: Charge['payer']): Pick<Stripe.PaymentIntentCreateParams, 'mandate_data'> {
+  if (ipAddress === undefined || userAgent === undefined || isIP(ipAddress) === 0) return {}
+  const online = { ip_address: ipAddress, user_agent: userAgent }
+  return { mandate_data: { customer_acceptance: { type: 'online', online } } }
+}
+
 /** The payment that counts; a cancelled one holds no money and never will. */
 function chosen(intents: readonly Intent[]): Intent | undefined {
   const open = intents.filter(({ status }) => status !== 'canceled')
@@ -177,9 +210,10 @@ function chosen(intents: readonly Intent[]): Intent | undefined {
   return paid[0] ?? open[0]
 }
 
-function outcomeOf({ id, status, last_payment_error: error }: Intent): ChargeOutcome {
+function outcomeOf({ id, status, last_payment_error: error, client_secret: clientSecret }: Intent): ChargeOutcome {
   if (status === 'succeeded') return { kind: 'approved', chargeId: id }
-  if (status === 'requires_action') return { kind: 'declined', decline: declineOf(2099) }
+  if (status === 'requires_action' && clientSecret !== null) return { kind: 'action-required', clientSecret }
+  if (status === 'processing') return { kind: 'processing' }
   if (status === 'requires_payment_method' && error) return { kind: 'declined', decline: declineOf(numberOf(error)) }
   throw new UnclearAnswer(`Stripe has not decided on the charge yet: ${status}`)
 }

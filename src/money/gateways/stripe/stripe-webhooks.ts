@@ -8,7 +8,8 @@ const toleranceSeconds = 300
 
 /** Kinds of events after which a charge may be another than before. */
 const followed: ReadonlySet<string> = new Set([
-  ...['payment_intent.succeeded', 'payment_intent.payment_failed', 'payment_intent.canceled'],
+  ...['payment_intent.succeeded', 'payment_intent.processing', 'payment_intent.payment_failed'],
+  'payment_intent.canceled',
   ...[
     'charge.succeeded',
     'charge.failed',

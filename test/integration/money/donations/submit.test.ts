@@ -167,7 +167,7 @@ describe('a donation', async () => {
     const before = donationRequest({ project: { id: 2050 } }, { paymentGatewayNonce: 'fake-timeout-before-nonce' })
     await Promise.all([failure(submit(after)), failure(submit(before))])
     await sleep(200)
-    expect(await settleOpen(payments)).toEqual({ settled: 1, declined: 0, failed: 1, refunded: 0, open: 0 })
+    expect(await settleOpen(payments)).toEqual({ settled: 1, declined: 0, failed: 1, refunded: 0, waiting: 0, open: 0 })
     expect(await one('select funding from project where id = 2050')).toEqual({ funding: '1290.000' })
     expect((await submit(after)).totals.funding).toBe('1290.000')
     const { rows } = await store.db.query(

@@ -1,0 +1,189 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { recordGrant } from '../../../../src/accounts/sql/account-administration.js'
+import { createBraintreeGateway } from '../../../../src/money/gateways/braintree/braintree-gateway.js'
+import type { Gateway } from '../../../../src/money/gateways/gateway.js'
+import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
+import { listDifferences } from '../../../../src/money/sql/books-check.js'
+import { listen, testApi, testUser } from '../../../support/api.js'
+import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
+import { axeFindings, browserProgram } from '../../../support/browser.js'
+import { testDatabase } from '../../../support/database.js'
+import { insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
+import { projectRoot } from '../../../support/how-to.js'
+import { readProjectFile } from '../../../support/markdown-table.js'
+import { braintreeScript, stripeScript } from '../../../support/processor-scripts.js'
+import type { ProcessorServer } from '../../../support/processor-server.js'
+import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
+
+if (!browserProgram) console.log('left out: the donation page in a browser (install Debian’s package chromium)')
+
+const timeoutMs = 5_000
+const text = readProjectFile('docs/how-to/donation-page.md')
+const block = (kind: string) => new RegExp(`\n\`\`\`${kind}\n([\\s\\S]*?)\n\`\`\``).exec(text)?.[1] ?? ''
+
+type Way = {
+  readonly script: string
+  readonly address: RegExp
+  readonly start: () => Promise<ProcessorServer>
+  readonly open: (processor: ProcessorServer) => Gateway
+}
+
+const ways: Readonly<Record<string, Way>> = {
+  stripe: {
+    ...{ script: stripeScript, address: /^https:\/\/js\.stripe\.com\//, start: startStripe },
+    open: ({ address }) => createStripeGateway({ ...stripeKeys, timeoutMs, address }),
+  },
+  braintree: {
+    ...{ script: braintreeScript, address: /^https:\/\/js\.braintreegateway\.com\//, start: startBraintree },
+    open: ({ address }) =>
+      createBraintreeGateway({
+        ...{ environment: 'sandbox', ...braintreeKeys, currency: 'USD', timeoutMs, address },
+        needsThreeDSecure: true,
+      }),
+  },
+}
+
+describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page with %s', (name, way) => {
+  let browser: Browser
+  let processor: ProcessorServer
+  let server: ChildProcess
+  let folder: string
+  let store: Awaited<ReturnType<typeof testDatabase>>['store']
+  let base: string
+
+  beforeAll(async () => {
+    store = (await testDatabase()).store
+    processor = await way.start()
+    const payments = testPayments(store, {
+      ...{ gateway: quick(way.open(processor)), timeoutMs, clock: () => new Date() },
+    })
+    const api = await testApi(store, { payments, clock: () => new Date() })
+    await insertDonationTargets(store.db, [2045])
+    const { rows } = await store.db.query<{ id: number }>('select id from account where email = $1', [testUser.email])
+    await recordGrant(store.db, rows[0]?.id ?? 0, 'donations', new Date())
+    const url = await listen(api.app)
+    folder = await mkdtemp(path.join(tmpdir(), 'giving-page-'))
+    // The package is not installed here: its client is in the sources.
+    const client = pathToFileURL(path.join(projectRoot, 'src/client/client.ts')).href
+    await writeFile(path.join(folder, 'server.mjs'), block('js').replace("'giving-iati/client'", `'${client}'`))
+    await writeFile(path.join(folder, 'page.html'), block('html'))
+    await symlink(path.join(projectRoot, 'node_modules'), path.join(folder, 'node_modules'))
+    const register = path.join(projectRoot, 'test/support/register-typescript.mjs')
+    const access = { GIVING_API_KEY: api.apiKey, GIVING_EMAIL: testUser.email, GIVING_PASSWORD: testUser.password }
+    const port = String(20_000 + (process.pid % 20_000) + Object.keys(ways).indexOf(name))
+    server = spawn(process.execPath, ['--import', register, path.join(folder, 'server.mjs')], {
+      env: { ...process.env, GIVING_URL: url, ...access, PORT: port },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    base = await new Promise((resolve, reject) => {
+      server.stdout?.once('data', (line: Buffer) => resolve(line.toString().trim()))
+      server.once('exit', (code) => reject(new Error(`server.mjs ended with ${code}`)))
+    })
+    browser = await chromium.launch({ executablePath: browserProgram ?? '', args: ['--no-sandbox', '--disable-gpu'] })
+  }, 120_000)
+
+  afterAll(async () => {
+    await browser?.close()
+    server?.kill()
+    await processor?.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  /** Opens the page, and fills it with the keyboard alone up to the way to pay. */
+  const open = async (problems: string[], amount = '40'): Promise<Page> => {
+    const page = await browser.newPage({ bypassCSP: true })
+    page.on('console', (message) => problems.push(message.text()))
+    page.on('pageerror', (error) => problems.push(error.message))
+    await page.route(way.address, (route) => route.fulfill({ contentType: 'text/javascript', body: way.script }))
+    await page.exposeFunction('tellProcessor', (secret: string, yes: boolean) => {
+      const charge = processor.ledger.charges.find(({ id }) => secret.startsWith(`${id}_`))
+      if (charge) processor.ledger.decide(charge, yes ? 'paid' : 'declined')
+    })
+    await page.goto(base)
+    await page.locator('input[name=way]').first().waitFor()
+    for (const value of ['Xanthippe', 'Quillfeather', 'xanthippe@example.org', amount]) {
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Control+A')
+      await page.keyboard.type(value)
+    }
+    await page.keyboard.press('Tab')
+    return page
+  }
+  const choose = async (page: Page, number: number) => {
+    for (let times = 0; times < number; times++) await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+  }
+  const answerBank = async (page: Page, yes: boolean) => {
+    await page.locator('dialog').waitFor()
+    // The first button has the focus.
+    if (!yes) await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+  }
+  const told = async (page: Page, words: RegExp) => {
+    await page.locator('#outcome', { hasText: words }).waitFor({ timeout: 20_000 })
+    return (await page.locator('#outcome').textContent()) ?? ''
+  }
+  const statuses = async () =>
+    (await store.db.query<{ status: string }>('select status from donation order by id')).rows.map((row) => row.status)
+
+  it('takes a gift, and one that the bank wants confirmed, with the keyboard alone', { timeout: 120_000 }, async () => {
+    const problems: string[] = []
+    const [page, before] = [await open(problems), (await statuses()).length]
+    problems.push(...(await axeFindings(page)))
+    await choose(page, 0)
+    if (name === 'braintree') await answerBank(page, true)
+    const receipt = /R\d+-GC\d+-T1/.exec(await told(page, /Thank you/))?.[0]
+    expect(receipt).toBeDefined()
+    problems.push(...(await axeFindings(page)))
+    await page.close()
+    if (name === 'stripe') {
+      const asked = await open(problems)
+      await choose(asked, 1)
+      await asked.locator('dialog').waitFor()
+      problems.push(...(await axeFindings(asked)))
+      await answerBank(asked, true)
+      await told(asked, /Your receipt is R/)
+      await asked.close()
+    }
+    expect((await statuses()).slice(before).every((status) => status === 'settled')).toBe(true)
+    expect(problems).toEqual([])
+  })
+
+  it('says when the donor was not authenticated, and takes the next try as another gift', {
+    timeout: 120_000,
+  }, async () => {
+    const problems: string[] = []
+    const page = await open(problems)
+    const charged = processor.ledger.approved().length
+    await choose(page, name === 'stripe' ? 1 : 0)
+    await answerBank(page, false)
+    await told(page, /You were not charged/)
+    problems.push(...(await axeFindings(page)))
+    expect(processor.ledger.approved().length).toBe(charged)
+    await page.locator('button').focus()
+    await page.keyboard.press('Enter')
+    await answerBank(page, true)
+    await told(page, /Your receipt is R/)
+    expect((await statuses()).slice(-2)).toEqual(['declined', 'settled'])
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  it.runIf(name === 'stripe')('thanks for a debit of a bank account, whose receipt comes later', async () => {
+    const problems: string[] = []
+    const page = await open(problems)
+    await choose(page, 3)
+    await told(page, /receipt comes by mail/)
+    expect((await statuses()).at(-1)).toBe('received')
+    expect(problems).toEqual([])
+    await page.close()
+    expect(await store.snapshot((db) => listDifferences(db, 10))).toEqual([])
+  })
+})
