@@ -7,7 +7,7 @@ import type { Payments } from './payments.js'
 
 /** One step of a check of the gateway, and its outcome. */
 export type GatewayStep = {
-  readonly step: 'account' | 'client token' | 'sale' | 'search' | 'refund'
+  readonly step: 'account' | 'settings' | 'client token' | 'sale' | 'search' | 'refund'
   readonly ok: boolean
   readonly detail: string
 }
@@ -16,7 +16,7 @@ const searchEveryMs = 2_000
 const searches = 15
 
 /**
- * Tries the gateway: account, client token, a sale of the smallest donation with this nonce, the search for it, and its
+ * Tries the gateway: account, what is missing in its settings, client token, a sale of the smallest donation with this nonce, the search for it, and its
  * refund; outside of the books. Real money moves only with a nonce that is given. Ends with the first step that fails, but for a
  * sale that may have been made, which is searched for and given back.
  */
@@ -29,6 +29,14 @@ export async function* checkGateway(payments: Payments, nonce: string | undefine
   const account = await attempt('account', () => call((signal) => gateway.describeAccount(signal)))
   yield account
   if (!account.ok) return
+  // Nothing of it keeps a payment from being tried.
+  if (gateway.listLacks) {
+    yield await attempt('settings', async () => {
+      const lacks = (await call((signal) => gateway.listLacks?.(signal) ?? Promise.resolve([]))) ?? []
+      if (lacks.length > 0) throw new Error(lacks.join('; '))
+      return 'nothing is missing'
+    })
+  }
   const token = await attempt('client token', async () => {
     const { length } = await call((signal) => gateway.clientToken(signal))
     return `${length} characters`

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type braintree from 'braintree'
 import {
   type LedgerCharge,
   type LedgerRefund,
@@ -34,6 +35,14 @@ type Criteria = {
   readonly order_id?: { readonly starts_with: string }
   readonly settled_at?: { readonly min: string; readonly max: string }
 }
+
+/** Names of the library as Braintree's XML has them. */
+type Hyphenated<S extends string> = S extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `-${Lowercase<First>}`}${Hyphenated<Rest>}`
+  : S
+
+/** Members of a transaction that the types of the library know, or that it reads without them. */
+type TransactionFields = { readonly [name in Hyphenated<keyof braintree.Transaction>]?: string }
 
 /** Answers of the gateway itself in place of a code of the card's issuer. */
 const rejections: Readonly<Record<string, string>> = {
@@ -220,7 +229,7 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
         : reason !== undefined
           ? 'gateway_rejected'
           : refused
-    const fields = {
+    const fields: TransactionFields = {
       ...{ id, status, type: 'sale', amount: toText(amount), 'currency-iso-code': currency, 'order-id': carried },
       'created-at': new Date(at).toISOString(),
       'gateway-rejection-reason': reason ?? '',
@@ -250,7 +259,7 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
 
 /** A refund, which settles at once. */
 function refundXml(charge: LedgerCharge, { id, reference, amount, at, failed }: LedgerRefund): string {
-  const fields = {
+  const fields: TransactionFields = {
     ...{ id, status: failed ? 'settlement_declined' : 'settled', type: 'credit' },
     ...{ amount: toText(amount), 'order-id': reference },
     ...{ 'currency-iso-code': charge.currency, 'refunded-transaction-id': charge.id },

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type Stripe from 'stripe'
 import { stripeCodes } from '../../src/money/gateways/stripe/stripe-declines.js'
 import {
   type LedgerCharge,
@@ -11,6 +12,7 @@ import {
 } from './processor-server.js'
 
 export const stripeKeys = {
+  currency: 'USD',
   secretKey: 'sk_test_51giving',
   publishableKey: 'pk_test_51giving',
   webhookSecret: 'whsec_51giving',
@@ -27,15 +29,32 @@ const searchLagMs = 60_000
 const authenticationNonces = new Set(['pm_card_authenticationRequired', 'fake-authentication-lost-nonce'])
 const debitNonce = 'pm_sepa_debit_of_the_tests'
 
+export type StripeServer = ProcessorServer & {
+  /** What Stripe says of the account and of its webhooks. */
+  readonly account: Part<Stripe.Account>
+  readonly endpoints: { url: string; enabled_events: string[] }[]
+}
+
+/** Some of the members that the types of the library know, and no other. */
+type Part<T> = T extends readonly (infer I)[] ? Part<I>[] : T extends object ? { [K in keyof T]?: Part<T[K]> } : T
+
 /**
  * A server that speaks the part of Stripe's API that charges need, as its public documentation describes it; what happens is
  * decided by the payment method. Its search does not show what is younger than a minute.
  */
-export async function startStripe(): Promise<ProcessorServer> {
+export async function startStripe(): Promise<StripeServer> {
   const ledger = new ProcessorLedger()
   const kept = new Map<string, { status: number; body: string; form: string }>()
   const declineCodes = new Map<string, string>()
-  return await startProcessor(ledger, (request, body) => answer(request, new URLSearchParams(body)))
+  const account: Part<Stripe.Account> = {
+    ...{ charges_enabled: true, payouts_enabled: true, default_currency: 'usd' },
+    capabilities: { card_payments: 'active' },
+  }
+  const endpoints: { url: string; enabled_events: string[] }[] = [
+    { url: 'https://giving.example/api/public/payments/stripe', enabled_events: ['*'] },
+  ]
+  const processor = await startProcessor(ledger, (request, body) => answer(request, new URLSearchParams(body)))
+  return { ...processor, account, endpoints }
 
   function answer(request: IncomingMessage, form: URLSearchParams): ProcessorAnswer {
     if (request.headers.authorization !== `Bearer ${stripeKeys.secretKey}`)
@@ -55,7 +74,14 @@ export async function startStripe(): Promise<ProcessorServer> {
 
   function route(method: string, { pathname, searchParams }: URL, form: URLSearchParams): ProcessorAnswer {
     const place = `${method} ${pathname}`
-    if (place === 'GET /v1/balance') return json({ object: 'balance', livemode: false, available: [], pending: [] })
+    if (place === 'GET /v1/balance') {
+      return json<Stripe.Balance>({ object: 'balance', livemode: false, available: [], pending: [] })
+    }
+    if (place === 'GET /v1/account') return json<Stripe.Account>({ object: 'account', ...account })
+    if (place === 'GET /v1/webhook_endpoints') {
+      const data = endpoints.map((one) => ({ object: 'webhook_endpoint' as const, status: 'enabled', ...one }))
+      return json<Stripe.ApiList<Stripe.WebhookEndpoint>>({ object: 'list', data, has_more: false })
+    }
     if (place === 'POST /v1/payment_intents') return create(form)
     if (place === 'GET /v1/payment_intents/search') return search(searchParams.get('query') ?? '')
     if (place === 'GET /v1/payment_intents') return list(searchParams)
@@ -67,7 +93,8 @@ export async function startStripe(): Promise<ProcessorServer> {
     if (place === 'GET /v1/balance_transactions') return balanceTransactions(searchParams)
     if (place === 'POST /v1/refunds') return refund(form)
     if (place === 'GET /v1/refunds') return refunds(searchParams.get('payment_intent') ?? '')
-    if (pathname.startsWith('/v1/payment_methods/')) return json({ object: 'payment_method', customer: 'cus_1' })
+    if (pathname.startsWith('/v1/payment_methods/'))
+      return json<Stripe.PaymentMethod>({ object: 'payment_method', customer: 'cus_1' })
     return failure(404, { code: 'resource_missing' })
   }
 
@@ -121,43 +148,46 @@ export async function startStripe(): Promise<ProcessorServer> {
   function intent(charge: LedgerCharge) {
     const { id, amount, currency, reference, carried, declineCode, failed, voided, waits, at } = charge
     const paid = declineCode === undefined && !failed && !voided && !waits
-    const waiting = waits === 'donor' ? 'requires_action' : waits && 'processing'
-    const unpaid = voided ? 'canceled' : (waiting ?? 'requires_payment_method')
+    const waiting = waits && ({ donor: 'requires_action', processor: 'processing' } as const)[waits]
+    const unpaid = voided ? ('canceled' as const) : (waiting ?? 'requires_payment_method')
     return {
-      ...{ id, object: 'payment_intent', amount, currency, amount_received: paid ? amount : 0 },
-      ...{
-        status: paid ? 'succeeded' : unpaid,
-        client_secret: `${id}_secret_of_the_page`,
-        livemode: false,
-        metadata: carried === undefined ? { reference } : JSON.parse(carried),
-      },
-      ...{ created: Math.floor(at / 1000), last_payment_error: paid || waits ? null : cardError(charge) },
-    }
+      id,
+      object: 'payment_intent',
+      amount,
+      currency,
+      amount_received: paid ? amount : 0,
+      status: paid ? 'succeeded' : unpaid,
+      client_secret: `${id}_secret_of_the_page`,
+      livemode: false,
+      metadata: carried === undefined ? { reference } : JSON.parse(carried),
+      created: Math.floor(at / 1000),
+      last_payment_error: paid || waits ? null : cardError(charge),
+    } satisfies Part<Stripe.PaymentIntent>
   }
 
   /** The real error repeats the payment method with the name of its owner. */
   function cardError({ id }: LedgerCharge) {
-    const payment_method = { object: 'payment_method', billing_details: { name: 'Xanthippe Quillfeather' } }
     const decline_code = declineCodes.get(id)
     return {
       type: 'card_error',
       code: 'card_declined',
-      decline_code,
+      ...(decline_code !== undefined && { decline_code }),
       message: 'Your card was declined.',
-      payment_method,
-    }
+      payment_method: { object: 'payment_method', billing_details: { name: 'Xanthippe Quillfeather' } },
+    } satisfies Part<Stripe.PaymentIntent.LastPaymentError>
   }
 
   function search(query: string): ProcessorAnswer {
     const [, reference] = /^metadata\['reference'\]:'([^']*)'$/.exec(query) ?? []
     const data = ledger.charges.filter((item) => item.reference === reference && item.at < ledger.now() - searchLagMs)
-    return json({ object: 'search_result', data: data.map(intent), has_more: false, url: '/v1/payment_intents/search' })
+    const found = { data: data.map(intent), has_more: false, url: '/v1/payment_intents/search' }
+    return json<Stripe.ApiSearchResult<Stripe.PaymentIntent>>({ object: 'search_result', ...found })
   }
 
   function list(params: URLSearchParams): ProcessorAnswer {
     const since = Number(params.get('created[gte]'))
     const newestFirst = ledger.charges.filter(({ at }) => at / 1000 >= since).reverse()
-    return json({ ...pageOf(newestFirst.map(intent), params), url: '/v1/payment_intents' })
+    return json<Stripe.ApiList<Stripe.PaymentIntent>>(pageOf(newestFirst.map(intent), params))
   }
 
   /** Money of a charge and of a refund moves when it is made. */
@@ -167,20 +197,22 @@ export async function startStripe(): Promise<ProcessorServer> {
       const { currency, reference } = charge
       const about = (id: string, amount: number, name: string) => {
         const metadata = name === '' ? {} : { reference: name }
-        return { id, amount, currency, metadata, payment_intent: charge.id }
+        return { id, amount, currency, metadata, payment_intent: charge.id } satisfies Part<
+          Stripe.Charge | Stripe.Refund
+        >
       }
       return [
-        { at: charge.at, type: 'charge', source: about(`ch_${charge.id}`, charge.amount, reference) },
+        { at: charge.at, type: 'charge' as const, source: about(`ch_${charge.id}`, charge.amount, reference) },
         ...charge.refunds.map(({ id, amount, at, ...refund }) => {
-          return { at, type: 'refund', source: about(id, amount, refund.reference) }
+          return { at, type: 'refund' as const, source: about(id, amount, refund.reference) }
         }),
       ]
     })
-    const payout = { at: ledger.now(), type: 'payout', source: { id: 'po_1', object: 'payout' } }
+    const payout = { at: ledger.now(), type: 'payout' as const, source: { id: 'po_1', object: 'payout' as const } }
     const data = [...lines, payout]
       .map(({ at, type, source }) => ({ id: `txn_${source.id}`, type, source, created: Math.floor(at / 1000) }))
       .filter(({ created }) => created >= since && created < before)
-    return json({ ...pageOf(data, params), url: '/v1/balance_transactions' })
+    return json<Stripe.ApiList<Stripe.BalanceTransaction>>(pageOf(data, params))
   }
 
   function refund(form: URLSearchParams): ProcessorAnswer {
@@ -190,13 +222,13 @@ export async function startStripe(): Promise<ProcessorServer> {
     if (ledger.left(charge) === 0) return failure(400, { code: 'charge_already_refunded' })
     if (amount > ledger.left(charge)) return failure(400, { code: 'amount_too_large', param: 'amount' })
     const reference = form.get('metadata[reference]') ?? ''
-    return json(refundOf(ledger.refund(charge, { id: ledger.nextId('re_'), reference, amount })))
+    return json<Stripe.Refund>(refundOf(ledger.refund(charge, { id: ledger.nextId('re_'), reference, amount })))
   }
 
   function refunds(id: string): ProcessorAnswer {
     const charge = ledger.charges.find((item) => item.id === id)
     if (!charge) return failure(404, { code: 'resource_missing', param: 'payment_intent' })
-    return json({ object: 'list', data: charge.refunds.map(refundOf), has_more: false, url: '/v1/refunds' })
+    return json<Stripe.ApiList<Stripe.Refund>>({ object: 'list', data: charge.refunds.map(refundOf), has_more: false })
   }
 
   function retrieve(id: string): ProcessorAnswer {
@@ -217,10 +249,10 @@ export async function startStripe(): Promise<ProcessorServer> {
   function disputes(id: string): ProcessorAnswer {
     const found = ledger.charges.find((item) => item.id === id)?.disputes ?? []
     const data = found.map(({ status, ...dispute }) => {
-      const named = status === 'open' ? 'needs_response' : status
-      return { ...dispute, object: 'dispute', currency: 'usd', status: named, payment_intent: id }
+      const named = status === 'open' ? ('needs_response' as const) : status
+      return { ...dispute, object: 'dispute' as const, currency: 'usd', status: named, payment_intent: id }
     })
-    return json({ object: 'list', data, has_more: false, url: '/v1/disputes' })
+    return json<Stripe.ApiList<Stripe.Dispute>>({ object: 'list', data, has_more: false })
   }
 }
 
@@ -228,12 +260,13 @@ export async function startStripe(): Promise<ProcessorServer> {
 function pageOf<T extends { readonly id: string }>(items: readonly T[], params: URLSearchParams) {
   const limit = Number(params.get('limit'))
   const start = items.findIndex(({ id }) => id === params.get('starting_after')) + 1
-  return { object: 'list', data: items.slice(start, start + limit), has_more: start + limit < items.length }
+  return { object: 'list' as const, data: items.slice(start, start + limit), has_more: start + limit < items.length }
 }
 
 const refundOf = ({ id, amount, reference, failed }: LedgerRefund) => {
   const metadata = reference === '' ? {} : { reference }
-  return { id, object: 'refund', amount, currency: 'usd', status: failed ? 'failed' : 'succeeded', metadata }
+  const status = failed ? 'failed' : 'succeeded'
+  return { id, object: 'refund', amount, currency: 'usd', status, metadata } satisfies Part<Stripe.Refund>
 }
 
 /** Stripe's code for a number of the API, as far as it has one. */
@@ -241,7 +274,7 @@ function codeOf(number: number): string {
   return Object.entries(stripeCodes).find(([, of]) => of === number)?.[0] ?? 'unheard_of'
 }
 
-function json(value: object): ProcessorAnswer {
+function json<T>(value: Part<T>): ProcessorAnswer {
   return { status: 200, type: 'application/json', body: JSON.stringify(value) }
 }
 

@@ -13,6 +13,8 @@ export type Gateway = {
   readonly wireNames: readonly string[]
   /** Names the account that is charged. Throws `GatewayRefusal` when the keys or the account's currency are wrong. */
   describeAccount(signal: AbortSignal): Promise<string>
+  /** What the account lacks for what this service does, in words for the operator; absent: that cannot be asked. */
+  listLacks?(signal: AbortSignal): Promise<readonly string[]>
   /** A nonce that is approved as long as no money moves. */
   readonly testNonce: string
   /** What a page needs to make a nonce with the processor's client library. */

@@ -1,6 +1,10 @@
 import { isIP } from 'node:net'
+import type braintree from 'braintree'
 import type { Charge } from '../gateway.js'
 import { toOrderId } from './braintree-order-id.js'
+
+/** As the library's types have it, and what they lack. */
+type Sale = braintree.TransactionRequest & { readonly threeDSecureAuthenticationId?: string }
 
 /** The request of a sale. Fields for Braintree's own checks are left out where it would refuse the whole request for them. */
 export function toBraintreeSale(
@@ -9,7 +13,7 @@ export function toBraintreeSale(
     merchantAccount: merchantAccountId,
     needsThreeDSecure,
   }: { readonly merchantAccount: string; readonly needsThreeDSecure?: boolean | undefined },
-): object {
+): Sale {
   const { reference, notes, amount, currency, method, deviceData, threeDSecureAuthenticationId, payer } = charge
   const fitting = (name: string, pattern: RegExp) => (pattern.test(payer[name] ?? '') ? payer[name] : undefined)
   const [firstName, lastName] = [fitting('firstname', /^.{1,255}$/), fitting('lastname', /^.{1,255}$/)]

@@ -17,12 +17,15 @@ import { fromStripeAmount, toStripeAmount } from './stripe-amounts.js'
 import { readStripeCharge } from './stripe-charge-state.js'
 import { methodSpent, methodUnknown, stripeCodes } from './stripe-declines.js'
 import { listStripeEntries } from './stripe-entries.js'
+import { listStripeLacks } from './stripe-lacks.js'
 import { fromStripeMetadata, toStripeMetadata } from './stripe-metadata.js'
 import { stripeWebhooks } from './stripe-webhooks.js'
 
 export type StripeSettings = {
   readonly secretKey: string
   readonly publishableKey: string
+  /** The platform's currency. */
+  readonly currency: string
   /** Undefined: no webhooks are received. */
   readonly webhookSecret?: string | undefined
   readonly timeoutMs: number
@@ -162,6 +165,7 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
       if (livemode !== live) throw new GatewayRefusal('the key is not of the mode that its name says')
       return `Stripe account in ${livemode ? 'live' : 'test'} mode`
     },
+    listLacks: () => ask(() => listStripeLacks(stripe, settings)),
     clientToken: async () => publishableKey,
     charge,
     findByReference: find,

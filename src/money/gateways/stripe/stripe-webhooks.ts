@@ -7,21 +7,14 @@ import { webhookText } from '../webhook-text.js'
 const toleranceSeconds = 300
 
 /** Kinds of events after which a charge may be another than before. */
-const followed: ReadonlySet<string> = new Set([
-  ...['payment_intent.succeeded', 'payment_intent.processing', 'payment_intent.payment_failed'],
-  'payment_intent.canceled',
-  ...[
-    'charge.succeeded',
-    'charge.failed',
-    'charge.expired',
-    'charge.updated',
-    'charge.refunded',
-    'charge.refund.updated',
-  ],
-  ...['refund.created', 'refund.updated', 'refund.failed'],
-  ...['charge.dispute.created', 'charge.dispute.updated', 'charge.dispute.closed'],
-  ...['charge.dispute.funds_withdrawn', 'charge.dispute.funds_reinstated'],
-])
+export const followedKinds = [
+  ...(['payment_intent.succeeded', 'payment_intent.processing', 'payment_intent.payment_failed'] as const),
+  ...(['payment_intent.canceled', 'charge.succeeded', 'charge.failed', 'charge.expired', 'charge.updated'] as const),
+  ...(['charge.refunded', 'charge.refund.updated', 'refund.created', 'refund.updated', 'refund.failed'] as const),
+  ...(['charge.dispute.created', 'charge.dispute.updated', 'charge.dispute.closed'] as const),
+  ...(['charge.dispute.funds_withdrawn', 'charge.dispute.funds_reinstated'] as const),
+] satisfies Stripe.WebhookEndpointCreateParams.EnabledEvent[]
+const followed: ReadonlySet<string> = new Set(followedKinds)
 
 /** Events of Stripe, which signs each delivery anew with its time. */
 export function stripeWebhooks(secret: string): Webhooks {

@@ -1,18 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkGateway } from '../../../../src/money/check-gateway.js'
 import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
+import { followedKinds } from '../../../../src/money/gateways/stripe/stripe-webhooks.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
 import { runCommandLine } from '../../../support/command-line.js'
 import { testDatabase } from '../../../support/database.js'
 import { testPayments } from '../../../support/donations.js'
 import type { ProcessorServer } from '../../../support/processor-server.js'
-import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
+import { type StripeServer, startStripe, stripeKeys } from '../../../support/stripe-server.js'
 
 describe('giving payments check', async () => {
   const { store, url } = await testDatabase()
   let braintree: ProcessorServer
-  let stripe: ProcessorServer
+  let stripe: StripeServer
   beforeAll(async () => {
     ;[braintree, stripe] = await Promise.all([startBraintree(), startStripe()])
   })
@@ -32,17 +33,20 @@ describe('giving payments check', async () => {
   const braintreeSettings = () => ({
     ...{ PAYMENT_GATEWAY: 'braintree', BRAINTREE_MERCHANT_ID: braintreeKeys.merchantId, ...at(braintree) },
     ...{ BRAINTREE_PUBLIC_KEY: braintreeKeys.publicKey, BRAINTREE_PRIVATE_KEY: braintreeKeys.privateKey },
-    BRAINTREE_MERCHANT_ACCOUNTS: `USD:${braintreeKeys.merchantAccount}`,
+    ...{ BRAINTREE_MERCHANT_ACCOUNTS: `USD:${braintreeKeys.merchantAccount}`, BRAINTREE_3D_SECURE: 'optional' },
   })
   const stripeSettings = () => ({
     ...{ PAYMENT_GATEWAY: 'stripe', STRIPE_SECRET_KEY: stripeKeys.secretKey, ...at(stripe) },
-    STRIPE_PUBLISHABLE_KEY: stripeKeys.publishableKey,
+    ...{ STRIPE_PUBLISHABLE_KEY: stripeKeys.publishableKey, STRIPE_WEBHOOK_SECRET: stripeKeys.webhookSecret },
   })
-  const allSteps = ['account ok', 'client token ok', 'sale ok', 'search ok', 'refund ok']
+  const plainSteps = ['account ok', 'client token ok', 'sale ok', 'search ok', 'refund ok']
+  const allSteps = ['account ok', 'settings ok', 'client token ok', 'sale ok', 'search ok', 'refund ok']
 
   it('pays, finds and gives back at each gateway, outside of the books', async () => {
-    expect(await check({})).toMatchObject({ code: 0, gateway: 'sandbox', steps: allSteps })
-    expect(await check(braintreeSettings())).toMatchObject({ code: 0, gateway: 'braintree-sandbox', steps: allSteps })
+    expect(await check({})).toMatchObject({ code: 0, gateway: 'sandbox', steps: plainSteps })
+    // Its test nonce has no 3-D Secure, and the check says that such cards are taken.
+    const steps = allSteps.map((step) => step.replace('settings ok', 'settings failed'))
+    expect(await check(braintreeSettings())).toMatchObject({ code: 1, gateway: 'braintree-sandbox', steps })
     expect(await check(stripeSettings())).toMatchObject({ code: 0, gateway: 'stripe-sandbox', steps: allSteps })
     for (const { ledger } of [braintree, stripe]) {
       expect(ledger.approved().map((charge) => ledger.left(charge))).toEqual([0])
@@ -60,7 +64,10 @@ describe('giving payments check', async () => {
 
   it('gives back what may have been charged, and says what failed', async () => {
     const lost = await check(braintreeSettings(), '--nonce', 'fake-cut-after-nonce')
-    expect(lost).toMatchObject({ code: 1, steps: [...allSteps.slice(0, 2), 'sale failed', 'search ok', 'refund ok'] })
+    expect(lost).toMatchObject({
+      code: 1,
+      steps: ['account ok', 'settings failed', 'client token ok', 'sale failed', 'search ok', 'refund ok'],
+    })
     expect(braintree.ledger.approved().map((charge) => braintree.ledger.left(charge))).toEqual([0, 0])
     const declined = await check(stripeSettings(), '--nonce', 'fake-declined-2001-nonce')
     expect(declined).toMatchObject({ code: 1 })
@@ -68,6 +75,36 @@ describe('giving payments check', async () => {
     const wrong = await check({ ...braintreeSettings(), BRAINTREE_PRIVATE_KEY: 'another_key_44' })
     expect(wrong).toMatchObject({ code: 1, steps: ['account failed'] })
     expect(wrong.stdout).not.toContain('another_key_44')
+  })
+
+  it('names what is missing in the account', async () => {
+    const detail = async (environment: Record<string, string> = stripeSettings()) => {
+      const { code, stdout } = await check(environment)
+      const { steps } = JSON.parse(stdout) as { steps: { step: string; detail: string }[] }
+      return { code, detail: steps.find(({ step }) => step === 'settings')?.detail }
+    }
+    expect(await detail()).toEqual({ code: 0, detail: 'nothing is missing' })
+    const [endpoint] = stripe.endpoints
+    endpoint?.enabled_events.splice(0, 1, ...followedKinds.filter((kind) => !kind.startsWith('charge.dispute.')))
+    Object.assign(stripe.account, { charges_enabled: false, default_currency: 'eur', capabilities: {} })
+    const lacks = await detail({ ...stripeSettings(), STRIPE_WEBHOOK_SECRET: '' })
+    expect(lacks.code).toBe(1)
+    expect(lacks.detail?.split('; ')).toEqual([
+      'the account takes no payments yet (charges_enabled)',
+      'the account takes no cards (card_payments)',
+      'the account settles in EUR, the platform in USD (default_currency)',
+      'the webhook endpoint lacks charge.dispute.created, charge.dispute.updated, charge.dispute.closed, charge.dispute.funds_withdrawn, charge.dispute.funds_reinstated',
+      'STRIPE_WEBHOOK_SECRET is not set, so webhooks are not received',
+    ])
+    stripe.endpoints.length = 0
+    expect((await detail()).detail).toContain('no enabled webhook endpoint ends with /api/public/payments/stripe')
+    expect((await detail(braintreeSettings())).detail).toBe('cards without 3-D Secure are taken: BRAINTREE_3D_SECURE')
+    expect((await detail({ ...braintreeSettings(), BRAINTREE_3D_SECURE: 'required' })).detail).toBe(
+      'nothing is missing',
+    )
+    Object.assign(stripe.account, { charges_enabled: true, default_currency: 'usd' })
+    Object.assign(stripe.account, { capabilities: { card_payments: 'active' } })
+    stripe.endpoints.push({ url: 'https://giving.example/api/public/payments/stripe', enabled_events: ['*'] })
   })
 
   it('moves no real money without a nonce that is given', async () => {
@@ -81,7 +118,7 @@ describe('giving payments check', async () => {
       return made
     }
     const before = stripe.ledger.charges.length
-    expect(await steps()).toEqual(['account ok', 'client token ok', 'sale ok'])
+    expect(await steps()).toEqual(['account ok', 'settings ok', 'client token ok', 'sale ok'])
     expect(stripe.ledger.charges.length).toBe(before)
     expect(await steps('fake-valid-nonce')).toEqual(allSteps)
   })
