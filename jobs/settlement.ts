@@ -16,7 +16,8 @@ export const settlement: Work<never> = {
       tick: async ({ signal }) => {
         const round = await settleOpen(payments, signal)
         const { settled, declined, failed, refunded, waiting, open } = round
-        if (settled + declined + failed + refunded + waiting + open > 0) log.info({ ...round }, 'open payments were looked up')
+        if (settled + declined + failed + refunded + waiting + open > 0)
+          log.info({ ...round }, 'open payments were looked up')
         return `${settled} settled, ${declined} declined, ${failed} failed, ${refunded} refunded, ${waiting} waiting, ${open} open`
       },
     },
