@@ -1,4 +1,4 @@
-import { Deflater } from './deflater.js'
+import { deflated } from './deflated.js'
 
 /**
  * A file is hashed, compressed and written in pieces of this size: large enough that switching threads costs little, small
@@ -6,11 +6,10 @@ import { Deflater } from './deflater.js'
  */
 export const pieceBytes = 512 * 1024
 
-/** Memory for a piece of a file, and its compressor. Both are reused: new memory costs more than copying. */
+/** Memory for a piece of a file, which is reused: new memory costs more than copying. */
 export class Piece {
   readonly bytes = Buffer.allocUnsafeSlow(pieceBytes)
   used = 0
-  #deflater: Deflater | undefined
 
   /** The bytes written so far. */
   get content(): Buffer {
@@ -19,13 +18,7 @@ export class Piece {
 
   /** The content as deflate blocks: pieces are compressed in parallel, and their blocks form one stream. */
   async deflated(): Promise<Buffer> {
-    this.#deflater ??= new Deflater()
-    return await this.#deflater.deflated(this.content)
-  }
-
-  /** Gives its memory back. */
-  close(): void {
-    this.#deflater?.close()
+    return await deflated(this.content)
   }
 }
 
@@ -40,9 +33,5 @@ export class PiecePool {
   give(piece: Piece): void {
     piece.used = 0
     this.#free.push(piece)
-  }
-
-  close(): void {
-    for (const piece of this.#free.splice(0)) piece.close()
   }
 }

@@ -257,7 +257,8 @@ export class Draft implements AsyncDisposable {
   async #describeParts(): Promise<void> {
     if (this.#joined.size === 0) return
     const parts: FolderParts = {
-      joined: Object.fromEntries(this.#joined),
+      // In one order, whichever file was joined first.
+      joined: Object.fromEntries([...this.#joined].sort(([one], [other]) => (one < other ? -1 : 1))),
       fingerprints: Object.fromEntries(this.#fingerprints),
     }
     const { signal } = new AbortController()
@@ -267,7 +268,6 @@ export class Draft implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#unsynced)
-    this.#pool.close()
     if (!this.#sealed) await rm(this.#root, { recursive: true, force: true })
   }
 

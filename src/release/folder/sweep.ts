@@ -8,8 +8,19 @@ const graceMs = 48 * 3_600_000
 // Newer held releases make older ones pointless.
 const maxHeld = 3
 
-/** What the sweep must leave: the newest `keep` releases and the `needed` ones. */
-export type SweepOptions = { readonly keep: number; readonly now: Date; readonly needed: readonly string[] }
+/** When a release went live last, and when another one took its place; undefined while none has. */
+type LiveTime = { readonly since: Date; readonly until: Date | undefined }
+
+/**
+ * What the sweep must leave: the newest `keep` releases and the `needed` ones. `liveTimes` has the releases that the store knows;
+ * the age of others is that of the next one's files.
+ */
+export type SweepOptions = {
+  readonly keep: number
+  readonly now: Date
+  readonly needed: readonly string[]
+  readonly liveTimes?: ReadonlyMap<string, LiveTime>
+}
 
 /**
  * Removes what nobody needs any more (docs/reference/retention.md): drafts, superseded releases, held releases that were
@@ -26,7 +37,7 @@ export async function sweep(folder: ReleaseFolder, options: SweepOptions): Promi
     }
     const live = await liveReleaseId(folder)
     for (const id of await removableReleases(folder, options, live)) await remove(folder.releases, id)
-    const held = await removableHeld(folder, options.now, live)
+    const held = await removableHeld(folder, options, live)
     for (const id of held) await remove(folder.held, id)
     return held
   } catch (error) {
@@ -35,20 +46,29 @@ export async function sweep(folder: ReleaseFolder, options: SweepOptions): Promi
 }
 
 async function removableReleases(folder: ReleaseFolder, options: SweepOptions, live?: string): Promise<string[]> {
+  const { keep, now, needed, liveTimes } = options
   const releases = await listReleaseIds(folder.releases)
   const removable: string[] = []
   for (const [index, id] of releases.entries()) {
+    // Not the next in the list: that one may have been held for long, or have been live before.
     const successor = releases[index - 1]
-    if (index < options.keep || id === live || options.needed.includes(id) || !successor) continue
-    if (options.now.getTime() - (await sealedAt(folder.releases, successor)) > graceMs) removable.push(id)
+    if (index < keep || id === live || needed.includes(id) || !successor) continue
+    const known = liveTimes?.get(id)
+    const supersededAt = known ? known.until?.getTime() : await sealedAt(folder.releases, successor)
+    if (supersededAt !== undefined && now.getTime() - supersededAt > graceMs) removable.push(id)
   }
   return removable
 }
 
-async function removableHeld(folder: ReleaseFolder, now: Date, live?: string): Promise<string[]> {
+async function removableHeld(
+  folder: ReleaseFolder,
+  { now, liveTimes }: SweepOptions,
+  live?: string,
+): Promise<string[]> {
   const held = await listReleaseIds(folder.held)
   if (live === undefined) return held.slice(maxHeld)
-  const liveMs = now.getTime() - (await sealedAt(folder.releases, live))
+  const since = liveTimes?.get(live)?.since.getTime() ?? (await sealedAt(folder.releases, live))
+  const liveMs = now.getTime() - since
   return held.filter((id, index) => index >= maxHeld || (runOfRelease(id) < runOfRelease(live) && liveMs > graceMs))
 }
 

@@ -2,7 +2,7 @@ import { prepareFolder, releaseFolder } from '../folder/release-folder.js'
 import { sweep } from '../folder/sweep.js'
 import type { OperateDeps } from '../publication.js'
 import { ifPublishingLockIsFree } from '../sql/publishing-lock.js'
-import { forgetHeldReleases } from '../sql/releases.js'
+import { findLiveTimes, forgetHeldReleases } from '../sql/releases.js'
 import { recoverLiveRelease } from './recover.js'
 
 /** Removes drafts of dead writers and releases that nobody needs any more, unless a publication is running. */
@@ -20,7 +20,8 @@ export async function pruneReleasesWhenIdle(deps: OperateDeps): Promise<void> {
  */
 export async function pruneReleases(deps: OperateDeps, rolledBackFrom?: string): Promise<void> {
   const needed = rolledBackFrom === undefined ? [] : [rolledBackFrom]
-  const options = { keep: deps.keepReleases, now: deps.clock(), needed }
+  const liveTimes = await findLiveTimes(deps.store.db)
+  const options = { keep: deps.keepReleases, now: deps.clock(), needed, liveTimes }
   const held = await sweep(releaseFolder(deps.feedsDir), options)
   if (held.length > 0) await deps.store.transaction((db) => forgetHeldReleases(db, held))
 }

@@ -106,6 +106,17 @@ export async function findStandingRollback(db: Db): Promise<(ReleaseEvent & { re
   return { ...event, otherId: event.otherId }
 }
 
+/** When each release went live last, and when the next one did. */
+export async function findLiveTimes(db: Db): Promise<ReadonlyMap<string, { since: Date; until: Date | undefined }>> {
+  const { rows } = await db.query<{ id: string; since: Date; until: Date | null }>(
+    `select distinct on (release_id) release_id as id, at as since, next_at as until
+      from (select id, release_id, at, lead(at) over (order by id) as next_at
+        from release_event where event <> 'held') went_live
+      order by release_id, went_live.id desc`,
+  )
+  return new Map(rows.map(({ id, since, until }) => [id, { since, until: until ?? undefined }]))
+}
+
 /** Removes the event of a rollback that could not be carried out. */
 export async function forgetRollback(db: Db, releaseId: string): Promise<void> {
   await db.query(

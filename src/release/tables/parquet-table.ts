@@ -6,7 +6,7 @@ import { writePageHeader } from 'hyparquet-writer/src/datapage.js'
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
 import type { Column } from '../../iati/tables/columns.js'
 import type { Table } from '../../iati/tables/tables.js'
-import { Deflater } from '../bytes/deflater.js'
+import { deflated } from '../bytes/deflated.js'
 import type { Span } from '../bytes/find-records.js'
 import { endOfTwin, startOfTwin } from '../bytes/gzip.js'
 import { presence } from './table-pieces.js'
@@ -63,17 +63,11 @@ export class ParquetTable {
     if (this.#rows === 0) return parts
     const columns: ColumnChunk[] = []
     const before = this.#offset
-    // One for each group: what a compressor writes can depend on what it wrote before.
-    const deflater = new Deflater()
-    try {
-      for (const column of this.#columns) {
-        const { page, chunk } = await column.page(this.#rows, deflater)
-        parts.push(...page)
-        columns.push(chunk(BigInt(this.#offset)))
-        this.#offset += sizeOf(page)
-      }
-    } finally {
-      deflater.close()
+    for (const column of this.#columns) {
+      const { page, chunk } = await column.page(this.#rows)
+      parts.push(...page)
+      columns.push(chunk(BigInt(this.#offset)))
+      this.#offset += sizeOf(page)
     }
     const num_rows = BigInt(this.#rows)
     this.#groups.push({
@@ -194,13 +188,13 @@ class ColumnValues {
   }
 
   /** The page of the waiting values, and what the metadata say of it once its place in the file is known. */
-  async page(rows: number, deflater: Deflater): Promise<{ page: Buffer[]; chunk: (offset: bigint) => ColumnChunk }> {
+  async page(rows: number): Promise<{ page: Buffer[]; chunk: (offset: bigint) => ColumnChunk }> {
     const { type } = schemaElement(this.#column)
     if (!type) throw new Error(`the column ${this.#column.name} has no type`)
     const levels = this.#column.required ? Buffer.alloc(0) : this.#definitionLevels()
     const nulls = this.#runs.reduce((sum, run, index) => (index % 2 === 0 ? sum + run : sum), 0)
     const size = levels.length + this.length
-    const values = await gzipped(this.#values.subarray(0, this.length), deflater)
+    const values = await gzipped(this.#values.subarray(0, this.length))
     this.length = 0
     this.#runs = [0]
     const header = new ByteWriter()
@@ -240,8 +234,8 @@ class ColumnValues {
   }
 }
 
-async function gzipped(values: Buffer, deflater: Deflater): Promise<Buffer[]> {
-  const blocks = values.length === 0 ? values : await deflater.deflated(values)
+async function gzipped(values: Buffer): Promise<Buffer[]> {
+  const blocks = values.length === 0 ? values : await deflated(values)
   return [startOfTwin(''), blocks, endOfTwin('', crc32(values), values.length)]
 }
 

@@ -1,4 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { takeLock } from '../../../src/platform/database/locks.js'
@@ -12,8 +13,10 @@ import { pruneDatabase } from '../../../src/release/sql/pruning.js'
 import { runNumbers } from '../../../src/work/sql/run-numbers.js'
 import { createRun, listRuns } from '../../../src/work/sql/runs.js'
 import { adoptSchedule } from '../../../src/work/sql/schedules.js'
+import { afterFile } from '../../support/after-file.js'
 import { testApi } from '../../support/api.js'
 import { insertProjects, loseProjects } from '../../support/catalogue.js'
+import { runCommandLine } from '../../support/command-line.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
 
@@ -76,6 +79,75 @@ describe('pruning', () => {
     await using _lock = await takeLock(database.store.db, 'publishing')
     await pruneReleasesWhenIdle(publisher.deps)
     expect(await publisher.names('drafts')).toEqual(['20261121T020000Z-9.1.aa'])
+  })
+})
+
+describe('48 hours', () => {
+  /** A store and its folder, worked on by commands; `age` moves all that happened three days into the past. */
+  async function newStore() {
+    const { url, store } = await testDatabase()
+    await insertProjects(store.db, [{ id: 1 }, { id: 2 }])
+    const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-grace-'))
+    afterFile(() => rm(dataDir, { recursive: true, force: true }))
+    const environment = {
+      ...{ DATABASE_URL: url, GIVING_DATA_DIR: dataDir, REPORTING_ORG_REF: 'GB-CHC-1164883' },
+      ...{ BASE_URL: 'https://giving.example', LOG_LEVEL: 'silent' },
+    }
+    const run = async (args: string) => {
+      const { stdout, stderr } = await runCommandLine([...args.split(' '), '--json'], environment)
+      if (stdout === '') throw new Error(stderr)
+      return JSON.parse(stdout)
+    }
+    let titles = 0
+    const { releases, held } = releaseFolder(path.join(dataDir, 'feeds'))
+    return {
+      store,
+      run,
+      publish: async (): Promise<{ state: string; releaseId: string }> => {
+        await store.db.query('update project set title = $1', [`Title ${++titles}`])
+        return await run('publish --inline')
+      },
+      kept: async () => (await readdir(releases)).sort(),
+      held: async () => (await readdir(held)).sort(),
+      age: async () => {
+        await store.db.query(`update release_event set at = at - interval '3 days'`)
+        for (const folder of [releases, held]) {
+          for (const id of await readdir(folder)) {
+            const then = new Date(Date.now() - 3 * 86_400_000)
+            await utimes(path.join(folder, id, 'manifest.json'), then, then)
+          }
+        }
+      },
+    }
+  }
+
+  it('begin when another release takes its place, not when that one or the next was built', async () => {
+    const ours = await newStore()
+    const ids: string[] = []
+    for (let round = 0; round < 4; round++) ids.push((await ours.publish()).releaseId)
+    const [first, ...later] = ids
+    await ours.run(`releases rollback ${first}`)
+    await ours.age()
+    // Until now the first was live, for three days after those that followed it were built.
+    const newest = [...later, (await ours.publish()).releaseId]
+    expect(await ours.kept()).toEqual([first, ...newest.slice(1)].sort())
+    await ours.age()
+    const last = (await ours.publish()).releaseId
+    expect(await ours.kept()).toEqual([...newest.slice(-2), last].sort())
+  })
+
+  it('of held releases begin when the newer one goes live, however long that was held', async () => {
+    const ours = await newStore()
+    await ours.publish()
+    await loseProjects(ours.store, [2])
+    const [older, newer] = [await ours.publish(), await ours.publish()]
+    expect([older.state, newer.state]).toEqual(['held', 'held'])
+    await ours.age()
+    await ours.run(`releases approve ${newer.releaseId} --accept-loss`)
+    expect(await ours.held()).toEqual([older.releaseId])
+    await ours.age()
+    await ours.publish()
+    expect(await ours.held()).toEqual([])
   })
 })
 

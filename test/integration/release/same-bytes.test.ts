@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+import { afterFile } from '../../support/after-file.js'
+import { testDatabase } from '../../support/database.js'
+import { seedProjects } from '../../support/seeded.js'
+
+const support = path.join(import.meta.dirname, '../../support')
+
+/** Each file of the first release of seeded projects, made by a process of its own. */
+async function firstRelease(projects: number): Promise<ReadonlyMap<string, Buffer>> {
+  const { url, store } = await testDatabase()
+  await seedProjects(store, projects, new Date('2026-11-21T00:00:00Z'))
+  const feedsDir = await mkdtemp(path.join(tmpdir(), 'giving-same-'))
+  afterFile(() => rm(feedsDir, { recursive: true, force: true }))
+  const loader = path.join(support, 'register-typescript.mjs')
+  await promisify(execFile)(process.execPath, [
+    '--import',
+    loader,
+    path.join(support, 'build-process.ts'),
+    url,
+    feedsDir,
+  ])
+  const files = await readdir(path.join(feedsDir, 'current/'), { recursive: true, withFileTypes: true })
+  const names = files.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name))
+  return new Map(
+    await Promise.all(
+      names
+        .sort()
+        .map(async (name) => [path.relative(path.join(feedsDir, 'current'), name), await readFile(name)] as const),
+    ),
+  )
+}
+
+it('builds the same release from the same database, byte for byte, in another process', async () => {
+  const [one, other] = [await firstRelease(300), await firstRelease(300)]
+  expect([...other.keys()]).toEqual([...one.keys()])
+  expect([...one].filter(([name, bytes]) => !other.get(name)?.equals(bytes)).map(([name]) => name)).toEqual([])
+})
