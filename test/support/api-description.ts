@@ -15,7 +15,7 @@ type Json = Readonly<Record<string, unknown>>
 export type DescribedOperation = {
   readonly operationId: string
   readonly summary: string
-  readonly description?: string
+  readonly description: string
   readonly tags: readonly string[]
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
   readonly parameters?: readonly Json[]
@@ -32,6 +32,8 @@ export type Description = {
 
 /** Name of the committed description, in the root of the project. */
 export const descriptionFile = 'openapi.json'
+
+const demoUrl = 'http://127.0.0.1:8080'
 
 /** The committed description. */
 export function committedDescription(): Description {
@@ -61,8 +63,8 @@ export async function currentDescription(): Promise<Description> {
     const served = (await app.inject('/api/openapi.json')).json() as Description
     return {
       ...served,
-      info: { ...served.info, title: 'API of a giving platform' },
-      servers: [{ url: 'http://127.0.0.1:8080' }],
+      info: { ...served.info, title: 'API of a giving platform', contact: { name: 'a giving platform', url: demoUrl } },
+      servers: [{ url: demoUrl }],
     } as Description
   } finally {
     await app.close()

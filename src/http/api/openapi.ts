@@ -4,13 +4,14 @@ import type { FastifyInstance } from 'fastify'
 import { docsPath, openApiJsonPath, openApiPath } from './api-path.js'
 import { openApiDocument, type RoutedOperation } from './contract/document.js'
 import { jsonDocument } from './contract/json-document.js'
-import { values } from './contract/openapi-schema.js'
+import { objectOf, values } from './contract/openapi-schema.js'
 import type { Operation } from './contract/operation.js'
 import type { ApiConfig } from './deps.js'
 
 const docs: Operation = {
   id: 'showReference',
   summary: 'This description as a page for people',
+  description: 'Each operation can be tried there: put in a key, choose an operation and send it.',
   tag: 'Service',
   answer: { headers: ['Content-Security-Policy'], content: { 'text/html': values.text } },
   failures: [400, 503],
@@ -19,11 +20,15 @@ const docs: Operation = {
 const document = {
   id: 'getOpenApi',
   summary: 'This description for programs',
+  description:
+    'OpenAPI 3.1 of every operation, in XML and JSON. For example, a program compares it with the copy that it was built with.',
   tag: 'Service',
   path: `${openApiPath}.json`,
   answer: {
     headers: ['Cache-Control'],
-    content: { 'application/json': { type: 'object', required: ['openapi', 'info', 'paths'] } },
+    content: {
+      'application/json': objectOf({ openapi: values.text, info: { type: 'object' }, paths: { type: 'object' } }),
+    },
   },
   failures: [400, 503],
 } as const satisfies Operation
@@ -32,6 +37,7 @@ const documentOfJson: Operation = {
   ...document,
   id: 'getOpenApiOfJson',
   summary: 'The description of JSON alone, for generated clients',
+  description: 'Generate clients from this one: their first call gets JSON, whatever type they accept.',
   path: `${openApiJsonPath}.json`,
 }
 
@@ -51,7 +57,7 @@ export async function describeApi(app: FastifyInstance, config: ApiConfig): Prom
     }
     for (const operation of own.operations) operations.push({ method: served, route: url, operation })
   })
-  const current = () => openApiDocument(operations, { title: `API of ${config.publisherName}`, url: config.baseUrl() })
+  const current = () => openApiDocument(operations, { publisher: config.publisherName, url: config.baseUrl() })
 
   const serve = (path: string, operation: Operation, made: () => object) =>
     app.get(path, { config: { operations: [operation] } }, async (_request, reply) =>

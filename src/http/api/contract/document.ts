@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type OpenApiSchema, ref, rootOf } from './openapi-schema.js'
-import { type DescribedAnswer, type Operation, pathTemplate } from './operation.js'
+import { type DescribedAnswer, type Operation, pathTemplate, tagDescriptions } from './operation.js'
 import { pathParameters, queryParameters } from './parameters.js'
 import { type FailureStatus, failures, type HeaderName, headers, headersOfFailure } from './responses.js'
 import { schemas } from './schemas.js'
@@ -22,7 +22,7 @@ Every answer also has the headers of its transport (Content-Length or Transfer-E
 /** The description of all operations as OpenAPI 3.1. */
 export function openApiDocument(
   operations: readonly RoutedOperation[],
-  { title, url }: { readonly title: string; readonly url: string },
+  { publisher, url }: { readonly publisher: string; readonly url: string },
 ) {
   const paths: Record<string, Record<string, object>> = {}
   for (const routed of operations) {
@@ -31,9 +31,16 @@ export function openApiDocument(
   }
   return {
     openapi: '3.1.0',
-    info: { title, version: '1', description, license: { name: 'MIT', identifier: 'MIT' } },
+    info: {
+      ...{ title: `API of ${publisher}`, version: '1', description },
+      contact: { name: publisher, url },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [{ url }],
-    tags: [...new Set(operations.map(({ operation }) => operation.tag))].map((name) => ({ name })),
+    tags: [...new Set(operations.map(({ operation }) => operation.tag))].map((name) => ({
+      name,
+      description: tagDescriptions[name],
+    })),
     paths,
     components: {
       securitySchemes: {
@@ -93,7 +100,7 @@ function operationObject({ method, operation }: RoutedOperation, path: string) {
   return {
     operationId: id,
     summary,
-    ...(operation.description !== undefined && { description: operation.description }),
+    description: operation.description,
     tags: [tag],
     security: alternatives(security),
     ...(parameters.length > 0 && { parameters }),
@@ -168,15 +175,19 @@ function headerObjects(names: readonly (HeaderName | `${HeaderName}?`)[]) {
   )
 }
 
-/** Content in both formats: in JSON the root is the one member of an object, in XML it is the root element. */
+/**
+ * Content in both formats: in JSON the root is the one member of an object, in XML it is the root element. OpenAPI has examples of XML as
+ * values, which `xml` of the schemas makes elements of.
+ */
 function inBothFormats(schema: OpenApiSchema, example: Example | undefined) {
   const root = rootOf(typeof schema.$ref === 'string' ? (schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema)
   if (root === undefined) throw new TypeError('a document needs a root: xml.name')
+  const shown = example && (JSON.parse(example.json) as Readonly<Record<string, unknown>>)
   return {
     'application/json': {
       schema: { type: 'object', required: [root], properties: { [root]: schema } },
-      ...(example && { example: JSON.parse(example.json) as unknown }),
+      ...(shown && { example: shown }),
     },
-    'application/xml': { schema, ...(example && { example: example.xml }) },
+    'application/xml': { schema, ...(shown && { example: shown[root] }) },
   }
 }

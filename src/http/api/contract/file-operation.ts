@@ -3,7 +3,7 @@ import { alwaysPossible, type Operation } from './operation.js'
 
 /** The description of published files at an address: conditional, in parts, compressed (iati.md 14.1). */
 export function fileOperation(
-  own: Pick<Operation, 'id' | 'summary' | 'path' | 'pathExamples'>,
+  own: Pick<Operation, 'id' | 'summary' | 'description' | 'path' | 'pathExamples'>,
   content: Readonly<Record<string, OpenApiSchema>>,
   // Whether every release has it.
   { always = false } = {},

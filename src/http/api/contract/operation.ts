@@ -2,16 +2,22 @@ import type { OpenApiSchema } from './openapi-schema.js'
 import type { QueryParameter } from './parameters.js'
 import type { ErrorStatus, HeaderName } from './responses.js'
 
-export type Tag =
-  | 'Accounts'
-  | 'Projects'
-  | 'Search'
-  | 'Organisations'
-  | 'Themes and regions'
-  | 'Progress reports'
-  | 'Donations'
-  | 'Published files'
-  | 'Service'
+/** The groups of operations, with what each is for. */
+export const tagDescriptions = {
+  Accounts: 'Accounts, their keys and their tokens: what a program needs before its first read or donation.',
+  Donations:
+    'Gifts to projects, through the client of a payment gateway. They need a key, a token and a grant of the operator.',
+  Projects: 'Records of projects: in pages, by identifier, whole or in short. They need a key.',
+  Search: 'Active projects by words, themes and countries.',
+  Organisations: 'Records of the organisations that carry out projects.',
+  'Themes and regions': 'The lists by which projects are sorted, and how many projects each has.',
+  'Progress reports': 'What organisations report of their projects, as Atom feeds.',
+  'Published files':
+    'The open data of the live release: IATI files, tables, feeds and what describes and proves them. They need no key.',
+  Service: 'The state of the service, and its own description.',
+} as const
+
+export type Tag = keyof typeof tagDescriptions
 
 /** What an operation sends with a success: the same document in both formats, or content by media type. */
 export type DescribedAnswer = {
@@ -28,7 +34,8 @@ export type Operation = {
   /** Name of the operation in clients that are generated. */
   readonly id: string
   readonly summary: string
-  readonly description?: string
+  /** What it does beyond its summary, with an example in words. */
+  readonly description: string
   readonly tag: Tag
   /** The described address where the route's own pattern takes several: `/a/{b}`. */
   readonly path?: string

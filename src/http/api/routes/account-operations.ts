@@ -38,7 +38,7 @@ export const getToken = operation({
   id: 'createToken',
   summary: 'Get an access token',
   description:
-    'Exchanges credentials for a token, which secure operations need beside the key. Earlier tokens stay valid until they expire.',
+    'Exchanges credentials for a token, which secure operations need beside the key. Earlier tokens stay valid until they expire. For example, a server asks for one in the morning and keeps it for its donations of the day.',
   root: 'auth_request',
   body: z.object({ user: userFields, api_key: secretText }),
   answerRoot: 'auth_response',
@@ -49,7 +49,8 @@ export const signOut = operation({
   path: '/api/userservice/tokens/revoke',
   id: 'revokeToken',
   summary: 'Sign out',
-  description: 'Ends a token at once. A token that is not valid any more is not an error.',
+  description:
+    'Ends a token at once. A token that is not valid any more is not an error. For example, a program signs out when it ends.',
   root: 'token_revocation_request',
   body: z.object({ api_key: secretText, access_token: secretText }),
   answerRoot: 'revocation_response',
@@ -61,7 +62,7 @@ export const makeAccount = operation({
   id: 'createAccount',
   summary: 'Make an account',
   description:
-    'The password has 12 characters or more and is not easy to guess. The account may read; secure operations need a grant of the operator. Where the service sends mail, the account is made when the e-mail is verified. REGISTRATION may ask for an invitation.',
+    'The password has 12 characters or more and is not easy to guess. The account may read; secure operations need a grant of the operator. Where the service sends mail, the account is made when the e-mail is verified. REGISTRATION may ask for an invitation. For example, a developer makes an account, then asks for a key to read with.',
   root: 'account_request',
   body: z.object({ user: userFields, invitation: secretText.optional() }),
   answerRoot: 'account_response',
@@ -73,7 +74,7 @@ export const verifyEmail = operation({
   id: 'verifyAccount',
   summary: 'Verify the e-mail of a new account',
   description:
-    'Makes the account that was asked for, with the code that was mailed and the password of that request. Only where the service sends mail.',
+    'Makes the account that was asked for, with the code that was mailed and the password of that request. Only where the service sends mail. For example, the developer puts in the code of the message.',
   root: 'verification_request',
   body: z.object({ user: userFields, verification_code: secretText }),
   answerRoot: 'account_response',
@@ -100,7 +101,8 @@ export const setPassword = operation({
   path: '/api/userservice/passwords',
   id: 'changePassword',
   summary: 'Change the password of an account',
-  description: 'Ends all tokens of the account and, with revoke_keys, its keys.',
+  description:
+    'Ends all tokens of the account and, with revoke_keys, its keys. For example, after a laptop was lost: revoke_keys true.',
   root: 'password_change_request',
   body: z.object({ user: userFields, new_password: passwordText, revoke_keys: truth }),
   ...passwordChanged,
@@ -112,7 +114,7 @@ export const forgetPassword = operation({
   anonymous: true,
   summary: 'Have a code for a new password mailed',
   description:
-    'The answer is the same for every e-mail; only one that has an account gets a message, usually within a minute. Where the service sends no mail, the operator gives a code.',
+    'The answer is the same for every e-mail; only one that has an account gets a message, usually within a minute. Where the service sends no mail, the operator gives a code. For example, a developer who has forgotten the password gives the e-mail of the account.',
   root: 'password_reset_request',
   body: z.object({ email: emailText }),
   answerRoot: 'password_reset_response',
@@ -123,7 +125,8 @@ export const replacePassword = operation({
   path: '/api/userservice/passwords/reset',
   id: 'resetPassword',
   summary: 'Set a new password with a code',
-  description: 'Ends all tokens of the account and, with revoke_keys, its keys. A code is valid once.',
+  description:
+    'Ends all tokens of the account and, with revoke_keys, its keys. A code is valid once. For example, the code of the message and the new password are sent together.',
   root: 'new_password_request',
   body: z.object({ reset_code: secretText, new_password: passwordText, revoke_keys: truth }),
   ...passwordChanged,
@@ -134,7 +137,7 @@ export const requestKey = operation({
   id: 'createKey',
   summary: 'Get an API key',
   description:
-    'Issues a key, which is shown only in this answer. An account has at most 20 keys. A key can be for reads or donations only, end at an instant, and be bound to the web origins whose pages use it.',
+    'Issues a key, which is shown only in this answer. An account has at most 20 keys. A key can be for reads or donations only, end at an instant, and be bound to the web origins whose pages use it. For example, a page in a browser has a key for reads that is bound to its origin.',
   root: 'key_request',
   body: z.object({
     user: userFields,
@@ -150,7 +153,8 @@ export const listOwnKeys = operation({
   path: '/api/userservice/keys/list',
   id: 'listKeys',
   summary: 'List the keys of an account',
-  description: 'The keys that are not revoked: what each is for, and when it was used last, to five minutes.',
+  description:
+    'The keys that are not revoked: what each is for, and when it was used last, to five minutes. For example, a key that was not used for a year can be revoked.',
   root: 'key_list_request',
   body: z.object({ user: userFields }),
   answerRoot: 'key_list_response',
@@ -182,7 +186,7 @@ export const giveUpKey = operation({
   id: 'revokeKey',
   summary: 'Revoke an API key',
   description:
-    'Ends a key of the account and all its tokens, everywhere within 5 seconds. The api_key is the key or its id in the list.',
+    'Ends a key of the account and all its tokens, everywhere within 5 seconds. The api_key is the key or its id in the list. For example, 12 ends the key with that id.',
   root: 'key_revocation_request',
   body: z.object({ user: userFields, api_key: secretText }),
   answerRoot: 'revocation_response',

@@ -7,6 +7,7 @@ import { ServiceError } from '../../../kernel/errors.js'
 import { type IndexReader, readActivity } from '../../../release/read/activity-index.js'
 import { isPublishedIdentifier } from '../../../release/sql/published-identifiers.js'
 import { iatiActivities } from '../contract/file-operation.js'
+import { objectOf } from '../contract/openapi-schema.js'
 import { alwaysPossible, type Operation } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere } from '../errors.js'
@@ -18,11 +19,12 @@ import { isMissingFile, manifestLink, noRelease } from './feeds.js'
 
 const operation: Operation = {
   ...{ id: 'getActivity', summary: 'One IATI activity', tag: 'Published files', conditional: [304] },
-  description: 'A suffix .xml or .json of the identifier decides on the format before Accept does.',
+  description:
+    'The activity as the live release has it. A suffix .xml or .json of the identifier decides on the format before Accept does. For example, US-EIN-123456789-2045.json is that of project 2045 in JSON.',
   answer: {
     headers: ['Cache-Control', 'Content-Encoding?', 'ETag', 'Last-Modified', 'Link', 'Vary', 'X-Release'],
     content: {
-      'application/json': { type: 'object', required: ['iati-activities'] },
+      'application/json': objectOf({ 'iati-activities': { type: 'object' } }),
       'application/xml': iatiActivities,
     },
   },

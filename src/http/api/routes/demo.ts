@@ -18,6 +18,7 @@ const contentSecurityPolicy = "default-src 'none'; base-uri 'none'; form-action 
 function described(id: string, summary: string, mediaType: string, pathExamples: Operation['pathExamples'] = {}) {
   const operation: Operation = {
     ...{ id, summary, tag: 'Service', pathExamples, failures: [400, 404, 503] },
+    description: 'Invented, as all demo data. For example, records of the demo name these addresses.',
     answer: { headers: ['Cache-Control', 'X-Robots-Tag'], content: { [mediaType]: { type: 'string' } } },
   }
   return { config: { operations: [operation] } }

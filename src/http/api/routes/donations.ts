@@ -25,17 +25,26 @@ const secure = {
 } as const satisfies Partial<Operation>
 const headers = ['Cache-Control', 'Vary'] as const
 
+const rehearsed =
+  'Checks everything and takes nothing: is_test=true and a published test number are needed. For example, a client written for card numbers is tested with it.'
+const donated =
+  'Charges what the client of the gateway gave for the card, once for each transactionId. For example, 25 dollars for project 2045 answer with the number of the receipt, and with the same number when the request is sent again.'
+
 const donationRoutesByVersion: readonly DonationRoute[] = [
-  { path: `${base}/donations`, version: 1, operation: donationOperation(1, 'Donate with a card: tests only') },
+  {
+    path: `${base}/donations`,
+    version: 1,
+    operation: donationOperation(1, 'Donate with a card: tests only', rehearsed),
+  },
   {
     ...{ path: `${base}/donationsclient`, version: 2 },
-    operation: donationOperation(2, 'Donate through the client of a gateway'),
+    operation: donationOperation(2, 'Donate through the client of a gateway', donated),
   },
 ]
 
-function donationOperation(version: DonationVersion, summary: string): Operation {
+function donationOperation(version: DonationVersion, summary: string, description: string): Operation {
   return {
-    ...{ ...secure, id: version === 1 ? 'rehearseDonation' : 'donate', summary, query: ['is_test'] },
+    ...{ ...secure, id: version === 1 ? 'rehearseDonation' : 'donate', summary, description, query: ['is_test'] },
     // Of the project.
     failures: [...secure.failures, 404, 410],
     body: donationRequestSchema(version),
@@ -45,6 +54,8 @@ function donationOperation(version: DonationVersion, summary: string): Operation
 
 const clientTokenOperation: Operation = {
   ...{ ...secure, id: 'createClientToken', summary: 'A token for the client of a gateway' },
+  description:
+    'What the page of the donor needs to ask for the card. For example, it begins the drop-in of the gateway with it.',
   answer: {
     headers,
     document: objectOf({ paymentGateway: values.text, token: values.text }, { xml: { name: 'client_token' } }),

@@ -49,6 +49,8 @@ export function downloadReads({ bulk, config }: ApiDeps): Read[] {
     id,
     tag,
     summary: `Link to a file of ${what}`,
+    description:
+      'The address of one XML file with all records, for clients that need everything. For example, a nightly copy asks for the link, then downloads what it names.',
     schema: ref('Download'),
     answer: async (_request, format) => {
       const set = await bulk.current()
@@ -60,8 +62,12 @@ export function downloadReads({ bulk, config }: ApiDeps): Read[] {
 }
 
 const bulkFile = fileOperation(
-  { id: 'getBulkFile', summary: 'A file that a download operation links to' },
-  { 'application/xml': { oneOf: [ref('Projects'), ref('Organizations')] } },
+  {
+    ...{ id: 'getBulkFile', summary: 'A file that a download operation links to' },
+    description:
+      'All records in one XML document. For example, a download that was cut off continues with Range and If-Match.',
+  },
+  { 'application/xml': { anyOf: [ref('Projects'), ref('Organizations')] } },
 )
 
 /** The bulk files, which need no key, since their addresses cannot be guessed. */

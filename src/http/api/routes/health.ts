@@ -11,6 +11,7 @@ type HealthDeps = Pick<ApiDeps, 'store' | 'releases' | 'clock' | 'log' | 'stoppi
 const aliveOperation: Operation = {
   id: 'isAlive',
   summary: 'Whether the process answers',
+  description: 'Asks nothing of the database. For example, a supervisor restarts a process that does not answer.',
   tag: 'Service',
   answer: {
     headers: ['Cache-Control'],
@@ -23,6 +24,8 @@ const readiness = ref('Readiness')
 const readyOperation: Operation = {
   id: 'isReady',
   summary: 'Whether the process can work',
+  description:
+    '503 until there is a database and a live release. For example, a load balancer sends requests to what is ready.',
   tag: 'Service',
   answer: { headers: ['Cache-Control'], content: { 'application/json': readiness } },
   failures: [400],

@@ -6,6 +6,8 @@ import { nothingHere } from '../errors.js'
 const operation: Operation = {
   id: 'getMetrics',
   summary: 'Metrics for Prometheus; 404 where the operator has not switched them on',
+  description:
+    'Counts and times in the text format of Prometheus. For example, giving_release_age_seconds is the age of the live release.',
   tag: 'Service',
   answer: { headers: ['Cache-Control'], content: { 'text/plain': { type: 'string' } } },
   failures: [400, 404, 503],

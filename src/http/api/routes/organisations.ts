@@ -33,6 +33,8 @@ export function organisationReads({ store }: ApiDeps): Read[] {
       id,
       tag,
       summary,
+      description:
+        'A page at a time, in the order of their identifiers: while hasNext is true, ask again with nextOrgId. For example, theme=water&country=SL asks for those that work on water in Sierra Leone.',
       parameters: ['nextOrgId', 'limit', 'modifiedSince', 'theme', 'country'],
       schema: ref('Organizations'),
       failures: [404],
@@ -58,6 +60,7 @@ export function organisationReads({ store }: ApiDeps): Read[] {
       id: 'getOrganization',
       tag,
       summary: 'One organisation',
+      description: 'Its record, as in lists. For example, organization/318 is that of organisation 318.',
       schema: ref('Organization'),
       failures: [404],
       answer: async (request, format) => {
@@ -70,6 +73,8 @@ export function organisationReads({ store }: ApiDeps): Read[] {
       id: 'getOrganizationByBridgeId',
       tag,
       summary: 'One organisation by its identifier in an external register',
+      description:
+        'The same record, found by the identifier that a register gave it. For example, a client that knows only that one reads our identifier here.',
       schema: ref('Organization'),
       failures: [404],
       answer: async (request, format) => {

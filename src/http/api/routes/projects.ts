@@ -20,14 +20,23 @@ const scopes: readonly {
   readonly path: string
   readonly id: string
   readonly what: string
+  /** An example of the list, in words. */
+  readonly example: string
   readonly failures?: readonly 404[]
   scopeOf(request: FastifyRequest): ProjectScope
 }[] = [
-  { path: 'all', id: '', what: 'All projects', scopeOf: () => ({ of: 'all' }) },
+  {
+    path: 'all',
+    id: '',
+    what: 'All projects',
+    example: 'a page of a hundred is limit=100',
+    scopeOf: () => ({ of: 'all' }),
+  },
   {
     path: 'countries/:iso3166CountryCode',
     id: 'OfCountry',
     what: 'Projects of a country',
+    example: 'those in Sierra Leone are at countries/SL',
     scopeOf: (request) => ({
       of: 'country',
       code: parseCountryCode(pathText(request, 'iso3166CountryCode'), 'iso3166CountryCode'),
@@ -37,6 +46,7 @@ const scopes: readonly {
     path: 'themes/:themeId',
     id: 'OfTheme',
     what: 'Projects of a theme',
+    example: 'those about water are at themes/water',
     failures: [404],
     scopeOf: (request) => ({ of: 'theme', id: pathText(request, 'themeId') }),
   },
@@ -44,15 +54,22 @@ const scopes: readonly {
     path: 'organizations/:organizationId',
     id: 'OfOrganization',
     what: 'Projects of an organisation',
+    example: 'those of organisation 318 are at organizations/318',
     failures: [404],
     scopeOf: (request) => ({ of: 'organisation', id: pathId(request, 'organizationId', 'organisation') }),
   },
 ]
 
 const views = [
-  { view: 'full', suffix: '', title: '', record: 'Project' },
-  { view: 'summary', suffix: '/summary', title: ', in short', record: 'ProjectSummary' },
-] as const satisfies readonly { view: ProjectView; suffix: string; title: string; record: string }[]
+  { view: 'full', suffix: '', title: '', form: 'Whole records', record: 'Project' },
+  {
+    view: 'summary',
+    suffix: '/summary',
+    title: ', in short',
+    form: 'Records without long texts',
+    record: 'ProjectSummary',
+  },
+] as const satisfies readonly { view: ProjectView; suffix: string; title: string; form: string; record: string }[]
 
 const kinds = [
   { activeOnly: false, id: '', suffix: '', title: '' },
@@ -69,14 +86,15 @@ export function projectReads({ store, clock }: ApiDeps): Read[] {
   const getProject = createProjectFinder(store)
   const tag = 'Projects'
 
-  const pageReads = scopes.flatMap(({ path, id, what, failures = [], scopeOf }) =>
+  const pageReads = scopes.flatMap(({ path, id, what, example, failures = [], scopeOf }) =>
     kinds.flatMap(({ activeOnly, ...kind }) =>
       views.map(
-        ({ view, suffix, title, record }): Read => ({
+        ({ view, suffix, title, form, record }): Read => ({
           id: `list${kind.id}${plural(record)}${id}`,
           path: `${base}/${path}/projects${kind.suffix}${suffix}`,
           tag,
           summary: what + kind.title + title,
+          description: `${form} in the order of their identifiers, a page at a time: while hasNext is true, ask again with nextProjectId. For example, ${example}; modifiedSince asks for what changed since.`,
           parameters: ['nextProjectId', 'limit', 'modifiedSince'],
           schema: ref(plural(record)),
           failures,
@@ -103,6 +121,8 @@ export function projectReads({ store, clock }: ApiDeps): Read[] {
       path: `${base}/all/projects${suffix}/ids`,
       tag,
       summary: `Identifiers of all projects${title}`,
+      description:
+        'One list without pages. For example, a client that mirrors compares it with its own to find what is gone.',
       parameters: ['modifiedSince'],
       schema: ref('ProjectIds'),
       answer: async (request, format) => {
@@ -117,13 +137,14 @@ export function projectReads({ store, clock }: ApiDeps): Read[] {
     }),
   )
 
-  const viewReads = views.flatMap(({ view, suffix, title, record }): Read[] => [
+  const viewReads = views.flatMap(({ view, suffix, title, form, record }): Read[] => [
     {
       path: `${base}/featured/projects${suffix}`,
       id: `listFeatured${plural(record)}`,
       schema: ref(plural(record)),
       tag,
       summary: `Featured projects${title}`,
+      description: `${form} of ten projects at most, which change every hour. For example, a home page shows them.`,
       answer: async (_request, format) => {
         const page = await getFeaturedProjects(store, clock(), { view, format })
         return { document: listDocument(format, projectList, page) }
@@ -136,6 +157,7 @@ export function projectReads({ store, clock }: ApiDeps): Read[] {
       failures: [404, 410],
       tag,
       summary: `Projects by identifiers${title}`,
+      description: `${form} of ten projects at most, in one request. For example, projectIds=2061,2045 asks for two; one that does not exist is left out.`,
       parameters: ['projectIds'],
       answer: async (request, format) => {
         const ids = idListOf(request, 'projectIds')
@@ -150,6 +172,7 @@ export function projectReads({ store, clock }: ApiDeps): Read[] {
       failures: [404, 410],
       tag,
       summary: `One project${title}`,
+      description: `${form.replace('Records', 'Its record').replace('Whole records', 'Its whole record')}, as in lists. For example, projects/2045${suffix} is that of project 2045; 410 once the project is inactive.`,
       answer: async (request, format) => {
         const { record, version } = await getProject({ id: pathId(request, 'projectId', 'project'), view, format })
         return { document: recordDocument(format, 'project', record), version }
@@ -164,6 +187,8 @@ export function projectReads({ store, clock }: ApiDeps): Read[] {
     failures: [404, 410],
     tag,
     summary: 'Pictures of a project',
+    description:
+      'Each picture with its addresses in six sizes. For example, a list of projects shows the size small, a page the size large.',
     answer: async (request, format) => {
       const id = pathId(request, 'projectId', 'project')
       const found = await findGallery(store.db, id)

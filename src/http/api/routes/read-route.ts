@@ -16,7 +16,7 @@ import { type ReadAnswer, sendRead } from '../reply.js'
 export const atomMediaType = 'application/atom+xml'
 
 /** What the descriptions of reads at one wildcard differ in. */
-export type DescribedRead = Pick<Required<Operation>, 'id' | 'summary' | 'path' | 'failures'>
+export type DescribedRead = Pick<Required<Operation>, 'id' | 'summary' | 'description' | 'path' | 'failures'>
 
 /** A public read: its address, its description, the query parameters it takes beside `api_key`, and its answer. */
 export type Read = {
@@ -24,6 +24,7 @@ export type Read = {
   /** Name of the operation in generated clients. */
   readonly id: string
   readonly summary: string
+  readonly description: string
   readonly tag: Tag
   readonly parameters?: readonly QueryParameter[]
   /** What it answers with: a schema of `schemas.ts`. */
@@ -60,8 +61,9 @@ export function readRoutes(
 
 const readHeaders = ['Cache-Control', 'Content-Encoding?', 'ETag', 'Vary'] as const
 
-function operationsOf({ id, summary, tag, parameters = [], schema, ...read }: Read): Operation[] {
-  const { atom = false, failures = [], described = [{ id, summary, path: pathTemplate(read.path), failures }] } = read
+function operationsOf({ id, summary, description, tag, parameters = [], schema, ...read }: Read): Operation[] {
+  const { atom = false, failures = [] } = read
+  const { described = [{ id, summary, description, path: pathTemplate(read.path), failures }] } = read
   const headers = [
     ...readHeaders,
     ...(parameters.includes('modifiedSince') ? (['X-Modified-Until?'] as const) : []),

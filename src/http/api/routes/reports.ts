@@ -15,6 +15,8 @@ export function reportReads({ store, config }: ApiDeps): Read[] {
       path: '/api/public/projectservice/projects/:projectId/reports',
       id: 'getProjectReports',
       summary: 'Progress reports of a project',
+      description:
+        'The newest reports with their pictures, as an Atom feed or in JSON. For example, a page of the project shows the first entry.',
       tag: 'Progress reports',
       schema: ref('ReportFeed'),
       failures: [404, 410],

@@ -12,6 +12,8 @@ export function searchReads(deps: ApiDeps): Read[] {
     path: `/api/public/services/search/projects${view === 'full' ? '' : '/summary'}`,
     id: view === 'full' ? 'searchProjects' : 'searchProjectSummaries',
     summary: view === 'full' ? 'Search active projects' : 'Search active projects, in short',
+    description:
+      'The best hits first, a page at a time by start. For example, q=clean water&filter=country:KE finds projects in Kenya with both words.',
     tag: 'Search',
     parameters: ['q', 'start', 'filter', 'limit'],
     schema: ref(view === 'full' ? 'Search' : 'SearchSummary'),

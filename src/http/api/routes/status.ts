@@ -13,6 +13,7 @@ const shownRuns = 20
 const operation: Operation = {
   id: 'getStatus',
   summary: 'The live release and the last publication runs',
+  description: 'Also there before the first release. For example, a reader sees whether tonight has been published.',
   tag: 'Service',
   answer: { headers: ['Cache-Control', 'Link'], content: { 'application/json': ref('Status') } },
   failures: alwaysPossible,

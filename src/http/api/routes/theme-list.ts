@@ -9,14 +9,17 @@ import { sendRead } from '../reply.js'
 import { themesDocument } from '../representations/reference-lists.js'
 
 const described = { tag: 'Themes and regions', conditional: [304], failures: alwaysPossible } as const
+const description = 'The list of the operation listThemes. For example, a form for searches offers them.'
 const headers = ['Cache-Control', 'Content-Encoding?', 'ETag', 'Vary'] as const
 const operations: Readonly<Record<Format, Operation>> = {
   xml: {
     ...{ ...described, id: 'getThemesXml', summary: 'Themes in XML, without a key' },
+    description,
     answer: { headers, content: { 'application/xml': ref('Themes') } },
   },
   json: {
     ...{ ...described, id: 'getThemesJson', summary: 'Themes in JSON, without a key' },
+    description,
     answer: { headers, content: { 'application/json': objectOf({ themes: ref('Themes') }) } },
   },
 }

@@ -29,6 +29,8 @@ export function themeAndRegionReads({ store }: ApiDeps): Read[] {
       id: 'listThemes',
       tag,
       summary: 'Themes',
+      description:
+        'Identifier and name of each. For example, the theme water has its projects at themes/water/projects.',
       schema: ref('Themes'),
       answer: async (_request, format) => ({ document: themesDocument(format, await listThemes(store.db)) }),
     },
@@ -37,6 +39,8 @@ export function themeAndRegionReads({ store }: ApiDeps): Read[] {
       id: 'listThemesWithProjects',
       tag,
       summary: 'Themes with their projects',
+      description:
+        'Each theme with the identifiers of its active projects. For example, a menu shows how many each has.',
       schema: ref('ThemesWithProjects'),
       answer: async (_request, format) => ({
         document: themesWithProjectsDocument(format, await listThemesWithProjects(store.db)),
@@ -47,6 +51,8 @@ export function themeAndRegionReads({ store }: ApiDeps): Read[] {
       id: 'listRegions',
       tag,
       summary: 'Regions',
+      description:
+        'The names of the regions of the world that have projects. For example, Africa can be counted by country.',
       schema: ref('Regions'),
       answer: async (_request, format) => ({ document: regionsDocument(format, await listRegions(store.db)) }),
     },
@@ -55,6 +61,7 @@ export function themeAndRegionReads({ store }: ApiDeps): Read[] {
       id: 'countProjects',
       tag,
       summary: 'Projects by region and country, of one region or all',
+      description: counted,
       described: countOperations,
       schema: ref('RegionCounts'),
       answer: async (request, format) => {
@@ -69,23 +76,29 @@ export function themeAndRegionReads({ store }: ApiDeps): Read[] {
   ]
 }
 
+const counted = 'Each country with its number of projects. For example, a map is coloured by it.'
+
 const countOperations: readonly DescribedRead[] = [
   {
     ...{ id: 'countProjects', path: `${base}/regions/countries/projects/count`, failures: [] },
     summary: 'Number of projects by region and country',
+    description: counted,
   },
   {
     ...{ id: 'countActiveProjects', path: `${base}/regions/countries/projects/active/count`, failures: [] },
     summary: 'Number of projects that accept donations by region and country',
+    description: counted,
   },
   {
     ...{ id: 'countProjectsOfRegion', path: `${base}/regions/{region}/countries/projects/count`, failures: [404] },
     summary: 'Number of projects of a region by country',
+    description: 'The same of one region, by its name in the list of regions. For example, regions/Africa.',
   },
   {
     ...{ id: 'countActiveProjectsOfRegion', failures: [404] },
     path: `${base}/regions/{region}/countries/projects/active/count`,
     summary: 'Number of projects of a region that accept donations by country',
+    description: 'The same of one region, by its name in the list of regions. For example, regions/Africa.',
   },
 ]
 

@@ -16,7 +16,7 @@ const operation: Operation = {
   ...{ id: 'receiveWebhook', tag: 'Donations', path: '/api/public/payments/{gateway}' },
   summary: 'Receive an event of the payment processor',
   description:
-    'For the payment processor only: its signature is checked. An event that came before is answered like the first time, without an effect. There is one address, that of the chosen gateway.',
+    'For the payment processor only: its signature is checked. An event that came before is answered like the first time, without an effect. There is one address, that of the chosen gateway. For example, Stripe tells of a charge that was disputed.',
   ownBody: {
     'application/json': { type: 'object', description: 'An event of Stripe.' },
     'application/x-www-form-urlencoded': { type: 'object', description: 'A notification of Braintree.' },
