@@ -3,7 +3,7 @@ import { runProgram } from './cli/program.js'
 import { processEnvironment, processNumber } from './platform/config/environment.js'
 
 const { stdin, stdout, stderr } = process
-const environment = processEnvironment()
+const environment = readEnvironment()
 const stop = new AbortController()
 
 // npm passes a terminal's signal on, so one Ctrl-C may arrive twice: a second signal ends the process only after a while,
@@ -59,6 +59,15 @@ const lingerMs = 500
 function leave(): void {
   const exit = () => (stdout.writableLength + stderr.writableLength > 0 ? leave() : process.exit())
   setTimeout(exit, lingerMs).unref()
+}
+
+function readEnvironment() {
+  try {
+    return processEnvironment()
+  } catch (error) {
+    stderr.write(`giving: ${error instanceof Error ? error.message : error}\n`)
+    return process.exit(2)
+  }
 }
 
 process.exitCode = await runProgram(process.argv.slice(2), {

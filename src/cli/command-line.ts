@@ -1,7 +1,9 @@
+import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type IsoDate, parseIsoDate } from '../kernel/dates.js'
 import { ServiceError, toServiceError } from '../kernel/errors.js'
+import { escapeInvisible } from '../kernel/invisible-characters.js'
 import type { Config, Environment } from '../platform/config/config.js'
 import { createOutput, type Output, type PrintedStreams } from './output.js'
 import type { Runtime, RuntimeOptions } from './wiring/runtime.js'
@@ -9,7 +11,7 @@ import type { Runtime, RuntimeOptions } from './wiring/runtime.js'
 /** The process that a command runs in. */
 export type HostProcess = PrintedStreams & {
   readonly environment: Environment
-  readonly stdin: NodeJS.ReadableStream
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   /** Aborted when the process is asked to stop. */
   readonly signal: AbortSignal
 }
@@ -78,6 +80,31 @@ export class CommandLine {
         throw error
       }
     })
+
+  /** The same process with this environment. */
+  readonly within = (environment: Environment): CommandLine => new CommandLine({ ...this.#host, environment })
+
+  /** The person at the terminal, who can be asked; undefined where there is none. Throws `aborted` when they leave. */
+  readonly openTerminal = async () => {
+    const { stdin, stderr } = this.#host
+    if (!stdin.isTTY) return undefined
+    const lines = createInterface({ input: stdin, output: stderr, terminal: true })
+    const left = new AbortController()
+    lines.once('close', () => left.abort())
+    lines.once('SIGINT', () => lines.close())
+    const signal = AbortSignal.any([left.signal, this.signal])
+    return {
+      ask: async (question: string): Promise<string> => {
+        try {
+          return await lines.question(question, { signal })
+        } catch {
+          throw new ServiceError('aborted', 'nothing was written')
+        }
+      },
+      say: (message: string) => void stderr.write(`${escapeInvisible(message)}\n`),
+      [Symbol.asyncDispose]: async () => lines.close(),
+    }
+  }
 
   /** Reads a password or a key: every user of the machine can read arguments, nobody else standard input. */
   readonly readSecret = async (): Promise<string> => (await text(this.#host.stdin)).replace(/\r?\n$/, '')

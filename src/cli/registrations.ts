@@ -9,6 +9,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<R
   [['start', 'api'], async () => (await import('./service/services.js')).registerServices],
   [['worker'], async () => (await import('./service/worker.js')).registerWorker],
   [['migrate'], async () => (await import('./service/migrate.js')).registerMigrate],
+  [['init'], async () => (await import('./service/init.js')).registerInit],
   [['status'], async () => (await import('./service/status.js')).registerStatus],
   [['doctor'], async () => (await import('./service/doctor.js')).registerDoctor],
   [['health'], async () => (await import('./service/health.js')).registerHealth],

@@ -13,8 +13,14 @@ export function registerDoctor(program: Command, commandLine: CommandLine): void
   ).action(commandLine.action((output) => examine(commandLine, output)))
 }
 
-/** Runs every inspection, whatever the others found. Exit code 0 when nothing must be fixed, else 1. */
+/** Exit code 0 when nothing must be fixed, else 1. */
 async function examine(commandLine: CommandLine, output: Output): Promise<number> {
+  const diagnoses = await diagnose(commandLine)
+  return output.result({ diagnoses }, () => diagnoses.map(describeDiagnosis), { code: exitCodeOf(diagnoses) })
+}
+
+/** Runs every inspection, whatever the others found. */
+export async function diagnose(commandLine: CommandLine): Promise<readonly Diagnosis[]> {
   const diagnoses: Diagnosis[] = []
   for (const { about, inspect } of inspections) {
     try {
@@ -23,13 +29,17 @@ async function examine(commandLine: CommandLine, output: Output): Promise<number
       diagnoses.push({ about, state: 'fix', message: toServiceError(error).message, next: 'docs/how-to/watch.md' })
     }
   }
-  return output.result({ diagnoses }, () => diagnoses.map(describe), {
-    code: diagnoses.some(({ state }) => state === 'fix') ? 1 : 0,
-  })
+  return diagnoses
+}
+
+/** 1 when something must be fixed. */
+export function exitCodeOf(diagnoses: readonly Diagnosis[]): number {
+  return diagnoses.some(({ state }) => state === 'fix') ? 1 : 0
 }
 
 const marks = { good: 'ok  ', note: 'note', fix: 'FIX ' } as const
 
-function describe({ about, state, message, next }: Diagnosis): string {
+/** A line about what was found. */
+export function describeDiagnosis({ about, state, message, next }: Diagnosis): string {
   return `${marks[state]}  ${`${about}:`.padEnd(15)} ${message}${next === undefined ? '' : ` -> ${next}`}`
 }

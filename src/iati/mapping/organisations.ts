@@ -1,7 +1,7 @@
 import type { FunderOrganisation, Organisation, ProjectGraph } from '../../kernel/project.js'
 import { type Attributes, type Element, element } from '../../kernel/xml/element.js'
 import { prewritten } from '../../kernel/xml/writer.js'
-import { isActiveCode } from '../standard/index.js'
+import { hasActiveAgency } from '../standard/index.js'
 import type { MappingConfig } from './mapping-config.js'
 import type { MappingContext, Party } from './mapping-context.js'
 import { narrative } from './narrative.js'
@@ -118,14 +118,7 @@ function refOf(organisation: Identified, context: MappingContext): string | unde
 
 /** It begins with a known registration agency and not with the platform's own identifier. */
 function isUsableRef(ref: string, publisherRef: string): boolean {
-  return refShape.test(ref) && knownAgency(ref) && !ref.startsWith(`${publisherRef}-`)
-}
-
-function knownAgency(ref: string): boolean {
-  for (let end = ref.lastIndexOf('-'); end > 0; end = ref.lastIndexOf('-', end - 1)) {
-    if (isActiveCode('OrganisationRegistrationAgency', ref.slice(0, end))) return true
-  }
-  return false
+  return refShape.test(ref) && hasActiveAgency(ref) && !ref.startsWith(`${publisherRef}-`)
 }
 
 /** US tax ids are written with and without their hyphen; publishers mostly use `US-EIN-` and nine digits. */

@@ -7,6 +7,7 @@ export {
   type ElementRule,
   elementRule,
   frenchCodeName,
+  hasActiveAgency,
   isActiveCode,
   type Slot,
   standardOrigin,

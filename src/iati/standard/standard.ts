@@ -153,6 +153,14 @@ export function isActiveCode(list: string, code: string): boolean {
   return codeList(list).codes.get(code)?.active === true
 }
 
+/** Whether an identifier begins with a registration agency that is not withdrawn. */
+export function hasActiveAgency(ref: string): boolean {
+  for (let end = ref.lastIndexOf('-'); end > 0; end = ref.lastIndexOf('-', end - 1)) {
+    if (isActiveCode('OrganisationRegistrationAgency', ref.slice(0, end))) return true
+  }
+  return false
+}
+
 /** The English name of a code, withdrawn ones included; undefined when it is not on the list. */
 export function codeName(list: string, code: string): string | undefined {
   return codeList(list).codes.get(code)?.name

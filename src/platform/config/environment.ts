@@ -1,8 +1,22 @@
+import { readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import { ServiceError } from '../../kernel/errors.js'
 import type { Environment } from './config.js'
 
-/** The process's environment; the only reader of `process.env`. */
+/** The process's environment, and before it what `.env` of the current folder has; the only reader of `process.env`. */
 export function processEnvironment(): Environment {
-  return process.env
+  // Not `process.loadEnvFile`: what stands in a file changes no program that this one starts.
+  return { ...variablesOfFile('.env'), ...process.env }
+}
+
+function variablesOfFile(file: string): Environment {
+  try {
+    return parseEnv(readFileSync(file, 'utf8')) as Environment
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'EISDIR') return {}
+    throw new ServiceError('configuration-invalid', `${file} cannot be read: ${message}`)
+  }
 }
 
 // Not of the configuration: the supervisor of a worker sets it for the processes that it starts.

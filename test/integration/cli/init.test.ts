@@ -1,0 +1,143 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { parseEnv } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Ended, transpileProgram } from '../../support/cli.js'
+
+let program: string
+let parent: string
+beforeAll(async () => {
+  program = path.join(await transpileProgram(), 'src/cli.js')
+  parent = await mkdtemp(path.join(tmpdir(), 'giving-init-'))
+})
+afterAll(() => rm(parent, { recursive: true, force: true }))
+
+/** A folder, and commands that are started in it. */
+async function newFolder(environment: Record<string, string> = {}) {
+  const cwd = await mkdtemp(path.join(parent, 'folder-'))
+  const { PATH = '', HOME = '' } = process.env
+  const env = { PATH, HOME, GIVING_DATA_DIR: path.join(cwd, 'data'), ...environment }
+  const end = (file: string, args: readonly string[]) =>
+    new Promise<Ended>((resolve) => {
+      const child = execFile(file, args, { cwd, env }, (error, stdout, stderr) => {
+        resolve({ code: typeof error?.code === 'number' ? error.code : error ? null : 0, stdout, stderr })
+      })
+      child.stdin?.end()
+    })
+  const terminal = path.join(import.meta.dirname, '../../support/at-terminal.py')
+  return {
+    cwd,
+    run: (...args: string[]) => end(process.execPath, [program, ...args]),
+    /** Runs it at a terminal; each prompt gets its answer. */
+    atTerminal: (answers: readonly (readonly [string, string])[], ...args: string[]) =>
+      end('python3', [terminal, JSON.stringify(answers), process.execPath, program, ...args]),
+    file: () => readFile(path.join(cwd, '.env'), 'utf8'),
+  }
+}
+
+const hasPython = spawnSync('python3', ['-c', 'import pty']).status === 0
+
+describe('giving init', () => {
+  it('--demo writes a trial that is ready to start, closed to others, with the meaning of each variable', async () => {
+    const folder = await newFolder()
+    const { code, stdout } = await folder.run('init', '--demo')
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^wrote \.env.*\nok .*next: giving start\n$/s)])
+    expect(parseEnv(await folder.file())).toEqual({})
+    expect(await folder.file()).toContain('# Currency of the platform (ISO 4217).\n# DEFAULT_CURRENCY=\n')
+    expect((await stat(path.join(folder.cwd, '.env'))).mode & 0o777).toBe(0o600)
+  })
+
+  it('takes every answer as an option, names what a person has to put in, and overwrites nothing', async () => {
+    const folder = await newFolder()
+    const told = ['--name', "Tara's $5 & Co", '--ref', 'GB-CHC-1164883', '--currency', 'EUR']
+    const rest = ['--base-url', 'https://giving.example', '--gateway', 'stripe', '--schedule', '0 4 * * *']
+    const { code, stdout, stderr } = await folder.run('init', ...told, ...rest, '--json')
+    expect([code, stderr, await readdir(folder.cwd)]).toEqual([2, expect.stringContaining('both kinds of quotes'), []])
+    expect(stdout).toBe('')
+    const done = await folder.run('init', ...told.with(1, "Tara's Wells"), ...rest, '--json')
+    const missing = ['STRIPE_SECRET_KEY', 'STRIPE_PUBLISHABLE_KEY', 'STRIPE_WEBHOOK_SECRET']
+    expect([done.code, JSON.parse(done.stdout)]).toMatchObject([
+      1,
+      { file: '.env', missing, next: `put ${missing.join(', ')} into .env, then giving doctor` },
+    ])
+    const written = await folder.file()
+    expect(parseEnv(written)).toEqual({
+      ...{ REPORTING_ORG_NAME: "Tara's Wells", REPORTING_ORG_REF: 'GB-CHC-1164883', DEFAULT_CURRENCY: 'EUR' },
+      ...{ BASE_URL: 'https://giving.example', PAYMENT_GATEWAY: 'stripe', PUBLISH_SCHEDULE: '0 4 * * *' },
+      DONOR_KEYS: expect.stringMatching(/^1:[\w+/]{43}=$/),
+    })
+    const again = await folder.run('init', '--demo')
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('.env is there already')])
+    expect(await folder.file()).toBe(written)
+  })
+
+  it('refuses an identifier of no registration agency, and a value that the variable cannot have', async () => {
+    const folder = await newFolder()
+    for (const [flag, value, expected] of [
+      ['--ref', 'TARA-12', 'registration agency'],
+      ['--currency', 'euro', 'ISO 4217'],
+      ['--gateway', 'paypal', 'sandbox, braintree, stripe'],
+    ] as const) {
+      const { code, stderr } = await folder.run('init', flag, value)
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`giving: ${flag}: expected `)])
+      expect(stderr).toContain(expected)
+    }
+    expect(await readdir(folder.cwd)).toEqual([])
+  })
+
+  it.skipIf(!hasPython)('asks at a terminal, again after a wrong answer, and writes what was said', async () => {
+    const folder = await newFolder()
+    const { code, stdout } = await folder.atTerminal(
+      [
+        ['1/7 Who publishes? Name of the organisation [Giving Platform]: ', 'Wells for Tara'],
+        ['2/7 Its IATI identifier; empty: a trial with demo data: ', 'WELLS'],
+        ['2/7 Its IATI identifier; empty: a trial with demo data: ', 'GB-CHC-1164883'],
+        ['3/7 ', ''],
+        ['4/7 ', 'https://giving.example'],
+        ['5/7 ', ''],
+        ['6/7 ', ''],
+        ['7/7 When to publish (cron, UTC) [0 2 * * *]: ', ''],
+      ],
+      ...['init', '--mail-from', 'Wells <wells@example.org>'],
+    )
+    expect(stdout).toContain('expected an identifier that begins with a registration agency of org-id.guide')
+    expect([code, stdout]).toEqual([1, expect.stringContaining('next: put SMTP_URL into .env, then giving doctor')])
+    expect(parseEnv(await folder.file())).toEqual({
+      ...{ REPORTING_ORG_NAME: 'Wells for Tara', REPORTING_ORG_REF: 'GB-CHC-1164883' },
+      ...{ BASE_URL: 'https://giving.example', MAIL_FROM: 'Wells <wells@example.org>' },
+      DONOR_KEYS: expect.any(String),
+    })
+  })
+
+  it.skipIf(!hasPython)('leaves no file when the person leaves', async () => {
+    const folder = await newFolder()
+    const { code, stdout } = await folder.atTerminal(
+      [
+        ['1/8 ', 'Wells for Tara'],
+        ['2/8 ', '\u0003'],
+      ],
+      'init',
+    )
+    expect([code, stdout]).toEqual([2, expect.stringContaining('nothing was written')])
+    expect(await readdir(folder.cwd)).toEqual([])
+  })
+})
+
+describe('.env of the current folder', () => {
+  it('is read by every command, and never goes before the environment', async () => {
+    const folder = await newFolder({ DEFAULT_CURRENCY: 'EUR' })
+    await writeFile(path.join(folder.cwd, '.env'), "DEFAULT_CURRENCY=nonsense\nPUBLISH_SCHEDULE='every day'\n")
+    const { code, stdout } = await folder.run('doctor')
+    expect([code, stdout]).toEqual([1, expect.stringContaining('PUBLISH_SCHEDULE: expected a cron expression')])
+    expect(stdout).not.toContain('DEFAULT_CURRENCY')
+  })
+
+  it('changes no program that a command starts', async () => {
+    const folder = await newFolder()
+    await writeFile(path.join(folder.cwd, '.env'), 'NODE_OPTIONS=--no-such-option\n')
+    // Its own PostgreSQL has a guard that is a program of Node.js.
+    expect((await folder.run('doctor')).stdout).toContain(', our own\n')
+  })
+})
