@@ -22,6 +22,8 @@ export type WriteOptions = { readonly twin?: boolean; readonly envelope?: FileEn
 /** The envelope of a joined file, and that of each of its parts, where they have one. */
 export type JoinOptions = { readonly envelope: FileEnvelope; readonly envelopeOfParts?: FileEnvelope }
 
+const byPath = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]) => (one < other ? -1 : 1)
+
 type NewFile = WriteOptions & { readonly path: string }
 
 type WritingOfEach<Files> = { readonly [Index in keyof Files]: Writing }
@@ -257,9 +259,9 @@ export class Draft implements AsyncDisposable {
   async #describeParts(): Promise<void> {
     if (this.#joined.size === 0) return
     const parts: FolderParts = {
-      // In one order, whichever file was joined first.
-      joined: Object.fromEntries([...this.#joined].sort(([one], [other]) => (one < other ? -1 : 1))),
-      fingerprints: Object.fromEntries(this.#fingerprints),
+      // In one order, whichever file was ready first.
+      joined: Object.fromEntries([...this.#joined].sort(byPath)),
+      fingerprints: Object.fromEntries([...this.#fingerprints].sort(byPath)),
     }
     const { signal } = new AbortController()
     await this.write(partsPath, inOneBatch(JSON.stringify(parts)), signal, { twin: false })
