@@ -4,9 +4,11 @@ import type { FastifyInstance } from 'fastify'
 import { docsPath, openApiJsonPath, openApiPath } from './api-path.js'
 import { openApiDocument, type RoutedOperation } from './contract/document.js'
 import { jsonDocument } from './contract/json-document.js'
-import { objectOf, values } from './contract/openapi-schema.js'
+import { arrayOf, objectOf, values } from './contract/openapi-schema.js'
 import type { Operation } from './contract/operation.js'
 import type { ApiConfig } from './deps.js'
+
+const object = { type: 'object' }
 
 const docs: Operation = {
   id: 'showReference',
@@ -27,7 +29,10 @@ const document = {
   answer: {
     headers: ['Cache-Control'],
     content: {
-      'application/json': objectOf({ openapi: values.text, info: { type: 'object' }, paths: { type: 'object' } }),
+      'application/json': objectOf({
+        ...{ openapi: values.text, info: object, paths: object },
+        ...{ 'servers?': arrayOf(object), 'tags?': arrayOf(object), 'components?': object },
+      }),
     },
   },
   failures: [400, 503],

@@ -10,6 +10,7 @@ import { listen, proxyHeaders, type TestApi, testApi, testConfig, testUser } fro
 import { committedDescription, type DescribedOperation, operationsOf } from '../../../support/api-description.js'
 import { testDatabase } from '../../../support/database.js'
 import { gatewayWithWebhooks, testPayments, webhookSecret } from '../../../support/donations.js'
+import { readProjectFile } from '../../../support/markdown-table.js'
 import { newSigner, testPublisher } from '../../../support/publishing.js'
 import { layRelease } from '../../../support/release.js'
 import { storeWells } from '../../../support/wells-store.js'
@@ -42,6 +43,10 @@ function parametersOf(id: string) {
   )
 }
 
+const written = JSON.parse(readProjectFile('src/http/api/examples/answers.json')) as Readonly<
+  Record<string, { readonly xml: string } | undefined>
+>
+
 const asked: readonly Asked[] = operationsOf(description).map(({ method, path: address, operation }) => {
   const parameters = parametersOf(operation.operationId)
   const value = (name: string) => encodeURIComponent(String(parameters.find((one) => one.name === name)?.example))
@@ -53,7 +58,8 @@ const asked: readonly Asked[] = operationsOf(description).map(({ method, path: a
     url: `${url}?${query.map(({ name }) => `${name}=${value(String(name))}`).join('&')}`,
     operation,
     payload: content && {
-      xml: String(content[mediaTypes.xml]?.example),
+      // In the description it is a value.
+      xml: String(written[`request ${method} ${address}`]?.xml),
       json: String(JSON.stringify(content[mediaTypes.json]?.example)),
     },
   }
