@@ -1,4 +1,3 @@
-import { type ForkOptions, fork } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -9,6 +8,7 @@ import path from 'node:path'
 import S3rver from '@20minutes/s3rver'
 import type { BucketSettings } from '../../src/outbound/bucket/bucket.js'
 import type { Manifest } from '../../src/release/read/manifest.js'
+import { forkStripped } from './cli.js'
 
 /** A request to the bucket, as `PUT iati/activities.xml`; a copy inside the bucket is a `COPY`. */
 type BucketRequest = { readonly method: string; readonly key: string }
@@ -27,10 +27,8 @@ export type BucketServer = AsyncDisposable & {
 
 /** Delivers in a process of its own, which is killed (kill -9) before its write number `at`; false when it made fewer. */
 export async function killDelivery(server: BucketServer, url: string, feedsDir: string, at: number): Promise<boolean> {
-  const file = (name: string) => path.resolve(import.meta.dirname, name)
   const endpoint = server.settings.endpoint ?? ''
-  const options: ForkOptions = { execArgv: ['--import', file('register-typescript.mjs')], stdio: 'ignore' }
-  const child = fork(file('bucket-process.ts'), [url, feedsDir, endpoint], options)
+  const child = await forkStripped('test/support/bucket-process.ts', [url, feedsDir, endpoint])
   let left = at
   server.onWrite = () => {
     if (left-- > 0) return true

@@ -1,22 +1,40 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ForkOptions, fork, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
-import ts from 'typescript'
+import { stripTypes } from './strip-types.mjs'
 
 const project = path.resolve(import.meta.dirname, '../..')
 
 const cache = path.join(project, 'node_modules/.cache')
 
+let ours: Promise<string> | undefined
+
 /**
- * Strips the types of the whole program, into a folder from which its packages resolve: starting a command then takes half
- * a second, and what runs is what the sources say now, built or not. Equal sources share one folder, which stays.
+ * Strips the types of the whole program, and of what tests run in processes of their own, into a folder from which its
+ * packages resolve: starting a command then takes half a second, and what runs is what the sources say now, built or not.
+ * Equal sources share one folder, which stays.
  */
 export async function transpileProgram(sources = project): Promise<string> {
-  const files = await sourceFiles(sources)
+  if (sources !== project) return await transpile(sources, ['src', 'jobs'])
+  ours ??= transpile(project, ['src', 'jobs', 'test/support', 'test/campaign/support'])
+  return await ours
+}
+
+/** Forks a file of ours, such as `test/support/receipt-process.ts`, as `transpileProgram` has it. */
+export async function forkStripped(
+  file: string,
+  args: readonly string[],
+  stdio: ForkOptions['stdio'] = ['ignore', 'inherit', 'inherit', 'ipc'],
+): Promise<ChildProcess> {
+  return fork(path.join(await transpileProgram(), file.replace(/\.ts$/, '.js')), args, { stdio })
+}
+
+async function transpile(sources: string, rooms: readonly string[]): Promise<string> {
+  const files = await sourceFiles(sources, rooms)
   const hash = createHash('sha256')
   for (const { relative, text } of files) hash.update(`${relative}\0`).update(text)
   const target = path.join(cache, `giving-e2e-${hash.digest('hex').slice(0, 16)}`)
@@ -26,15 +44,12 @@ export async function transpileProgram(sources = project): Promise<string> {
   for (const { relative, text } of files) {
     const file = path.join(draft, relative)
     await mkdir(path.dirname(file), { recursive: true })
+    if (/\.d\.ts$/.test(relative)) continue
     if (!file.endsWith('.ts')) {
       await writeFile(file, text)
       continue
     }
-    const { outputText } = ts.transpileModule(text.toString(), {
-      fileName: relative,
-      compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
-    })
-    await writeFile(file.replace(/\.ts$/, '.js'), outputText)
+    await writeFile(file.replace(/\.ts$/, '.js'), await stripTypes(relative, text.toString()))
   }
   // The scripts of package.json name the built program.
   await symlink('.', path.join(draft, 'dist'))
@@ -48,9 +63,9 @@ export async function transpileProgram(sources = project): Promise<string> {
   return target
 }
 
-async function sourceFiles(sources: string) {
+async function sourceFiles(sources: string, rooms: readonly string[]) {
   const names = ['package.json']
-  for (const room of ['src', 'jobs']) {
+  for (const room of rooms) {
     for (const entry of await readdir(path.join(sources, room), { recursive: true, withFileTypes: true })) {
       if (entry.isFile()) names.push(path.relative(sources, path.join(entry.parentPath, entry.name)))
     }
@@ -78,6 +93,8 @@ export type Installation = {
   readonly dataDir: string
   /** Runs a command to its end. */
   run(args: readonly string[], input?: string): Promise<Ended>
+  /** The same in this process, which does without a second of loading; what it logs is lost. */
+  runHere(args: readonly string[], input?: string): Promise<Ended>
   /** Starts `giving start`; resolves when its first publication has ended. */
   start(): Promise<RunningService>
   /** Starts a service; resolves when it says that it is ready, or prints `ready`. */
@@ -116,12 +133,13 @@ export async function newInstallation(
   const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-e2e-'))
   const program = await transpileProgram(sources)
   const started: ChildProcess[] = []
+  const settings = { GIVING_DATA_DIR: dataDir, PORT: '0', OPS_PORT: '0', ...quick, ...noRates, ...environment }
   const launch = (args: readonly string[]) => {
     const { PATH = '', HOME = '' } = process.env
     const command = [process.execPath, path.join(program, 'src/cli.js'), ...args]
     const limit = openFiles === undefined ? '' : `ulimit -n ${openFiles}; `
     const child = spawn('sh', ['-c', `${limit}exec "$@"`, 'sh', ...command], {
-      env: { PATH, HOME, GIVING_DATA_DIR: dataDir, PORT: '0', OPS_PORT: '0', ...quick, ...noRates, ...environment },
+      env: { PATH, HOME, ...settings },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
     started.push(child)
@@ -135,6 +153,10 @@ export async function newInstallation(
       const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
       const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
       return { code: await ended, stdout, stderr }
+    },
+    runHere: async (args, input = '') => {
+      const { runCommandLine } = await import('./command-line.js')
+      return await runCommandLine(args, { ...settings, LOG_LEVEL: 'silent' }, input)
     },
     start: () => awaitStart(launch(['start']), 'ready: ', /ready: (http:\S+?)\/\n/),
     serve: (kind, ready) =>

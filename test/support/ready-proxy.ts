@@ -16,6 +16,8 @@ export type ReadyProxy = {
   readonly failures: readonly string[]
   /** Resolves when the server gets requests. */
   add(baseUrl: string): Promise<void>
+  /** Resolves when the proxy has seen that a server is not ready, and every request sent there has begun to be answered. */
+  left(baseUrl: string): Promise<void>
   /** Forgets a server that has stopped. */
   remove(baseUrl: string): void
   close(): Promise<void>
@@ -27,6 +29,9 @@ export async function startReadyProxy(lookMs: number): Promise<ReadyProxy> {
   const failures: string[] = []
   // Like common proxies it keeps connections for as long as the server does.
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+  /** Requests without an answer yet, by server. */
+  const waiting = new Map<string, number>()
+  const count = (server: string, change: number) => waiting.set(server, (waiting.get(server) ?? 0) + change)
   let turn = 0
   let closed = false
 
@@ -41,7 +46,14 @@ export async function startReadyProxy(lookMs: number): Promise<ReadyProxy> {
     const what = `${incoming.method} ${incoming.url} to ${server}`
     if (server === undefined) return fail(response, `${what}: no server is ready`)
     const { method, headers } = incoming
+    count(server, 1)
+    let isWaiting = true
+    const begun = () => {
+      if (isWaiting) count(server, -1)
+      isWaiting = false
+    }
     const asked = request(server + incoming.url, { method, headers: endToEnd(headers), agent }, (answer) => {
+      begun()
       const { statusCode = 502, headers: answered } = answer
       if (statusCode >= 500)
         answer.once('data', (body) => failures.push(`${what}: ${statusCode} ${String(body).slice(0, 300)}`))
@@ -49,7 +61,10 @@ export async function startReadyProxy(lookMs: number): Promise<ReadyProxy> {
       answer.on('error', (error) => fail(response, `${what} broke off: ${error.message}`))
       answer.pipe(response)
     })
-    asked.on('error', (error) => fail(response, `${what}: ${error.message}`))
+    asked.on('error', (error) => {
+      begun()
+      fail(response, `${what}: ${error.message}`)
+    })
     incoming.pipe(asked)
   }
   const server = createServer(forward)
@@ -70,6 +85,9 @@ export async function startReadyProxy(lookMs: number): Promise<ReadyProxy> {
       ready.set(one, false)
       void look(one)
       while (!ready.get(one)) await sleep(lookMs)
+    },
+    left: async (one) => {
+      while (ready.get(one) === true || (waiting.get(one) ?? 0) > 0) await sleep(5)
     },
     remove: (one) => void ready.delete(one),
     close: async () => {

@@ -1,11 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import path from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-
-// Processes of tests start often and together: what was stripped once is kept, by its content.
-const cache = path.resolve(import.meta.dirname, '../../node_modules/.cache/giving-typescript')
+import { stripTypes } from './strip-types.mjs'
 
 /** Finds `./x.ts` where a TypeScript file imports `./x.js`. */
 export async function resolve(specifier, context, next) {
@@ -19,21 +15,6 @@ export async function resolve(specifier, context, next) {
 /** Strips the types. */
 export async function load(url, context, next) {
   if (!url.endsWith('.ts')) return await next(url, context)
-  const text = await readFile(fileURLToPath(url), 'utf8')
-  const kept = path.join(cache, `${createHash('sha256').update(text).digest('hex')}.mjs`)
-  const source = existsSync(kept) ? await readFile(kept, 'utf8') : await strip(url, text, kept)
+  const source = await stripTypes(url, await readFile(fileURLToPath(url), 'utf8'))
   return { format: 'module', source, shortCircuit: true }
-}
-
-async function strip(url, text, kept) {
-  const { default: ts } = await import('typescript')
-  const { outputText } = ts.transpileModule(text, {
-    fileName: url,
-    compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
-  })
-  await mkdir(cache, { recursive: true })
-  const draft = `${kept}.${process.pid}.${randomBytes(4).toString('hex')}`
-  await writeFile(draft, outputText)
-  await rename(draft, kept)
-  return outputText
 }

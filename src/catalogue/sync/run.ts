@@ -7,9 +7,8 @@ import { runInline } from '../../work/inline.js'
 import type { Lease, SyncKind, SyncRun } from '../../work/run.js'
 import { renewLease } from '../../work/sql/leases.js'
 import { createSyncRun, finishSync, getSyncRun, type SyncSummary } from '../sql/sync-runs.js'
-import { runSync } from './sync.js'
 import type { SyncProgress } from './sync-session.js'
-import { type ClientOptions, UpstreamClient } from './upstream-client.js'
+import type { ClientOptions } from './upstream-client.js'
 
 /** The upstream and how it is read. */
 export type SyncSettings = {
@@ -75,6 +74,8 @@ export async function syncOnce(
     throw new ServiceError('configuration-invalid', `sync ${runId} was for ${run.upstream}, UPSTREAM_URL is another`)
   }
   log.info({ runId, attempt, kind: run.kind }, 'sync run started')
+  // Loaded here: a service that mirrors nobody, and every look at the table of work, does without them.
+  const [{ runSync }, { UpstreamClient }] = await Promise.all([import('./sync.js'), import('./upstream-client.js')])
   await using client = new UpstreamClient(clientOptions)
   const renew = () => renewLease(store.db, lease)
   const outcome = await underLease({ lease, renew, signal }, (leased) =>

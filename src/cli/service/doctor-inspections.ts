@@ -3,7 +3,6 @@ import { access, constants, mkdir, readFile, stat, statfs } from 'node:fs/promis
 import path from 'node:path'
 import { openQueue, queueSettings } from '../../../jobs/queue.js'
 import { queueNames, work } from '../../../jobs/work.js'
-import { readPulledStandard } from '../../iati/standard/pulled.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError, toServiceError } from '../../kernel/errors.js'
 import { withTimeout } from '../../money/gateways/gateway.js'
@@ -234,6 +233,7 @@ async function inspectStandard({ environment }: CommandLine): Promise<readonly F
   if (directory === undefined) {
     return [note('the official schema is not here, so the checks built in are the only ones', 'giving standard pull')]
   }
+  const { readPulledStandard } = await import('../../iati/standard/pulled.js')
   const pulled = await readPulledStandard(directory)
   const when = pulled ? `, pulled ${pulled.pulledAt.slice(0, 10)}` : ''
   const isOld = pulled && Date.now() - Date.parse(pulled.pulledAt) > 365 * dayMs

@@ -6,7 +6,6 @@ import { parseSigningKey } from '../../kernel/release-chain.js'
 import { removeTestDonations } from '../../money/sql/test-donations.js'
 import { findFact } from '../../platform/database/facts.js'
 import { earlierPublisherRefs } from '../../platform/database/publisher.js'
-import { createPublication } from '../../release/create-publication.js'
 import { claimFolder } from '../../release/operate/folder-of-store.js'
 import { recordPublisherOfRelease } from '../../release/operate/publisher-of-store.js'
 import { adoptLiveRun } from '../../release/operate/restored-database.js'
@@ -30,6 +29,8 @@ export async function openPublication(
   cleanup: CleanupStack,
 ): Promise<Publication> {
   const { config, secrets, store, feedsDir, clock, log } = runtime
+  // Loaded here: processes that only ask for a publication do without its writers.
+  const { createPublication } = await import('../../release/create-publication.js')
   const mappingConfig = await resolveMapping(runtime)
   if (isDemoPublisher(config.reportingOrg.ref)) {
     // A trial from before 1.1 is published anew.

@@ -1,9 +1,8 @@
 import { ServiceError } from '../../kernel/errors.js'
-import { type AccessToken, tokenOfClient, tokenOfFile } from '../../outbound/registry/access-token.js'
+import type { AccessToken } from '../../outbound/registry/access-token.js'
 import { wantedDatasets } from '../../outbound/registry/datasets.js'
 import type { RegistryDeps } from '../../outbound/registry/register.js'
-import { RegistryClient } from '../../outbound/registry/registry-client.js'
-import { RegistryHttp } from '../../outbound/registry/registry-http.js'
+import type { RegistryHttp } from '../../outbound/registry/registry-http.js'
 import { findRegistryRecord, type RegistryStatus, registryStatus } from '../../outbound/registry/registry-record.js'
 import type { Config, RegistryConfig, Secrets } from '../../platform/config/config.js'
 import type { Store } from '../../platform/database/store.js'
@@ -30,8 +29,13 @@ export async function usingRegistry<Outcome>(
   }
   const live = await createReleaseReader(feedsDir).live()
   if (!live) throw new ServiceError('release-missing', 'nothing has been published yet: run giving publish first')
+  // Loaded here: whoever only reads what is recorded of the registry does without them.
+  const [{ RegistryHttp }, { RegistryClient }] = await Promise.all([
+    import('../../outbound/registry/registry-http.js'),
+    import('../../outbound/registry/registry-client.js'),
+  ])
   await using http = new RegistryHttp()
-  const token = openToken(registry.account, secrets, http)
+  const token = await openToken(registry.account, secrets, http)
   const client = new RegistryClient({ http, url: registry.url, token, dryRun })
   return await work({ client, settings: registry, paths: live.manifest.files.map(({ path }) => path) })
 }
@@ -47,11 +51,12 @@ export async function findRegistryStatus(
   return registryStatus(await findRegistryRecord(db), codes)
 }
 
-function openToken(
+async function openToken(
   account: RegistryConfig['account'],
   { registryClientSecret = '', registryToken = '' }: Secrets,
   http: RegistryHttp,
-): AccessToken {
+): Promise<AccessToken> {
+  const { tokenOfClient, tokenOfFile } = await import('../../outbound/registry/access-token.js')
   if (account.kind === 'client') return tokenOfClient(http, { ...account, clientSecret: registryClientSecret })
   return account.file === undefined ? async () => registryToken : tokenOfFile(account.file)
 }

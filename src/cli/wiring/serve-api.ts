@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createPasswordHashing } from '../../accounts/passwords.js'
 import { closeApi } from '../../http/api/close-api.js'
 import { createApi } from '../../http/api/create-api.js'
@@ -122,7 +123,7 @@ export async function serveApi(
   let closing: Promise<void> | undefined
   const close = () => {
     closing ??= closeApi(api, {
-      drainMs: (config.shutdownDrainSeconds ?? drainSeconds) * 1000,
+      drained: sleep((config.shutdownDrainSeconds ?? drainSeconds) * 1000),
       graceMs: Math.min(config.shutdownSeconds * 1000, maxGraceMs),
     })
     return closing

@@ -66,7 +66,7 @@ export async function serveConsole(given: ConsoleRuntime, metrics: Metrics, clea
       tls: await readCertificate({ tls }),
     },
   })
-  opened.defer(() => closeApi(app, { drainMs: 0, graceMs: 1_000 }))
+  opened.defer(() => closeApi(app, { drained: Promise.resolve(), graceMs: 1_000 }))
   await listen(app, config.ops.host, config.ops.port)
   return listeningUrl({ host: config.ops.host, tls }, (app.server.address() as AddressInfo).port)
 }

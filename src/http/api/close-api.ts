@@ -1,12 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
 const pollMs = 100
 
 /** How an API closes. */
 export type Closing = {
-  /** How long it goes on answering while `/readyz` answers 503, so that a proxy sends requests elsewhere. */
-  readonly drainMs: number
+  /** Until then it goes on answering while `/readyz` answers 503, so that a proxy sends requests elsewhere. */
+  readonly drained: Promise<unknown>
   /** The time that running answers have afterwards. */
   readonly graceMs: number
 }
@@ -16,11 +15,11 @@ export type Closing = {
  * API first. The framework closes only connections that are idle when it stops listening, so a kept-alive one is closed
  * here when its answer has been sent.
  */
-export async function closeApi(app: FastifyInstance, { drainMs, graceMs }: Closing): Promise<void> {
+export async function closeApi(app: FastifyInstance, { drained, graceMs }: Closing): Promise<void> {
   const { server } = app
   // A client that kept its connection would send its next request while the connection is being closed.
   server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))
-  await sleep(drainMs)
+  await drained
   const idle = setInterval(() => server.closeIdleConnections(), pollMs)
   const late = setTimeout(() => server.closeAllConnections(), graceMs)
   try {

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
-import MailComposer from 'nodemailer/lib/mail-composer'
-import SMTPConnection from 'nodemailer/lib/smtp-connection'
+import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 import { isLoopbackHost } from '../../kernel/loopback-host.js'
 import type { MailText } from './mail-template.js'
 
@@ -32,10 +31,11 @@ export class SmtpSender {
 
   /** Sends one message on a connection of its own. The signal ends it until the message is handed over. */
   async send(message: MailMessage, signal: AbortSignal): Promise<SendOutcome> {
-    const connection = new SMTPConnection(connectionOptions(this.#url))
+    const connection = await this.#connection()
     let handedOver = false
     const broken = failureOf(connection, signal, () => handedOver)
     try {
+      const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
       const composed = new MailComposer({
         from: this.#from,
         to: { name: '', address: message.to },
@@ -69,7 +69,7 @@ export class SmtpSender {
 
   /** Signs in as for a message, and sends none. Throws what the server or the network says. */
   async check(signal: AbortSignal): Promise<void> {
-    const connection = new SMTPConnection(connectionOptions(this.#url))
+    const connection = await this.#connection()
     try {
       await this.#signIn(
         connection,
@@ -78,6 +78,12 @@ export class SmtpSender {
     } finally {
       connection.close()
     }
+  }
+
+  /** Its package is loaded with the first message: most processes send none. */
+  async #connection(): Promise<SMTPConnection> {
+    const { default: Connection } = await import('nodemailer/lib/smtp-connection')
+    return new Connection(connectionOptions(this.#url))
   }
 
   async #signIn(connection: SMTPConnection, broken: Promise<never>): Promise<void> {

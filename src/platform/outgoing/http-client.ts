@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
-import { Agent, type Dispatcher, Pool, request } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import { checkAddress, publicLookup } from './public-addresses.js'
 
 /** How connections are made, kept and given up. */
@@ -44,20 +44,13 @@ export type HttpAnswer = {
  * messages and error codes are the caller's.
  */
 export class HttpClient implements AsyncDisposable {
-  readonly #agent: Agent
+  readonly #limits: ConnectionLimits
   readonly #guard: ConnectionLimits['guard']
+  #agent: Promise<Agent> | undefined
 
-  constructor({ connectMs, idleMs, connections, guard, rejectUnauthorized = true }: ConnectionLimits) {
-    this.#guard = guard
-    const connect = { timeout: connectMs, rejectUnauthorized }
-    this.#agent = new Agent({
-      ...{ headersTimeout: idleMs, bodyTimeout: idleMs, keepAliveTimeout: 30_000, maxHeaderSize: 32_768 },
-      ...(connections && { connections }),
-      factory: (origin, options) => {
-        const isPublic = this.#isForeign(new URL(origin)) && !guard?.allowPrivateNetworks
-        return new Pool(origin, { ...options, connect: { ...connect, ...(isPublic && { lookup: publicLookup }) } })
-      },
-    })
+  constructor(limits: ConnectionLimits) {
+    this.#limits = limits
+    this.#guard = limits.guard
   }
 
   async send(address: URL | string, call: HttpCall): Promise<HttpAnswer> {
@@ -65,11 +58,15 @@ export class HttpClient implements AsyncDisposable {
     const signal = totalMs === undefined ? call.signal : AbortSignal.any([call.signal, AbortSignal.timeout(totalMs)])
     let url = new URL(address)
     let previous: URL | undefined
+    // Loaded with the first call: most processes make none, and it takes a tenth of a second.
+    const { request } = await import('undici')
+    this.#agent ??= this.#openAgent()
+    const dispatcher = await this.#agent
     for (let hops = 0; ; hops++) {
       if (this.#isForeign(url)) checkAddress(url, this.#guard?.allowPrivateNetworks ?? true)
       onAddress?.(url, previous)
       const answer = await request(url, {
-        ...{ dispatcher: this.#agent, method, signal, body },
+        ...{ dispatcher, method, signal, body },
         headers: { 'user-agent': 'giving-iati', ...headers },
       })
       // A body that is destroyed unread emits an error, which has no reader.
@@ -89,7 +86,21 @@ export class HttpClient implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#agent.destroy()
+    await (await this.#agent)?.destroy()
+  }
+
+  async #openAgent(): Promise<Agent> {
+    const { Agent, Pool } = await import('undici')
+    const { connectMs, idleMs, connections, guard, rejectUnauthorized = true } = this.#limits
+    const connect = { timeout: connectMs, rejectUnauthorized }
+    return new Agent({
+      ...{ headersTimeout: idleMs, bodyTimeout: idleMs, keepAliveTimeout: 30_000, maxHeaderSize: 32_768 },
+      ...(connections && { connections }),
+      factory: (origin, options) => {
+        const isPublic = this.#isForeign(new URL(origin)) && !guard?.allowPrivateNetworks
+        return new Pool(origin, { ...options, connect: { ...connect, ...(isPublic && { lookup: publicLookup }) } })
+      },
+    })
   }
 
   #isForeign({ origin }: URL): boolean {

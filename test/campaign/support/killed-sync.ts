@@ -1,6 +1,8 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import path from 'node:path'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { createSyncRun, getSyncRun } from '../../../src/catalogue/sql/sync-runs.js'
+import type { Db } from '../../../src/platform/database/connection.js'
+import { forkStripped } from '../../support/cli.js'
 import { testDatabase } from '../../support/database.js'
 import { mirrorContents, sync, until } from '../../support/sync.js'
 import { aRecord, startUpstream, type TestUpstream } from '../../support/upstream-server.js'
@@ -30,7 +32,7 @@ export async function killedSync({ projects, kills }: { projects: number; kills:
     for (let kill = 0; kill <= kills; kill++) {
       const before = list(upstream)
       const known = new Set(before)
-      const child = startSyncProcess(stormy.url, upstream.url, id)
+      const child = await startSyncProcess(stormy.url, upstream.url, id)
       const exited = new Promise((resolve) => child.once('exit', resolve))
       if (kill > 0) {
         await until(() => cursors(upstream).size > known.size || child.exitCode !== null)
@@ -44,7 +46,7 @@ export async function killedSync({ projects, kills }: { projects: number; kills:
         // Spread over the whole walk; now and then a page is being written when the kill comes.
         const target = Math.floor((pages * (kill + 1)) / (kills + 2))
         await until(() => cursors(upstream).size > target || child.exitCode !== null)
-        child.kill('SIGKILL')
+        await killSync(child, stormy.store.db, id)
       }
       await exited
     }
@@ -74,13 +76,22 @@ function catalogue(projects: number) {
 }
 
 /** A sync in a process of its own. */
-export function startSyncProcess(url: string, upstream: string, runId: number): ChildProcess {
-  const register = path.resolve(import.meta.dirname, '../../support/register-typescript.mjs')
-  return fork(
-    path.join(import.meta.dirname, 'sync-process.ts'),
-    [JSON.stringify({ url, upstream, runId, lockSeconds: 2 })],
-    { execArgv: ['--import', register], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
-  )
+export async function startSyncProcess(url: string, upstream: string, runId: number): Promise<ChildProcess> {
+  const options = JSON.stringify({ url, upstream, runId, lockSeconds: 60 })
+  return await forkStripped('test/campaign/support/sync-process.ts', [options])
+}
+
+/**
+ * Kills (kill -9) the process of a sync and ends what is left of it: its sessions, and its lease, which on a busy machine
+ * must be longer than the next process takes to start.
+ */
+export async function killSync(child: ChildProcess, db: Db, runId: number): Promise<void> {
+  const exited = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exited
+  await db.query(`select pg_terminate_backend(pid, 10000) from pg_stat_activity
+    where datname = current_database() and application_name = 'test sync process'`)
+  await db.query('update sync_run set lease_until = clock_timestamp() where id = $1', [runId])
 }
 
 /** The pages that were asked for, in order. */

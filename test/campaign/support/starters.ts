@@ -1,7 +1,6 @@
-import { fork } from 'node:child_process'
-import path from 'node:path'
 import { afterAll } from 'vitest'
 import type { QueueConnection } from '../../../jobs/engine.js'
+import { forkStripped } from '../../support/cli.js'
 
 /** Five processes that start and stop a worker each, all at the same moment. */
 export type Starters = {
@@ -12,12 +11,9 @@ export type Starters = {
 
 /** Forks the processes; they end after the file's tests. */
 export async function forkStarters(url: string, connection: QueueConnection, count = 5): Promise<Starters> {
-  const register = path.resolve(import.meta.dirname, '../../support/register-typescript.mjs')
-  const children = Array.from({ length: count }, () =>
-    fork(path.join(import.meta.dirname, 'starter-process.ts'), [JSON.stringify({ url, connection })], {
-      execArgv: ['--import', register],
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    }),
+  const options = JSON.stringify({ url, connection })
+  const children = await Promise.all(
+    Array.from({ length: count }, () => forkStripped('test/campaign/support/starter-process.ts', [options])),
   )
   afterAll(async () => {
     await Promise.all(

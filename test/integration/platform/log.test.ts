@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { transpileProgram } from '../../support/cli.js'
 
-const project = path.resolve(import.meta.dirname, '../../..')
+const cwd = await transpileProgram()
 
 /** Runs a script that has a `log` to its end; returns the messages that it wrote, and how it ended. */
 function messagesOf(script: string) {
-  const module = `import { createLog } from './src/platform/observability/log.ts'\nconst log = createLog('info')\n${script}`
-  const args = ['--import', './test/support/register-typescript.mjs', '--input-type=module', '--eval', module]
-  const { stderr, status } = spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8' })
+  const module = `import { createLog } from './src/platform/observability/log.js'\nconst log = createLog('info')\n${script}`
+  const args = ['--input-type=module', '--eval', module]
+  const { stderr, status } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8' })
   const messages = stderr.split('\n').flatMap((line) => (line.startsWith('{') ? (JSON.parse(line).msg as string) : []))
   return { messages, status }
 }
@@ -40,9 +40,9 @@ describe('what was logged is written', () => {
 describe('a line of the log', () => {
   /** What a script wrote that has a log of this form. */
   const written = (format: string, script: string) => {
-    const module = `import { createLog } from './src/platform/observability/log.ts'\nconst log = createLog(undefined, '${format}')\n${script}`
-    const args = ['--import', './test/support/register-typescript.mjs', '--input-type=module', '--eval', module]
-    return spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8' }).stderr
+    const module = `import { createLog } from './src/platform/observability/log.js'\nconst log = createLog(undefined, '${format}')\n${script}`
+    const args = ['--input-type=module', '--eval', module]
+    return spawnSync(process.execPath, args, { cwd, encoding: 'utf8' }).stderr
   }
   const script = `log.info({ run: 7, why: 'two words', apiKey: 'k', headers: { authorization: 'Bearer t', 'x-api-key': 'k' } }, 'done\\u001b[2J'); log.warn({ err: new Error('no room') }, 'failed')`
 
@@ -58,10 +58,10 @@ describe('a line of the log', () => {
 
   it('is text in a terminal, where only warnings are written', (context) => {
     if (spawnSync('script', ['--version']).error) return context.skip('the program script is not installed')
-    const module = `import { createLog } from './src/platform/observability/log.ts'; const log = createLog(undefined); ${script}`
-    const node = `${process.execPath} --import ./test/support/register-typescript.mjs --input-type=module --eval "$MODULE"`
+    const module = `import { createLog } from './src/platform/observability/log.js'; const log = createLog(undefined); ${script}`
+    const node = `${process.execPath} --input-type=module --eval "$MODULE"`
     const { stdout } = spawnSync('script', ['--quiet', '--command', node, '/dev/null'], {
-      cwd: project,
+      cwd,
       encoding: 'utf8',
       env: { ...process.env, MODULE: module },
     })

@@ -1,5 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import path from 'node:path'
+import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
 import type { QueueConnection } from '../../../jobs/engine.js'
@@ -10,6 +9,7 @@ import { type Config, readConfig } from '../../../src/platform/config/config.js'
 import { openStore, type Store } from '../../../src/platform/database/store.js'
 import type { Log } from '../../../src/platform/observability/log.js'
 import { listRuns, type RunSummary } from '../../../src/work/sql/runs.js'
+import { forkStripped } from '../cli.js'
 import { resetTables, tablePublication } from './table-publication.js'
 
 /** What a worker of a test may differ in. */
@@ -106,11 +106,7 @@ export class World {
   /** Starts a worker process; resolves when it takes jobs. */
   async forkWorker(options: WorkerOptions = {}): Promise<WorkerProcess> {
     const all: WorkerProcessOptions = { ...options, url: this.#url, connection: this.#connection }
-    const register = path.resolve(import.meta.dirname, '../register-typescript.mjs')
-    const child = fork(path.join(import.meta.dirname, 'worker-process.ts'), [JSON.stringify(all)], {
-      execArgv: ['--import', register],
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    })
+    const child = await forkStripped('test/support/jobs/worker-process.ts', [JSON.stringify(all)])
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
     this.#open.push(() => killed(child, ended))
     await Promise.race([

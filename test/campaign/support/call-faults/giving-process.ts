@@ -1,6 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import path from 'node:path'
+import { forkStripped } from '../../../support/cli.js'
 import type { Fault } from './counted-calls.js'
 import type { Counted, Order } from './process.js'
 
@@ -21,7 +21,7 @@ export class GivingProcesses implements AsyncDisposable {
   readonly #place: ProcessPlace
   readonly #all: ChildProcess[] = []
   #current: ChildProcess | undefined
-  #next: ChildProcess
+  #next: Promise<ChildProcess>
 
   constructor(place: ProcessPlace) {
     this.#place = place
@@ -57,6 +57,7 @@ export class GivingProcesses implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#next
     for (const child of this.#all) child.kill('SIGKILL')
     await Promise.all(this.#all.map((child) => (isOver(child) ? undefined : once(child, 'exit'))))
   }
@@ -74,7 +75,7 @@ export class GivingProcesses implements AsyncDisposable {
   /** The process that is told what to do; replaced once it was found killed. */
   async #process(): Promise<ChildProcess> {
     if (this.#current) return this.#current
-    const child = this.#next
+    const child = await this.#next
     this.#current = child
     this.#next = this.#fork()
     if (!ready.has(child)) await Promise.race([once(child, 'message'), once(child, 'exit')])
@@ -100,15 +101,11 @@ export class GivingProcesses implements AsyncDisposable {
     })
   }
 
-  #fork(): ChildProcess {
-    const register = path.resolve(import.meta.dirname, '../../../support/register-typescript.mjs')
+  async #fork(): Promise<ChildProcess> {
     const { environment, folders, onlyNetworks = false } = this.#place
     const databasePort = Number(new URL(environment.DATABASE_URL ?? '').port)
     const told = JSON.stringify({ environment, folders, databasePort, onlyNetworks })
-    const child = fork(path.join(import.meta.dirname, 'process.ts'), [told], {
-      execArgv: ['--import', register],
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    })
+    const child = await forkStripped('test/campaign/support/call-faults/process.ts', [told])
     child.once('message', () => ready.add(child))
     this.#all.push(child)
     return child

@@ -1,11 +1,11 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { issueToken, secretHash } from '../../../../src/accounts/sql/accounts.js'
 import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import type { Store } from '../../../../src/platform/database/store.js'
+import { forkStripped } from '../../../support/cli.js'
 import { donationFields, insertDonationTargets, testPayments } from '../../../support/donations.js'
 import { randomFrom } from '../../../support/random.js'
 import { type CampaignProcessor, campaignGateway, type ProcessorName, startCampaignProcessor } from './processors.js'
@@ -196,11 +196,8 @@ async function post(
 type Api = { readonly child: ChildProcess; readonly port: number }
 
 async function startApi(url: string, { feedsDir }: CampaignPlan, { place }: CampaignProcessor): Promise<Api> {
-  const register = path.resolve(import.meta.dirname, '../../../support/register-typescript.mjs')
-  const child = fork(path.join(import.meta.dirname, 'api-process.ts'), [JSON.stringify({ url, feedsDir, place })], {
-    execArgv: ['--import', register],
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
+  const options = JSON.stringify({ url, feedsDir, place })
+  const child = await forkStripped('test/campaign/support/donation-faults/api-process.ts', [options])
   const port = await new Promise<number>((resolve, reject) => {
     child.once('message', (message) => resolve(Number(message)))
     child.once('exit', (code) => reject(new Error(`the API process ended with ${code} before it was ready`)))

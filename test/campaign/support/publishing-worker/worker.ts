@@ -1,8 +1,7 @@
-import { fork } from 'node:child_process'
-import path from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { QueueConnection } from '../../../../jobs/engine.js'
 import type { PublicationDeps } from '../../../../src/release/publication.js'
+import { forkStripped } from '../../../support/cli.js'
 
 /** Where a publication is. */
 export type PublicationStep = Parameters<NonNullable<PublicationDeps['onStep']>>[0]
@@ -32,11 +31,7 @@ export type PublishingWorker = {
 
 /** Starts a worker process; resolves when it takes jobs. It never outlives the test. */
 export async function forkPublishingWorker(options: PublishingWorkerOptions): Promise<PublishingWorker> {
-  const register = path.resolve(import.meta.dirname, '../../../support/register-typescript.mjs')
-  const child = fork(path.join(import.meta.dirname, 'process.ts'), [JSON.stringify(options)], {
-    execArgv: ['--import', register],
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
+  const child = await forkStripped('test/campaign/support/publishing-worker/process.ts', [JSON.stringify(options)])
   const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
     child.once('exit', (code, signal) => resolve(code ?? signal)),
   )

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSyncRun, getSyncRun, listSyncProblems } from '../../../../src/catalogue/sql/sync-runs.js'
-import { startSyncProcess } from '../../../campaign/support/killed-sync.js'
+import { killSync, startSyncProcess } from '../../../campaign/support/killed-sync.js'
 import { type TestDatabase, testDatabase } from '../../../support/database.js'
 import { until } from '../../../support/sync.js'
 import { aRecord, startUpstream } from '../../../support/upstream-server.js'
@@ -29,16 +29,13 @@ async function syncThatKills(atPoison: (database: TestDatabase) => Promise<boole
   const { id } = await createSyncRun(db, due)
   let killed = 0
   for (let running = true; running; ) {
-    const child = startSyncProcess(database.url, upstream.url, id)
+    const child = await startSyncProcess(database.url, upstream.url, id)
     const exited = once(child, 'exit')
     await until(async () => child.exitCode !== null || (await atPoison(database)))
     running = child.exitCode === null
     if (running) {
       killed++
-      child.kill('SIGKILL')
-      await db.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'test sync process'`,
-      )
+      await killSync(child, db, id)
     }
     await exited
   }

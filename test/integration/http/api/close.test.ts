@@ -32,7 +32,7 @@ it('an API that closes waits neither for a client that stopped reading nor for o
   const kept = await ask(baseUrl, '/healthz')
   kept.resume()
   const ended = Promise.all([once(stubborn, 'close'), once(kept, 'close')])
-  await closeApi(api.app, { drainMs: 0, graceMs: 300 })
+  await closeApi(api.app, { drained: Promise.resolve(), graceMs: 300 })
   stubborn.resume()
   await ended
   expect(stubborn.bytesRead).toBeLessThan(large.length)
@@ -49,7 +49,7 @@ it('an answer that has begun is finished', async () => {
     files: [{ path: '/iati/activities.xml', mediaType: 'application/xml', text }],
   })
   const answer = await fetch(`${await listen(api.app)}/iati/activities.xml`)
-  const closing = closeApi(api.app, { drainMs: 0, graceMs: 30_000 })
+  const closing = closeApi(api.app, { drained: Promise.resolve(), graceMs: 30_000 })
   expect((await answer.text()).length).toBe(text.length)
   await closing
 })
@@ -60,10 +60,15 @@ it('an API that drains says so on /readyz, goes on answering, and keeps no conne
   const api = await testApi(store, { stopping: stop.signal })
   const baseUrl = await listen(api.app)
   stop.abort()
-  const closing = closeApi(api.app, { drainMs: 500, graceMs: 1000 })
+  let drain = () => {}
+  const drained = new Promise<void>((resolve) => {
+    drain = resolve
+  })
+  const closing = closeApi(api.app, { drained, graceMs: 1000 })
   const [ready, health] = await Promise.all([fetch(`${baseUrl}/readyz`), fetch(`${baseUrl}/healthz`)])
   expect([ready.status, await ready.json()]).toEqual([503, { ready: false, stopping: true }])
   expect([health.status, health.headers.get('connection')]).toEqual([200, 'close'])
+  drain()
   await closing
   await expect(fetch(`${baseUrl}/healthz`)).rejects.toThrow()
 })

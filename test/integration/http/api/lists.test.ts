@@ -1,6 +1,4 @@
-import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
@@ -9,6 +7,7 @@ import type { Store } from '../../../../src/platform/database/store.js'
 import { openStore } from '../../../../src/platform/database/store.js'
 import { type TestApi, testApi } from '../../../support/api.js'
 import { insertOrganisation, insertProjects } from '../../../support/catalogue.js'
+import { forkStripped } from '../../../support/cli.js'
 import { testDatabase } from '../../../support/database.js'
 import { readRequests } from '../../../support/read-operations.js'
 import { storeWells } from '../../../support/wells-store.js'
@@ -501,10 +500,7 @@ describe('reads', async () => {
 
 /** Starts `list-disturber.ts`; resolves when it has written for the first time. `end` tells how much it wrote. */
 async function startDisturber(options: { url: string; from: number; projects: number }) {
-  const support = path.resolve(import.meta.dirname, '../../../support')
-  const child = fork(path.join(support, 'list-disturber.ts'), [JSON.stringify(options)], {
-    execArgv: ['--import', path.join(support, 'register-typescript.mjs')],
-  })
+  const child = await forkStripped('test/support/list-disturber.ts', [JSON.stringify(options)])
   const told = async () => {
     const [message] = await Promise.race([
       once(child, 'message'),

@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -18,6 +18,7 @@ import { countUnmailedReceipts, requeueReceiptMail } from '../../../../src/money
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { readConfig } from '../../../../src/platform/config/config.js'
 import { SmtpSender } from '../../../../src/platform/mail/smtp.js'
+import { forkStripped } from '../../../support/cli.js'
 import { runCommandLine } from '../../../support/command-line.js'
 import { testDatabase } from '../../../support/database.js'
 import {
@@ -175,13 +176,11 @@ describe('receipts by mail', async () => {
   })
 
   it('are sent at most once when the process is killed before it can record that one was taken', async () => {
-    let child: ReturnType<typeof fork> | undefined
+    let child: ChildProcess | undefined
     const server = await startMailServer({ onTaken: () => void child?.kill('SIGKILL') })
     time.now = new Date()
     const { receiptNumber } = await donate()
-    const register = path.resolve(import.meta.dirname, '../../../support/register-typescript.mjs')
-    const program = path.resolve(import.meta.dirname, '../../../support/receipt-process.ts')
-    child = fork(program, [url, server.url], { execArgv: ['--import', register] })
+    child = await forkStripped('test/support/receipt-process.ts', [url, server.url])
     await once(child, 'exit')
     child = undefined
     expect(await state()).toEqual([{ state: 'sending', tries: 1, reply: null }])

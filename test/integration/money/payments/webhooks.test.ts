@@ -1,7 +1,5 @@
-import { fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createBraintreeGateway } from '../../../../src/money/gateways/braintree/braintree-gateway.js'
 import type { Gateway } from '../../../../src/money/gateways/gateway.js'
@@ -12,6 +10,7 @@ import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { testApi } from '../../../support/api.js'
 import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
+import { forkStripped } from '../../../support/cli.js'
 import { testDatabase } from '../../../support/database.js'
 import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
 import { everyRow } from '../../../support/every-row.js'
@@ -370,9 +369,7 @@ describe.each(Object.entries(processors))('webhooks of %s', async (name, start) 
       ledger.refundInConsole(reference, '40')
       await send('refunded', charge)
       const { host, port, caFile } = processor.address
-      const register = path.resolve(import.meta.dirname, '../../../support/register-typescript.mjs')
-      const program = path.resolve(import.meta.dirname, '../../../support/webhook-process.ts')
-      const child = fork(program, [url, host, port, caFile], { execArgv: ['--import', register] })
+      const child = await forkStripped('test/support/webhook-process.ts', [url, host, port, caFile])
       ledger.beforeAnswer = async () => void child.kill('SIGKILL')
       expect(await once(child, 'exit')).toEqual([null, 'SIGKILL'])
       ledger.beforeAnswer = async () => undefined

@@ -1,0 +1,1 @@
+export function stripTypes(file: string, text: string): Promise<string>
