@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { test } from 'vitest'
 import { freePort } from '../../support/free-port.js'
 import { redisMissing } from '../../support/redis.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 /** A Redis that can be killed and started again on its port, with or without what it knew. */
 export type CampaignRedis = {
@@ -23,9 +24,31 @@ export function ownRedisMissing(): string | undefined {
   return process.env.TEST_REDIS_URL ? 'TEST_REDIS_URL names a server that is not ours to kill' : redisMissing()
 }
 
+/** Where a case has its queue, and what processes are told of it. */
+export type CampaignEngine = {
+  readonly name: 'PostgreSQL' | 'Redis'
+  readonly environment: Readonly<Record<string, string>>
+  readonly redis: CampaignRedis | undefined
+}
+
+/** A test on each engine; that on Redis has one of its own, and is skipped where there is none. */
+export function testOnEachEngine(title: string, work: (engine: CampaignEngine) => Promise<void>): void {
+  test(`${title}, queue on PostgreSQL`, () => work({ name: 'PostgreSQL', environment: {}, redis: undefined }))
+  test(`${title}, queue on Redis`, async (context) => {
+    const missing = ownRedisMissing()
+    if (missing) return context.skip(missing)
+    const redis = await startCampaignRedis()
+    try {
+      await work({ name: 'Redis', environment: { REDIS_URL: redis.url }, redis })
+    } finally {
+      await redis.stop()
+    }
+  })
+}
+
 /** A redis-server that writes every change to its disk, as an operator would run it. */
 export async function startCampaignRedis(): Promise<CampaignRedis> {
-  const dir = await mkdtemp(path.join(tmpdir(), 'giving-campaign-redis-'))
+  const dir = await temporaryFolder()
   const port = await freePort()
   const url = `redis://127.0.0.1:${port}`
   let ended: Promise<void> = Promise.resolve()
