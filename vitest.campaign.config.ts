@@ -3,7 +3,8 @@ import { defineConfig } from 'vitest/config'
 // The full numbers; `npm test` has short versions of the same cases. Two files at a time: each starts processes of its own.
 export default defineConfig({
   test: {
-    include: ['test/campaign/**/*.test.ts'],
+    include: ['test/campaign/**/*.test.ts', 'test/integration/http/portal/browser.test.ts'],
+    env: { PORTAL_WAYS: 'all' },
     setupFiles: ['test/support/recorded-traffic.ts', 'test/support/file-end.ts'],
     globalSetup: [
       'test/support/global-setup.ts',

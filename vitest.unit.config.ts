@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/{unit,golden}/**/*.test.ts'],
+    setupFiles: ['test/support/file-end.ts'],
     pool: 'forks',
     isolate: false,
     maxWorkers: 2,

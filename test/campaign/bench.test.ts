@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
@@ -18,9 +18,8 @@ async function bench(...args: string[]) {
 describe('npm run bench', () => {
   let folder: string
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'giving-bench-test-'))
+    folder = await temporaryFolder()
   })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
 
   it('explains itself', async () => {
     const { status, stdout } = await bench('--help')

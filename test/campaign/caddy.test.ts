@@ -1,20 +1,19 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { testDatabase } from '../support/database.js'
 import { freePort } from '../support/free-port.js'
 import { seedProjects } from '../support/seeded.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { clientOf, expectSameAnswers } from './support/behind-proxy.js'
 import { askForRun, createFleet, runEnded } from './support/fleet.js'
 import { record } from './support/record.js'
 
 test('deploy/Caddyfile before a running service: HTTPS, redirects, byte by byte, and no request lost while an API process stops', async (context) => {
   if (spawnSync('caddy', ['version']).error) return context.skip('caddy is not installed')
-  const folder = await mkdtemp(path.join(tmpdir(), 'giving-caddy-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder()
   const { store, url } = await testDatabase()
   const fleet = await createFleet({ DATABASE_URL: url, TRUST_PROXY: 'loopback' })
   onTestFinished(fleet.end)

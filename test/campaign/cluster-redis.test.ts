@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { newInstallation } from '../support/cli.js'
 import { emptyDatabase } from '../support/database.js'
 import { freePort } from '../support/free-port.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { listening } from './support/listening.js'
 import { record } from './support/record.js'
 
@@ -13,7 +13,7 @@ const missing = ['redis-server', 'redis-sentinel'].find((name) => spawnSync(name
 
 /** Starts a program of Redis for the test; returns its port. */
 async function startRedisProgram(program: string, lines: (port: number) => readonly string[]): Promise<number> {
-  const dir = await mkdtemp(path.join(tmpdir(), 'giving-cluster-redis-'))
+  const dir = await temporaryFolder()
   const port = await freePort()
   const file = path.join(dir, 'redis.conf')
   await writeFile(file, [`port ${port}`, 'bind 127.0.0.1', `dir ${dir}`, ...lines(port)].join('\n'))
@@ -22,7 +22,6 @@ async function startRedisProgram(program: string, lines: (port: number) => reado
   onTestFinished(async () => {
     child.kill('SIGKILL')
     await ended
-    await rm(dir, { recursive: true, force: true })
   })
   await listening(port, () => child.exitCode === null)
   return port

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { testDatabase } from '../support/database.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { runCampaign } from './support/donation-faults/campaign.js'
 import { processorNames } from './support/donation-faults/processors.js'
 import { record } from './support/record.js'
@@ -12,8 +10,7 @@ const title = 'donations at %s while processes are killed, connections are cut a
 
 describe.each(processorNames)(title, async (processor) => {
   const { store, url } = await testDatabase()
-  const feedsDir = await mkdtemp(path.join(tmpdir(), 'giving-faults-'))
-  afterAll(() => rm(feedsDir, { recursive: true, force: true }))
+  const feedsDir = await temporaryFolder()
 
   it('are charged at most once, and every book says the same', { timeout: 900_000 }, async () => {
     const seed = Number(process.env.CAMPAIGN_SEED ?? 20261121)

@@ -1,9 +1,9 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { record } from './support/record.js'
 
 const run = promisify(execFile)
@@ -54,8 +54,7 @@ test('docs/how-to/install.md takes an empty Debian to a supervised, watched and 
   const [install = '', ...others] = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands]) => commands ?? '')
   expect(others.length).toBeGreaterThan(3)
 
-  const root = await mkdtemp(path.join(tmpdir(), 'giving-debian-'))
-  onTestFinished(() => rm(root, { recursive: true, force: true }))
+  const root = await temporaryFolder()
   // Its packages are unpacked without waiting for the disk.
   const options = ['--variant=minbase', '--include=ca-certificates,systemd', '--dpkgopt=force-unsafe-io']
   await run('mmdebstrap', [...options, 'trixie', root], { maxBuffer: 2 ** 26 })

@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { newInstallation } from '../support/cli.js'
 import { testDatabase } from '../support/database.js'
 import { publishedTwice } from '../support/export-proof.js'
 import { seedProjects } from '../support/seeded.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { record } from './support/record.js'
 import { scale } from './support/scale.js'
 
@@ -13,9 +12,8 @@ const mostKilobytes = 256 * 1024
 
 let folder: string
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'giving-export-campaign-'))
+  folder = await temporaryFolder()
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 it('a store of 2,000 seeded projects, real and mirrored ones is published from its export with the same bytes', async () => {
   const { ours, theirs } = await publishedTwice(2_000, path.join(folder, 'proof'))

@@ -1,6 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import autocannon from 'autocannon'
 import { expect, onTestFinished, test } from 'vitest'
@@ -8,6 +7,7 @@ import { testDatabase } from '../support/database.js'
 import { freePort } from '../support/free-port.js'
 import { seedProjects } from '../support/seeded.js'
 import { selfSigned } from '../support/self-signed.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { clientOf, expectSameAnswers } from './support/behind-proxy.js'
 import { askForRun, createFleet, runEnded } from './support/fleet.js'
 import { record } from './support/record.js'
@@ -17,8 +17,7 @@ const projects = 2000
 
 test('deploy/nginx.conf before a running service: TLS, redirects, files that nginx sends, byte by byte', async (context) => {
   if (spawnSync('nginx', ['-v']).error) return context.skip('nginx is not installed')
-  const folder = await mkdtemp(path.join(tmpdir(), 'giving-nginx-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder()
   const [plain, secure, bare] = [await freePort(), await freePort(), await freePort()]
   const { store, url } = await testDatabase()
   const fleet = await createFleet({ DATABASE_URL: url, TRUST_PROXY: 'loopback' })

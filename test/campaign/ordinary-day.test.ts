@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
@@ -7,9 +6,9 @@ import type { Element } from '../../src/kernel/xml/element.js'
 import { parseElement, recordLimits } from '../../src/kernel/xml/reader.js'
 import { defaultWriterRole, grantWriterRole } from '../../src/platform/database/writer-role.js'
 import { createReleaseReader } from '../../src/release/read/release-reader.js'
-import { afterFile } from '../support/after-file.js'
 import { runCommandLine } from '../support/command-line.js'
 import { testDatabase } from '../support/database.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { consoleToken, createFleet, type FleetProcess, until } from './support/fleet.js'
 import { type Hands, type Mistake, mistakes, projectRow, projectsHeader, type Target } from './support/mistakes.js'
 import { record, seeded } from './support/record.js'
@@ -29,8 +28,7 @@ test('an ordinary day: mistakes are named where they are made, and nothing false
   const { store, url } = await testDatabase()
   const fleet = await createFleet({ DATABASE_URL: url, ...settings, PUBLISH_SCHEDULE: '* * * * *' })
   onTestFinished(fleet.end)
-  const folder = await mkdtemp(path.join(tmpdir(), 'giving-day-'))
-  afterFile(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder()
   const environment = { DATABASE_URL: url, GIVING_DATA_DIR: fleet.dataDir, LOG_LEVEL: 'silent', ...settings }
   const command = async (args: readonly string[], input = '') => {
     const { code, stdout, stderr } = await runCommandLine(args, environment, input)

@@ -1,17 +1,16 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { record } from './support/record.js'
 
 const run = promisify(execFile)
 
 test('the package of npm pack, installed into an empty folder, starts with npx, publishes, and has the client', async (context) => {
   if (spawnSync('npm', ['ping']).status !== 0) return context.skip('the npm registry cannot be reached')
-  const folder = await mkdtemp(path.join(tmpdir(), 'giving-package-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder()
   // Builds first: the script `prepare`.
   await run('npm', ['pack', '--pack-destination', folder], { cwd: path.resolve(import.meta.dirname, '../..') })
   const [tarball = ''] = await readdir(folder)

@@ -1,6 +1,4 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { transpileProgram } from '../support/cli.js'
@@ -8,6 +6,7 @@ import { runCommandLine } from '../support/command-line.js'
 import { testDatabase } from '../support/database.js'
 import { type RegistryFault, RegistryServer } from '../support/registry-server.js'
 import { layRelease } from '../support/release.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { record } from './support/record.js'
 
 const files = ['activities', 'activities-2', 'activities-3', 'organisations']
@@ -16,11 +15,10 @@ const wanted = files.map((code) => [`giving-${code}`, `https://giving.example/ia
 /** `giving registry` against a registry of its own; what is to be killed is a process. */
 async function installation() {
   const { url } = await testDatabase()
-  const folder = await mkdtemp(path.join(tmpdir(), 'giving-registry-'))
+  const folder = await temporaryFolder()
   const server = await new RegistryServer().listen()
   onTestFinished(async () => {
     await server[Symbol.asyncDispose]()
-    await rm(folder, { recursive: true, force: true })
   })
   const publisher = server.addOrganisation('US-EIN-123456789', 'giving', 'editor')
   await layRelease(path.join(folder, 'feeds'), {

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { listMigrations, migrate, pendingMigrations } from '../../src/platform/database/migrate.js'
@@ -9,6 +8,7 @@ import { insertProjects } from '../support/catalogue.js'
 import { emptyDatabase } from '../support/database.js'
 import { faultsOf } from '../support/published-folder.js'
 import { seedProjects } from '../support/seeded.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { askForRun, createFleet, type Fleet, type FleetProcess, runEnded, until } from './support/fleet.js'
 import { installedPostgresMissing, startInstalledPostgres } from './support/installed-postgres.js'
 import { record } from './support/record.js'
@@ -39,7 +39,7 @@ async function settled({ baseUrl }: FleetProcess): Promise<{ state: string }[]> 
 test('our own PostgreSQL: stop, copy, lose everything, copy back, start', async () => {
   const fleet = await createFleet({})
   onTestFinished(fleet.end)
-  const backup = await mkdtemp(path.join(tmpdir(), 'giving-backup-'))
+  const backup = await temporaryFolder()
   const service = await fleet.start('start')
   await settled(service)
   const before = await tagsOf(service)
@@ -73,12 +73,11 @@ test('a given database: pg_dump while all runs, lose everything, pg_restore', as
   const missing = installedPostgresMissing()
   if (missing) return context.skip(missing)
   const server = await startInstalledPostgres()
-  const backup = await mkdtemp(path.join(tmpdir(), 'giving-backup-'))
+  const backup = await temporaryFolder()
   const fleet = await createFleet({ DATABASE_URL: server.url })
   onTestFinished(async () => {
     await fleet.end()
     await server.stop()
-    await rm(backup, { recursive: true, force: true })
   })
   const work = async (publish: (store: Store) => Promise<void>): Promise<(string | null)[]> => {
     const [api] = await Promise.all([fleet.start('api'), fleet.start('worker')])

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { chmod, mkdtemp, open, rm, statfs } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, open, rm, statfs } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { insertProjects } from '../support/catalogue.js'
 import { type TestDatabase, testDatabase } from '../support/database.js'
 import { faultsOf } from '../support/published-folder.js'
 import { testPublisher } from '../support/publishing.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { askForRun, createFleet, type Fleet, runEnded } from './support/fleet.js'
 import { record, seeded } from './support/record.js'
 import { scale } from './support/scale.js'
@@ -15,12 +15,11 @@ const notRoot = process.getuid?.() === 0 ? undefined : 'a small file system can 
 
 /** A file system in memory of so many megabytes. */
 async function smallDisk(megabytes: number) {
-  const dir = await mkdtemp(path.join(tmpdir(), 'giving-small-'))
+  const dir = await temporaryFolder()
   const mount = (options: string) => spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', dir]).status === 0
   const mounted = mount(`size=${megabytes}m`)
   onTestFinished(async () => {
     if (mounted) spawnSync('umount', ['-l', dir])
-    await rm(dir, { recursive: true, force: true })
   })
   return { dir, mounted, mount }
 }
@@ -135,8 +134,7 @@ test('a folder of another owner', async (context) => {
   if (!process.seteuid || notRoot) return context.skip('only root can become another user')
   const { store } = await testDatabase()
   await insertProjects(store.db, [{ id: 1 }])
-  const parent = await mkdtemp(path.join(tmpdir(), 'giving-owner-'))
-  onTestFinished(() => rm(parent, { recursive: true, force: true }))
+  const parent = await temporaryFolder()
   await chmod(parent, 0o755)
   const publisher = await testPublisher(store, { feedsDir: path.join(parent, 'feeds') })
   expect(await publisher.publish()).toMatchObject({ state: 'published' })

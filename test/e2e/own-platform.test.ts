@@ -1,22 +1,18 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { transpileProgram } from '../support/cli.js'
 import { readProjectFile } from '../support/markdown-table.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 let program: string
 let folder: string
 
 beforeAll(async () => {
   program = await transpileProgram()
-  folder = await mkdtemp(path.join(tmpdir(), 'giving-own-platform-'))
+  folder = await temporaryFolder()
 }, 120_000)
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true })
-})
 
 /** The commands of the page, without those of the installation, which this test has made itself. */
 function commands(): string {

@@ -1,12 +1,12 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { committedDescription, descriptionFile, operationsOf } from '../support/api-description.js'
 import { type Ended, type Installation, newInstallation, type RunningService } from '../support/cli.js'
 import { readProjectFile } from '../support/markdown-table.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const printed = 'http://127.0.0.1:8080'
 
@@ -38,7 +38,7 @@ describe('the quick start of the README', () => {
     if (!hasCurl) return
     installation = await newInstallation()
     service = await installation.start()
-    dir = await mkdtemp(path.join(tmpdir(), 'giving-quick-start-'))
+    dir = await temporaryFolder()
     await copyFile(path.resolve('test/fixtures/projects-odd.xml'), path.join(dir, 'projects.xml'))
     const activities = await fetch(`${service.baseUrl}/iati/activities.xml`)
     await writeFile(path.join(dir, 'some-activities.xml'), await activities.text())
@@ -47,7 +47,6 @@ describe('the quick start of the README', () => {
   afterAll(async () => {
     if (!hasCurl) return
     await installation.remove()
-    await rm(dir, { recursive: true, force: true })
   }, 60_000)
 
   /** Runs a line as a person would type it; `giving` itself is the program under test, in its own installation. */

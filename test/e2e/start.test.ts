@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../../src/client/client.js'
 import type { Manifest } from '../../src/release/read/manifest.js'
 import { officialStandard, realRecords } from '../support/borrowed-files.js'
 import { type Installation, newInstallation, type RunningService } from '../support/cli.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const standardDir = officialStandard('the official schema over the demo')
 const samples = realRecords('real records beside the demo')
@@ -73,7 +73,7 @@ describe('giving start on a bare machine', () => {
   it('publishes files that the official schema accepts', async (context) => {
     if (!standardDir) return context.skip('the official schemas are not here')
     if (spawnSync('xmllint', ['--version']).error) return context.skip('xmllint is not installed')
-    const dir = await mkdtemp(path.join(tmpdir(), 'giving-xsd-'))
+    const dir = await temporaryFolder()
     for (const name of ['activities', 'organisations']) {
       const file = path.join(dir, `${name}.xml`)
       await writeFile(file, (await published(`/iati/${name}.xml`)).text)

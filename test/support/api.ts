@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 import { createPasswordHashing } from '../../src/accounts/passwords.js'
@@ -16,6 +13,7 @@ import { afterFile } from './after-file.js'
 import { proxyHeaders, testConfig } from './api-config.js'
 import { recordTraffic } from './api-traffic.js'
 import { testPayments } from './donations.js'
+import { temporaryFolder } from './temporary-folder.js'
 
 export { proxyHeaders, testConfig }
 
@@ -34,7 +32,7 @@ export type TestApi = {
 
 /** Builds the API as the commands do, with cheap password hashes; closed after the file's tests. */
 export async function testApi(store: Store, changes: Partial<ApiDeps> = {}): Promise<TestApi> {
-  const feedsDir = await mkdtemp(path.join(tmpdir(), 'giving-api-'))
+  const feedsDir = await temporaryFolder()
   const log: Record<string, unknown>[] = []
   const test = { now: new Date('2026-11-21T09:00:00Z') }
   const deps: ApiDeps = {
@@ -58,7 +56,6 @@ export async function testApi(store: Store, changes: Partial<ApiDeps> = {}): Pro
     // A test may have left a request without its answer.
     app.server.closeAllConnections()
     await app.close()
-    await rm(feedsDir, { recursive: true, force: true })
   })
   const { apiKey } = changes.store ? { apiKey: 'none' } : await createApiUser(deps, testUser)
   return Object.assign(test, { app, deps, feedsDir, log, apiKey })

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import S3rver from '@20minutes/s3rver'
 import type { BucketSettings } from '../../src/outbound/bucket/bucket.js'
 import type { Manifest } from '../../src/release/read/manifest.js'
 import { forkStripped } from './cli.js'
+import { temporaryFolder } from './temporary-folder.js'
 
 /** A request to the bucket, as `PUT iati/activities.xml`; a copy inside the bucket is a `COPY`. */
 type BucketRequest = { readonly method: string; readonly key: string }
@@ -52,7 +51,7 @@ export async function followedRelease({ url }: BucketServer): Promise<string | u
 
 /** An S3 server of its own with one bucket. */
 export async function startBucketServer(): Promise<BucketServer> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'giving-bucket-'))
+  const directory = await temporaryFolder()
   const configureBuckets = [{ name: 'giving' }]
   const s3 = new S3rver({ directory, silent: true, vhostBuckets: false, configureBuckets })
   await s3.configureBuckets()

@@ -13,11 +13,11 @@ export async function emptyDatabase(settings = ''): Promise<TestDatabase> {
 }
 
 /**
- * Clones the template database. It is dropped after the file's tests, by force, so a test that leaks a connection does
- * not hang the suite.
+ * Clones the template database, by its files: written through the log it takes six times as long. It is dropped after the
+ * file's tests, by force, so a test that leaks a connection does not hang the suite.
  */
 export async function testDatabase(): Promise<TestDatabase> {
-  return await createDatabase('template giving_template')
+  return await createDatabase('template giving_template strategy file_copy')
 }
 
 async function createDatabase(settings: string): Promise<TestDatabase> {

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,6 +10,7 @@ import type { Decimal } from '../../src/kernel/money.js'
 import type { ProcessorAddress } from '../../src/money/gateways/processor-calls.js'
 import { scenarioOf, slowMs } from '../../src/money/gateways/sandbox/sandbox-scenarios.js'
 import { selfSigned } from './self-signed.js'
+import { temporaryFolder } from './temporary-folder.js'
 
 /** A charge as a stand-in of a processor keeps it; amounts in the smallest unit. */
 export type LedgerCharge = {
@@ -234,7 +234,7 @@ export async function startProcessor(
   server.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   const { port } = server.address() as AddressInfo
-  const folder = await mkdtemp(path.join(tmpdir(), 'giving-processor-'))
+  const folder = await temporaryFolder()
   const caFile = path.join(folder, 'ca.pem')
   await writeFile(caFile, selfSigned.cert)
   return {

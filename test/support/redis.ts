@@ -1,9 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { rm } from 'node:fs/promises'
 import { Redis } from 'ioredis'
 import { freePort } from './free-port.js'
+import { temporaryFolder } from './temporary-folder.js'
 
 /** A Redis of this test file's own. */
 export type TestRedis = {
@@ -27,7 +26,7 @@ export async function startRedis(password = ''): Promise<TestRedis> {
   const given = process.env.TEST_REDIS_URL
   if (given && password === '')
     return { url: given, flush: () => flush(given), cut: () => cut(given), stop: async () => undefined }
-  const dir = await mkdtemp(path.join(tmpdir(), 'giving-redis-'))
+  const dir = await temporaryFolder()
   const port = await freePort()
   const settings = [
     '--port',

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { QueueConnection } from '../../../jobs/engine.js'
@@ -9,6 +7,7 @@ import { waitForEnd } from '../../../src/work/wait.js'
 import { insertProjects } from '../../support/catalogue.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { faultsOf, faultsOfRelease } from '../../support/published-folder.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 import { forkPublishingWorker, neverSoon, type PublicationStep } from './publishing-worker/worker.js'
 
 /** What is found after each crash. */
@@ -34,14 +33,13 @@ export function describeCrashPoints(
 
     beforeAll(async () => {
       database = await testDatabase()
-      feedsDir = await mkdtemp(path.join(tmpdir(), 'giving-crash-'))
+      feedsDir = await temporaryFolder()
       queue = await openQueue(database.url)
       const projects = Array.from({ length: 250 }, (_, index) => ({ id: index + 1 }))
       await insertProjects(database.store.db, projects)
     })
     afterAll(async () => {
       await queue.stop()
-      await rm(feedsDir, { recursive: true, force: true })
     })
 
     test.each(steps.map((step) => [step]))(

@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, readdirSync } from 'node:fs'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { freePort } from '../../support/free-port.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 /** The PostgreSQL of this machine, with the programs that ours does not have: pg_dump, pg_restore. */
 export type InstalledPostgres = {
@@ -56,7 +56,7 @@ export function postgresAccount(): { uid: number; gid: number } | undefined {
 export async function startInstalledPostgres(): Promise<InstalledPostgres> {
   const bin = findInstalledPostgres() ?? ''
   const account = process.getuid?.() === 0 ? postgresAccount() : undefined
-  const dir = await mkdtemp(path.join(tmpdir(), 'giving-installed-'))
+  const dir = await temporaryFolder()
   const cluster = path.join(dir, 'cluster')
   const passwordFile = path.join(dir, 'password')
   await writeFile(passwordFile, password)

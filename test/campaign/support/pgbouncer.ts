@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { chownSync } from 'node:fs'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { freePort } from '../../support/free-port.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 import { postgresAccount } from './installed-postgres.js'
 import { listening } from './listening.js'
 
@@ -24,7 +24,7 @@ export async function startPgBouncer(
 ): Promise<PgBouncer> {
   const server = new URL(serverUrl)
   const account = process.getuid?.() === 0 ? postgresAccount() : undefined
-  const dir = await mkdtemp(path.join(tmpdir(), 'giving-pgbouncer-'))
+  const dir = await temporaryFolder()
   const port = await freePort()
   const users = path.join(dir, 'users')
   const file = path.join(dir, 'pgbouncer.ini')

@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { rm } from 'node:fs/promises'
 import {
   type EmbeddedPostgres,
   openEmbeddedPostgres,
 } from '../../../src/platform/embedded-postgres/embedded-postgres.js'
 import { findPostmaster } from '../../../src/platform/embedded-postgres/postmaster.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 /** A PostgreSQL server of a case's own, that can be stopped, killed and started again. */
 export type CampaignPostgres = {
@@ -21,7 +20,7 @@ export type CampaignPostgres = {
 
 /** A server with an empty database. */
 export async function startCampaignPostgres(): Promise<CampaignPostgres> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-campaign-postgres-'))
+  const dataDir = await temporaryFolder()
   let server: EmbeddedPostgres = await openEmbeddedPostgres({ dataDir })
   return {
     url: () => server.url,

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openEmbeddedPostgres } from '../../../src/platform/embedded-postgres/embedded-postgres.js'
 import { findPostmaster } from '../../../src/platform/embedded-postgres/postmaster.js'
 import { findProcessIdentity } from '../../../src/platform/embedded-postgres/process-identity.js'
 import { transpileProgram } from '../../support/cli.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const npmApi = ['npm', 'run', 'giving', '--', 'api']
 const nodeApi = [process.execPath, 'dist/src/cli.js', 'api']
@@ -41,7 +41,7 @@ export function testSupervisors(supervisors: readonly Supervisor[]): void {
 
   beforeAll(async () => {
     program = await transpileProgram()
-    dataDir = await mkdtemp(path.join(tmpdir(), 'giving-supervisor-'))
+    dataDir = await temporaryFolder()
     const server = await openEmbeddedPostgres({ dataDir })
     clusterDir = server.clusterDir
     await server.release()

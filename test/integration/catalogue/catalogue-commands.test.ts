@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir, userInfo } from 'node:os'
+import { writeFile } from 'node:fs/promises'
+import { userInfo } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { listAudit } from '../../../src/accounts/sql/audit-events.js'
 import { deactivateMirrored } from '../../../src/catalogue/sql/upstream-projects.js'
 import type { Environment } from '../../../src/platform/config/config.js'
@@ -9,6 +9,7 @@ import type { Store } from '../../../src/platform/database/store.js'
 import { insertOrganisation, insertProjects } from '../../support/catalogue.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let store: Store
 let environment: Environment
@@ -16,7 +17,7 @@ let folder: string
 beforeAll(async () => {
   const database = await testDatabase()
   store = database.store
-  folder = await mkdtemp(path.join(tmpdir(), 'giving-catalogue-'))
+  folder = await temporaryFolder()
   environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent' }
   await insertOrganisation(store.db, 1)
   await insertOrganisation(store.db, 2)
@@ -25,7 +26,6 @@ beforeAll(async () => {
     Array.from({ length: 2500 }, (_, n) => ({ id: n + 1, active: n % 2 === 0, organisationId: (n % 2) + 1 })),
   )
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 async function giving(line: string): Promise<Record<string, unknown>> {
   const { code, stdout, stderr } = await runCommandLine([...line.split(' '), '--json'], environment)

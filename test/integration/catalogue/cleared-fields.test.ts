@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { importFiles } from '../../../src/catalogue/import/import.js'
 import { kinds } from '../../../src/catalogue/import/kinds.js'
 import type { CurrencyCode } from '../../../src/kernel/money.js'
 import { testDatabase } from '../../support/database.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const filled: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   themes: { id: 'bees', name: 'Bees', sector: '31194' },
@@ -25,7 +25,7 @@ describe('a field that an import keeps', async () => {
   const { store } = await testDatabase()
   let folder: string
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'giving-cleared-'))
+    folder = await temporaryFolder()
     return () => rm(folder, { recursive: true, force: true })
   })
   const importing = async (name: string, text: string) => {

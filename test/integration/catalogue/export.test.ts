@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { listAudit } from '../../../src/accounts/sql/audit-events.js'
 import type { DataPackage } from '../../../src/catalogue/export/data-package.js'
 import { exportStore } from '../../../src/catalogue/export/export-store.js'
@@ -26,12 +25,12 @@ import { testDatabase } from '../../support/database.js'
 import { account, donationFields, insertDonationTargets, testDonors, testPayments } from '../../support/donations.js'
 import { everything, fillWithEverySource, publishedTwice } from '../../support/export-proof.js'
 import { seedProjects } from '../../support/seeded.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let folder: string
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'giving-export-'))
+  folder = await temporaryFolder()
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Everything of the tables that an export holds, without what it leaves. */
 async function rowsOf(store: Store): Promise<Record<string, string[]>> {

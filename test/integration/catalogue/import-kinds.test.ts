@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { templateOf } from '../../../src/catalogue/import/describe-kind.js'
 import { type ImportOptions, importFiles } from '../../../src/catalogue/import/import.js'
 import { kinds } from '../../../src/catalogue/import/kinds.js'
@@ -9,15 +8,15 @@ import type { CurrencyCode } from '../../../src/kernel/money.js'
 import { listDifferences } from '../../../src/money/sql/books-check.js'
 import type { Store } from '../../../src/platform/database/store.js'
 import { testDatabase } from '../../support/database.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let store: Store
 let folder: string
 
 beforeAll(async () => {
   ;({ store } = await testDatabase())
-  folder = await mkdtemp(path.join(tmpdir(), 'giving-kinds-'))
+  folder = await temporaryFolder()
 })
-afterAll(async () => await rm(folder, { recursive: true, force: true }))
 
 const options = {
   source: 'import',

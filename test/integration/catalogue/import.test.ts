@@ -1,8 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type ImportOptions, importFiles } from '../../../src/catalogue/import/import.js'
 import { importExitCode } from '../../../src/catalogue/import/import-summary.js'
 import { projectGraphs } from '../../../src/catalogue/sql/project-graphs.js'
@@ -11,6 +10,7 @@ import type { CurrencyCode } from '../../../src/kernel/money.js'
 import type { Store } from '../../../src/platform/database/store.js'
 import { realRecords } from '../../support/borrowed-files.js'
 import { testDatabase } from '../../support/database.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url))
 const realPage = realRecords('an import of real records')
@@ -20,9 +20,8 @@ let folder: string
 
 beforeAll(async () => {
   ;({ store } = await testDatabase())
-  folder = await mkdtemp(path.join(tmpdir(), 'giving-import-'))
+  folder = await temporaryFolder()
 })
-afterAll(async () => await rm(folder, { recursive: true, force: true }))
 
 const march = {
   source: 'import',

@@ -1,14 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { defaultWriterRole, grantWriterRole } from '../../../src/platform/database/writer-role.js'
 import { testApi } from '../../support/api.js'
 import { officialStandard } from '../../support/borrowed-files.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { testPublisher } from '../../support/publishing.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const lines = (...all: string[]) => `${all.join('\n')}\n`
 
@@ -138,7 +138,7 @@ describe('what a platform of its own has', () => {
   let byFiles: Awaited<ReturnType<typeof published>>
   let bySql: Awaited<ReturnType<typeof published>>
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'giving-own-'))
+    folder = await temporaryFolder()
     byFiles = await published(async ({ url }) => {
       for (const [name, text] of Object.entries(files)) {
         const file = path.join(folder, name)
@@ -157,7 +157,6 @@ describe('what a platform of its own has', () => {
       await platform.end()
     })
   })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
 
   const facts = {
     project: [

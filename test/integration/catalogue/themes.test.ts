@@ -1,24 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { saveThemeList } from '../../../src/catalogue/sql/reference-lists.js'
 import { seed } from '../../../src/demo/sql/seed.js'
 import { isActiveCode } from '../../../src/iati/standard/index.js'
 import type { Environment } from '../../../src/platform/config/config.js'
 import type { Store } from '../../../src/platform/database/store.js'
-import { afterFile } from '../../support/after-file.js'
 import { day, mappingConfig } from '../../support/builders.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let store: Store
 let environment: Environment
 beforeAll(async () => {
   const database = await testDatabase()
   store = database.store
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-themes-'))
-  afterFile(() => rm(dataDir, { recursive: true, force: true }))
+  const dataDir = await temporaryFolder()
   environment = {
     DATABASE_URL: database.url,
     REPORTING_ORG_REF: mappingConfig.reportingOrg.ref,

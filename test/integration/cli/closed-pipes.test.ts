@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { transpileProgram } from '../../support/cli.js'
 import { testDatabase } from '../../support/database.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 describe('a command whose reader goes away', async () => {
   const { store, url } = await testDatabase()
@@ -14,7 +14,7 @@ describe('a command whose reader goes away', async () => {
 
   beforeAll(async () => {
     program = await transpileProgram()
-    dir = await mkdtemp(path.join(tmpdir(), 'giving-pipes-'))
+    dir = await temporaryFolder()
     await writeFile(file('bad.xml'), '<iati-activities version="2.03"><iati-activity/></iati-activities>')
     await store.db.query("insert into theme (id, name) values ('water', 'Water')")
     await store.db.query(
@@ -23,10 +23,6 @@ describe('a command whose reader goes away', async () => {
     const refused = '<project><id>0</id></project>'
     await writeFile(file('projects.xml'), `<projects>${refused.repeat(2000)}</projects>`)
   }, 60_000)
-
-  afterAll(async () => {
-    await rm(dir, { recursive: true, force: true })
-  })
 
   /** Starts a command of which nobody reads the standard output, or neither output. */
   function start(args: readonly string[], unread: 'stdout' | 'both') {

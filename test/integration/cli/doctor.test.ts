@@ -1,26 +1,25 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Diagnosis } from '../../../src/cli/service/doctor-inspections.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 import { startMailServer } from '../../support/mail-server.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 describe('giving doctor', async () => {
   const { url, store } = await testDatabase()
   let folder: string
   const answering = createServer((_request, response) => response.end('{}'))
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'giving-doctor-'))
+    folder = await temporaryFolder()
     await new Promise<void>((resolve) => answering.listen(0, '127.0.0.1', resolve))
   })
   afterAll(async () => {
     answering.close()
-    await rm(folder, { recursive: true, force: true })
   })
 
   const healthy = () => ({

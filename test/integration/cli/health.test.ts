@@ -1,8 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openQueue } from '../../../jobs/queue.js'
@@ -10,6 +9,7 @@ import { createLog } from '../../../src/platform/observability/log.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 import { selfSigned } from '../../support/self-signed.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 describe('giving health', async () => {
   const { url } = await testDatabase()
@@ -40,8 +40,7 @@ describe('giving health', async () => {
   })
 
   it('asks over TLS where the API has a certificate, whatever its name', async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'giving-health-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
+    const folder = await temporaryFolder()
     const [TLS_KEY_FILE, TLS_CERT_FILE] = [path.join(folder, 'key.pem'), path.join(folder, 'cert.pem')]
     await writeFile(TLS_KEY_FILE, selfSigned.key)
     await writeFile(TLS_CERT_FILE, selfSigned.cert)

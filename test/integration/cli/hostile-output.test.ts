@@ -1,12 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { afterFile } from '../../support/after-file.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 // Clears the screen (twice), turns the direction of text, hides a letter, starts a new line.
 const hostile = 'x\x1b[2J\u009b2J\u202e\u200b\ny'
@@ -17,7 +17,7 @@ describe('text from outside in the output of a command', async () => {
   let address: string
 
   beforeAll(async () => {
-    dir = await mkdtemp(path.join(tmpdir(), 'giving-hostile-'))
+    dir = await temporaryFolder()
     const now = new Date().toISOString()
     const manifest = { release: hostile, run: 1, generated: now, files: [] }
     const server = createServer((request, response) => {
@@ -29,7 +29,6 @@ describe('text from outside in the output of a command', async () => {
     afterFile(async () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
-      await rm(dir, { recursive: true, force: true })
     })
     // XML takes no escape character; a name of a file takes all of it.
     const activity = `<iati-activity><iati-identifier>${hostile.replace('\x1b', '')}</iati-identifier></iati-activity>`

@@ -1,16 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { runCommandLine } from '../../support/command-line.js'
 import { layRelease } from '../../support/release.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let dataDir: string
 let url: string
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(path.join(tmpdir(), 'giving-status-'))
+  dataDir = await temporaryFolder()
   // A port where nobody listens any more.
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -23,8 +22,6 @@ beforeAll(async () => {
     files: [{ path: '/iati/activities.xml', mediaType: 'application/xml', text: '<iati-activities/>' }],
   })
 })
-
-afterAll(() => rm(dataDir, { recursive: true, force: true }))
 
 describe('giving status while the database is away', () => {
   const status = async (json: boolean) => {

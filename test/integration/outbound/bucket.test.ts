@@ -52,10 +52,10 @@ afterEach(async () => {
 })
 
 describe('a bucket', () => {
-  it('has the whole release, as giving verify sees it, with types, encodings and lifetimes', async () => {
+  it('has the whole release, as giving verify sees it, then what changed, and tells that it is up to date', async () => {
     await deliver()
-    const { id } = await publisher.live()
-    expect(await verify()).toEqual({ findings: [], release: id })
+    const { id: first } = await publisher.live()
+    expect(await verify()).toEqual({ findings: [], release: first })
     const headers = async (address: string) => {
       const answer = await fetch(server.url + address)
       await answer.arrayBuffer()
@@ -66,8 +66,8 @@ describe('a bucket', () => {
     const forEver = 'public, max-age=31536000, immutable'
     expect(await headers('/iati/activities.xml')).toEqual([200, xml, null, 'public, no-cache'])
     expect(await headers('/iati/activities.xml.gz')).toEqual([200, xml, 'gzip', 'public, no-cache'])
-    expect(await headers(`/feeds/releases/${id}/iati/activities.xml`)).toEqual([200, xml, null, forEver])
-    expect(await headers(`/feeds/releases/${id}/data/activities.parquet`)).toEqual([
+    expect(await headers(`/feeds/releases/${first}/iati/activities.xml`)).toEqual([200, xml, null, forEver])
+    expect(await headers(`/feeds/releases/${first}/data/activities.parquet`)).toEqual([
       200,
       'application/vnd.apache.parquet',
       null,
@@ -79,10 +79,8 @@ describe('a bucket', () => {
     expect(keys.slice(0, firstName).length).toBeGreaterThan(20)
     expect(keys.slice(firstName).filter((key) => key.startsWith('feeds/releases/'))).toEqual([])
     expect(keys.slice(-3)).toEqual(['feeds/manifest.json', 'feeds/status.json', 'feeds/checked.json'])
-  })
 
-  it('is sent nothing twice: what did not change is copied inside it, or left', async () => {
-    await deliver()
+    // Nothing is sent twice: what did not change is copied inside it, or left.
     server.requests.length = 0
     expect(await deliver()).toBe('up to date')
     expect(server.requests).toEqual([])
@@ -104,10 +102,8 @@ describe('a bucket', () => {
     expect(changed.length).toBeLessThan((await publisher.manifest()).files.length)
     expect(server.writes()).not.toContain('COPY iati/organisations.xml')
     expect(await verify()).toEqual({ findings: [], release: id })
-  })
 
-  it('tells after a run without changes that it is up to date', async () => {
-    await deliver()
+    // After a run without changes it tells that it is up to date.
     publisher.now = new Date(publisher.now.getTime() + 48 * 3_600_000)
     expect((await verify()).findings).toMatchObject([{ code: 'frozen' }])
     await publisher.publish()

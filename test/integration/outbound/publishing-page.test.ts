@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 import { readProjectFile } from '../../support/markdown-table.js'
 import { RegistryServer, registryClient } from '../../support/registry-server.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const page = 'docs/how-to/register.md'
 
@@ -20,8 +20,7 @@ const files: Readonly<Record<string, string>> = {
 
 it(`${page}: a new publisher is registered by its commands`, async () => {
   const { url } = await testDatabase()
-  const folder = await mkdtemp(path.join(tmpdir(), 'giving-publishing-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder()
   await using server = await new RegistryServer().listen()
   server.addOrganisation('US-EIN-123456789', 'our-platform', 'editor')
   for (const [name, content] of Object.entries(files)) {

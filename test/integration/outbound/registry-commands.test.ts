@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { usingRegistry } from '../../../src/cli/wiring/registry.js'
@@ -10,6 +9,7 @@ import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 import { RegistryServer } from '../../support/registry-server.js'
 import { layRelease } from '../../support/release.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 describe('giving registry', async () => {
   const { store, url } = await testDatabase()
@@ -30,12 +30,11 @@ describe('giving registry', async () => {
     })
 
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'giving-registry-'))
+    folder = await temporaryFolder()
     server = await new RegistryServer().listen()
   })
   afterAll(async () => {
     await server[Symbol.asyncDispose]()
-    await rm(folder, { recursive: true, force: true })
   })
   beforeEach(async () => {
     await store.db.query("delete from store_fact where name = 'registry'")

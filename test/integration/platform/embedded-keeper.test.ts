@@ -1,15 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { openStore } from '../../../src/platform/database/store.js'
 import { openEmbeddedPostgres } from '../../../src/platform/embedded-postgres/embedded-postgres.js'
 import { findPostmaster } from '../../../src/platform/embedded-postgres/postmaster.js'
 import { keepServerRunning } from '../../../src/platform/embedded-postgres/server-keeper.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 it('our own PostgreSQL is started again after it was killed, at its port, with its data; and stops in the end', async () => {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-keeper-'))
+  const dataDir = await temporaryFolder()
   const server = await openEmbeddedPostgres({ dataDir })
   const { clusterDir } = server
   const told: string[] = []

@@ -1,17 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defaultWriterRole, grantWriterRole } from '../../../src/platform/database/writer-role.js'
 import { createBulkReader } from '../../../src/release/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
-import { afterFile } from '../../support/after-file.js'
 import { type TestApi, testApi } from '../../support/api.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
 import { filesOf, openTables, rowsOf } from '../../support/table-reader.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 /** Rows of every table that the role may write: those of project 1 are changed, project 2 is the other one. */
 const rows = [
@@ -321,8 +320,7 @@ describe('a hostile value, written by the role into', async () => {
     const published = await publisher.read('/iati/activities.xml')
     for (const title of ['Wells 1', 'Wells 2']) expect(published.includes(title), title).toBe(true)
     expect(await answers()).toContain('Wells 2')
-    const folder = await mkdtemp(path.join(tmpdir(), 'giving-hostile-'))
-    afterFile(() => rm(folder, { recursive: true, force: true }))
+    const folder = await temporaryFolder()
     const environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent' }
     const { stdout } = await runCommandLine(['held'], environment)
     expect(stdout).toContain('1  US-EIN-123456789-1: its last valid text stays published')
@@ -477,8 +475,7 @@ describe('one row with values that the rules of the database refuse, in a store 
 describe('a deadline that stands for no end, in one row of a file', () => {
   it('is no deadline, with a notice, and nothing is held', async () => {
     const { store, url } = await testDatabase()
-    const folder = await mkdtemp(path.join(tmpdir(), 'giving-hostile-'))
-    afterFile(() => rm(folder, { recursive: true, force: true }))
+    const folder = await temporaryFolder()
     const file = path.join(folder, 'projects.csv')
     const lines = ['id,title,status,goal,approvedDate,deadline', '1,Wells 1,active,100,2026-01-05,9999-12-31']
     await writeFile(file, `${[...lines, '2,Wells 2,active,100,2026-01-05,2027-06-30'].join('\n')}\n`)

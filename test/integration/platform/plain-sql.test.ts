@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defaultWriterRole, grantWriterRole } from '../../../src/platform/database/writer-role.js'
-import { afterFile } from '../../support/after-file.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
 import { describeStore } from '../../support/schema/describe-store.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const activities = '/iati/activities.xml'
 const login = 'test_platform'
@@ -22,8 +19,7 @@ let platform: pg.Client
 beforeAll(async () => {
   database = await testDatabase()
   const { db } = database.store
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-sql-'))
-  afterFile(() => rm(dataDir, { recursive: true, force: true }))
+  const dataDir = await temporaryFolder()
   const environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: dataDir }
   const made = await runCommandLine(['migrate', '--writer-role', '--json'], environment)
   expect(JSON.parse(made.stdout)).toMatchObject({ applied: [], writerRole: defaultWriterRole })

@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLog } from '../../../src/platform/observability/log.js'
 import { reportToSystemd } from '../../../src/platform/observability/supervisor.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const units = path.resolve(import.meta.dirname, '../../../deploy/systemd')
 
@@ -19,8 +19,7 @@ describe('the units of systemd', () => {
   it('are right, and expose little', async (context) => {
     const absent = missing('systemd-analyze')
     if (absent) return context.skip(absent)
-    const folder = await mkdtemp(path.join(tmpdir(), 'giving-units-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
+    const folder = await temporaryFolder()
     const names = await readdir(units)
     expect(names.sort()).toEqual(['giving-api.service', 'giving-worker@.service'])
     for (const name of names) {
@@ -40,8 +39,7 @@ describe('a service under systemd', () => {
   it('tells that it is ready, that it is alive, and that it stops', async (context) => {
     const absent = missing('systemd-notify', 'python3')
     if (absent) return context.skip(absent)
-    const folder = await mkdtemp(path.join(tmpdir(), 'giving-notify-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
+    const folder = await temporaryFolder()
     const socket = path.join(folder, 'notify')
     const receive = `import socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind(sys.argv[1]); print('bound', flush=True)

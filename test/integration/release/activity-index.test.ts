@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { seed } from '../../../src/demo/sql/seed.js'
 import { createXsdValidator, validateFile } from '../../../src/iati/validation/index.js'
 import { type Element, element, textElement } from '../../../src/kernel/xml/element.js'
@@ -16,6 +15,7 @@ import { day, mappingConfig } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
 import { countActivities, sumOf } from '../../support/recount.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const standard = officialStandard('the official schema in the test of single activities')
 
@@ -179,8 +179,7 @@ describe('one activity', () => {
   const identifier = `${mappingConfig.reportingOrg.ref}-7`
 
   it('is a valid file of its own, with an ETag that changes only with the record', async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'giving-activity-'))
-    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const folder = await temporaryFolder()
     const answer = await get(identifier)
     expect(answer.statusCode).toBe(200)
     expect(answer.headers).toMatchObject({

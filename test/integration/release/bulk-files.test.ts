@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,6 +11,7 @@ import { mappingConfig } from '../../support/builders.js'
 import { insertProjects, loseProjects } from '../../support/catalogue.js'
 import { type Installation, newInstallation } from '../../support/cli.js'
 import { testDatabase } from '../../support/database.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 import { storeWells } from '../../support/wells-store.js'
 
 describe('bulk files', async () => {
@@ -44,11 +44,10 @@ describe('bulk files', async () => {
   }
 
   beforeAll(async () => {
-    feedsDir = await mkdtemp(path.join(tmpdir(), 'giving-bulk-'))
+    feedsDir = await temporaryFolder()
     await storeWells(store.db)
     await build(1, day(1))
   })
-  afterAll(async () => await rm(feedsDir, { recursive: true, force: true }))
 
   it.each([
     ['projects', ['2045', '2046', '2061']],
@@ -234,7 +233,7 @@ describe('the bulk files of an installation', async () => {
 
   it('are built anew by each `giving publish` after a change, and by no other', async () => {
     const worker = await installation.serve('worker')
-    const publish = async () => expect(await installation.run(['publish', '--wait'])).toMatchObject({ code: 0 })
+    const publish = async () => expect(await installation.runHere(['publish', '--wait'])).toMatchObject({ code: 0 })
     await publish()
     const first = await text()
     await store.db.query(`update project set title = 'Renamed by hand' where id = 2046`)

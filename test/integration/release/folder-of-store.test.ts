@@ -1,10 +1,10 @@
-import { cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { cp, mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { hostname, tmpdir } from 'node:os'
+import { hostname } from 'node:os'
 import path from 'node:path'
 import { json } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openQueue, queueSettings } from '../../../jobs/queue.js'
 import { readConfig } from '../../../src/platform/config/config.js'
 import { createLog } from '../../../src/platform/observability/log.js'
@@ -14,12 +14,12 @@ import { insertProjects } from '../../support/catalogue.js'
 import { newInstallation } from '../../support/cli.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let parent: string
 beforeAll(async () => {
-  parent = await mkdtemp(path.join(tmpdir(), 'giving-folders-'))
+  parent = await temporaryFolder()
 })
-afterAll(() => rm(parent, { recursive: true, force: true }))
 
 /** A store with a project, and commands of processes that have one data directory or another. */
 async function newStore(settings: Record<string, string> = {}) {

@@ -6,7 +6,8 @@ import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { testPublisher } from '../../support/publishing.js'
 
 let database: TestDatabase
-const projects = 300
+// More than the samples that a manifest has.
+const projects = 110
 
 beforeAll(async () => {
   database = await testDatabase()

@@ -1,21 +1,19 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { defaultWriterRole, grantWriterRole } from '../../../src/platform/database/writer-role.js'
 import { createIndexReader } from '../../../src/release/read/activity-index.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
-import { afterFile } from '../../support/after-file.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const ref = 'GB-CHC-1164883'
 
 /** A store with a folder, and what a person does there. */
 async function newStore() {
   const { store, url } = await testDatabase()
-  const folder = await mkdtemp(path.join(tmpdir(), 'giving-identifiers-'))
-  afterFile(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder()
   const environment = {
     ...{ DATABASE_URL: url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent', REPORTING_ORG_REF: ref },
     ...{ REPORTING_ORG_TYPE: '22', BASE_URL: 'https://giving.example' },

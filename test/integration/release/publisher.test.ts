@@ -1,13 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openQueue, queueSettings } from '../../../jobs/queue.js'
-import { seedDemo } from '../../../src/demo/sql/demo.js'
+import { seed } from '../../../src/demo/sql/seed.js'
 import { formerDemoRef } from '../../../src/kernel/demo-publisher.js'
 import type { PublisherIdentity } from '../../../src/kernel/publisher.js'
 import { deliverRelease } from '../../../src/outbound/bucket/deliver-release.js'
@@ -22,13 +21,14 @@ import { runCommandLine } from '../../support/command-line.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { testPublisher } from '../../support/publishing.js'
 import { RegistryServer } from '../../support/registry-server.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const realRef = 'GB-CHC-1164883'
 
 /** A store with a folder, and commands that a person types there. */
 async function newStore(settings: Record<string, string>) {
   const database: TestDatabase = await testDatabase()
-  const folder = await mkdtemp(path.join(tmpdir(), 'giving-publisher-'))
+  const folder = await temporaryFolder()
   const environment = {
     ...{ DATABASE_URL: database.url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent', BASE_URL: 'https://giving.example' },
     ...settings,
@@ -52,6 +52,12 @@ async function newStore(settings: Record<string, string>) {
   }
 }
 type TestStore = Awaited<ReturnType<typeof newStore>>
+
+/** Three projects as those of the demo. */
+async function seedSome({ store }: TestStore): Promise<void> {
+  const invented = { source: 'demo', isDemo: true, firstId: 9_000_001, projects: 3 } as const
+  await seed(store, { ...invented, today: day('2026-11-20'), currency: usd, baseUrl: mappingConfig.baseUrl })
+}
 
 const stripe = {
   ...{ PAYMENT_GATEWAY: 'stripe', STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_PUBLISHABLE_KEY: 'pk_live_1' },
@@ -363,7 +369,7 @@ describe('a store that published the demo under a real identifier, as versions b
       ...{ FEEDS_S3_ENDPOINT: bucket.settings.endpoint ?? '', FEEDS_S3_ACCESS_KEY_ID: 'S3RVER' },
       FEEDS_S3_SECRET_ACCESS_KEY: 'S3RVER',
     })
-    await seedDemo(ours.store, { today: day('2026-11-20'), currency: usd, baseUrl: mappingConfig.baseUrl })
+    await seedSome(ours)
     const earlier = await testPublisher(ours.store, { feedsDir: ours.feedsDir })
     expect((await earlier.publish()).state).toBe('published')
     demoRelease = (await ours.live()).id
@@ -378,11 +384,11 @@ describe('a store that published the demo under a real identifier, as versions b
 
   it('says what to do in status and doctor, and withdraws it with giving reset-demo', async () => {
     expect(await ours.read('/iati/activities.xml')).toContain(`${ref}-9000001`)
-    const why = `the store has 120 demo projects, which are invented, and REPORTING_ORG_REF is ${ref}: remove them with giving reset-demo`
+    const why = `the store has 3 demo projects, which are invented, and REPORTING_ORG_REF is ${ref}: remove them with giving reset-demo`
     const status = await ours.json('status')
     expect([status.code, status.answer.needs]).toEqual([1, expect.arrayContaining([why])])
     expect((await ours.run('doctor')).stdout).toMatch(
-      /^FIX +database: +the store has 120 demo.* -> giving reset-demo, then/m,
+      /^FIX +database: +the store has 3 demo.* -> giving reset-demo, then/m,
     )
     const delivered = [
       '/iati/activities.xml',
@@ -413,11 +419,11 @@ describe('a store that published the demo beside projects of its own', () => {
   it('enters a publication without the demo with giving reset-demo', async () => {
     const { ref } = mappingConfig.reportingOrg
     const ours = await newStore({ REPORTING_ORG_REF: ref, PUBLISH_MAX_LOSS_PERCENT: '1' })
-    await seedDemo(ours.store, { today: day('2026-11-20'), currency: usd, baseUrl: mappingConfig.baseUrl })
+    await seedSome(ours)
     await insertProjects(ours.store.db, [{ id: 7 }])
     await (await testPublisher(ours.store, { feedsDir: ours.feedsDir })).publish()
     const reset = await ours.json('reset-demo')
-    expect(reset).toMatchObject({ code: 0, answer: { projects: 120, run: expect.any(Number) } })
+    expect(reset).toMatchObject({ code: 0, answer: { projects: 3, run: expect.any(Number) } })
     const { needs } = (await ours.json('status')).answer
     expect(needs).toContain('the live release still has the demo data that was removed: giving publish')
     expect(await ours.json('publish --wait')).toMatchObject({ code: 0, answer: { state: 'published' } })

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -9,6 +9,7 @@ import { insertProjects } from '../../support/catalogue.js'
 import { transpileProgram } from '../../support/cli.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let database: TestDatabase
 const withoutCalls = path.resolve(import.meta.dirname, '../../support/without-calls.py')
@@ -110,8 +111,7 @@ describe('a file system without', () => {
     })
   }
   const newFolder = async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'giving-without-'))
-    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const folder = await temporaryFolder()
     await database.store.db.query("delete from store_fact where name = 'release-folder'")
     return folder
   }
@@ -165,7 +165,7 @@ describe('a file system without', () => {
 describe('a folder', () => {
   it('of another owner fails the run with one sentence', async (context) => {
     const root = process.getuid?.() === 0
-    const parent = await mkdtemp(path.join(tmpdir(), 'giving-owner-'))
+    const parent = await temporaryFolder()
     await chmod(parent, 0o755)
     const feedsDir = path.join(parent, 'feeds')
     const publisher = await testPublisher(database.store, { feedsDir })
@@ -186,7 +186,7 @@ describe('a folder', () => {
   })
 
   it('that is a file fails the run with one sentence', async () => {
-    const parent = await mkdtemp(path.join(tmpdir(), 'giving-file-'))
+    const parent = await temporaryFolder()
     await writeFile(path.join(parent, 'feeds'), '')
     const publisher = await testPublisher(database.store, { feedsDir: path.join(parent, 'feeds') })
     expect(await publisher.publish()).toMatchObject({

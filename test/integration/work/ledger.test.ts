@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import pino from 'pino'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createSyncRun, getSyncRun } from '../../../src/catalogue/sql/sync-runs.js'
@@ -25,11 +22,11 @@ import {
   takeOthersShard,
   takeShard,
 } from '../../../src/work/sql/shards.js'
-import { afterFile } from '../../support/after-file.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 import { resetTables, tablePublication, turn } from '../../support/jobs/table-publication.js'
 import { seedProjects } from '../../support/seeded.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const noon = new Date('2026-03-10T12:00:00Z')
 const log = pino({ level: 'silent' })
@@ -483,8 +480,7 @@ describe('a run that a later one has overtaken', () => {
   test('is no failure of `giving publish --inline`, however many are asked for at once', async () => {
     const { url, store: own } = await testDatabase()
     await seedProjects(own, 3)
-    const folder = await mkdtemp(path.join(tmpdir(), 'giving-inline-'))
-    afterFile(() => rm(folder, { recursive: true, force: true }))
+    const folder = await temporaryFolder()
     const environment = {
       DATABASE_URL: url,
       GIVING_DATA_DIR: folder,

@@ -1,8 +1,7 @@
-import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { lstat, mkdir, readdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import {
   draftName,
   getServerPackage,
@@ -18,15 +17,15 @@ import {
   getOwnIdentity,
   isRunning,
 } from '../../../src/platform/embedded-postgres/process-identity.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 /** Our process id with another start time: what a reused id looks like. */
 const reusedId = `${process.pid}-000000000000`
 
 let dir: string
 beforeEach(async () => {
-  dir = await mkdtemp(path.join(tmpdir(), 'giving-unit-'))
+  dir = await temporaryFolder()
 })
-afterEach(() => rm(dir, { recursive: true, force: true }))
 
 describe('a process identity', () => {
   test('is the same each time and is not mistaken for a reused process id', async () => {

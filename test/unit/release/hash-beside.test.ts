@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { pieceBytes } from '../../../src/release/bytes/pieces.js'
 import { hashBeside } from '../../../src/release/folder/hash-beside.js'
 import type { SpansOrder } from '../../../src/release/folder/hash-spans.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const ownThread = new URL('../../support/hash-thread.mjs', import.meta.url)
 const dyingThread = new URL('data:text/javascript,process.exit(3)')
@@ -17,7 +17,7 @@ let folder: string
 let order: SpansOrder
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'giving-hash-'))
+  folder = await temporaryFolder()
   const file = path.join(folder, 'file')
   await writeFile(file, content)
   const spans = [
@@ -26,8 +26,6 @@ beforeAll(async () => {
   ] as const
   order = { head: '<ö>', spans, tail: '</ö>', withCrc: true }
 })
-
-afterAll(() => rm(folder, { recursive: true }))
 
 describe.each([
   ['in the thread of its caller', undefined],

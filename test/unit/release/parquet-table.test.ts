@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -8,18 +7,18 @@ import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
 import { joinParquet, ParquetTable } from '../../../src/release/tables/parquet-table.js'
 import { toActivityRows } from '../../../src/release/tables/table-pieces.js'
 import { openTables, rowsOf } from '../../support/table-reader.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const transactions = tables.find(({ name }) => name === 'transactions') as Table
 
 let folder: string
 let duck: DuckDBConnection
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'giving-parquet-'))
+  folder = await temporaryFolder()
   duck = await openTables()
 })
 afterAll(async () => {
   duck.closeSync()
-  await rm(folder, { recursive: true, force: true })
 })
 
 type Transaction = { readonly type?: '1' | '3'; readonly value: string; readonly to?: string }

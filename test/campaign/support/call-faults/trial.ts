@@ -1,9 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Store } from '../../../../src/platform/database/store.js'
 import type { ReleaseReader } from '../../../../src/release/read/release-reader.js'
 import type { TestDatabase } from '../../../support/database.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
 import type { Fault, FaultKind } from './counted-calls.js'
 import type { GivingProcesses, Outcome, ProcessPlace } from './giving-process.js'
 
@@ -29,7 +29,7 @@ export type Trial = {
 
 /** A data directory of its own, and the environment of processes on a database. */
 export async function openPlace({ store, url }: TestDatabase, more: Readonly<Record<string, string>>) {
-  const folder = await mkdtemp(path.join(tmpdir(), 'giving-faults-'))
+  const folder = await temporaryFolder()
   const environment = {
     DATABASE_URL: url,
     GIVING_DATA_DIR: folder,

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { getAccountId, recordGrant } from '../../../../src/accounts/sql/account-administration.js'
 import { listen, type TestApi, testApi } from '../../../support/api.js'
 import { committedDescription, type Description, operationsOf } from '../../../support/api-description.js'
@@ -13,6 +12,7 @@ import { testDatabase } from '../../../support/database.js'
 import { insertDonationTargets } from '../../../support/donations.js'
 import { projectRoot } from '../../../support/how-to.js'
 import { readProjectFile } from '../../../support/markdown-table.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 const user = { email: 'me@example.org', password: 'seven quiet rivers run' }
 const json = 'application/json'
@@ -29,12 +29,11 @@ describe('the description of JSON alone', async () => {
   let served: Description
   let folder = ''
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'generated-client-'))
+    folder = await temporaryFolder()
     api = await testApi(store)
     url = await listen(api.app)
     served = (await (await fetch(`${url}/api/openapi-json.json`)).json()) as Description
   })
-  afterAll(() => rm(folder, { recursive: true }))
 
   it('has each operation with answers in JSON, at an address that gives JSON to any client', async () => {
     const ids = operationsOf(served).map(({ operation }) => operation.operationId)

@@ -1,15 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { get, type IncomingMessage } from 'node:http'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { fastify, LogController } from 'fastify'
 import pino from 'pino'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { Downloads } from '../../../../src/http/api/downloads.js'
 import { type OpenFile, openFile } from '../../../../src/http/api/open-files.js'
 import { type OpenPart, sendBody } from '../../../../src/http/api/send-body.js'
 import { testConfig } from '../../../support/api-config.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 // Several buffers, and more than a connection holds for a reader who does not read; no two parts of it are alike.
 const content = Buffer.from(Array.from({ length: 3_000_000 }, (_, index) => index.toString(36)).join(' '))
@@ -17,11 +17,10 @@ let folder: string
 let file: string
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'giving-part-'))
+  folder = await temporaryFolder()
   file = path.join(folder, 'file')
   await writeFile(file, content)
 })
-afterAll(() => rm(folder, { recursive: true }))
 
 type Part = readonly [offset: number, length: number] | string
 

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { request as httpsRequest } from 'node:https'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -14,6 +13,7 @@ import { listen, proxyHeaders, type TestApi, testApi, testConfig, testUser } fro
 import { committedDescription, type Description } from '../../../support/api-description.js'
 import { testDatabase } from '../../../support/database.js'
 import { layRelease } from '../../../support/release.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 const list = '/api/public/projectservice/all/projects'
 
@@ -214,7 +214,7 @@ describe('behind a proxy', () => {
 
 describe('with a certificate', async () => {
   it('serves HTTPS itself, broken requests included', async (context) => {
-    const dir = await mkdtemp(path.join(tmpdir(), 'giving-tls-'))
+    const dir = await temporaryFolder()
     const [keyFile, certFile] = [path.join(dir, 'key.pem'), path.join(dir, 'cert.pem')]
     try {
       const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2']

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -9,6 +7,7 @@ import { insertProjects, loseProjects } from '../../../support/catalogue.js'
 import { type Console, openConsole } from '../../../support/console.js'
 import { type TestDatabase, testDatabase } from '../../../support/database.js'
 import { testPublisher } from '../../../support/publishing.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 if (!browserProgram) console.log('left out: the console in a browser (install Debian’s package chromium)')
 
@@ -21,7 +20,7 @@ describe.skipIf(!browserProgram)('the console in a browser', () => {
 
   beforeAll(async () => {
     database = await testDatabase()
-    dataDir = await mkdtemp(path.join(tmpdir(), 'giving-console-'))
+    dataDir = await temporaryFolder()
     const publisher = await testPublisher(database.store, { feedsDir: path.join(dataDir, 'feeds') })
     const { db } = database.store
     await insertProjects(db, [{ id: 1 }, { id: 2 }, { id: 3 }])
@@ -40,7 +39,6 @@ describe.skipIf(!browserProgram)('the console in a browser', () => {
   afterAll(async () => {
     await browser?.close()
     await one?.close()
-    await rm(dataDir, { recursive: true, force: true })
   })
 
   it('has no finding of axe, no message, no other host and no sideways scroll, in any scheme and size', async () => {

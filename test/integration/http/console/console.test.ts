@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -14,6 +12,7 @@ import { type Console, openConsole } from '../../../support/console.js'
 import { type TestDatabase, testDatabase } from '../../../support/database.js'
 import { type Publisher, testPublisher } from '../../../support/publishing.js'
 import { redisMissing, startRedis } from '../../../support/redis.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 let database: TestDatabase
 let publisher: Publisher
@@ -23,7 +22,7 @@ const ids: string[] = []
 
 beforeAll(async () => {
   database = await testDatabase()
-  dataDir = await mkdtemp(path.join(tmpdir(), 'giving-console-'))
+  dataDir = await temporaryFolder()
   publisher = await testPublisher(database.store, { feedsDir: path.join(dataDir, 'feeds') })
   const { db } = database.store
   await insertProjects(
@@ -41,8 +40,6 @@ beforeAll(async () => {
   await publish()
   await adoptSchedule(db, 'publish', { expression: '0 2 * * *', timezone: 'UTC' }, new Date())
 })
-
-afterAll(() => rm(dataDir, { recursive: true, force: true }))
 
 const environmentOf = (more: Record<string, string> = {}) => ({
   DATABASE_URL: database.url,

@@ -37,17 +37,17 @@ const secret = {
   person: 'Secret Person',
 }
 
-/** What nobody may see is of projects 41 to 60, what everybody may of 21 to 40; 1 to 20 are hostile in every field. */
+/** What nobody may see is of projects 21 to 30, what everybody may of 11 to 20; 1 to 10 are hostile in every field. */
 async function fill(store: Store): Promise<void> {
-  await seedProjects(store, 60, new Date('2026-11-20T00:00:00Z'))
+  await seedProjects(store, 30, new Date('2026-11-20T00:00:00Z'))
   const hostileRows = {
-    project: 'id <= 20',
-    organisation: 'id in (select organisation_id from project where id <= 20)',
-    theme: 'id = (select min(theme_id) from project_theme where project_id <= 20)',
-    photo: 'project_id <= 20',
-    video: 'project_id <= 20',
-    progress_report: 'project_id <= 20',
-    report_image: 'report_id in (select id from progress_report where project_id <= 20)',
+    project: 'id <= 10',
+    organisation: 'id in (select organisation_id from project where id <= 10)',
+    theme: 'id = (select min(theme_id) from project_theme where project_id <= 10)',
+    photo: 'project_id <= 10',
+    video: 'project_id <= 10',
+    progress_report: 'project_id <= 10',
+    report_image: 'report_id in (select id from progress_report where project_id <= 10)',
   }
   for (const [table, rows] of Object.entries(hostileRows)) {
     const { rows: columns } = await store.db.query<{ column_name: string }>(
@@ -70,15 +70,15 @@ async function fill(store: Store): Promise<void> {
     }
   }
   await store.db.query(
-    `update photo set consent = project_id <= 40, large_url =
-    $1 || case when project_id <= 40 then '/open-photo' else '/${secret.photo}' end || project_id where project_id > 20`,
+    `update photo set consent = project_id <= 20, large_url =
+    $1 || case when project_id <= 20 then '/open-photo' else '/${secret.photo}' end || project_id where project_id > 10`,
     [mappingConfig.baseUrl],
   )
-  await store.db.query(`update project set location_name = 'Open Village ' || id where id between 21 and 40`)
+  await store.db.query(`update project set location_name = 'Open Village ' || id where id between 11 and 20`)
   await store.db.query(
     `update project set location_precision = 'country', location_name = '${secret.place} ' || id, contact_name = '${secret.person}',
       contact_address = '${secret.person}', contact_address2 = '${secret.person}',
-      latitude = ${secret.latitude}, longitude = ${secret.longitude} where id > 40`,
+      latitude = ${secret.latitude}, longitude = ${secret.longitude} where id > 20`,
   )
 }
 
@@ -91,7 +91,7 @@ describe('hostile and secret data', async () => {
   beforeAll(async () => {
     await fill(store)
     ;({ app, publisher } = await publishedSite(store))
-    await store.db.query(`update project set summary = summary || ' (changed)' where id <= 20`)
+    await store.db.query(`update project set summary = summary || ' (changed)' where id <= 10`)
     publisher.now = new Date('2026-11-22T02:00:00Z')
     expect((await publisher.publish()).state).toBe('published')
     const { held, release, previous } = await publisher.manifest()
@@ -138,7 +138,7 @@ describe('hostile and secret data', async () => {
       'status',
       'themes',
     ])
-    expect([...pages.keys()].filter((address) => /^\/projects\/\d+$/.test(address))).toHaveLength(60)
+    expect([...pages.keys()].filter((address) => /^\/projects\/\d+$/.test(address))).toHaveLength(30)
   })
 
   it('becomes no element, attribute or address of any page', () => {
@@ -166,7 +166,7 @@ describe('hostile and secret data', async () => {
       DomUtils.textContent(DomUtils.getElementsByTagName('h1', parseDocument(pages.get(address) ?? '')))
     const of = (kind: RegExp) =>
       [...pages.keys()].filter((address) => kind.test(address) && titleOf(address).includes(markup))
-    expect(of(/^\/projects\/\d+$/)).toHaveLength(20)
+    expect(of(/^\/projects\/\d+$/)).toHaveLength(10)
     expect(of(/^\/organisations\//).length).toBeGreaterThan(0)
     expect(of(/^\/themes\//)).toHaveLength(1)
     const reports = [...pages.values()].map((body) =>
@@ -193,7 +193,7 @@ describe('hostile and secret data', async () => {
   it('is in no page, table, index, feed, record or list when it is secret', async () => {
     const answers = new Map(pages)
     const addresses = ['/sitemap.xml', '/sitemap-1.xml', '/changes.atom', '/robots.txt', '/llms.txt', '/themes.json']
-    for (let id = 21; id <= 60; id++) {
+    for (let id = 11; id <= 30; id++) {
       const record = `/iati/activities/${mappingConfig.reportingOrg.ref}-${id}`
       addresses.push(`/projects/${id}.csv`, `${record}.xml`, `${record}.json`, `/feeds/projects/${id}/reports.atom`)
     }
@@ -207,16 +207,16 @@ describe('hostile and secret data', async () => {
     const having = (text: string) => [...answers].filter(([, body]) => body.includes(text)).map(([address]) => address)
     for (const text of Object.values(secret)) expect([text, having(text)]).toEqual([text, []])
     // What is public is found in the same places.
-    expect(having('Open Village 21').map((address) => path.basename(address))).toEqual(
+    expect(having('Open Village 11').map((address) => path.basename(address))).toEqual(
       expect.arrayContaining([
-        '21',
+        '11',
         'locations.csv.part-1',
         'activities.xml',
-        `${mappingConfig.reportingOrg.ref}-21.json`,
+        `${mappingConfig.reportingOrg.ref}-11.json`,
       ]),
     )
-    expect(having('/open-photo21').map((address) => path.basename(address))).toEqual(
-      expect.arrayContaining(['21', 'documents.csv.part-1', 'index.json.part-1']),
+    expect(having('/open-photo11').map((address) => path.basename(address))).toEqual(
+      expect.arrayContaining(['11', 'documents.csv.part-1', 'index.json.part-1']),
     )
   })
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { importFiles } from '../../../../src/catalogue/import/import.js'
 import type { Decimal } from '../../../../src/kernel/money.js'
 import { createSandboxGateway } from '../../../../src/money/gateways/sandbox/sandbox-gateway.js'
@@ -20,6 +19,7 @@ import {
   testPayments,
   usd,
 } from '../../../support/donations.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 const amount = (text: string) => text as Decimal
 
@@ -27,13 +27,12 @@ describe('the books', async () => {
   const { store } = await testDatabase()
   const time = { now: new Date('2026-11-21T09:15:30.412Z') }
   const payments = testPayments(store, { clock: () => time.now })
-  const folder = await mkdtemp(path.join(tmpdir(), 'giving-books-'))
+  const folder = await temporaryFolder()
   let keyId = 0
 
   beforeAll(async () => {
     keyId = await insertDonationTargets(store.db, [1, 2, 3, 4, 5])
   })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
 
   const donate = async (projectId: number, changes: Record<string, unknown> = {}) => {
     const request = donationRequest({ project: { id: projectId }, ...changes })

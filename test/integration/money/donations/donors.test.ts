@@ -1,9 +1,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import pino from 'pino'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { donors as donorsJob } from '../../../../jobs/donors.js'
 import type { JobCall } from '../../../../jobs/queue-worker.js'
 import type { WorkTableDeps } from '../../../../jobs/work.js'
@@ -19,6 +18,7 @@ import { runCommandLine } from '../../../support/command-line.js'
 import { testDatabase } from '../../../support/database.js'
 import { account, donationRequest, insertDonationTargets, testPayments } from '../../../support/donations.js'
 import { everyRow } from '../../../support/every-row.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 const keyNamed = (id: string) => ({ id, secret: createHash('sha256').update(id).digest() })
 const [one, two] = [keyNamed('2025'), keyNamed('2026')]
@@ -29,7 +29,7 @@ const never = new AbortController().signal
 
 describe('donors', async () => {
   const { store, url } = await testDatabase()
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-donors-'))
+  const dataDir = await temporaryFolder()
   let keyId = 0
 
   beforeAll(async () => {
@@ -38,7 +38,6 @@ describe('donors', async () => {
   beforeEach(async () => {
     await store.db.query('delete from donor')
   })
-  afterAll(() => rm(dataDir, { recursive: true, force: true }))
 
   const payer = { firstname: 'Findmefirst', lastname: 'Findmelast', address: 'Findmestreet 1', phone: '555findme' }
   const personal = { email: 'findme@example.org', twitter_username: 'findmetwitter', ipAddress: '203.0.113.77' }

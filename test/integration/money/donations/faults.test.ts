@@ -1,17 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { runCampaign } from '../../../campaign/support/donation-faults/campaign.js'
 import { testDatabase } from '../../../support/database.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 // The campaign does the same at each processor.
 const processor = 'sandbox'
 
 describe('donations while processes are killed, connections are cut and the gateway fails', async () => {
   const { store, url } = await testDatabase()
-  const feedsDir = await mkdtemp(path.join(tmpdir(), 'giving-faults-'))
-  afterAll(() => rm(feedsDir, { recursive: true, force: true }))
+  const feedsDir = await temporaryFolder()
 
   it('are charged at most once, and every book says the same', { timeout: 180_000 }, async () => {
     const seed = Number(process.env.CAMPAIGN_SEED ?? 20261121)

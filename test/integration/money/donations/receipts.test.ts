@@ -1,11 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import pino from 'pino'
-import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { JobCall } from '../../../../jobs/queue-worker.js'
 import { receipts } from '../../../../jobs/receipts.js'
 import type { WorkTableDeps } from '../../../../jobs/work.js'
@@ -30,6 +29,7 @@ import {
 } from '../../../support/donations.js'
 import { everyRow } from '../../../support/every-row.js'
 import { type MailServer, readMail, startMailServer } from '../../../support/mail-server.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 const never = new AbortController().signal
 
@@ -286,8 +286,7 @@ describe('receipts by mail', async () => {
   it('are mailed by a job, which is not there without SMTP_URL, and does not start with a bad template', async () => {
     const server = await startMailServer()
     await donate()
-    const folder = await mkdtemp(path.join(tmpdir(), 'giving-templates-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
+    const folder = await temporaryFolder()
     const open = (environment: Record<string, string>) => {
       const { config, secrets } = readConfig(environment)
       const deps = { store, config, secrets, payments, clock, log: pino({ level: 'silent' }) }
@@ -314,8 +313,7 @@ describe('receipts by mail', async () => {
 
 describe('templates of receipts', () => {
   const folderWith = async (text: string) => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'giving-templates-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
+    const folder = await temporaryFolder()
     await writeFile(path.join(folder, 'receipt.de.txt'), text)
     return folder
   }

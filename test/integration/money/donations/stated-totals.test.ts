@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { importFiles } from '../../../../src/catalogue/import/import.js'
 import { projectGraphs } from '../../../../src/catalogue/sql/project-graphs.js'
 import { projectTexts } from '../../../../src/catalogue/wire/write/project.js'
@@ -14,20 +13,20 @@ import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { testDatabase } from '../../../support/database.js'
 import { account, donationRequest, insertDonationTargets, testPayments, usd } from '../../../support/donations.js'
 import { testPublisher } from '../../../support/publishing.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 describe.each<RecordSource>(['import', 'upstream'])('donations made here to a project of an %s', async (source) => {
   const { store } = await testDatabase()
   const publisher = await testPublisher(store)
   const time = { now: new Date('2026-10-05T08:00:00Z') }
   const payments = testPayments(store, { clock: () => time.now })
-  const folder = await mkdtemp(path.join(tmpdir(), 'giving-totals-'))
+  const folder = await temporaryFolder()
   let keyId = 0
 
   beforeAll(async () => {
     keyId = await insertDonationTargets(store.db, [])
     await record({ funding: '1250.00', numberOfDonations: 37, modifiedDate: '2026-09-12T06:00:00+00:00' })
   })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
 
   const record = async (fields: object) => {
     const project = { id: 7, active: true, status: 'active', title: 'Wells', goal: '2000.00', ...fields }

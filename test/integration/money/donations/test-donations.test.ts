@@ -73,11 +73,11 @@ it('a publication under a real publisher has no amount of a sandbox, and status 
   const installation = await newInstallation({ DATABASE_URL: url, REPORTING_ORG_REF: 'US-EIN-123456789' })
   try {
     const worker = await installation.serve('worker')
-    expect((await installation.run(['publish', '--wait'])).code).toBe(0)
+    expect((await installation.runHere(['publish', '--wait'])).code).toBe(0)
     const xml = await readFile(path.join(installation.dataDir, 'feeds/current/iati/activities.xml'), 'utf8')
     expect(xml).toContain('US-EIN-123456789-7')
     expect(xml).not.toMatch(/12345\.|13595\./)
-    expect((await installation.run(['status'])).stdout).toContain(
+    expect((await installation.runHere(['status'])).stdout).toContain(
       'note: no donations are taken: PAYMENT_GATEWAY is a sandbox, which moves no money, and REPORTING_ORG_REF is a real ' +
         "publisher; DONOR_KEYS is not set, so donors' data cannot be encrypted\n",
     )

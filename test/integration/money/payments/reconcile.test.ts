@@ -208,7 +208,7 @@ describe('giving books reconcile', async () => {
   const installation = await newInstallation({ DATABASE_URL: url })
   afterAll(() => installation.remove())
   const today = new Date().toISOString().slice(0, 10)
-  const run = async (...args: string[]) => await installation.run(['books', 'reconcile', ...args])
+  const run = async (...args: string[]) => await installation.runHere(['books', 'reconcile', ...args])
 
   it('says which payments differ, with its exit code, in status and in the metric', { timeout: 90_000 }, async () => {
     const keyId = await insertDonationTargets(store.db, [7])
@@ -241,7 +241,7 @@ describe('giving books reconcile', async () => {
       differences: [{ kind: 'missing', entry: 'charge', reference: rows[0]?.reference, booksAmount: '40.000 USD' }],
     })
     const need = `sandbox and the books differ in 1 charges or refunds of ${today}: run giving books reconcile --day ${today}`
-    expect((await installation.run(['status'])).stdout).toContain(need)
+    expect((await installation.runHere(['status'])).stdout).toContain(need)
     const api = await installation.serve('api')
     const [, consoleUrl] = /console on (http:\S+)\n/.exec(api.output()) ?? []
     const metrics = await (await fetch(`${consoleUrl}/metrics`)).text()
@@ -257,8 +257,8 @@ describe('giving books reconcile', async () => {
     expect(left).toContain('2 differences\n')
 
     expect(await run('--day', today, '--accept')).toMatchObject({ code: 0 })
-    expect((await installation.run(['status'])).stdout).not.toContain('books reconcile')
-    expect((await installation.run(['audit'])).stdout).toMatch(/differences-accepted .*: day \d/)
+    expect((await installation.runHere(['status'])).stdout).not.toContain('books reconcile')
+    expect((await installation.runHere(['audit'])).stdout).toMatch(/differences-accepted .*: day \d/)
   })
 
   it('refuses a day that is none or has not come', async () => {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
@@ -17,6 +16,7 @@ import { account, donationRequest, insertDonationTargets, quick, testPayments } 
 import { workerDeps } from '../../../support/jobs/world.js'
 import { toCents } from '../../../support/processor-server.js'
 import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
 import { type Happening, stripeDelivery } from '../../../support/webhook-deliveries.js'
 
 describe('webhooks at work', async () => {
@@ -33,7 +33,7 @@ describe('webhooks at work', async () => {
     onError: () => undefined,
   })
   const { app } = await testApi(store, { payments, clock, metrics })
-  const folder = await mkdtemp(path.join(tmpdir(), 'giving-webhooks-'))
+  const folder = await temporaryFolder()
   const secretFile = path.join(folder, 'secret')
   let keyId = 0
   beforeAll(async () => {
@@ -42,7 +42,6 @@ describe('webhooks at work', async () => {
   })
   afterAll(async () => {
     await processor.close()
-    await rm(folder, { recursive: true, force: true })
   })
 
   const donate = async () => {
