@@ -457,9 +457,12 @@ describe('reads', async () => {
   })
 
   describe('a walk through the list', () => {
+    /** Where the page begins that is being read. */
+    let page = 0
     const walk = async (list: string, from: number): Promise<number[]> => {
       const seen: number[] = []
       for (let next: number | undefined = from; next !== undefined; ) {
+        page = next
         const answer = await app.inject(`${projects}/${list}?api_key=${api.apiKey}&nextProjectId=${next}`)
         const { children } = parseElement(answer.body)
         const idOf = (element: (typeof children)[number]) => element.children.find(({ name }) => name === 'id')?.text
@@ -481,13 +484,17 @@ describe('reads', async () => {
       await using writer = openStore({ url, max: 1, applicationName: 'test list disturber' })
       const query = store.db.query
       let inserted = 0
-      // Before each statement a project comes in and another one ends or revives, all over the list in turn.
+      const newcomers = new Map(stable.map((id) => [id, 0]))
+      // Before each statement projects come in, and others end or revive, in the page that is being read.
       const between = vi.spyOn(store.db, 'query').mockImplementation(async (...statement) => {
-        const place = from + ((inserted * 7) % stable.length) * 10
-        if (inserted < 4 * stable.length) {
-          await insertProjects(writer.db, [{ id: place + 1 + Math.floor(inserted / stable.length) }])
-          await writer.db.query('update project set active = not active where id = $1', [place + 5])
+        const first = page - (page % 10)
+        for (const place of [first, first + 10, first + 20]) {
+          const count = newcomers.get(place)
+          if (count === undefined || count === 4) continue
+          newcomers.set(place, count + 1)
           inserted++
+          await insertProjects(writer.db, [{ id: place + 1 + count }])
+          await writer.db.query('update project set active = not active where id = $1', [place + 5])
         }
         return await query(...statement)
       })
