@@ -9,7 +9,7 @@ import { listen, testApi } from '../support/api.js'
 import { testDatabase } from '../support/database.js'
 import { insertDonationTargets } from '../support/donations.js'
 
-// What test/integration/http/api/generated-client.test.ts shows of openapi-typescript, with two generators that bring many packages:
+// What generated-client.test.ts shows of openapi-typescript, with two generators that bring many packages:
 // they are installed by npm for this test alone.
 const packages = [
   ...['@hey-api/openapi-ts@0.95.0', 'swagger-typescript-api@13.13.0'],

@@ -1,14 +1,14 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { type ImportOptions, importFiles } from '../../../src/catalogue/import/import.js'
 import type { CurrencyCode } from '../../../src/kernel/money.js'
 import type { Store } from '../../../src/platform/database/store.js'
 import { afterFile } from '../../support/after-file.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let database: TestDatabase
 let store: Store
@@ -16,9 +16,8 @@ let folder: string
 beforeAll(async () => {
   database = await testDatabase()
   store = database.store
-  folder = await mkdtemp(path.join(tmpdir(), 'giving-external-'))
+  folder = await temporaryFolder()
 })
-afterAll(async () => await rm(folder, { recursive: true, force: true }))
 
 const options = {
   source: 'import',

@@ -1,17 +1,16 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fromElement } from '../../../src/catalogue/wire/read/parsed-value.js'
 import { addDays, addMonths, type IsoDate } from '../../../src/kernel/dates.js'
 import type { Element } from '../../../src/kernel/xml/element.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
-import { afterFile } from '../../support/after-file.js'
 import { realRecords } from '../../support/borrowed-files.js'
 import { newInstallation, noRates } from '../../support/cli.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { readProjectFile, readTable } from '../../support/markdown-table.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 import { apiKey, startUpstream, type UpstreamRecord } from '../../support/upstream-server.js'
 
 const publisher = { ref: 'US-EIN-123456789', name: 'Example Giving', type: '21', page: 'https://giving.example' }
@@ -260,8 +259,7 @@ describe.each([
   { kind: 'real', page: real, source: 'upstream' },
 ] as const)('$kind records of projects that are over, by $source', ({ kind, page, source }) => {
   it.skipIf(kind === 'real' && page === undefined)('are published with no fact that follows from no rule', async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'giving-facts-'))
-    afterFile(() => rm(folder, { recursive: true, force: true }))
+    const folder = await temporaryFolder()
     const file = page ?? path.join(folder, 'projects.xml')
     if (page === undefined) await writeFile(file, invented)
     const database = await testDatabase()

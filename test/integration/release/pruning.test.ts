@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { takeLock } from '../../../src/platform/database/locks.js'
@@ -13,12 +12,12 @@ import { pruneDatabase } from '../../../src/release/sql/pruning.js'
 import { runNumbers } from '../../../src/work/sql/run-numbers.js'
 import { createRun, listRuns } from '../../../src/work/sql/runs.js'
 import { adoptSchedule } from '../../../src/work/sql/schedules.js'
-import { afterFile } from '../../support/after-file.js'
 import { testApi } from '../../support/api.js'
 import { insertProjects, loseProjects } from '../../support/catalogue.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let database: TestDatabase
 let publisher: Publisher
@@ -87,8 +86,7 @@ describe('48 hours', () => {
   async function newStore() {
     const { url, store } = await testDatabase()
     await insertProjects(store.db, [{ id: 1 }, { id: 2 }])
-    const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-grace-'))
-    afterFile(() => rm(dataDir, { recursive: true, force: true }))
+    const dataDir = await temporaryFolder()
     const environment = {
       ...{ DATABASE_URL: url, GIVING_DATA_DIR: dataDir, REPORTING_ORG_REF: 'GB-CHC-1164883' },
       ...{ BASE_URL: 'https://giving.example', LOG_LEVEL: 'silent' },

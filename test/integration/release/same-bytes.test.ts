@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { afterFile } from '../../support/after-file.js'
 import { testDatabase } from '../../support/database.js'
 import { seedProjects } from '../../support/seeded.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const support = path.join(import.meta.dirname, '../../support')
 
@@ -14,8 +13,7 @@ const support = path.join(import.meta.dirname, '../../support')
 async function firstRelease(projects: number): Promise<ReadonlyMap<string, Buffer>> {
   const { url, store } = await testDatabase()
   await seedProjects(store, projects, new Date('2026-11-21T00:00:00Z'))
-  const feedsDir = await mkdtemp(path.join(tmpdir(), 'giving-same-'))
-  afterFile(() => rm(feedsDir, { recursive: true, force: true }))
+  const feedsDir = await temporaryFolder()
   const loader = path.join(support, 'register-typescript.mjs')
   await promisify(execFile)(process.execPath, [
     '--import',

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Browser, chromium, type Page } from 'playwright-core'
@@ -20,6 +19,7 @@ import { readProjectFile } from '../../../support/markdown-table.js'
 import { braintreeScript, stripeScript } from '../../../support/processor-scripts.js'
 import type { ProcessorServer } from '../../../support/processor-server.js'
 import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 if (!browserProgram) console.log('left out: the donation page in a browser (install Debian’s package chromium)')
 
@@ -68,7 +68,7 @@ describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page w
     const { rows } = await store.db.query<{ id: number }>('select id from account where email = $1', [testUser.email])
     await recordGrant(store.db, rows[0]?.id ?? 0, 'donations', new Date())
     const url = await listen(api.app)
-    folder = await mkdtemp(path.join(tmpdir(), 'giving-page-'))
+    folder = await temporaryFolder()
     // The package is not installed here: its client is in the sources.
     const client = pathToFileURL(path.join(projectRoot, 'src/client/client.ts')).href
     await writeFile(path.join(folder, 'server.mjs'), block('js').replace("'giving-iati/client'", `'${client}'`))
@@ -92,7 +92,6 @@ describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page w
     await browser?.close()
     server?.kill()
     await processor?.close()
-    await rm(folder, { recursive: true, force: true })
   })
 
   /** Opens the page, and fills it with the keyboard alone up to the way to pay. */
