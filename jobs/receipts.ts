@@ -1,4 +1,6 @@
+import { loadSleepingTemplate, tellSleeping } from '../src/money/plans/tell-sleeping.js'
 import { loadReceiptTemplate, mailDueReceipts } from '../src/money/receipts/mail-receipts.js'
+import { findFact } from '../src/platform/database/facts.js'
 import { SmtpSender } from '../src/platform/mail/smtp.js'
 import type { Work } from './work-row.js'
 
@@ -6,9 +8,9 @@ import type { Work } from './work-row.js'
  * Mails receipts every minute. Each receipt is claimed by one tick, so ticks that come twice do no harm. It shares the queue
  * of the settlement, so that a worker needs no further connections.
  */
-export const receipts: Work<'mail' | 'language' | 'reportingOrg'> = {
+export const receipts: Work<'mail' | 'language' | 'reportingOrg' | 'baseUrl'> = {
   name: 'receipts',
-  fields: ['mail', 'language', 'reportingOrg'],
+  fields: ['mail', 'language', 'reportingOrg', 'baseUrl'],
   queues: { settlement: 3 },
   schedules: ({ mail }) => (mail ? { receipts: { expression: '* * * * *', timezone: 'UTC' } } : {}),
   open: ({ config, secrets, payments, store, clock, log }) => {
@@ -16,14 +18,18 @@ export const receipts: Work<'mail' | 'language' | 'reportingOrg'> = {
     const { smtpUrl } = secrets
     if (!mail || smtpUrl === undefined || !payments) return undefined
     const sender = new SmtpSender(smtpUrl, mail.from)
-    const template = () => loadReceiptTemplate({ language, operatorsDir: mail.templatesDir })
+    const choice = { language, operatorsDir: mail.templatesDir }
+    const template = () => loadReceiptTemplate(choice)
     return {
       // A template that cannot be used ends the start.
-      begin: async () => void (await template()),
+      begin: async () => void (await Promise.all([template(), loadSleepingTemplate(choice)])),
       tick: async ({ signal }) => {
         const warn = (details: object, message: string) => log.warn(details, message)
-        const mailing = { store, donors: payments.donors, sender, template: await template(), language, clock, warn }
-        const mailed = await mailDueReceipts({ ...mailing, platform: reportingOrg.name }, signal)
+        const baseUrl = config.baseUrl ?? (await findFact(store.db, 'base-url')) ?? ''
+        const platform = reportingOrg.name
+        const mailing = { store, donors: payments.donors, sender, language, platform, baseUrl, clock, warn }
+        const mailed = await mailDueReceipts({ ...mailing, template: await template() }, signal)
+        await tellSleeping({ ...mailing, template: await loadSleepingTemplate(choice) }, signal)
         const { sent, later, ended } = mailed
         if (sent + later + ended > 0) log.info({ ...mailed }, 'receipts were mailed')
         return `${sent} sent, ${later} later, ${ended} not sent`

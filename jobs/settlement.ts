@@ -1,9 +1,11 @@
+import { chargeDuePlans } from '../src/money/plans/charge-plans.js'
 import { settleOpen } from '../src/money/settlement.js'
 import type { Work } from './work-row.js'
 
 /**
- * Looks up open payments at the gateway, every minute and when a worker starts. A round that is missed or comes twice
- * does no harm: each takes all that is open, and a donation belongs to one round at a time.
+ * Looks up open payments at the gateway and charges regular gifts that are due, every minute and when a worker starts. A
+ * round that is missed or comes twice does no harm: each takes all that is open, and a donation belongs to one round at a
+ * time.
  */
 export const settlement: Work<never> = {
   name: 'settlement',
@@ -18,7 +20,9 @@ export const settlement: Work<never> = {
         const { settled, declined, failed, refunded, waiting, open } = round
         if (settled + declined + failed + refunded + waiting + open > 0)
           log.info({ ...round }, 'open payments were looked up')
-        return `${settled} settled, ${declined} declined, ${failed} failed, ${refunded} refunded, ${waiting} waiting, ${open} open`
+        const plans = await chargeDuePlans(payments, signal)
+        if (plans > 0) log.info({ plans }, 'regular gifts were looked at')
+        return `${plans} regular gifts, ${settled} settled, ${declined} declined, ${failed} failed, ${refunded} refunded, ${waiting} waiting, ${open} open`
       },
     },
 }

@@ -15,6 +15,8 @@ export type DonationRequest = {
   readonly addon?: Decimal
   readonly currency: CurrencyCode
   readonly projectId: number
+  /** Present: the first gift of a plan. */
+  readonly frequency?: 'monthly'
   readonly newsletterPlatform: boolean
   readonly newsletterCharity: boolean
   readonly noteToOrganization?: string
@@ -47,6 +49,7 @@ export function chargeOf(request: DonationRequest, reference: string, attempt = 
     // Without a transactionId no request can be the same as an earlier one.
     again: request.transactionId !== undefined,
     mayAsk: request.transactionId !== undefined,
+    ...(request.frequency !== undefined && { keeps: true }),
     amount: chargedOf(request),
     currency: request.currency,
     gatewayKey,

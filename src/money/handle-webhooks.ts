@@ -2,6 +2,7 @@ import { toServiceError } from '../kernel/errors.js'
 import { type Followed, followCharge } from './follow-charge.js'
 import { isSandbox, type WebhookEvent } from './gateways/gateway.js'
 import type { Payments } from './payments.js'
+import { endPlansOfMethod } from './sql/donation-plans.js'
 import {
   claimDueCharge,
   closeWebhooks,
@@ -18,15 +19,36 @@ export type Delivered = 'stored' | 'known' | 'ignored'
  * Stores an event durably, without what was written in it; a worker handles it. Ignored are kinds without an effect here,
  * and events of the other mode of the processor: test events touch no real books.
  */
-export async function storeWebhook({ store, gateway, clock }: Payments, event: WebhookEvent): Promise<Delivered> {
-  const { id, kind, at, test, chargeId, reference } = event
-  const ignored = test !== isSandbox(gateway) ? 'other mode' : chargeId === undefined ? 'no effect' : undefined
+export async function storeWebhook(payments: Payments, event: WebhookEvent): Promise<Delivered> {
+  const { store, gateway, clock } = payments
+  const { id, kind, at, test, chargeId, reference, endedMethod } = event
+  const rightMode = test === isSandbox(gateway)
+  if (rightMode && endedMethod !== undefined) return await endPlansOf(payments, event, endedMethod)
+  const ignored = rightMode ? (chargeId === undefined ? 'no effect' : undefined) : 'other mode'
   const stored = await recordWebhook(store.db, {
     ...{ gateway: gateway.name, eventId: id, kind, chargeId, reference, at, receivedAt: clock() },
     ...{ state: ignored === undefined ? 'due' : 'ignored', outcome: ignored },
   })
   if (!stored) return 'known'
   return ignored === undefined ? 'stored' : 'ignored'
+}
+
+/** Ends the plans that were charged with it at once: the next charge would be declined. */
+async function endPlansOf(
+  { store, gateway, clock }: Payments,
+  { id, kind, at }: WebhookEvent,
+  method: string,
+): Promise<Delivered> {
+  return await store.transaction(async (db) => {
+    const ended = { gateway: gateway.name, method, reason: 'the processor has given up the way to pay', at: clock() }
+    const plans = await endPlansOfMethod(db, ended)
+    const stored = await recordWebhook(db, {
+      ...{ gateway: gateway.name, eventId: id, kind, at, receivedAt: clock() },
+      // There is no charge to follow.
+      ...{ state: 'ignored', outcome: plans > 0 ? `${plans} regular gifts ended` : 'no effect' },
+    })
+    return stored ? (plans > 0 ? 'stored' : 'ignored') : 'known'
+  })
 }
 
 /** How many charges were handled; `later` are tried again. */

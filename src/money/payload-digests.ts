@@ -59,6 +59,7 @@ function comparedFields(request: DonationRequest): [name: string, value: string 
     ['paymentGatewaySavedPaymentToken', method?.kind === 'saved-token' ? method.token : undefined],
     ['deviceData', payment?.deviceData],
     ['threeDSecureAuthenticationId', payment?.threeDSecureAuthenticationId],
+    ['frequency', request.frequency],
   ]
 }
 

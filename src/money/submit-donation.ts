@@ -8,6 +8,7 @@ import type { DonorVault } from './donors/donor-vault.js'
 import { withTimeout } from './gateways/gateway.js'
 import { earlierDigests, payloadDigest } from './payload-digests.js'
 import { ensureOpen, feeOf, leaseSecondsOf, type Payments } from './payments.js'
+import { planLink } from './plans/plan-link.js'
 import {
   claimDonation,
   type EarlierDonation,
@@ -16,6 +17,7 @@ import {
   findDonationTarget,
 } from './sql/donation-intents.js'
 import type { Settlement } from './sql/donation-outcomes.js'
+import { recordPlan } from './sql/donation-plans.js'
 import { otherDonation, type PaymentResult, type PendingDonation, takePayment } from './take-payment.js'
 
 /**
@@ -25,9 +27,13 @@ import { otherDonation, type PaymentResult, type PendingDonation, takePayment } 
 export type DonationCaller = { readonly account: string; readonly keyId: number; readonly requestId: string }
 
 /** A donation that has settled, or one whose money is awaited. */
-export type TakenDonation =
+export type TakenDonation = (
   | Settlement
   | (PendingDonation & { readonly [name in 'receiptNumber' | 'settledAt']?: never })
+) & {
+  /** The last part of the address at which the donor ends the plan that it began. */
+  readonly planLink?: string
+}
 
 /**
  * Takes a donation: records the intent, charges it, enters it into the books. The same `transactionId` with the same
@@ -47,26 +53,37 @@ export async function submitDonation(
   const named = transactionId !== undefined && payments.donors.references(account, transactionId)
   const references = named || ([randomUUID()] as const)
   const intentOf = (reference: string) => ({ ...toIntent(payments, request, reference), keyId, idempotencyKey })
+  let plan: { readonly planLink?: string } = {}
+  /** Enters the plan before its first charge, so that no charge is without it. */
+  const begin = async (donationId: number, reference: string) => {
+    if (request.frequency === undefined) return
+    const id = await recordPlan(payments.store.db, donationId, payments.clock())
+    plan = { planLink: planLink(payments.donors, { id, reference }) }
+  }
   const take = async (reference: string) => {
     const intent = await payments.books.recordIntent(intentOf(reference))
     if (!intent) return undefined
     const { id, attempt } = intent
+    await begin(id, reference)
     return await takePayment(payments, id, chargeOf(request, reference, attempt), { triedBefore: attempt > 1 })
   }
   try {
     const first = await take(await usedReference(payments, references))
-    if (first) return taken(payments, first)
+    if (first) return { ...taken(payments, first), ...plan }
     const { db } = payments.store
     const earlier =
       (await findDonationByKey(db, { keyId, idempotencyKey })) ?? (await findDonationByReference(db, references))
     if (earlier && (await isOwn(earlier))) {
-      return taken(payments, await awaitEarlierDonation(payments, earlier, (reference) => chargeOf(request, reference)))
+      const { id, reference = '' } = earlier.donation
+      await begin(id, reference)
+      const result = await awaitEarlierDonation(payments, earlier, (ref) => chargeOf(request, ref))
+      return { ...taken(payments, result), ...plan }
     }
     await findOpenProject(payments, projectId)
     // Another key of the account has a donation of this name, or one was given back under it.
     const over = earlier && (earlier.donation.status !== 'failed' || earlier.chargeId !== undefined)
     const other = over ? await take(randomUUID()) : undefined
-    if (other) return taken(payments, other)
+    if (other) return { ...taken(payments, other), ...plan }
     throw new ServiceError('payment-unavailable', 'the donation could not be taken at this moment; nothing was charged')
   } catch (error) {
     throw withAdvice(error, transactionId)

@@ -25,8 +25,10 @@ type Sale = {
   readonly merchant_account_id: string
   readonly payment_method_nonce?: string
   readonly payment_method_token?: string
+  readonly transaction_source?: string
   readonly options: {
     readonly submit_for_settlement: boolean
+    readonly store_in_vault_on_success?: boolean
     readonly three_d_secure?: { readonly required: boolean }
   }
 }
@@ -100,7 +102,13 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
   }
 
   function sale(wanted: Sale): ProcessorAnswer {
-    const nonce = wanted.payment_method_nonce ?? wanted.payment_method_token ?? ''
+    const given = wanted.payment_method_nonce ?? wanted.payment_method_token ?? ''
+    const kept = ledger.keptMethods.get(given)
+    if ((kept !== undefined) !== (wanted.transaction_source === 'recurring')) {
+      return invalid('91518', 'payment_method_token', wanted)
+    }
+    const declinedKept = kept === undefined ? undefined : ledger.declinesOfKept.shift()
+    const nonce = declinedKept === undefined ? (kept ?? given) : `fake-declined-${declinedKept}-nonce`
     const shifted = threeDSecureNonces[nonce]
     const rejection =
       rejections[nonce] ??
@@ -119,7 +127,10 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
     if ('charged' in fault && !fault.charged) return { status: 201, type: 'application/xml', body: '', fault }
     const cents = toCents(wanted.amount) + (fault.kind === 'other-amount' ? 100 : 0)
     const [reference = ''] = wanted.order_id.split('.')
-    const entry = { reference, carried: wanted.order_id, amount: cents, currency: 'USD' }
+    const token = wanted.options.store_in_vault_on_success ? `kept_${ledger.nextId()}` : undefined
+    if (token !== undefined) ledger.keptMethods.set(token, shifted === undefined ? nonce : 'fake-valid-nonce')
+    const keeps = token !== undefined && { kept: { token } }
+    const entry = { reference, carried: wanted.order_id, amount: cents, currency: 'USD', ...keeps }
     const reason = rejection
     if (reason !== undefined) rejected.set(reference, reason)
     const declineCode = code ?? (reason === undefined ? undefined : 0)
@@ -241,6 +252,7 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
       const money = { amount: toText(dispute.amount), 'amount-disputed': toText(dispute.amount) }
       return element('dispute', elements({ id: dispute.id, kind: 'chargeback', status: dispute.status, ...money }))
     })
+    const card = charge.kept ? element('credit-card', elements({ token: charge.kept.token })) : ''
     const shifted = authenticated.get(id)
     const secure =
       shifted === undefined
@@ -253,7 +265,7 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
           )
     const history = settled ? statusHistory(charge.settledAt) : ''
     const lists = backs + history + element('disputes', complaints.join(''), 'array')
-    return element('transaction', elements(fields) + lists + secure + customer)
+    return element('transaction', elements(fields) + lists + secure + card + customer)
   }
 }
 

@@ -13,6 +13,7 @@ export async function mailReceipts(databaseUrl: string, smtpUrl: string): Promis
     template: await loadReceiptTemplate({ language: 'en', operatorsDir: undefined }),
     language: 'en',
     platform: 'Giving Platform',
+    baseUrl: 'https://giving.example',
     clock: () => new Date(),
     warn: () => undefined,
   }

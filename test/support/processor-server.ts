@@ -28,6 +28,8 @@ export type LedgerCharge = {
   voided: boolean
   /** Not decided: the donor's bank asks, or the money takes days. */
   waits?: 'donor' | 'processor' | undefined
+  /** What the processor keeps for later charges. */
+  readonly kept?: { readonly token: string; readonly customer?: string } | undefined
   /** Approved, but the money never came. */
   failed: boolean
   readonly refunds: LedgerRefund[]
@@ -91,6 +93,10 @@ export class ProcessorLedger {
   /** The processor's clock. */
   now: () => number = Date.now
   readonly charges: LedgerCharge[] = []
+  /** Kept ways to pay, by the nonce that they were made of. */
+  readonly keptMethods = new Map<string, string>()
+  /** Numbers that the next charges with kept ways to pay are declined with. */
+  readonly declinesOfKept: number[] = []
   #ids = 0
 
   nextId(prefix = ''): string {
@@ -99,7 +105,7 @@ export class ProcessorLedger {
   }
 
   charge(
-    given: Pick<LedgerCharge, 'reference' | 'amount' | 'currency' | 'carried' | 'waits'> & {
+    given: Pick<LedgerCharge, 'reference' | 'amount' | 'currency' | 'carried' | 'waits' | 'kept'> & {
       id: string
       declineCode?: number
     },

@@ -83,6 +83,7 @@ export async function startStripe(): Promise<StripeServer> {
       return json<Stripe.ApiList<Stripe.WebhookEndpoint>>({ object: 'list', data, has_more: false })
     }
     if (place === 'POST /v1/payment_intents') return create(form)
+    if (place === 'POST /v1/customers') return json<Stripe.Customer>({ object: 'customer', id: ledger.nextId('cus_') })
     if (place === 'GET /v1/payment_intents/search') return search(searchParams.get('query') ?? '')
     if (place === 'GET /v1/payment_intents') return list(searchParams)
     const [, intentId] = /^GET \/v1\/payment_intents\/(\w+)$/.exec(place) ?? []
@@ -99,8 +100,20 @@ export async function startStripe(): Promise<StripeServer> {
   }
 
   function create(form: URLSearchParams): ProcessorAnswer {
+    const method = form.get('payment_method') ?? ''
+    const kept = ledger.keptMethods.get(method)
+    const customer = form.get('customer') ?? ''
+    const offSession = form.get('off_session') === 'true'
+    // A kept way to pay belongs to one customer, and is charged without the donor.
+    if (offSession !== (kept !== undefined) || (offSession && !method.endsWith(customer))) {
+      return failure(400, { code: 'resource_missing', param: 'payment_method' })
+    }
+    const declinedKept = offSession ? ledger.declinesOfKept.shift() : undefined
     const [nonce, cents] = [
-      form.get('payment_method')?.replace(/^pm_card_visa$/, 'fake-valid-nonce') ?? '',
+      (declinedKept === undefined ? (kept ?? method) : `fake-declined-${declinedKept}-nonce`).replace(
+        /^pm_card_visa$/,
+        'fake-valid-nonce',
+      ),
       Number(form.get('amount')),
     ]
     const reference = form.get('metadata[reference]') ?? ''
@@ -138,6 +151,7 @@ export async function startStripe(): Promise<StripeServer> {
       currency: form.get('currency') ?? '',
       ...declined,
       ...(number === undefined && { waits }),
+      ...(form.get('setup_future_usage') === 'off_session' && { kept: keep(nonce, customer) }),
     }
     const charge = ledger.charge(entry)
     if (number === undefined) return { ...json(intent(charge)), fault, delayMs }
@@ -145,8 +159,15 @@ export async function startStripe(): Promise<StripeServer> {
     return failure(402, { ...cardError(charge), payment_intent: intent(charge) })
   }
 
+  /** Charged again, it does as before; one whose bank asked asks no more. */
+  function keep(nonce: string, customer: string) {
+    const token = `pm_kept_${ledger.nextId()}_${customer}`
+    ledger.keptMethods.set(token, authenticationNonces.has(nonce) ? 'fake-valid-nonce' : nonce)
+    return { token, customer }
+  }
+
   function intent(charge: LedgerCharge) {
-    const { id, amount, currency, reference, carried, declineCode, failed, voided, waits, at } = charge
+    const { id, amount, currency, reference, carried, declineCode, failed, voided, waits, kept, at } = charge
     const paid = declineCode === undefined && !failed && !voided && !waits
     const waiting = waits && ({ donor: 'requires_action', processor: 'processing' } as const)[waits]
     const unpaid = voided ? ('canceled' as const) : (waiting ?? 'requires_payment_method')
@@ -161,6 +182,11 @@ export async function startStripe(): Promise<StripeServer> {
       livemode: false,
       metadata: carried === undefined ? { reference } : JSON.parse(carried),
       created: Math.floor(at / 1000),
+      ...(kept && {
+        setup_future_usage: 'off_session' as const,
+        customer: kept.customer ?? null,
+        payment_method: kept.token,
+      }),
       last_payment_error: paid || waits ? null : cardError(charge),
     } satisfies Part<Stripe.PaymentIntent>
   }

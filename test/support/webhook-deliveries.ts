@@ -47,6 +47,21 @@ export function stripeDelivery(what: Happening, charge: LedgerCharge, options: D
   return signedByStripe(payload, seconds(signedAt), secret)
 }
 
+/** The event of a way to pay that the processor has given up. */
+export function endedMethodDelivery(processor: string, method: string, at: Date): Delivery {
+  const seconds = Math.floor(at.getTime() / 1000)
+  if (processor === 'stripe') {
+    const event = { id: `evt_${method}`, object: 'event', type: 'payment_method.detached', created: seconds }
+    const object = { id: method, object: 'payment_method' }
+    return signedByStripe(JSON.stringify({ ...event, livemode: false, data: { object } }), seconds)
+  }
+  const time = at.toISOString().replace(/\.\d+/, '')
+  const subject = `<subject><paypal-account><token>${method}</token></paypal-account></subject>`
+  return signedByBraintree(
+    `<notification><timestamp type="datetime">${time}</timestamp><kind>payment_method_revoked_by_customer</kind>${subject}</notification>`,
+  )
+}
+
 /** Any body as Stripe signs it; the time is in seconds, or whatever else is signed as one. */
 export function signedByStripe(payload: string, time: number | string, secret = stripeKeys.webhookSecret): Delivery {
   const signature = createHmac('sha256', secret).update(`${time}.${payload}`).digest('hex')

@@ -24,6 +24,7 @@ export const auditActions = {
   'donation-charged-back': 'a chargeback of the processor was booked',
   'differences-accepted': "an operator accepted that a day's payments at the processor differ from the books",
   'charges-adopted': 'charges that the processor knew and the books had lost were entered again',
+  'plan-ended': 'a regular gift was ended by the operator',
   'receipt-requeued': 'the receipt of a donation is mailed, again if it was before',
   'donor-erased': 'a person was erased from donations',
   'donor-disclosed': 'what is known of a person was shown or exported',

@@ -11,6 +11,14 @@ import {
   toMinorUnits,
 } from '../../kernel/money.js'
 import { refundDonation } from '../../money/refund-donation.js'
+import {
+  type DonationPlan,
+  endPlan,
+  findPlan,
+  listPlanDonations,
+  listPlans,
+  type PlanState,
+} from '../../money/sql/donation-plans.js'
 import { type DonationHistory, findDonationHistory, listDonations } from '../../money/sql/donations.js'
 import { requeueReceiptMail, requeueUnknownReceiptMails } from '../../money/sql/receipt-mails.js'
 import { addCommand, type CommandLine, jsonOption, orNotFound, wholeNumber } from '../command-line.js'
@@ -21,8 +29,11 @@ import type { Runtime } from '../wiring/runtime.js'
 
 const donationStatuses = ['received', 'settled', 'declined', 'failed', 'refunded'] satisfies DonationStatus[]
 
+const planStates = ['starting', 'active', 'asleep', 'ended'] satisfies PlanState[]
+
 /** `giving donations`. */
-export function registerDonations(program: Command, { storeAction }: CommandLine): void {
+export function registerDonations(program: Command, commandLine: CommandLine): void {
+  const { storeAction } = commandLine
   const donations = program.command('donations').description('donations that were made here')
   donations
     .command('list')
@@ -48,6 +59,62 @@ export function registerDonations(program: Command, { storeAction }: CommandLine
     .argument('[id]', 'its number', wholeNumber)
     .option('--all-unknown', 'all receipts of which nobody knows whether they were sent', false)
     .action(storeAction(['mail'], mailReceipts))
+  registerPlans(donations, commandLine)
+}
+
+/** `giving donations plans`. */
+function registerPlans(donations: Command, { storeAction }: CommandLine): void {
+  const plans = donations.command('plans').description('gifts of every month')
+  plans
+    .command('list')
+    .description('the newest plans')
+    .addOption(new Option('--state <state>', 'only in this state').choices(planStates))
+    .option('--limit <number>', 'how many at most', wholeNumber, 50)
+    .option(...jsonOption)
+    .action(storeAction([], listAllPlans))
+  addCommand(plans, 'show', 'one plan and its donations')
+    .argument('<id>', 'its number', wholeNumber)
+    .action(storeAction([], showPlan))
+  addCommand(plans, 'cancel', 'end a plan: nothing more is charged; the donor is not told')
+    .argument('<id>', 'its number', wholeNumber)
+    .action(storeAction([], cancelPlan))
+}
+
+async function listAllPlans(
+  { store }: Runtime,
+  output: Output,
+  filter: { readonly state?: PlanState; readonly limit: number },
+): Promise<number> {
+  const plans = await listPlans(store.db, { state: filter.state, limit: filter.limit })
+  return output.result(plans, () => (plans.length > 0 ? plans.map(describePlan) : 'no plans'))
+}
+
+async function showPlan({ store }: Runtime, output: Output, id: number): Promise<number> {
+  const plan = orNotFound(await findPlan(store.db, id), `there is no plan ${id}`)
+  const donations = await listPlanDonations(store.db, id)
+  return output.result({ plan, donations }, () => [describePlan(plan), `donations: ${donations.join(', ')}`])
+}
+
+async function cancelPlan(runtime: Runtime, output: Output, id: number): Promise<number> {
+  const { store, clock } = runtime
+  await store.transaction(async (db) => {
+    orNotFound(await findPlan(db, id), `there is no plan ${id}`)
+    if (!(await endPlan(db, id, { state: 'ended', reason: 'the operator ended it', at: clock() }))) {
+      throw new ServiceError('request-invalid', `plan ${id} is over already`)
+    }
+    await auditOperator(runtime, db, { action: 'plan-ended', subject: `plan ${id}` })
+  })
+  return output.result({ plan: id }, () => `plan ${id} has ended: nothing more is charged`)
+}
+
+function describePlan(plan: DonationPlan): string {
+  const { id, projectId, amount, currency, state, nextAt, tries, endedAt, reason } = plan
+  const parts = [`${id}`, `project ${projectId}`, `${roundToCurrency(amount, currency)} ${currency} a month`, state]
+  if (nextAt && state === 'active') parts.push(`next ${nextAt.toISOString()}`)
+  if (tries > 0) parts.push(`declined ${tries} times`)
+  if (endedAt) parts.push(`since ${endedAt.toISOString()}`)
+  if (reason !== undefined) parts.push(reason)
+  return parts.join('  ')
 }
 
 type Filters = {

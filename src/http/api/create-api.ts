@@ -17,6 +17,7 @@ import { demoRoutes } from './routes/demo.js'
 import { donationRoutes } from './routes/donations.js'
 import { bulkFileRoute, downloadReads } from './routes/downloads.js'
 import { feedRoutes } from './routes/feeds.js'
+import { giftRoutes } from './routes/gifts.js'
 import { healthRoutes } from './routes/health.js'
 import { indexRoutes } from './routes/index-page.js'
 import { measureRequests, metricsRoute } from './routes/metrics.js'
@@ -67,6 +68,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   accountRoutes(app, { ...deps, authenticate, countKey })
   await secureArea(app, { ...deps, countKey }, (area) => donationRoutes(area, deps))
   webhookRoute(app, deps)
+  giftRoutes(app, deps)
   readRoutes(
     app,
     reads.flatMap((group) => group(deps)),

@@ -4,7 +4,7 @@ import { isLoopbackHost } from '../../kernel/loopback-host.js'
 
 /** Whether a route takes passwords, tokens, donations or what a payment processor says of them. */
 function needsHttps(route: string): boolean {
-  return /^\/api\/(secure|userservice|public\/payments)(\/|$)/.test(route)
+  return /^\/(api\/(secure|userservice|public\/payments)|gifts)(\/|$)/.test(route)
 }
 
 /**

@@ -26,6 +26,8 @@ export type Gateway = {
    */
   charge(charge: Charge, signal: AbortSignal): Promise<ChargeOutcome>
   readonly lateSeconds: number
+  /** Whether it keeps ways to pay, which regular gifts need. */
+  readonly keepsMethods?: boolean
   /** The charge with our reference; undefined when the gateway has none, or has voided it. */
   findByReference(wanted: WantedCharge, signal: AbortSignal): Promise<FoundCharge | undefined>
   /**
@@ -73,7 +75,9 @@ export type WebhookEvent = {
   readonly at: Date
   /** Whether no money moves at its side of the processor. */
   readonly test: boolean
-  /** Absent: an event that this service has no use for. */
+  /** A way to pay, or a donor, that the processor has given up: nothing more is charged with it. */
+  readonly endedMethod?: string | undefined
+  /** Absent: an event that this service has no use for, or one of a way to pay. */
   readonly chargeId?: string | undefined
   readonly reference?: string | undefined
 }
@@ -90,10 +94,14 @@ export type WantedCharge = {
   readonly since: Date
 }
 
-/** How the donor pays: a token of the processor in place of a card; never stored. */
+/** How the donor pays: a token of the processor in place of a card. Only a kept one is stored, which is of no use without our keys. */
 export type PaymentMethod =
   | { readonly kind: 'nonce'; readonly nonce: string }
   | { readonly kind: 'saved-token'; readonly token: string }
+  | ({ readonly kind: 'kept' } & KeptMethod)
+
+/** The processor's names for a way to pay that it keeps for charges without the donor, and for the donor. */
+export type KeptMethod = { readonly token: string; readonly customer?: string | undefined }
 
 export type Charge = {
   /** Our name for this payment, unique for ever. */
@@ -104,6 +112,8 @@ export type Charge = {
   readonly attempt?: number
   /** Whether the donor may be asked to confirm the payment: the caller can repeat the request after that. */
   readonly mayAsk?: boolean
+  /** Whether the processor is to keep the way to pay for later charges without the donor. */
+  readonly keeps?: boolean
   /** What the charge carries beside the reference; absent: it is no donation. */
   readonly notes?: ChargeNotes
   readonly amount: Decimal
@@ -140,10 +150,14 @@ type Earlier = {
 export type Charged = { readonly amount: Decimal; readonly currency: string; readonly notes?: ChargeNotes | undefined }
 
 /** An outcome that the gateway has stored, and what was charged. */
-export type FoundCharge = Charged & { readonly outcome: ChargeOutcome }
+export type FoundCharge = Charged & {
+  readonly outcome: ChargeOutcome
+  /** Present where the charge was to keep it, and was approved. */
+  readonly kept?: KeptMethod | undefined
+}
 
 /** The outcome of a charge that an earlier call has made. */
-export function asEarlier({ outcome, ...charged }: FoundCharge): ChargeOutcome {
+export function asEarlier({ outcome, kept: _, ...charged }: FoundCharge): ChargeOutcome {
   return outcome.kind === 'declined' ? outcome : { ...outcome, charged }
 }
 

@@ -8,6 +8,7 @@ import type { SendOutcome, SmtpSender } from '../../platform/mail/smtp.js'
 import type { DonorVault } from '../donors/donor-vault.js'
 import { isSandbox } from '../gateways/gateway.js'
 import { sumOf } from '../payments.js'
+import { planLink } from '../plans/plan-link.js'
 import { listDonors } from '../sql/donors.js'
 import { claimReceiptMail, type DueReceipt, recordReceiptMail } from '../sql/receipt-mails.js'
 
@@ -22,6 +23,7 @@ const receiptFields = [
   'charged',
   'date',
   'receiptNumber',
+  'cancelLink',
   'testGateway',
 ] as const
 
@@ -40,6 +42,8 @@ export type ReceiptMailing = {
   readonly template: MailTemplate<ReceiptField>
   readonly language: string
   readonly platform: string
+  /** The address of the service, for links. */
+  readonly baseUrl: string
   readonly clock: Clock
   /** Reports what went wrong, without the recipient. */
   readonly warn: (details: Readonly<Record<string, string | number | undefined>>, message: string) => void
@@ -94,7 +98,7 @@ export async function mailDueReceipts(mailing: ReceiptMailing, signal: AbortSign
 }
 
 async function mailOne(
-  { store, donors, sender, template, language, platform }: ReceiptMailing,
+  { store, donors, sender, template, language, platform, baseUrl }: ReceiptMailing,
   due: DueReceipt,
   signal: AbortSignal,
 ): Promise<SendOutcome | { readonly kind: 'dropped' }> {
@@ -103,22 +107,22 @@ async function mailOne(
   if (donor.sealed && !donors.keyIds.includes(donor.sealed.keyId)) return { kind: 'not-sent' }
   const { email, details } = donor.sealed ? donors.open(donor.sealed, donor.reference) : donor.clear
   const name = [details.firstname, details.lastname].filter((part) => part !== undefined).join(' ')
-  const values = receiptValues(due, { name, platform, language })
+  const cancelLink = due.plan ? `${baseUrl}/gifts/${planLink(donors, due.plan)}` : ''
+  const values = receiptValues(due, { name, platform, language, cancelLink })
   const id = `${due.receiptNumber}.${due.reference}`
   return await sender.send({ ...template.render(values), to: email, id }, signal)
 }
 
 function receiptValues(
   due: DueReceipt,
-  { name, platform, language }: { readonly name: string; readonly platform: string; readonly language: string },
+  { language, ...given }: Readonly<Record<'name' | 'platform' | 'language' | 'cancelLink', string>>,
 ): Readonly<Record<ReceiptField, string>> {
   const { currency, amount, addon } = due
   const inWords = (value: Decimal) =>
     new Intl.NumberFormat(language, { style: 'currency', currency }).format(value as unknown as number)
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' })
   return {
-    name,
-    platform,
+    ...given,
     project: due.project,
     projectLink: due.projectLink ?? '',
     amount: inWords(amount),

@@ -20,6 +20,8 @@ export type DueReceipt = {
   readonly gateway: string
   readonly project: string
   readonly projectLink?: string | undefined
+  /** Of a regular gift: its plan, by its id and the reference of its first donation. */
+  readonly plan?: { readonly id: number; readonly reference: string } | undefined
   /** False: all of the money was given back. */
   readonly wanted: boolean
   /** How often it was tried, this time included. */
@@ -37,7 +39,11 @@ export async function claimReceiptMail(db: Db, now: Date): Promise<DueReceipt | 
       where m.donation_id = due.donation_id and d.id = due.donation_id
       returning d.id as "donationId", d.reference, d.receipt_number as "receiptNumber", d.settled_at as "settledAt",
         d.amount, d.addon, d.currency, d.gateway, p.title as project, p.project_link as "projectLink",
-        d.refunded < d.amount as wanted, m.tries`,
+        d.refunded < d.amount as wanted, m.tries, (
+          select json_build_object('id', l.id, 'reference', coalesce(f.reference, ''))
+          from donation_plan l join donation f on f.id = l.donation_id
+          where l.donation_id = d.id
+            or l.id = (select c.plan_id from donation_plan_charge c where c.reference = d.reference)) as plan`,
     [now],
   )
   return rows[0] && withoutNulls(rows[0])

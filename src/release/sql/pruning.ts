@@ -99,7 +99,8 @@ export async function pruneDatabase(
         ? 0
         : await remove(
             `delete from donor p using donation d
-              where d.id = p.donation_id and d.status <> 'received' and d.received_at < $1`,
+              where d.id = p.donation_id and d.status <> 'received' and d.received_at < $1
+                and not exists (select from donation_plan l where l.donation_id = d.id and l.state in ('starting', 'active'))`,
             before(donorRetentionDays * day),
           ),
   }

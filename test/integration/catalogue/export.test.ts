@@ -65,6 +65,7 @@ const leftBehind = [
     'audit_event',
     'charge_state',
     'content_change',
+    ...['donation_plan', 'donation_plan_charge'],
     'featured_hour',
     'organisation_record',
   ],

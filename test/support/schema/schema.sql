@@ -254,6 +254,37 @@ create table donation_option (
   constraint donation_option_amount_check CHECK (amount > 0::numeric)
 );
 
+create table donation_plan (
+  id bigint generated always as identity not null,
+  donation_id bigint not null,
+  state text default 'starting'::text not null,
+  customer text,
+  method text,
+  instant integer default 1 not null,
+  tries integer default 0 not null,
+  next_at timestamp with time zone,
+  look_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  reason text,
+  tell_at timestamp with time zone,
+  constraint donation_plan_pkey PRIMARY KEY (id),
+  constraint donation_plan_donation_id_key UNIQUE (donation_id),
+  constraint donation_plan_check CHECK (state <> 'active'::text OR next_at IS NOT NULL AND method IS NOT NULL),
+  constraint donation_plan_instant_check CHECK (instant > 0),
+  constraint donation_plan_state_check CHECK (state = ANY (ARRAY['starting'::text, 'active'::text, 'asleep'::text, 'ended'::text])),
+  constraint donation_plan_tries_check CHECK (tries >= 0)
+);
+
+create table donation_plan_charge (
+  plan_id bigint not null,
+  instant integer not null,
+  try integer not null,
+  reference text not null,
+  constraint donation_plan_charge_pkey PRIMARY KEY (plan_id, instant, try),
+  constraint donation_plan_charge_reference_key UNIQUE (reference)
+);
+
 create table donation_refund (
   id bigint generated always as identity not null,
   donation_id bigint not null,
@@ -991,6 +1022,10 @@ alter table donation_month add constraint donation_month_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
 alter table donation_option add constraint donation_option_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table donation_plan add constraint donation_plan_donation_id_fkey
+  FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
+alter table donation_plan_charge add constraint donation_plan_charge_plan_id_fkey
+  FOREIGN KEY (plan_id) REFERENCES donation_plan(id) ON DELETE CASCADE;
 alter table donation_refund add constraint donation_refund_donation_id_fkey
   FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
 alter table donor add constraint donor_donation_id_fkey
@@ -1111,6 +1146,8 @@ CREATE INDEX donation_project ON donation USING btree (project_id, settled_at);
 CREATE INDEX donation_test ON donation USING btree (id) WHERE gateway ~~ '%sandbox'::text;
 CREATE INDEX donation_event_donation ON donation_event USING btree (donation_id, id);
 CREATE INDEX donation_month_fee ON donation_month USING btree (month) INCLUDE (amount, currency) WHERE kind = 'fee'::text;
+CREATE INDEX donation_plan_due ON donation_plan USING btree (look_at) WHERE state = ANY (ARRAY['starting'::text, 'active'::text]);
+CREATE INDEX donation_plan_tell ON donation_plan USING btree (tell_at) WHERE tell_at IS NOT NULL;
 CREATE INDEX donation_refund_donation ON donation_refund USING btree (donation_id);
 CREATE UNIQUE INDEX donation_refund_open ON donation_refund USING btree (donation_id) WHERE done_at IS NULL;
 CREATE INDEX donor_email ON donor USING btree (lower(email)) WHERE email IS NOT NULL;

@@ -68,6 +68,12 @@ export function donationRequestSchema(version: DonationVersion) {
       'currencyCode?': textUpToLength(10, "The platform's only currency; absent: the same."),
       'addon?': objectOf({ amount: decimalField('A tip to the platform, above 0; addon may be absent.') }),
       project: objectOf({ id: { type: ['integer', 'string'], description: 'The identifier of an active project.' } }),
+      ...(version === 2 && {
+        'recurring?': flag(
+          'A gift of every month, with frequency and transactionId; refused where the gateway cannot keep the way to pay.',
+        ),
+        'frequency?': textUpToLength(20, 'monthly; only with recurring.'),
+      }),
       'signupForGGNewsletter?': flag("The donor wants the platform's newsletter."),
       'signupForCharityNewsletter?': flag("The donor wants the charity's newsletter."),
       'noteToOrganization?': textUpToLength(255, 'Ignored without the grant donation-notes.'),
@@ -126,6 +132,9 @@ export function donationAnswerSchema(version: DonationVersion) {
           description:
             'Only where checkedOut is false: the donor has paid in a way that takes days, such as a direct debit. The same request, sent again, tells the outcome.',
         },
+        'recurring?': { type: 'boolean', const: true },
+        'frequency?': { type: 'string', const: 'monthly' },
+        'cancelLink?': { ...text, description: 'Where the donor ends the regular gift; for the donor alone.' },
       }),
     },
     { xml: { name: 'donation' } },

@@ -21,6 +21,8 @@ export type DonationRules = {
   readonly limits: GiftLimits
   /** Accepted values of `paymentGateway`, in lower case. */
   readonly gateways: readonly string[]
+  /** Whether gifts of every month can be charged. */
+  readonly takesPlans?: boolean
   /** Whether the caller has the grant for this field; otherwise it is ignored. */
   readonly mayNote: boolean
   readonly mayNamePartner: boolean
@@ -63,6 +65,7 @@ export function readDonationRequest(fields: unknown, rules: DonationRules): Dona
   }
   for (const reader of [root, payerDetail]) {
     for (const name of reader.namesLike(/^(?:recur|subscri|instal+ment|frequency)/i)) {
+      if (rules.takesPlans && reader === root && (name === 'recurring' || name === 'frequency')) continue
       reader.refuse(name, 'nothing: a donation is charged once; recurring ones are not supported')
     }
   }
@@ -76,6 +79,7 @@ export function readDonationRequest(fields: unknown, rules: DonationRules): Dona
     ...(addon && { addon: readAmount(addon, 'amount', currency) }),
     currency,
     projectId: (root.child('project') ?? root.missing('project')).id('id'),
+    ...(rules.takesPlans && readPlan(root)),
     newsletterPlatform: root.boolean('signupForGGNewsletter'),
     newsletterCharity: root.boolean('signupForCharityNewsletter'),
     ...(rules.mayNote && root.optional('noteToOrganization', 'noteToOrganization')),
@@ -86,6 +90,17 @@ export function readDonationRequest(fields: unknown, rules: DonationRules): Dona
   }
   if (problems.length > 0) throw invalidFields(problems)
   return request
+}
+
+/** A gift of every month; without a `transactionId` its first request could not be told from another. */
+function readPlan(root: FieldReader): { readonly frequency?: 'monthly' } {
+  const recurring = root.boolean('recurring')
+  const frequency = root.text('frequency')
+  if (!recurring && frequency !== undefined) root.refuse('recurring', 'true, where there is a frequency')
+  if (!recurring) return {}
+  if (frequency?.toLowerCase() !== 'monthly') root.refuse('frequency', 'monthly')
+  if (!root.has('transactionId')) root.refuse('transactionId', 'a text: a regular gift needs one')
+  return { frequency: 'monthly' }
 }
 
 function readPaymentDetail(

@@ -14,7 +14,12 @@ import { chargedOf, type DonationRequest } from '../../../money/donation-request
 import type { TakenDonation } from '../../../money/submit-donation.js'
 
 /** The `donation` document (wire.md 6.3); in XML too, the fields of the request precede the outcome. */
-export function donationDocument(format: Format, request: DonationRequest, taken: TakenDonation): string {
+export function donationDocument(
+  format: Format,
+  request: DonationRequest,
+  taken: TakenDonation,
+  cancelLink?: string,
+): string {
   const charged = money(chargedOf(request))
   const currency = string(request.currency)
   const pending = taken.settledAt === undefined
@@ -47,6 +52,9 @@ export function donationDocument(format: Format, request: DonationRequest, taken
         ]),
       ],
       ['status', pending ? string('pending') : undefined],
+      ['recurring', request.frequency === undefined ? undefined : boolean(true)],
+      ['frequency', request.frequency === undefined ? undefined : string(request.frequency)],
+      ['cancelLink', cancelLink === undefined ? undefined : string(cancelLink)],
     ],
     'given',
   )

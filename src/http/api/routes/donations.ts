@@ -3,7 +3,6 @@ import { object, string, wireDocument } from '../../../catalogue/wire/write/wire
 import { ServiceError } from '../../../kernel/errors.js'
 import { valueTypes } from '../../../kernel/values.js'
 import { clientToken } from '../../../money/client-token.js'
-import type { Payments } from '../../../money/payments.js'
 import { rehearseDonation, submitDonation } from '../../../money/submit-donation.js'
 import { type DonationVersion, donationAnswerSchema, donationRequestSchema } from '../contract/donation-schemas.js'
 import { objectOf, values } from '../contract/openapi-schema.js'
@@ -15,6 +14,7 @@ import { invalidParameter, queryValue } from '../query.js'
 import { sendDocument } from '../reply.js'
 import { donationDocument } from '../representations/donation.js'
 import { readBody } from '../request-body.js'
+import { giftsPath } from './gifts.js'
 import { callerOf } from './secure.js'
 
 type DonationRoute = { readonly path: string; readonly version: DonationVersion; readonly operation: Operation }
@@ -66,8 +66,9 @@ const clientTokenOperation: Operation = {
  * Donations (wire.md 6.2, 6.3) in the secure area: `donationsclient` is version 2; `donations` is version 1, which
  * takes tests only, since card numbers are not accepted.
  */
-export function donationRoutes(area: FastifyInstance, { payments }: ApiDeps): void {
-  for (const route of donationRoutesByVersion) donationRoute(area, payments, route)
+export function donationRoutes(area: FastifyInstance, deps: ApiDeps): void {
+  const { payments } = deps
+  for (const route of donationRoutesByVersion) donationRoute(area, deps, route)
   area.get(`${base}/clienttoken`, { config: { operations: [clientTokenOperation] } }, async (request, reply) => {
     const { gateway, token } = await clientToken(payments)
     const format = responseFormat(request)
@@ -79,7 +80,11 @@ export function donationRoutes(area: FastifyInstance, { payments }: ApiDeps): vo
   })
 }
 
-function donationRoute(area: FastifyInstance, payments: Payments, { path, version, operation }: DonationRoute): void {
+function donationRoute(
+  area: FastifyInstance,
+  { payments, config }: ApiDeps,
+  { path, version, operation }: DonationRoute,
+): void {
   area.post(path, { config: { operations: [operation] } }, async (request, reply) => {
     const { keyId, account, grants } = callerOf(request)
     const isTest = isTestOf(request)
@@ -90,14 +95,17 @@ function donationRoute(area: FastifyInstance, payments: Payments, { path, versio
       currency: payments.currency,
       limits: payments.limits,
       gateways: payments.gateway.wireNames,
+      takesPlans: version === 2 && (payments.gateway.keepsMethods ?? false),
       mayNote: grants.includes('donation-notes'),
       mayNamePartner: grants.includes('partner-codes'),
     })
     const taken = isTest
       ? await rehearseDonation(payments, donation)
       : await submitDonation(payments, { account, keyId, requestId: request.id }, donation)
+    const link = 'planLink' in taken ? taken.planLink : undefined
+    const cancelLink = link && config.baseUrl() + giftsPath + link
     const format = responseFormat(request)
-    return sendDocument(reply, format, donationDocument(format, donation, taken))
+    return sendDocument(reply, format, donationDocument(format, donation, taken, cancelLink))
   })
 }
 

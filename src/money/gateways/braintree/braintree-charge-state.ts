@@ -13,6 +13,8 @@ export type Transaction = Pick<
   readonly processorResponseCode?: string
   readonly processorSettlementResponseCode?: string
   readonly gatewayRejectionReason?: string | null
+  readonly creditCard?: { readonly token?: string | null } | null
+  readonly paypalAccount?: { readonly token?: string | null } | null
   readonly threeDSecureInfo?: { readonly liabilityShifted?: boolean } | null
   readonly refundIds?: readonly string[]
   readonly disputes?: readonly {

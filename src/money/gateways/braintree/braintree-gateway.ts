@@ -10,6 +10,7 @@ import {
   type FoundCharge,
   type Gateway,
   GatewayRefusal,
+  type KeptMethod,
   type Refund,
   RefundLater,
 } from '../gateway.js'
@@ -103,7 +104,7 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
     const taken = sales.filter(({ status }) => !declined.has(status))
     if (taken.length > 1) throw new UnclearAnswer(`Braintree has ${taken.length} charges with one order id`)
     const sale = taken[0] ?? sales.find(({ gatewayRejectionReason: reason }) => reason !== 'duplicate')
-    return sale && { outcome: outcomeOf(sale), ...chargedOf(sale) }
+    return sale && { outcome: outcomeOf(sale), ...chargedOf(sale), kept: keptIn(sale) }
   }
 
   /** The charge that spent the nonce of a repeated request; the search is late by seconds. */
@@ -175,6 +176,7 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
     wireNames: ['braintree'],
     // Braintree gives up a request after a minute; its search is late by seconds.
     lateSeconds: 90,
+    keepsMethods: true,
     testNonce: 'fake-valid-nonce',
     clientToken: async () => {
       const answer = await ask(() => library.clientToken.generate({ merchantAccountId: merchantAccount }))
@@ -242,6 +244,12 @@ function openLibrary(settings: BraintreeSettings): Library {
 function chargedOf(sale: Transaction): Charged {
   const { orderId, currencyIsoCode: currency } = sale
   return { amount: transactionAmount(sale), currency, notes: notesIn(orderId, currency) }
+}
+
+/** Of a sale that did not ask for it there is no token, unless the donor has one. */
+function keptIn({ status, creditCard, paypalAccount }: Transaction): KeptMethod | undefined {
+  const token = creditCard?.token || paypalAccount?.token
+  return token && approved.has(status) ? { token } : undefined
 }
 
 function outcomeOf(transaction: Transaction): ChargeOutcome {

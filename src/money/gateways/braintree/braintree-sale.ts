@@ -14,7 +14,9 @@ export function toBraintreeSale(
     needsThreeDSecure,
   }: { readonly merchantAccount: string; readonly needsThreeDSecure?: boolean | undefined },
 ): Sale {
-  const { reference, notes, amount, currency, method, deviceData, threeDSecureAuthenticationId, payer } = charge
+  const { reference, notes, amount, currency, method, deviceData, threeDSecureAuthenticationId, payer, keeps } = charge
+  // The bank does not ask the donor about a charge without the donor.
+  const secure = needsThreeDSecure && method.kind !== 'kept'
   const fitting = (name: string, pattern: RegExp) => (pattern.test(payer[name] ?? '') ? payer[name] : undefined)
   const [firstName, lastName] = [fitting('firstname', /^.{1,255}$/), fitting('lastname', /^.{1,255}$/)]
   const address = {
@@ -32,7 +34,14 @@ export function toBraintreeSale(
       amount,
       orderId: toOrderId(reference, notes, currency),
       merchantAccountId,
-      options: { submitForSettlement: true, ...(needsThreeDSecure && { threeDSecure: { required: true } }) },
+      options: {
+        submitForSettlement: true,
+        ...(keeps && { storeInVaultOnSuccess: true }),
+        ...(secure && { threeDSecure: { required: true } }),
+      },
+      ...(method.kind === 'kept'
+        ? { transactionSource: 'recurring' }
+        : keeps && { transactionSource: 'recurring_first' }),
     },
     ...(method.kind === 'nonce' ? { paymentMethodNonce: method.nonce } : { paymentMethodToken: method.token }),
     ...(deviceData !== undefined && { deviceData }),

@@ -16,6 +16,7 @@ const notificationShape = z.object({
   kind: webhookText,
   timestamp: z.coerce.date(),
   transaction: subjectShape.optional(),
+  revokedPaymentMethodMetadata: z.object({ token: webhookText }).optional(),
   dispute: z.object({ id: webhookText, transaction: subjectShape.optional() }).optional(),
 })
 type Notification = z.output<typeof notificationShape>
@@ -36,12 +37,13 @@ export function braintreeWebhooks(notifications: Notifications, test: boolean): 
       const form = new URLSearchParams(body.toString('latin1'))
       const [signature, payload] = [form.get('bt_signature'), form.get('bt_payload')]
       if (!signature || !payload) throw refused('it has no bt_signature or no bt_payload')
-      const { kind, timestamp: at, transaction, dispute } = await parse(notifications, signature, payload)
+      const notification = await parse(notifications, signature, payload)
+      const { kind, timestamp: at, transaction, dispute, revokedPaymentMethodMetadata: revoked } = notification
       if (now.getTime() - at.getTime() > longestAgeMs) throw refused('it is more than two days old')
       if (at.getTime() - now.getTime() > clocksDifferMs) throw refused('its time is in the future')
-      const subject = dispute?.id ?? transaction?.id ?? ''
+      const subject = dispute?.id ?? transaction?.id ?? revoked?.token ?? ''
       const id = hash('sha256', JSON.stringify([kind, at, subject])).slice(0, 40)
-      return { id, kind, at, test, ...chargeOf(kind, transaction, dispute) }
+      return { id, kind, at, test, endedMethod: revoked?.token, ...chargeOf(kind, transaction, dispute) }
     },
   }
 }

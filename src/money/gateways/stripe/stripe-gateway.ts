@@ -9,6 +9,7 @@ import {
   type FoundCharge,
   type Gateway,
   GatewayRefusal,
+  type KeptMethod,
   type Refund,
   type WantedCharge,
 } from '../gateway.js'
@@ -60,7 +61,7 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
   /** The search is late by a minute or more, the list is not. */
   const find = async ({ reference, since }: WantedCharge): Promise<FoundCharge | undefined> => {
     const found = (await search(reference)) ?? (await findInList(reference, since))
-    return found && { outcome: outcomeOf(found), ...chargedOf(found) }
+    return found && { outcome: outcomeOf(found), ...chargedOf(found), kept: keptIn(found) }
   }
 
   const findInList = async (reference: string, since: Date): Promise<Intent | undefined> => {
@@ -109,19 +110,34 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
     return await createIntent(request, `${idempotencyKey}-after-${intent.id}`)
   }
 
-  const chargeRequest = async ({ reference, amount, currency, method, deviceData, notes, mayAsk, payer }: Charge) => {
-    const saved = method.kind === 'saved-token' ? await customerOf(method.token) : undefined
+  const chargeRequest = async (charge: Charge) => {
+    const { reference, amount, currency, method, deviceData, notes, mayAsk, keeps, payer } = charge
+    const customer = method.kind === 'kept' ? method.customer : await customerFor(charge)
     return {
       ...{ amount: toStripeAmount(amount, currency), currency: currency.toLowerCase(), confirm: true },
       ...{ payment_method: method.kind === 'nonce' ? method.nonce : method.token },
       metadata: toStripeMetadata(reference, notes),
-      ...(saved !== undefined && { customer: saved }),
+      ...(customer !== undefined && { customer }),
+      ...(keeps && { setup_future_usage: 'off_session' as const }),
       automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
       // Who cannot repeat the request cannot complete the payment either: then a card whose owner must act is declined.
-      ...(mayAsk ? { use_stripe_sdk: true } : { error_on_requires_action: true }),
-      ...mandateOf(payer),
+      ...(method.kind === 'kept'
+        ? { off_session: true }
+        : mayAsk
+          ? { use_stripe_sdk: true }
+          : { error_on_requires_action: true }),
+      ...(method.kind !== 'kept' && mandateOf(payer)),
       ...(deviceData?.startsWith('rse_') && { radar_options: { session: deviceData } }),
     } satisfies Stripe.PaymentIntentCreateParams
+  }
+
+  /** The customer of a saved token; a new one, without anything personal, where the way to pay is to be kept. */
+  const customerFor = async ({ reference, method, keeps }: Charge): Promise<string | undefined> => {
+    if (method.kind === 'saved-token') return await customerOf(method.token)
+    if (!keeps) return undefined
+    const metadata = { reference }
+    const made = await ask(() => stripe.customers.create({ metadata }, { idempotencyKey: `customer-${reference}` }))
+    return made.id
   }
 
   /** Undefined for a token that Stripe does not know: the charge itself is declined for it. */
@@ -159,6 +175,7 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
     name: live && address === undefined ? 'stripe' : 'stripe-sandbox',
     wireNames: ['stripe'],
     lateSeconds: 90,
+    keepsMethods: true,
     testNonce: 'pm_card_visa',
     describeAccount: async () => {
       const { livemode } = await ask(() => stripe.balance.retrieve())
@@ -192,6 +209,12 @@ async function* asked<T>(list: AsyncIterable<T>): AsyncGenerator<T> {
   } catch (error) {
     throw toCallError(error)
   }
+}
+
+function keptIn({ status, setup_future_usage, customer, payment_method }: Intent): KeptMethod | undefined {
+  if (setup_future_usage !== 'off_session' || status !== 'succeeded') return undefined
+  if (typeof customer !== 'string' || typeof payment_method !== 'string') return undefined
+  return { customer, token: payment_method }
 }
 
 /** States in which the page could still complete a payment whose secret it has. */

@@ -13,6 +13,7 @@ export const followedKinds = [
   ...(['charge.refunded', 'charge.refund.updated', 'refund.created', 'refund.updated', 'refund.failed'] as const),
   ...(['charge.dispute.created', 'charge.dispute.updated', 'charge.dispute.closed'] as const),
   ...(['charge.dispute.funds_withdrawn', 'charge.dispute.funds_reinstated'] as const),
+  ...(['payment_method.detached', 'customer.deleted'] as const),
 ] satisfies Stripe.WebhookEndpointCreateParams.EnabledEvent[]
 const followed: ReadonlySet<string> = new Set(followedKinds)
 
@@ -78,6 +79,7 @@ function toEvent(received: unknown): WebhookEvent {
   const event = { id, kind, at: new Date(created * 1000), test: !livemode }
   if (!followed.has(kind)) return event
   const subject = shaped(subjectShape, data?.object ?? {})
+  if (kind === 'payment_method.detached' || kind === 'customer.deleted') return { ...event, endedMethod: subject.id }
   const { payment_intent: intent } = subject
   const of = subject.object === 'payment_intent' ? subject.id : typeof intent === 'string' ? intent : intent?.id
   return { ...event, chargeId: of, reference: subject.metadata?.reference }

@@ -58,6 +58,7 @@ describe('receipts by mail', async () => {
     template: await loadReceiptTemplate({ language: 'en', operatorsDir: undefined }),
     language: 'en',
     platform: 'Giving Platform',
+    baseUrl: 'https://giving.example',
     clock,
     warn: (details, message) => void warnings.push(`${message} ${JSON.stringify(details)}`),
     ...changes,
@@ -319,7 +320,7 @@ describe('templates of receipts', () => {
   }
   const values = {
     ...{ name: 'Lina', platform: 'P', project: 'Wells', projectLink: '', amount: '40 $', tip: '', charged: '40 $' },
-    ...{ date: 'today', receiptNumber: 'R1', testGateway: '' },
+    ...{ date: 'today', receiptNumber: 'R1', cancelLink: '', testGateway: '' },
   }
 
   it('come from the folder of the operator, and in English where there is none', async () => {

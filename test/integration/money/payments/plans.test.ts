@@ -1,0 +1,277 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { recordGrant } from '../../../../src/accounts/sql/account-administration.js'
+import { type AnswerError, createClient } from '../../../../src/client/client.js'
+import { createBraintreeGateway } from '../../../../src/money/gateways/braintree/braintree-gateway.js'
+import type { Gateway } from '../../../../src/money/gateways/gateway.js'
+import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
+import { chargeDuePlans } from '../../../../src/money/plans/charge-plans.js'
+import { loadSleepingTemplate, tellSleeping } from '../../../../src/money/plans/tell-sleeping.js'
+import { loadReceiptTemplate, mailDueReceipts } from '../../../../src/money/receipts/mail-receipts.js'
+import { settleOpen } from '../../../../src/money/settlement.js'
+import { listDifferences } from '../../../../src/money/sql/books-check.js'
+import { eraseDonor } from '../../../../src/money/sql/donors.js'
+import { SmtpSender } from '../../../../src/platform/mail/smtp.js'
+import { listen, type TestApi, testApi, testUser } from '../../../support/api.js'
+import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
+import { runCommandLine } from '../../../support/command-line.js'
+import { testDatabase } from '../../../support/database.js'
+import { donationFields, insertDonationTargets, quick, testDonors, testPayments } from '../../../support/donations.js'
+import { readMail, startMailServer } from '../../../support/mail-server.js'
+import type { ProcessorServer } from '../../../support/processor-server.js'
+import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
+import { endedMethodDelivery } from '../../../support/webhook-deliveries.js'
+
+const timeoutMs = 2_000
+const never = new AbortController().signal
+
+const processors: Readonly<Record<string, () => Promise<readonly [ProcessorServer, Gateway]>>> = {
+  stripe: async () => {
+    const processor = await startStripe()
+    return [processor, createStripeGateway({ ...stripeKeys, timeoutMs, address: processor.address })]
+  },
+  braintree: async () => {
+    const processor = await startBraintree()
+    const settings = { environment: 'sandbox', ...braintreeKeys, currency: 'USD', timeoutMs } as const
+    return [processor, createBraintreeGateway({ ...settings, address: processor.address })]
+  },
+}
+
+describe.each(Object.entries(processors))('regular gifts at %s', async (name, start) => {
+  const { store, url } = await testDatabase()
+  const [processor, real] = await start()
+  afterAll(() => processor.close())
+  const { ledger } = processor
+  let now = new Date('2026-01-31T10:00:00Z')
+  ledger.now = () => now.getTime()
+  let losesAnswers = false
+  const gateway: Gateway = {
+    ...quick(real),
+    charge: async (charge, signal) => {
+      const outcome = await real.charge(charge, signal)
+      if (losesAnswers) throw new Error('the answer was lost')
+      return outcome
+    },
+  }
+  const payments = testPayments(store, { gateway, timeoutMs, clock: () => now, mailsReceipts: true })
+  let api: TestApi
+  let base = ''
+  let client: ReturnType<typeof createClient>
+
+  beforeAll(async () => {
+    api = await testApi(store, { payments, clock: () => now })
+    await insertDonationTargets(store.db, [2045])
+    const { rows } = await store.db.query<{ id: number }>('select id from account where email = $1', [testUser.email])
+    await recordGrant(store.db, rows[0]?.id ?? 0, 'donations', now)
+    base = await listen(api.app)
+    client = createClient({ url: base, apiKey: api.apiKey, user: { ...testUser } })
+  })
+
+  const fields = (changes: Record<string, unknown> = {}, payment: Record<string, unknown> = {}) =>
+    donationFields({ recurring: true, frequency: 'monthly', ...changes }, { paymentGateway: name, ...payment })
+  const send = async (donation: ReturnType<typeof fields>) => {
+    // Tokens end while the months go by.
+    client = createClient({ url: base, apiKey: api.apiKey, user: { ...testUser } })
+    return (await client.post('/api/secure/givingservice/donationsclient', { body: { donation } })).donation
+  }
+  const tick = async () => {
+    await store.db.query(`update donation set lease_until = now() - interval '1 s' where status = 'received'`)
+    await settleOpen(payments)
+    await chargeDuePlans(payments)
+  }
+  const days = async (count: number) => {
+    for (let day = 0; day < count; day++) {
+      now = new Date(now.getTime() + 86_400_000)
+      await tick()
+    }
+  }
+  const plan = async () => {
+    const { rows } = await store.db.query<{ id: number; state: string; reason: string | null; method: string | null }>(
+      'select id, state, reason, method from donation_plan order by id desc limit 1',
+    )
+    if (!rows[0]) throw new Error('there is no plan')
+    return rows[0]
+  }
+  /** Of the newest plan: its donations, oldest first. */
+  const donations = async () => {
+    const { rows } = await store.db.query<{ status: string; day: string; tx: string; reference: string }>(
+      `select d.status, to_char(coalesce(d.settled_at, d.received_at), 'YYYY-MM-DD') as day, d.transaction_id as tx,
+          d.reference
+        from donation d where d.id = (select donation_id from donation_plan order by id desc limit 1)
+          or d.reference in (select reference from donation_plan_charge
+            where plan_id = (select max(id) from donation_plan))
+        order by d.id`,
+    )
+    return rows
+  }
+  const settledDays = async () => (await donations()).filter(({ status }) => status === 'settled').map(({ day }) => day)
+  const begin = async (changes: Record<string, unknown> = {}) => {
+    const answer = await send(fields(changes))
+    now = new Date(now.getTime() + 120_000)
+    await tick()
+    expect(await plan()).toMatchObject({ state: 'active' })
+    return answer
+  }
+  /** Books, processor and totals of the project are one. */
+  const agree = async () => {
+    expect(await store.snapshot((db) => listDifferences(db, 10))).toEqual([])
+    const { rows } = await store.db.query<{ sum: string }>('select funding - 1250 as sum from project where id = 2045')
+    const held = ledger.approved().reduce((sum, charge) => sum + ledger.left(charge), 0) / 100
+    expect(Number(rows[0]?.sum)).toBe(held)
+  }
+  const mailing = async (smtpUrl: string) => ({
+    ...{ store, donors: testDonors, language: 'en', platform: 'Giving Platform', baseUrl: base, clock: () => now },
+    ...{ sender: new SmtpSender(smtpUrl, 'gifts@giving.example'), warn: () => undefined },
+  })
+
+  it('are charged for 14 months, over declines and lost answers, until the donor ends them', async () => {
+    const donation = fields()
+    const first = await send(donation)
+    expect(first).toMatchObject({ checkedOut: true, recurring: true, frequency: 'monthly' })
+    expect((await send(donation)).cancelLink).toBe(first.cancelLink)
+    now = new Date(now.getTime() + 120_000)
+    await tick()
+    for (let month = 1; month <= 14; month++) {
+      if (month === 3) ledger.declinesOfKept.push(2001)
+      if (month === 7) ledger.declinesOfKept.push(2046, 2001)
+      losesAnswers = month === 9
+      await days(month === 9 ? 27 : 31)
+      losesAnswers = false
+      if (month === 9) await days(4)
+    }
+    const all = await donations()
+    const settled = all.filter(({ status }) => status === 'settled')
+    expect(settled.map(({ day }) => day).slice(0, 5)).toEqual([
+      ...['2026-01-31', '2026-02-28', '2026-03-31', '2026-05-01', '2026-05-31'],
+    ])
+    expect(all.filter(({ status }) => status === 'declined')).toHaveLength(3)
+    expect(settled).toHaveLength(15)
+    // One number for each month.
+    expect(new Set(settled.map(({ tx }) => tx)).size).toBe(15)
+    for (const { reference } of settled) expect(ledger.held(reference).charges).toBe(1)
+    await agree()
+    const link = new URL(first.cancelLink ?? '').pathname
+    const page = await fetch(base + link)
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('End your monthly gift?')])
+    const ended = await fetch(base + link, { method: 'POST' })
+    expect(await ended.text()).toContain('Your monthly gift has ended')
+    await days(62)
+    expect(await settledDays()).toHaveLength(15)
+    expect(await plan()).toMatchObject({ state: 'ended', reason: 'the donor ended it' })
+    expect(JSON.stringify(api.log)).not.toContain(link.slice(-40))
+    for (const wrong of [`${link.slice(0, -1)}x`, '/gifts/00000001', `${link}0`]) {
+      expect((await fetch(base + wrong, { method: 'POST' })).status).toBe(404)
+    }
+    const mail = await startMailServer()
+    await mailDueReceipts(
+      {
+        ...(await mailing(mail.url)),
+        template: await loadReceiptTemplate({ language: 'en', operatorsDir: undefined }),
+      },
+      never,
+    )
+    expect(mail.taken).toHaveLength(15)
+    for (const one of mail.taken) expect(readMail(one as never).text).toContain(link)
+    await agree()
+  }, 180_000)
+
+  it('sleep after three more tries in seven days, and the donor is told once', async () => {
+    await begin()
+    ledger.declinesOfKept.push(2001, 2001, 2001, 2001)
+    await days(45)
+    expect(ledger.declinesOfKept).toEqual([])
+    expect(await plan()).toMatchObject({ state: 'asleep', reason: 'declined 4 times at month 1' })
+    const [, ...tries] = await donations()
+    const [at = Date.now(), ...later] = tries.map(({ day }) => Date.parse(day))
+    expect(later.map((time) => (time - at) / 86_400_000)).toEqual([1, 3, 7])
+    const mail = await startMailServer()
+    const template = await loadSleepingTemplate({ language: 'en', operatorsDir: undefined })
+    const tell = async () => await tellSleeping({ ...(await mailing(mail.url)), template }, never)
+    expect(await tell()).toBe(1)
+    expect(await tell()).toBe(0)
+    expect(readMail(mail.taken[0] as never).text).toContain('your monthly gift of $40.00 to "Wells for Tara"')
+    await agree()
+  }, 60_000)
+
+  it('are charged once when several processes look at them, and when the books lost the charge', async () => {
+    await begin()
+    now = new Date(now.getTime() + 32 * 86_400_000)
+    await Promise.all([1, 2, 3].map(() => chargeDuePlans(payments)))
+    const { id } = await plan()
+    expect(await settledDays()).toHaveLength(2)
+    const [, charged] = await donations()
+    await store.db.query(
+      `update donation set reference = 'lost-' || id, idempotency_key = null, status = 'failed', lease_until = null,
+        settled_at = null where reference = $1`,
+      [charged?.reference],
+    )
+    await store.db.query('delete from donation_plan_charge where plan_id = $1', [id])
+    await store.db.query(`update donation_plan set instant = 1, next_at = $2, look_at = $2 where id = $1`, [id, now])
+    now = new Date(now.getTime() + 120_000)
+    await chargeDuePlans(payments)
+    expect(await settledDays()).toHaveLength(2)
+    expect(ledger.held(charged?.reference ?? '').charges).toBe(1)
+    await store.db.query(`update donation_plan set state = 'ended' where id = $1`, [id])
+  })
+
+  it('leave out months in which the service was down', async () => {
+    await begin()
+    now = new Date(now.getTime() + 100 * 86_400_000)
+    await tick()
+    expect(await settledDays()).toHaveLength(1)
+    await days(31)
+    expect(await settledDays()).toHaveLength(2)
+  })
+
+  it('end when the processor gives up the way to pay', async () => {
+    await begin()
+    const { headers, payload } = endedMethodDelivery(name, (await plan()).method ?? '', now)
+    const post = () => fetch(`${base}/api/public/payments/${name}`, { method: 'POST', headers, body: payload })
+    const accept = { ...headers, accept: 'application/json' }
+    const answer = await fetch(`${base}/api/public/payments/${name}`, {
+      method: 'POST',
+      headers: accept,
+      body: payload,
+    })
+    expect(await answer.json()).toEqual({ webhook_response: { outcome: 'stored' } })
+    expect((await post()).status).toBe(200)
+    expect(await plan()).toMatchObject({ state: 'ended', reason: 'the processor has given up the way to pay' })
+    await days(40)
+    expect(await settledDays()).toHaveLength(1)
+  })
+
+  it('end when the operator says so, and when the donor is erased', async () => {
+    await begin()
+    const { id } = await plan()
+    const giving = (...args: string[]) =>
+      runCommandLine(['donations', 'plans', ...args], { DATABASE_URL: url, LOG_LEVEL: 'silent' })
+    expect((await giving('list', '--state', 'active')).stdout).toContain(
+      `${id}  project 2045  40.00 USD a month  active`,
+    )
+    expect((await giving('show', String(id))).stdout).toMatch(/\ndonations: \d+\n$/)
+    expect(await giving('cancel', String(id))).toMatchObject({ code: 0 })
+    expect(await giving('cancel', String(id))).toMatchObject({ code: 2 })
+    expect(await plan()).toMatchObject({ state: 'ended', reason: 'the operator ended it' })
+    await begin({ email: 'erased@example.org' })
+    const lookup = { hashes: testDonors.lookupHashes('erased@example.org'), email: 'erased@example.org' }
+    expect(await eraseDonor(store.db, lookup)).toBe(1)
+    await days(40)
+    expect(await plan()).toMatchObject({ state: 'ended', reason: 'the donor was erased' })
+    expect(await settledDays()).toHaveLength(1)
+    await agree()
+  }, 60_000)
+
+  it('need a transactionId and monthly, and begin with a gift that is paid', async () => {
+    const refused = async (changes: Record<string, unknown>) =>
+      ((await send(fields(changes)).catch((error: unknown) => error)) as AnswerError).entries?.[0]?.error_message
+    expect(await refused({ transactionId: undefined })).toMatch(/^donation\.transactionId: expected a text/)
+    expect(await refused({ frequency: 'weekly' })).toBe('donation.frequency: expected monthly')
+    expect(await refused({ recurring: false })).toMatch(/^donation\.recurring: expected true/)
+    expect(await refused({ recurringAmount: 5 })).toMatch(/^donation\.recurringAmount: expected nothing/)
+    await send(fields({ transactionId: randomUUID() }, { paymentGatewayNonce: 'fake-declined-2001-nonce' })).catch(
+      () => undefined,
+    )
+    await days(2)
+    expect(await plan()).toMatchObject({ state: 'ended', reason: 'the first gift was not paid' })
+  })
+})
