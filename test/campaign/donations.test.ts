@@ -25,6 +25,7 @@ describe.each(processorNames)(title, async (processor) => {
       tried: sent,
       outcome:
         `${result.kills} kills, ${result.drops} connections cut; ${answered} answered, ${declined} declined, ${abandoned} given up; ` +
+        `${result.monthsOfPlans} later months of regular gifts; ` +
         `charged = settled = totals = months = ${charges}, none open, none charged twice`,
     })
     expect(result).toMatchObject({ lostAnswers: [], chargedTwice: [], open: 0, differences: [] })

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { issueToken, secretHash } from '../../../../src/accounts/sql/accounts.js'
+import { chargeDuePlans } from '../../../../src/money/plans/charge-plans.js'
 import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import type { Store } from '../../../../src/platform/database/store.js'
@@ -27,6 +28,8 @@ export type CampaignResult = {
   readonly answered: number
   readonly declined: number
   readonly abandoned: number
+  /** How many regular gifts were charged after the first. */
+  readonly monthsOfPlans: number
   readonly kills: number
   readonly drops: number
   /** Answers with 200 whose donation is not in the books with that receipt. */
@@ -77,8 +80,14 @@ export async function runCampaign(store: Store, url: string, plan: CampaignPlan)
         const answer = await post(port, { apiKey, token }, { donation: body })
         if (answer?.status === 200) {
           seen.answered++
-          receipts.set(transactionId, answer.receipt)
+          // Without a receipt the money is still to come.
+          if (answer.receipt !== '') receipts.set(transactionId, answer.receipt)
           break
+        }
+        if (answer?.clientSecret !== undefined && attempt < 40) {
+          const says = random()
+          if (says < 0.8) processor.confirm(answer.clientSecret, says < 0.65)
+          if (says < 0.9) continue
         }
         if (answer?.status === 400) {
           seen.declined++
@@ -117,7 +126,63 @@ export async function runCampaign(store: Store, url: string, plan: CampaignPlan)
   running = false
   await Promise.all(faults)
   await Promise.all(apis.map(kill))
-  return { ...seen, ...(await compareBooks(store, receipts, processor)) }
+  const monthsOfPlans = processor.takesPlans ? await chargeMonths(store, { url, plan, processor, random }) : 0
+  return { monthsOfPlans, ...seen, ...(await compareBooks(store, receipts, processor)) }
+}
+
+/**
+ * Three months of the plans that were begun, by two processes that are killed at random. Gives how many gifts were charged;
+ * throws when an instant of a plan was charged twice, or none was charged.
+ */
+async function chargeMonths(
+  store: Store,
+  {
+    url,
+    plan: { feedsDir },
+    processor: { place },
+    random,
+  }: { url: string; plan: CampaignPlan; processor: CampaignProcessor; random: () => number },
+): Promise<number> {
+  const gateway = await campaignGateway(place, store, 2_000)
+  for (const months of [0, 1, 2, 3]) {
+    const aheadMs = months * 31 * 86_400_000 + 600_000
+    const start = () => startProcess('plan-process.ts', { url, feedsDir, place, aheadMs })
+    const workers = await Promise.all([start(), start()])
+    for (let kills = 0; kills < 6; kills++) {
+      await sleep(200 + 500 * random())
+      const index = kills % workers.length
+      await kill(workers[index])
+      workers[index] = await start()
+    }
+    await Promise.all(workers.map(kill))
+    const payments = testPayments(store, { clock: () => new Date(Date.now() + aheadMs), timeoutMs: 2_000, gateway })
+    const behind = async () =>
+      (
+        await store.db.query<{ n: number }>(
+          `update donation_plan set look_at = least(look_at, $1::timestamptz)
+            where state = 'starting' or (state = 'active' and next_at <= $1) returning id as n`,
+          [payments.clock()],
+        )
+      ).rows.length
+    // Whatever a killed process had claimed is looked at again, when its charges cannot come any more.
+    for (let round = 0; round < 8 && (await behind()) > 0; round++) {
+      await sleep(2_200)
+      await settleOpen(payments)
+      while ((await chargeDuePlans(payments)) > 0);
+    }
+  }
+  const { rows } = await store.db.query<{ charged: number; doubled: number; late: number }>(
+    `select count(*) filter (where d.status = 'settled')::int as charged,
+        count(*) filter (where d.status = 'settled')::int
+          - count(distinct (c.plan_id, c.instant)) filter (where d.status = 'settled')::int as doubled,
+        (select count(*)::int from donation_plan where state = 'active' and instant < 4) as late
+      from donation_plan_charge c join donation d on d.reference = c.reference`,
+  )
+  const [{ charged, doubled, late } = { charged: 0, doubled: 0, late: 0 }] = rows
+  if (charged === 0 || doubled > 0 || late > 0) {
+    throw new Error(`of the plans ${charged} months were charged, ${doubled} twice, and ${late} plans are behind`)
+  }
+  return charged
 }
 
 async function openProcessor(plan: CampaignPlan): Promise<CampaignProcessor & AsyncDisposable> {
@@ -127,10 +192,14 @@ async function openProcessor(plan: CampaignPlan): Promise<CampaignProcessor & As
 
 async function compareBooks(store: Store, receipts: ReadonlyMap<string, string>, processor: CampaignProcessor) {
   const gateway = await campaignGateway(processor.place, store, 2_000)
-  const payments = testPayments(store, { clock: () => new Date(), timeoutMs: 2_000, gateway })
+  // Whom nobody has answered for a day is given up; slow payments have come.
+  const clock = () => new Date(Date.now() + 25 * 3_600_000)
+  const payments = testPayments(store, { clock, timeoutMs: 2_000, gateway })
+  processor.payAll()
   const count = async (text: string) => (await store.db.query<{ n: number }>(text)).rows[0]?.n ?? 0
   const open = () => count(`select count(*) as n from donation where status = 'received'`)
   for (let round = 0; round < 100 && (await open()) > 0; round++) {
+    await store.db.query(`update donation set lease_until = now() where status = 'received' and waits_for is not null`)
     await settleOpen(payments)
     await sleep(100)
   }
@@ -161,13 +230,15 @@ async function compareBooks(store: Store, receipts: ReadonlyMap<string, string>,
   }
 }
 
-function aDonation(random: () => number, { nonces, wireName }: CampaignProcessor): Record<string, unknown> {
+function aDonation(random: () => number, { nonces, wireName, takesPlans }: CampaignProcessor): Record<string, unknown> {
   const nonce = nonces[Math.floor(random() * nonces.length)]
   return donationFields(
     {
       transactionId: randomUUID(),
       amount: (10 + Math.floor(random() * 5000) / 100).toFixed(2),
       project: { id: projects[Math.floor(random() * projects.length)] },
+      ...{ ipAddress: '192.0.2.7', userAgent: 'Campaign/1.0' },
+      ...(takesPlans && random() < 0.1 && { recurring: true, frequency: 'monthly' }),
     },
     { paymentGatewayNonce: nonce, paymentGateway: wireName },
   )
@@ -178,7 +249,7 @@ async function post(
   port: number,
   { apiKey, token }: { apiKey: string; token: string },
   body: unknown,
-): Promise<{ status: number; receipt: string } | undefined> {
+): Promise<{ status: number; receipt: string; clientSecret?: string | undefined } | undefined> {
   const url = `http://127.0.0.1:${port}/api/secure/givingservice/donationsclient?api_key=${apiKey}&api_token=${token}`
   try {
     const answer = await fetch(url, {
@@ -186,8 +257,12 @@ async function post(
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
-    const json = (await answer.json()) as { donation?: { receipt: { receiptNumber: string } } }
-    return { status: answer.status, receipt: json.donation?.receipt.receiptNumber ?? '' }
+    const json = (await answer.json()) as {
+      donation?: { receipt: { receiptNumber: string } }
+      error_response?: { requires_action?: { clientSecret: string } }
+    }
+    const clientSecret = json.error_response?.requires_action?.clientSecret
+    return { status: answer.status, receipt: json.donation?.receipt.receiptNumber ?? '', clientSecret }
   } catch {
     return undefined
   }
@@ -196,8 +271,11 @@ async function post(
 type Api = { readonly child: ChildProcess; readonly port: number }
 
 async function startApi(url: string, { feedsDir }: CampaignPlan, { place }: CampaignProcessor): Promise<Api> {
-  const options = JSON.stringify({ url, feedsDir, place })
-  const child = await forkStripped('test/campaign/support/donation-faults/api-process.ts', [options])
+  return await startProcess('api-process.ts', { url, feedsDir, place })
+}
+
+async function startProcess(file: string, settings: object): Promise<Api> {
+  const child = await forkStripped(`test/campaign/support/donation-faults/${file}`, [JSON.stringify(settings)])
   const port = await new Promise<number>((resolve, reject) => {
     child.once('message', (message) => resolve(Number(message)))
     child.once('exit', (code) => reject(new Error(`the API process ended with ${code} before it was ready`)))

@@ -20,6 +20,12 @@ export type CampaignProcessor = {
   /** The value of `paymentGateway`. */
   readonly wireName: string
   readonly nonces: readonly string[]
+  /** Whether some donations are the first of a plan. */
+  readonly takesPlans: boolean
+  /** What the donor answers to the bank; of no use where no bank asks. */
+  confirm(clientSecret: string, yes: boolean): void
+  /** Lets the money of all slow payments come, and of none. */
+  payAll(): void
   /** References with more than nothing held, one entry for each charge, and the sum of what is held. */
   held(store: Store): Promise<{ readonly references: readonly string[]; readonly sum: string }>
   close(): Promise<void>
@@ -31,6 +37,12 @@ const usual = [
   'fake-declined-2001-nonce',
 ]
 
+// The bank asks the donor, its question is lost, the money takes days.
+const waiting = [
+  ...Array<string>(6).fill('pm_card_authenticationRequired'),
+  ...['fake-authentication-lost-nonce', 'fake-authentication-lost-nonce', 'pm_sepa_debit_of_the_tests'],
+]
+
 export async function startCampaignProcessor(name: ProcessorName): Promise<CampaignProcessor> {
   if (name === 'sandbox') return sandboxProcessor()
   const server: ProcessorServer = name === 'braintree' ? await startBraintree() : await startStripe()
@@ -39,7 +51,15 @@ export async function startCampaignProcessor(name: ProcessorName): Promise<Campa
   return {
     place: { name, address },
     wireName: name,
-    nonces: [...usual, ...usual, ...faults],
+    nonces: [...usual, ...usual, ...faults, ...(name === 'stripe' ? waiting : [])],
+    takesPlans: true,
+    confirm: (secret, yes) => {
+      const charge = ledger.charges.find(({ id }) => secret.startsWith(`${id}_`))
+      if (charge?.waits === 'donor' && !charge.voided) ledger.decide(charge, yes ? 'paid' : 'declined')
+    },
+    payAll: () => {
+      for (const charge of ledger.charges.filter(({ waits }) => waits === 'processor')) ledger.decide(charge, 'paid')
+    },
     held: async () => {
       const charges = ledger.approved().filter((charge) => ledger.left(charge) > 0)
       const cents = charges.reduce((sum, charge) => sum + ledger.left(charge), 0)
@@ -54,6 +74,9 @@ function sandboxProcessor(): CampaignProcessor {
     place: { name: 'sandbox' },
     wireName: 'braintree',
     nonces: usual,
+    takesPlans: false,
+    confirm: () => undefined,
+    payAll: () => undefined,
     held: async (store) => {
       const { rows } = await store.db.query<{ reference: string; sum: string }>(
         `select c.reference, (sum(c.amount) over ())::numeric(18, 2)::text as sum from sandbox_charge c
