@@ -1,4 +1,7 @@
-/** The simple types of XML Schema that IATI 2.03 uses; `language` is that of `xml:lang`, which may also be empty. */
+/**
+ * The simple types of XML Schema that IATI 2.03 uses; `language` is that of `xml:lang`, which may also be empty.
+ * @internal for the program that extracts the data (test/support/standard)
+ */
 export const simpleTypes = [
   'string',
   'date',
@@ -22,12 +25,12 @@ export type SimpleType = (typeof simpleTypes)[number]
 export type ContentFact = 'elements' | 'any' | SimpleType
 
 /** Name, minOccurs, maxOccurs (`null`: unbounded) and type of a child; `*` stands for elements of a foreign namespace. */
-export type ChildFact = readonly [name: string, least: number, most: number | null, type: number]
+type ChildFact = readonly [name: string, least: number, most: number | null, type: number]
 
 /** Name, type and whether it is required. */
-export type AttributeFact = readonly [name: string, type: SimpleType, required: 0 | 1]
+type AttributeFact = readonly [name: string, type: SimpleType, required: 0 | 1]
 
-export type TypeFact = {
+type TypeFact = {
   readonly content: ContentFact
   readonly attributes: readonly AttributeFact[]
   /** Whether attributes of a foreign namespace are allowed. */
@@ -56,7 +59,7 @@ export type CodeListMapping = {
 }
 
 /** Code, name, and 1 when it is withdrawn. */
-export type CodeFact = readonly [code: string, name: string, withdrawn?: 1]
+type CodeFact = readonly [code: string, name: string, withdrawn?: 1]
 
 /** `data/codelists.json`. `complete`: the standard says that no other code is allowed. */
 export type CodeListFact = { readonly complete: boolean; readonly codes: readonly CodeFact[] }

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { extractStandard } from '../../../../src/iati/standard/extract.js'
 import {
   codeList,
   codeName,
@@ -10,6 +9,7 @@ import {
   standardVersion,
 } from '../../../../src/iati/standard/index.js'
 import { officialStandard } from '../../../support/borrowed-files.js'
+import { extractStandard } from '../../../support/standard/extract.js'
 import { readProjectFile } from '../../../support/markdown-table.js'
 
 describe('the rule of an element', () => {

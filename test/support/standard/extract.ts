@@ -3,9 +3,9 @@ import { readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
+import type { OriginFacts } from '../../../src/iati/standard/facts.js'
 import { extractCodeListMapping, extractCodeLists } from './extract-codes.js'
 import { extractStructure } from './extract-structure.js'
-import type { OriginFacts } from './facts.js'
 import { sources } from './sources.js'
 
 const files = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CodeFact, CodeListFact, CodeListMapping, ConditionFact, StructureFacts } from './facts.js'
+import type { CodeListFact, CodeListMapping, ConditionFact, StructureFacts } from '../../../src/iati/standard/facts.js'
 
 const codeListsFile = z.record(
   z.string(),
@@ -61,7 +61,7 @@ export function extractCodeLists(text: string, mapping: readonly CodeListMapping
   )
 }
 
-function toCode([code, name, status]: readonly (string | null)[]): CodeFact {
+function toCode([code, name, status]: readonly (string | null)[]): CodeListFact['codes'][number] {
   if (!code) fail('code', String(code))
   if (status !== undefined && status !== null && status !== 'active' && status !== 'withdrawn') fail('status', status)
   return status === 'withdrawn' ? [code ?? '', name ?? '', 1] : [code ?? '', name ?? '']

@@ -1,14 +1,15 @@
-import type { Element } from '../../kernel/xml/element.js'
-import { parseElement, recordLimits } from '../../kernel/xml/reader.js'
 import {
-  type AttributeFact,
-  type ChildFact,
   type ContentFact,
   type SimpleType,
   type StructureFacts,
   simpleTypes,
-  type TypeFact,
-} from './facts.js'
+} from '../../../src/iati/standard/facts.js'
+import type { Element } from '../../../src/kernel/xml/element.js'
+import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
+
+type TypeFact = StructureFacts['types'][number]
+type ChildFact = TypeFact['children'][number]
+type AttributeFact = TypeFact['attributes'][number]
 
 /** The components of a schema and its includes, by kind and name. */
 type Schema = {
