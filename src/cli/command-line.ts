@@ -1,9 +1,10 @@
 import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import { type Command, InvalidArgumentError } from 'commander'
-import { type IsoDate, parseIsoDate } from '../kernel/dates.js'
+import { parseIsoDate } from '../kernel/dates.js'
 import { ServiceError, toServiceError } from '../kernel/errors.js'
 import { escapeInvisible } from '../kernel/invisible-characters.js'
+import { wholeNumberIn } from '../kernel/values.js'
 import type { Config, Environment } from '../platform/config/config.js'
 import { createOutput, type Output, type PrintedStreams } from './output.js'
 import type { Runtime, RuntimeOptions } from './wiring/runtime.js'
@@ -24,10 +25,7 @@ export function orNotFound<Row>(row: Row | undefined, message: string): Row {
 
 /** Adds a command that prints a result. */
 export function addCommand(parent: Command, nameAndArguments: string, description: string): Command {
-  return parent
-    .command(nameAndArguments)
-    .description(description)
-    .option(...jsonOption)
+  return parent.command(nameAndArguments).description(description).option('--json', 'print the result as JSON')
 }
 
 /** What a command file needs to register its commands. */
@@ -49,8 +47,8 @@ export class CommandLine {
   }
 
   /**
-   * Makes a commander action of the work of a command, which gets its output, its arguments and its options, and returns
-   * its exit code.
+   * The action of a command for commander. `work` gets the output, the arguments and the options, and returns the exit
+   * code.
    */
   readonly action =
     <Given extends unknown[]>(work: (output: Output, ...given: Given) => Promise<number>) =>
@@ -62,7 +60,7 @@ export class CommandLine {
 
   /**
    * The same for work on the store: opens it, reads these fields of the configuration, and closes everything at the end.
-   * Only here its modules are loaded: they take as long to load as a short command takes.
+   * The modules of the store are loaded here, since loading them takes as long as a short command.
    */
   readonly storeAction = <Given extends unknown[], Field extends keyof Config = never>(
     fields: readonly Field[],
@@ -75,7 +73,7 @@ export class CommandLine {
         await using runtime = await openRuntime(this.environment, fields, { signal: this.signal, ...options })
         return await work(runtime, output, ...given)
       } catch (error) {
-        // A service that is stopped while its start waits has ended well.
+        // A service was stopped while it waited for the database: that is no failure.
         if (options?.waits && this.signal.aborted && toServiceError(error).code === 'aborted') return 0
         throw error
       }
@@ -110,29 +108,25 @@ export class CommandLine {
   readonly readSecret = async (): Promise<string> => (await text(this.#host.stdin)).replace(/\r?\n$/, '')
 }
 
-/** The option of every command that prints a result. */
-export const jsonOption = ['--json', 'print the result as JSON'] as const
-
-/** Reads a day. */
-export function isoDay(raw: string): IsoDate {
-  const day = parseIsoDate(raw)
-  if (day === undefined) throw new InvalidArgumentError('expected a day such as 2026-11-01')
-  return day
+/** A reader of arguments and options; commander says what was expected. */
+export function argument<T>(expected: string, parse: (raw: string) => T | undefined): (raw: string) => T {
+  return (raw) => {
+    const value = parse(raw)
+    if (value === undefined) throw new InvalidArgumentError(`expected ${expected}`)
+    return value
+  }
 }
 
-/** Reads a whole number of at least 1. */
-export function wholeNumber(raw: string): number {
-  const value = /^\d{1,9}$/.test(raw) ? Number(raw) : 0
-  if (value < 1) throw new InvalidArgumentError('expected a whole number of at least 1')
-  return value
-}
+export const isoDay = argument('a day such as 2026-11-01', parseIsoDate)
+
+export const wholeNumber = argument('a whole number of at least 1', wholeNumberIn(1, 999_999_999).parse)
 
 const durationUnits: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
-/** Reads a duration such as 90s or 10h. */
-export function durationSeconds(raw: string): number {
+/** The seconds of a duration such as 90s or 10h; undefined for any other text. */
+export function parseDuration(raw: string): number | undefined {
   const [, amount, unit] = /^(\d{1,6})(s|m|h|d)$/.exec(raw) ?? []
-  const seconds = Number(amount) * (durationUnits[unit ?? ''] ?? 0)
-  if (!(seconds > 0)) throw new InvalidArgumentError('expected a duration such as 90s, 30m, 10h or 7d')
-  return seconds
+  return Number(amount) * (durationUnits[unit ?? ''] ?? 0) || undefined
 }
+
+export const durationSeconds = argument('a duration such as 90s, 30m, 10h or 7d', parseDuration)

@@ -17,7 +17,7 @@ export function registerCompletion(program: Command, { action }: CommandLine): v
     )
 }
 
-/** What may stand after a command, which is named by its path (`users create`), and that of the program by ''. */
+/** The words that may follow a command. Its path is its words (`users create`); that of the program is ''. */
 type Words = {
   readonly path: string
   readonly words: readonly { readonly word: string; readonly description: string }[]

@@ -28,7 +28,7 @@ export type Output = {
   ): Promise<number>
   /** Content for a file, on standard output, as it is; in a terminal invisible characters are escaped. */
   content(texts: AsyncIterable<string>): Promise<void>
-  /** Does long work with a display of it on standard error; without one with `--json`. */
+  /** Does long work and shows its progress on standard error; with `--json` it shows none. */
   withProgress<Done>(work: (update: ProgressDisplay['update']) => Promise<Done>): Promise<Done>
   readonly json: boolean
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Help, type Option } from 'commander'
 import { errorKinds, ServiceError, toServiceError } from '../kernel/errors.js'
 import { escapeInvisible } from '../kernel/invisible-characters.js'
+import { isErrno } from '../kernel/system-errors.js'
 import { CommandLine, type HostProcess } from './command-line.js'
 import { createOutput } from './output.js'
 import { registrationsFor } from './registrations.js'
@@ -34,10 +35,18 @@ function createProgram(
     .version(version())
     .showHelpAfterError()
     .exitOverride()
+    .configureHelp({ visibleOptions: ownOptionsFirst })
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(escapeLines(text)) })
     .addHelpText('after', '\nExit codes: 0 done, 1 done but something needs a look (see each command), 2 failed.')
   for (const register of registrations) register(program, commandLine)
   return program
+}
+
+/** The options of a command, with those that many commands have at the end. */
+function ownOptionsFirst(this: Help, command: Command): Option[] {
+  const common = ['--json', '--help']
+  const placeOf = ({ long }: Option) => common.indexOf(long ?? '')
+  return Help.prototype.visibleOptions.call(this, command).sort((a, b) => placeOf(a) - placeOf(b))
 }
 
 /** From the package's own description: two folders above the source, three above the built file. */
@@ -47,7 +56,7 @@ function version(): string {
       const description = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as { version?: string }
       if (description.version) return description.version
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+      if (!isErrno(error, 'ENOENT')) throw error
     }
   }
   return 'unknown'

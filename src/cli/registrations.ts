@@ -42,12 +42,12 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<R
 ]
 
 /**
- * What registers the command of this name; what registers all commands for `completion` and for other names, such as `--help`.
- * The version needs none of them.
+ * The command of this name; all commands for `completion`, and for names that are none, such as `--help`. `--version` needs no
+ * command.
  */
 export async function registrationsFor(name: string | undefined): Promise<readonly Register[]> {
   if (name === '--version' || name === '-V') return []
-  // One command needs a part of the modules only: loading all of them takes most of a second.
+  // Loading the modules of all commands takes most of a second.
   const wanted = files.filter(([names]) => names.some((one) => one === name))
   const needsAll = wanted.length === 0 || name === 'completion'
   return await Promise.all((needsAll ? files : wanted).map(([, load]) => load()))

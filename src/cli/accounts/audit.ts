@@ -1,17 +1,14 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { type AuditEvent, listAudit } from '../../accounts/sql/audit-events.js'
 import { isoInstantOf, parseWireDateTime } from '../../kernel/dates.js'
-import { type CommandLine, durationSeconds, jsonOption } from '../command-line.js'
+import { addCommand, argument, type CommandLine, parseDuration } from '../command-line.js'
 import type { Output } from '../output.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving audit`. */
 export function registerAudit(program: Command, { storeAction }: CommandLine): void {
-  program
-    .command('audit')
-    .description('who did what, from where: sign-ins, keys, grants, refunds, approvals')
+  addCommand(program, 'audit', 'who did what, from where: sign-ins, keys, grants, refunds, approvals')
     .option('--since <when>', 'an instant, or a duration back from now such as 12h; 30d when absent', parseSince)
-    .option(...jsonOption)
     .action(storeAction([], list))
 }
 
@@ -19,15 +16,14 @@ const lastMonth = { seconds: 30 * 86_400 }
 
 type Since = { readonly at: Date } | { readonly seconds: number }
 
-function parseSince(raw: string): Since {
-  const at = parseWireDateTime(raw)
-  if (at) return { at }
-  try {
-    return { seconds: durationSeconds(raw) }
-  } catch {
-    throw new InvalidArgumentError('expected an instant such as 2026-11-21T09:00:00Z, or a duration such as 12h or 7d')
-  }
-}
+const parseSince = argument<Since>(
+  'an instant such as 2026-11-21T09:00:00Z, or a duration such as 12h or 7d',
+  (raw) => {
+    const [at, seconds] = [parseWireDateTime(raw), parseDuration(raw)]
+    if (at) return { at }
+    return seconds === undefined ? undefined : { seconds }
+  },
+)
 
 const mostEvents = 10_000
 

@@ -7,7 +7,7 @@ import { toKeyLimits } from '../../http/api/operations/key-limits.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { createSigningKey, parseSigningKey, type SigningKey } from '../../kernel/release-chain.js'
-import { addCommand, type CommandLine, durationSeconds, jsonOption, wholeNumber } from '../command-line.js'
+import { addCommand, type CommandLine, durationSeconds, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -24,14 +24,14 @@ export function registerKeys(program: Command, { action, storeAction, readSecret
     .option('--expires <duration>', 'how long it is valid, such as 90d', durationSeconds)
     .action(storeAction([], issue))
   add('list', 'the keys by number').option('--email <email>', 'e-mail address').action(storeAction([], list))
-  keys
-    .command('signing')
-    .description('the key that releases are signed with')
-    .command('create')
-    .description('make a key for SIGNING_KEY_FILE; prints the public key that giving verify --key asks for')
+  const signing = keys.command('signing').description('the key that releases are signed with')
+  addCommand(
+    signing,
+    'create',
+    'make a key for SIGNING_KEY_FILE; prints the public key that giving verify --key asks for',
+  )
     .requiredOption('--file <file>', 'file to write the private key to; it must not exist')
     .option('--replace <file>', 'the current private key, which signs the new one')
-    .option(...jsonOption)
     .action(
       action((output, { file, replace }: { file: string; replace?: string }) => createSigning(file, replace, output)),
     )

@@ -9,7 +9,7 @@ import { missingKeys } from '../../money/donors/donor-needs.js'
 import { type DonorNote, readDonorNotes } from '../../money/donors/donor-notes.js'
 import { listSettledDonations } from '../../money/sql/donor-notes.js'
 import { countTestDonations } from '../../money/sql/test-donations.js'
-import { type CommandLine, isoDay, jsonOption, orNotFound, wholeNumber } from '../command-line.js'
+import { addCommand, type CommandLine, isoDay, orNotFound, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { donorFields, openDonorVault } from '../wiring/donor-vault.js'
@@ -18,9 +18,7 @@ import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving export`. */
 export function registerExport(program: Command, { storeAction }: CommandLine): void {
-  const command = program
-    .command('export')
-    .description('write the store as files that giving import reads into another one')
+  const command = addCommand(program, 'export', 'write the store as files that giving import reads into another one')
     .argument('<dir>', 'an empty or new folder')
     .addOption(new Option('--kind <kind>', 'only these records').choices(exportKinds))
     .addOption(
@@ -30,14 +28,14 @@ export function registerExport(program: Command, { storeAction }: CommandLine): 
     )
     .option('--with-donors', 'single donations and who gave: personal data', false)
     .option('--with-accounts', 'API users with the hashes of their passwords and keys', false)
-    .option(...jsonOption)
     .action(storeAction([], exportFiles))
-  command
-    .command('donations')
-    .description('what donors of a project let its organisation know, as CSV: notes, and names of those who signed up')
+  addCommand(
+    command,
+    'donations',
+    'what donors of a project let its organisation know, as CSV: notes, and names of those who signed up',
+  )
     .requiredOption('--project <id>', 'the project', wholeNumber)
     .requiredOption('--since <day>', 'only donations from this day on, such as 2026-11-01', isoDay)
-    .option(...jsonOption)
     .action(storeAction(donorFields, exportDonations))
 }
 

@@ -7,7 +7,7 @@ import { type ImportSummary, importExitCode } from '../../catalogue/import/impor
 import { findKind, kinds } from '../../catalogue/import/kinds.js'
 import type { DecimalSign, MissingWords } from '../../catalogue/import/number-notation.js'
 import { toText } from '../../catalogue/import/refused-rows.js'
-import { type CommandLine, jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { boundHeap } from '../wiring/process.js'
@@ -19,11 +19,11 @@ export function registerImport(program: Command, { action, storeAction }: Comman
   const importing = storeAction(['currency', 'reportingOrg'], importRecords)
   const importingFolder = storeAction([], importFolder)
   const describing = action(describeKind)
-  program
-    .command('import')
-    .description(
-      'import projects, organizations, gifts and more from CSV, NDJSON or the wire format; exit code 1 when some records were refused',
-    )
+  addCommand(
+    program,
+    'import',
+    'import projects, organizations, gifts and more from CSV, NDJSON or the wire format; exit code 1 when some records were refused',
+  )
     .argument('[file...]', 'files, - for standard input, or the folder of an export for an empty store')
     .addOption(
       new Option('--kind <kind>', 'kind of the records, when file names and contents do not show it').choices(names),
@@ -47,7 +47,6 @@ export function registerImport(program: Command, { action, storeAction }: Comman
     .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
     .addOption(new Option('--template <kind>', 'print a CSV file with two example rows').choices(names))
     .addOption(new Option('--schema <kind>', 'print the JSON Schema of a line of NDJSON').choices(names))
-    .option(...jsonOption)
     .action(async (files: readonly string[], options: ImportingOptions, command: Command) => {
       if (options.template ?? options.schema) await describing(files, options, command)
       else if (files.length === 0) command.error("error: missing required argument 'file'")
@@ -89,7 +88,7 @@ async function importRecords(
   files: readonly string[],
   { kind, project, decimal, missing, problems, dryRun, force, photoConsent }: ImportingOptions,
 ): Promise<number> {
-  // A file of any size takes the memory of its largest records, not of what V8 lets grow.
+  // Without the bound V8 would let garbage grow; with it a file of any size needs the memory of its largest records.
   boundHeap()
   const summary = await output.withProgress((update) =>
     importFiles(store, files, {
@@ -122,7 +121,7 @@ async function importRecords(
 // A script may want all of them; this many take some tens of megabytes.
 const maxProblemsInJson = 100_000
 
-/** Problems that are alike stand together; of many the first are shown with their number. */
+/** Prints problems in groups of one field: the first of each group, and how many there are. */
 function noteProblems(
   { problems, problemCount, groups, refused, refusedTo }: ImportSummary,
   output: Output,

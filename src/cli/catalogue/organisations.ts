@@ -6,7 +6,7 @@ import {
   type VettingDetails,
   type VettingRow,
 } from '../../catalogue/sql/vetting.js'
-import { addCommand, type CommandLine, jsonOption, orNotFound, wholeNumber } from '../command-line.js'
+import { addCommand, type CommandLine, orNotFound, wholeNumber } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { inPages } from '../wiring/in-pages.js'
@@ -14,24 +14,18 @@ import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving organizations`. */
 export function registerOrganisations(program: Command, { storeAction }: CommandLine): void {
-  const organizations = program.command('organizations').description('the organisations of the store')
-  organizations
-    .command('list')
-    .description('every organisation, by id')
+  const organisations = program.command('organizations').description('the organisations of the store')
+  addCommand(organisations, 'list', 'every organisation, by id')
     .addOption(new Option('--vetted <answer>', 'only those that are vetted, or that are not').choices(answers))
     .option('--after <id>', 'only those with a higher id', wholeNumber)
     .option('--limit <number>', 'how many at most; all when absent', wholeNumber)
-    .option(...jsonOption)
     .action(storeAction([], list))
-  addCommand(organizations, 'show', 'one organisation')
+  addCommand(organisations, 'show', 'one organisation')
     .argument('<id>', 'its number', wholeNumber)
     .action(storeAction([], show))
-  organizations
-    .command('set')
-    .description('vouch for an organisation, or no longer; the API lists vetted ones')
+  addCommand(organisations, 'set', 'vouch for an organisation, or no longer; the API lists vetted ones')
     .argument('<id>', 'its number', wholeNumber)
     .addOption(new Option('--vetted <answer>').choices(answers).makeOptionMandatory())
-    .option(...jsonOption)
     .action(storeAction([], set))
 }
 

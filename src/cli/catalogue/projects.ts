@@ -10,7 +10,7 @@ import {
   undecideProjectState,
 } from '../../catalogue/sql/project-states.js'
 import { isoInstantOf } from '../../kernel/dates.js'
-import { addCommand, type CommandLine, jsonOption, orNotFound, wholeNumber } from '../command-line.js'
+import { addCommand, type CommandLine, orNotFound, wholeNumber } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { inPages } from '../wiring/in-pages.js'
@@ -19,28 +19,22 @@ import type { Runtime } from '../wiring/runtime.js'
 /** `giving projects`. */
 export function registerProjects(program: Command, { storeAction }: CommandLine): void {
   const projects = program.command('projects').description('the projects of the store and the state each is in')
-  projects
-    .command('list')
-    .description('every project with its state, by id')
+  addCommand(projects, 'list', 'every project with its state, by id')
     .addOption(new Option('--state <state>', 'only in this state').choices(projectStates))
     .option('--organization <id>', 'only of this organisation', wholeNumber)
     .option('--after <id>', 'only those with a higher id', wholeNumber)
     .option('--limit <number>', 'how many at most; all when absent', wholeNumber)
-    .option(...jsonOption)
     .action(storeAction([], list))
   addCommand(projects, 'show', 'one project: its state, who decided on it, its identifier')
     .argument('<id>', 'its number', wholeNumber)
     .action(storeAction([], show))
-  projects
-    .command('set')
-    .description('override the state of a project; imports and syncs no longer change it')
+  addCommand(projects, 'set', 'override the state of a project; imports and syncs no longer change it')
     .argument('<id>', 'its number', wholeNumber)
     .addOption(
       new Option('--state <state>', 'stated: its records decide again')
         .choices([...projectStates, 'stated'])
         .makeOptionMandatory(),
     )
-    .option(...jsonOption)
     .action(storeAction([], set))
 }
 

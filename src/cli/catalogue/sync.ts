@@ -8,25 +8,27 @@ import { createOwner } from '../../work/attempt.js'
 import { refuseWrongClock } from '../../work/clock-check.js'
 import { isFinished } from '../../work/run.js'
 import { waitForEnd } from '../../work/wait.js'
-import { type CommandLine, jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { describeSync, lookAtMirror } from '../wiring/runs.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving sync` and `giving sync status`. */
 export function registerSync(program: Command, { storeAction }: CommandLine): void {
-  program
-    .command('sync')
-    .description('mirror UPSTREAM_URL now; exit code 1 when the sync is held, 2 when it failed')
+  const sync = addCommand(
+    program,
+    'sync',
+    'mirror UPSTREAM_URL now; exit code 1 when the sync is held, 2 when it failed',
+  )
     .option('--full', 'compare the whole catalogue', false)
     .option('--accept-loss', 'accept that the upstream offers much less than before', false)
     .option('--wait', 'stay until the sync has ended', false)
-    .option(...jsonOption)
     .action(storeAction(mirrorFields, mirror))
-    .command('status')
-    .description('the last syncs and how far the mirror is behind; exit code 1 when the last one needs a person')
-    .option(...jsonOption)
-    .action(storeAction(['upstreamUrl'], showStatus))
+  addCommand(
+    sync,
+    'status',
+    'the last syncs and how far the mirror is behind; exit code 1 when the last one needs a person',
+  ).action(storeAction(['upstreamUrl'], showStatus))
 }
 
 const mirrorFields = ['queue', ...syncFields] as const

@@ -4,7 +4,7 @@ import { changeTheme } from '../../catalogue/sql/theme-sectors.js'
 import { codeName, isActiveCode } from '../../iati/standard/index.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Store } from '../../platform/database/store.js'
-import { addCommand, type CommandLine, jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import type { Runtime } from '../wiring/runtime.js'
 
@@ -12,14 +12,11 @@ import type { Runtime } from '../wiring/runtime.js'
 export function registerThemes(program: Command, { storeAction }: CommandLine): void {
   const themes = program.command('themes').description('the platform’s themes and the IATI sectors they stand for')
   addCommand(themes, 'list', 'every theme with its OECD DAC purpose code').action(storeAction([], list))
-  themes
-    .command('map')
-    .description('report a theme under another purpose code from the next publication on')
+  addCommand(themes, 'map', 'report a theme under another purpose code from the next publication on')
     .argument('<theme>', 'the id of the theme')
     .argument('<code>', 'an active code of the IATI Sector list, five digits')
     .option('--humanitarian', 'projects of the theme answer to emergencies')
     .option('--no-humanitarian', 'they do not')
-    .option(...jsonOption)
     .hook('preAction', ({ processedArgs: [, code] }) => requireActiveCode(code))
     .action(storeAction([], map))
   addCommand(themes, 'rename', 'rename a theme; records and upstreams no longer change its name')

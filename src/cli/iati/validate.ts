@@ -10,19 +10,20 @@ import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Notice } from '../../kernel/notice.js'
 import { type ConfigOf, readConfig } from '../../platform/config/config.js'
-import { type CommandLine, jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { openOfficialSchema, openThreadedSchema, schemaFields } from '../wiring/official-schema.js'
 import { boundHeap } from '../wiring/process.js'
 
 /** `giving validate`. */
 export function registerValidate(program: Command, commandLine: CommandLine): void {
-  program
-    .command('validate')
-    .description("check anyone's IATI 2.03 files; exit code 1 when there are errors, 2 when a file is unusable")
+  addCommand(
+    program,
+    'validate',
+    "check anyone's IATI 2.03 files; exit code 1 when there are errors, 2 when a file is unusable",
+  )
     .argument('<file...>', 'activity or organisation files, or - for standard input')
     .option('--strict', 'judge the files as our own output: some warnings become errors')
-    .option(...jsonOption)
     .action(commandLine.action((output, files: string[], flags: Flags) => validate(commandLine, output, files, flags)))
 }
 

@@ -5,7 +5,7 @@ import { adoptCharges } from '../../money/adopt-charges.js'
 import { reconcileDays } from '../../money/reconcile.js'
 import { listBalances, listDifferences } from '../../money/sql/books-check.js'
 import { acceptDifferences, type ReconciliationDifference } from '../../money/sql/reconciliation.js'
-import { addCommand, type CommandLine, isoDay, jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine, isoDay } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
@@ -19,13 +19,14 @@ export function registerBooks(program: Command, { storeAction }: CommandLine): v
     'check',
     'prove that donations, months, totals and payouts agree; exit code 1 when they do not',
   ).action(storeAction([], checkBooks))
-  books
-    .command('reconcile')
-    .description('compare what the payment processor settled on a day with the books; exit code 1 when they differ')
+  addCommand(
+    books,
+    'reconcile',
+    'compare what the payment processor settled on a day with the books; exit code 1 when they differ',
+  )
     .option('--day <day>', 'a UTC day such as 2026-11-21; default: yesterday', isoDay)
     .option('--adopt', 'enter charges that the processor knows and the books lost', false)
     .option('--accept', 'accept the differences of the day: they need no person any more', false)
-    .option(...jsonOption)
     .action(storeAction(paymentFields, reconcile))
 }
 

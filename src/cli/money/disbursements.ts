@@ -1,21 +1,18 @@
 import type { Command } from 'commander'
 import { importFiles } from '../../catalogue/import/import.js'
 import { ServiceError } from '../../kernel/errors.js'
-import { type CommandLine, jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving disbursements`. */
 export function registerDisbursements(program: Command, { storeAction }: CommandLine): void {
-  program
-    .command('disbursements')
-    .description('payouts to partners')
-    .command('import')
-    .description(
-      'import payouts from CSV (project, date, amount, currency, reference); exit code 1 when lines were refused',
-    )
+  addCommand(
+    program.command('disbursements').description('payouts to partners'),
+    'import',
+    'import payouts from CSV (project, date, amount, currency, reference); exit code 1 when lines were refused',
+  )
     .argument('<file>', 'a CSV file with a header')
-    .option(...jsonOption)
     .action(storeAction(['currency'], importPayouts))
 }
 

@@ -21,7 +21,7 @@ import {
 } from '../../money/sql/donation-plans.js'
 import { type DonationHistory, findDonationHistory, listDonations } from '../../money/sql/donations.js'
 import { requeueReceiptMail, requeueUnknownReceiptMails } from '../../money/sql/receipt-mails.js'
-import { addCommand, type CommandLine, jsonOption, orNotFound, wholeNumber } from '../command-line.js'
+import { addCommand, type CommandLine, orNotFound, wholeNumber } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
@@ -35,25 +35,19 @@ const planStates = ['starting', 'active', 'asleep', 'ended'] satisfies PlanState
 export function registerDonations(program: Command, commandLine: CommandLine): void {
   const { storeAction } = commandLine
   const donations = program.command('donations').description('donations that were made here')
-  donations
-    .command('list')
-    .description('the newest donations')
+  addCommand(donations, 'list', 'the newest donations')
     .option('--project <id>', 'only of this project', wholeNumber)
     .addOption(new Option('--status <status>', 'only in this state').choices(donationStatuses))
     .option('--transaction <id>', 'only with this transactionId')
     .option('--limit <number>', 'how many at most', wholeNumber, 50)
-    .option(...jsonOption)
     .action(storeAction([], list))
   addCommand(donations, 'show', 'one donation and all that happened to it')
     .argument('<id>', 'its number', wholeNumber)
     .action(storeAction([], show))
-  donations
-    .command('refund')
-    .description('give a donation back, all that is left of it or a part')
+  addCommand(donations, 'refund', 'give a donation back, all that is left of it or a part')
     .argument('<id>', 'its number', wholeNumber)
     .option('--amount <amount>', 'a part of it')
     .option('--chargeback', 'the processor has taken the money already: only book it', false)
-    .option(...jsonOption)
     .action(storeAction(paymentFields, refund))
   addCommand(donations, 'receipt', 'mail the receipt of a donation to its donor, again if it was mailed before')
     .argument('[id]', 'its number', wholeNumber)

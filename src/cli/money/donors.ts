@@ -5,7 +5,7 @@ import type { DonorVault } from '../../money/donors/donor-vault.js'
 import { type DonorRecord, findDonor } from '../../money/donors/find-donor.js'
 import { rekeyDonors } from '../../money/donors/rekey-donors.js'
 import { eraseDonor } from '../../money/sql/donors.js'
-import { addCommand, type CommandLine, jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { donorFields, openDonorVault } from '../wiring/donor-vault.js'
@@ -15,11 +15,8 @@ import type { Runtime } from '../wiring/runtime.js'
 export function registerDonors(program: Command, { storeAction }: CommandLine): void {
   const donors = program.command('donors').description('people who gave')
   const email = ['--email <email>', 'e-mail address'] as const
-  donors
-    .command('show')
-    .description('what is known of a person; exit code 1 when nobody has this e-mail')
+  addCommand(donors, 'show', 'what is known of a person; exit code 1 when nobody has this e-mail')
     .requiredOption(...email)
-    .option(...jsonOption)
     .action(storeAction(donorFields, show))
   donors
     .command('export')
@@ -27,11 +24,12 @@ export function registerDonors(program: Command, { storeAction }: CommandLine): 
     .requiredOption(...email)
     .addOption(new Option('--json').default(true).hideHelp())
     .action(storeAction(donorFields, show))
-  donors
-    .command('erase')
-    .description('erase what is known of a person; no total changes; exit code 1 when nobody has this e-mail')
+  addCommand(
+    donors,
+    'erase',
+    'erase what is known of a person; no total changes; exit code 1 when nobody has this e-mail',
+  )
     .requiredOption(...email)
-    .option(...jsonOption)
     .action(storeAction(donorFields, erase))
   addCommand(
     donors,

@@ -4,7 +4,7 @@ import { checkGateway, type GatewayStep } from '../../money/check-gateway.js'
 import { followAndClose } from '../../money/handle-webhooks.js'
 import { acceptDifference, findChargeOf } from '../../money/sql/charge-states.js'
 import { listWebhooks, type WebhookState } from '../../money/sql/webhook-events.js'
-import { type CommandLine, jsonOption, orNotFound, wholeNumber } from '../command-line.js'
+import { addCommand, type CommandLine, orNotFound, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
@@ -17,26 +17,21 @@ const webhookStates = ['due', 'done', 'ignored', 'failed'] satisfies WebhookStat
 /** `giving payments`. */
 export function registerPayments(program: Command, { storeAction }: CommandLine): void {
   const payments = program.command('payments').description('the payment gateway')
-  payments
-    .command('check')
-    .description('try the gateway: account, client token, a sale, its search and refund; exit code 1 when one fails')
+  addCommand(
+    payments,
+    'check',
+    'try the gateway: account, client token, a sale, its search and refund; exit code 1 when one fails',
+  )
     .option('--nonce <nonce>', 'pay with this nonce, also where real money moves; default: one that a sandbox approves')
-    .option(...jsonOption)
     .action(storeAction(paymentFields, check))
-  payments
-    .command('follow')
-    .description('bring the books in line with a charge at the processor; exit code 1 when they differ')
+  addCommand(payments, 'follow', 'bring the books in line with a charge at the processor; exit code 1 when they differ')
     .argument('[donation]', 'number of its donation', wholeNumber)
     .option('--charge <id>', "the processor's id of the charge, in place of the donation")
     .option('--accept', 'accept the remaining difference', false)
-    .option(...jsonOption)
     .action(storeAction(paymentFields, follow))
-  payments
-    .command('webhooks')
-    .description('the newest events that the processor has sent')
+  addCommand(payments, 'webhooks', 'the newest events that the processor has sent')
     .addOption(new Option('--state <state>', 'only in this state').choices(webhookStates))
     .option('--limit <number>', 'how many at most', wholeNumber, 50)
-    .option(...jsonOption)
     .action(storeAction([], webhooks))
 }
 

@@ -3,7 +3,7 @@ import type { HeldProject } from '../../http/portal/pages/held.js'
 import { en } from '../../http/portal/words/en.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
-import { type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
+import { addCommand, type CommandLine, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { findHeldProject, listHeldProjects } from '../wiring/held-projects.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -12,14 +12,13 @@ const shownByDefault = 100
 
 /** `giving held`. */
 export function registerHeld(program: Command, { storeAction }: CommandLine): void {
-  program
-    .command('held')
-    .description(
-      'why projects are not published as they are: the rule, the place, what was expected, how to fix it, since when; exit code 1 when there are some',
-    )
+  addCommand(
+    program,
+    'held',
+    'why projects are not published as they are: the rule, the place, what was expected, how to fix it, since when; exit code 1 when there are some',
+  )
     .argument('[id]', 'only this project', wholeNumber)
     .option('--limit <number>', `how many at most; ${shownByDefault} when absent`, wholeNumber)
-    .option(...jsonOption)
     .action(storeAction([], held))
 }
 

@@ -8,7 +8,7 @@ import { refuseWrongClock } from '../../work/clock-check.js'
 import type { RunProgress } from '../../work/run.js'
 import { getRun, type RunSummary } from '../../work/sql/runs.js'
 import { waitForEnd } from '../../work/wait.js'
-import { type CommandLine, jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { CleanupStack } from '../wiring/cleanup-stack.js'
 import { openDelivery } from '../wiring/deliveries.js'
@@ -19,13 +19,10 @@ import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving publish`. */
 export function registerPublish(program: Command, { storeAction }: CommandLine): void {
-  program
-    .command('publish')
-    .description('publish now; exit code 1 when the release is held, 2 when the run failed')
+  addCommand(program, 'publish', 'publish now; exit code 1 when the release is held, 2 when the run failed')
     .option('--force', 'map every project again, changed or not', false)
     .option('--wait', 'stay until the run has ended', false)
     .option('--inline', 'do the work in this process, without the queue', false)
-    .option(...jsonOption)
     .action(storeAction(publishFields, publish))
 }
 

@@ -12,7 +12,7 @@ import { countStoredAmounts } from '../../money/sql/stored-amounts.js'
 import { variables } from '../../platform/config/variables.js'
 import { listPublishers, lockPublisher, recordPublisher } from '../../platform/database/publisher.js'
 import { countPublishedIdentifiers } from '../../release/sql/published-identifiers.js'
-import { addCommand, type CommandLine, jsonOption, orNotFound } from '../command-line.js'
+import { addCommand, type CommandLine, orNotFound } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { configuredPublisher, publisherFields } from '../wiring/publisher.js'
@@ -26,13 +26,14 @@ export function registerPublisher(program: Command, { storeAction }: CommandLine
     'show',
     'what was recorded with the first release; exit code 1 when the variables say otherwise',
   ).action(storeAction(publisherFields, show))
-  publisher
-    .command('change')
-    .description('record another identifier, type or language of the publisher; without --confirm show what follows')
+  addCommand(
+    publisher,
+    'change',
+    'record another identifier, type or language of the publisher; without --confirm show what follows',
+  )
     .requiredOption('--from <value>', 'the recorded value, as giving publisher show prints it')
     .requiredOption('--to <value>', 'the new value')
     .option('--confirm', 'record it', false)
-    .option(...jsonOption)
     .action(storeAction(publisherFields, change))
 }
 

@@ -9,7 +9,7 @@ import {
   unregisterDatasets,
 } from '../../outbound/registry/register.js'
 import type { RegistryCall } from '../../outbound/registry/registry-client.js'
-import { addCommand, type CommandLine, jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { publisherFields, refuseToTell } from '../wiring/publisher.js'
@@ -23,11 +23,8 @@ export function registerRegistry(program: Command, { storeAction }: CommandLine)
     storeAction(['registry'], showStatus),
   )
   const addChange = (name: string, description: string, work: Change, after?: { readonly unregisters: true }) =>
-    registry
-      .command(name)
-      .description(description)
+    addCommand(registry, name, description)
       .option('--dry-run', 'show each call, and change nothing', false)
-      .option(...jsonOption)
       .action(
         storeAction(['registry', ...publisherFields], (runtime, output, options: Flags) =>
           change(runtime, output, { ...options, ...after }, (deps) => work(deps, runtime.signal)),

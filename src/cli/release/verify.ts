@@ -3,15 +3,18 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { ServiceError } from '../../kernel/errors.js'
+import { ifThere } from '../../kernel/system-errors.js'
 import { type SeenRelease, type Verification, verifyPublished } from '../../release/verify/verify-published.js'
-import { type CommandLine, durationSeconds, jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine, durationSeconds } from '../command-line.js'
 import type { Output } from '../output.js'
 
 /** `giving verify`. */
 export function registerVerify(program: Command, { signal, action }: CommandLine): void {
-  program
-    .command('verify')
-    .description('check a published set from outside; exit code 1 when something is wrong, 2 when it cannot be read')
+  addCommand(
+    program,
+    'verify',
+    'check a published set from outside; exit code 1 when something is wrong, 2 when it cannot be read',
+  )
     .argument('<url>', 'address of the service')
     .option('--max-age <duration>', 'how old the set may be, such as 36h', durationSeconds, 36 * 3600)
     .option('--max-time <duration>', 'how long the verification may take, such as 2h', durationSeconds, 3600)
@@ -20,7 +23,6 @@ export function registerVerify(program: Command, { signal, action }: CommandLine
       '--key <file>',
       'public key of the publisher: the set must be signed, whole, newest, its history unrewritten',
     )
-    .option(...jsonOption)
     .action(action((output, url: string, flags: VerifyFlags) => verify(url, { ...flags, signal }, output)))
 }
 
@@ -59,7 +61,7 @@ async function verify(
   })
 }
 
-/** The service's address; the manifest's own address is taken as well. */
+/** The address of the service, or of its manifest. */
 function toBaseUrl(url: string): string {
   const base = URL.canParse(url) ? new URL(url) : undefined
   if (!base || !/^https?:$/.test(base.protocol)) {
@@ -87,15 +89,14 @@ const stateShape = z.object({
 })
 
 async function readState(file: string): Promise<SeenRelease | undefined> {
-  let text: string
+  let text: string | undefined
   try {
-    text = await readFile(file, 'utf8')
+    text = await ifThere(readFile(file, 'utf8'))
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw new ServiceError('input-unusable', `the state file ${file} cannot be read`, { cause: error })
   }
   try {
-    return stateShape.parse(JSON.parse(text))
+    return text === undefined ? undefined : stateShape.parse(JSON.parse(text))
   } catch (error) {
     throw new ServiceError('input-unusable', `${file} is not a state file of giving verify`, { cause: error })
   }

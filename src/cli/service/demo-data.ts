@@ -11,7 +11,7 @@ import { withdrawBulkSet } from '../../release/bulk/bulk-reader.js'
 import { withdrawLiveRelease } from '../../release/operate/operate-releases.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { forgetIdentifiers } from '../../release/sql/published-identifiers.js'
-import { addCommand, type CommandLine, jsonOption, wholeNumber } from '../command-line.js'
+import { addCommand, type CommandLine, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { bucketSettings } from '../wiring/deliveries.js'
 import { baseUrlFields, resolveBaseUrl } from '../wiring/listening.js'
@@ -20,11 +20,8 @@ import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving seed` and `giving reset-demo`. */
 export function registerDemoData(program: Command, { storeAction }: CommandLine): void {
-  program
-    .command('seed')
-    .description('put invented, plausible projects into the store')
+  addCommand(program, 'seed', 'put invented, plausible projects into the store')
     .requiredOption('--projects <number>', 'how many', wholeNumber)
-    .option(...jsonOption)
     .action(storeAction(['reportingOrg', 'currency', ...baseUrlFields], seedProjects))
   addCommand(program, 'reset-demo', 'remove demo data and everything published from it').action(
     storeAction(['reportingOrg', 'bucket', 'publish'], removeDemo),
@@ -81,7 +78,7 @@ async function removeDemo(runtime: Runtime<'reportingOrg' | 'bucket' | 'publish'
   const wasLost = live !== undefined && (await findFact(db, 'loss-accepted-from')) === live.id
   const lost = isTrial || isDemoLive || wasLost || (await countDemoProjects(db)) > 0
   const isWithdrawn = live !== undefined && !isTrial && lost && (isDemoLive || !(await hasOwnProjects(db)))
-  // Before the removal: after a crash in between, the command is given again.
+  // This comes before the removal: after a crash in between, the operator repeats the command.
   if (live && lost) await recordFact(db, 'loss-accepted-from', live.id, clock())
   const bucket = bucketSettings(runtime)
   if (isWithdrawn && bucket) await withdrawFromBucket({ store, bucket }, signal)

@@ -5,6 +5,7 @@ import { openQueue, queueSettings } from '../../../jobs/queue.js'
 import { queueNames, work } from '../../../jobs/work.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError, toServiceError } from '../../kernel/errors.js'
+import { messageOf } from '../../kernel/system-errors.js'
 import { withTimeout } from '../../money/gateways/gateway.js'
 import { openBucket } from '../../outbound/bucket/bucket.js'
 import { lookAtRegistry } from '../../outbound/registry/register.js'
@@ -98,7 +99,7 @@ async function inspectSecrets({ environment }: CommandLine): Promise<readonly Fi
     const file = environment[name]
     if (!file) continue
     const { mode } = await stat(file).catch((cause: unknown) => {
-      throw new ServiceError('configuration-invalid', `${name}: ${cause instanceof Error ? cause.message : cause}`)
+      throw new ServiceError('configuration-invalid', `${name}: ${messageOf(cause)}`)
     })
     const isOpen = (mode & 0o007) !== 0
     findings.push(
@@ -116,7 +117,7 @@ async function inspectDataDirectory({ environment }: CommandLine): Promise<reado
     await mkdir(dataDir, { recursive: true })
     await access(dataDir, constants.W_OK)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     return [fix(`${dataDir} cannot be written: ${reason}`, `make it writable, or set GIVING_DATA_DIR`)]
   }
   const feedsDir = path.join(dataDir, 'feeds')
@@ -183,7 +184,7 @@ async function inspectDatabase({ environment, signal }: CommandLine): Promise<re
   const { most, open } = facts.connections
   const pool = config.databasePoolSize
   const processes = config.workerProcesses
-  // An API with its searches, and a worker; the supervisor of several processes reads for its metrics only.
+  // An API has connections for its searches too. The supervisor of several processes has three, for its metrics.
   const ofWorkers = processes * (pool + queueConnections(config)) + (processes > 1 ? 3 : 0)
   const wanted = pool + Math.max(2, Math.floor(pool / 3)) + ofWorkers
   const worker = processes > 1 ? `a worker of ${processes} processes` : 'a worker'
@@ -264,7 +265,7 @@ async function inspectUpstream({ environment, signal }: CommandLine): Promise<re
   const { upstreamUrl } = readConfig(environment, ['upstreamUrl']).config
   if (upstreamUrl === undefined) return [good('none is mirrored')]
   const status = await statusOf(`${upstreamUrl}/api/public/projectservice/themes`, signal)
-  // Without a key the answer is 401; what counts is that there is one.
+  // No key is sent, so the usual answer is 401; any answer below 500 shows that the platform works.
   if (typeof status === 'number' && status < 500) return [good(`${upstreamUrl} answers`)]
   return [fix(`${upstreamUrl}: ${status}`, 'giving sync status')]
 }
@@ -313,7 +314,7 @@ async function inspectMail({ environment, signal }: CommandLine): Promise<readon
   try {
     await new SmtpSender(secrets.smtpUrl, config.mail.from).check(signal)
   } catch (error) {
-    return [fix(`${host}: ${error instanceof Error ? error.message : error}`, 'correct SMTP_URL, or start the server')]
+    return [fix(`${host}: ${messageOf(error)}`, 'correct SMTP_URL, or start the server')]
   }
   return [good(`${host} takes mail`)]
 }
@@ -324,7 +325,7 @@ async function inspectBucket({ environment, signal }: CommandLine): Promise<read
   if (!settings) return [good('none: releases are served by the API only')]
   const bucket = await openBucket(settings, signal)
   try {
-    // Listing is what a delivery needs beside writing.
+    // A delivery lists and writes; listing changes nothing.
     for await (const _ of bucket.folders('feeds/releases/')) break
   } catch (error) {
     return [fix(toServiceError(error).message, 'docs/how-to/bucket.md')]

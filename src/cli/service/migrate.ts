@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { migrate, pendingMigrations } from '../../platform/database/migrate.js'
 import { defaultWriterRole, grantWriterRole } from '../../platform/database/writer-role.js'
-import { type CommandLine, jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import type { Runtime } from '../wiring/runtime.js'
 
@@ -9,15 +9,12 @@ type MigrateOptions = { readonly check: boolean; readonly writerRole?: string | 
 
 /** `giving migrate`. */
 export function registerMigrate(program: Command, { storeAction }: CommandLine): void {
-  program
-    .command('migrate')
-    .description("bring the database's schema up to date")
+  addCommand(program, 'migrate', "bring the database's schema up to date")
     .option('--check', 'only show what is pending; exit code 1 if anything is', false)
     .option(
       '--writer-role [name]',
       `also let a role (${defaultWriterRole}) write the platform's own rows with plain SQL: docs/reference/store.md`,
     )
-    .option(...jsonOption)
     .action(storeAction([], migrateOrCheck, { migrate: false }))
 }
 

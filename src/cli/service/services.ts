@@ -34,8 +34,8 @@ export function registerServices(program: Command, { storeAction, environment }:
     .action(storeAction(serverFields, (runtime, output) => serveOnly(runtime, output, serve), { waits: true }))
 }
 
-// All in one has no other process that a proxy could turn to, and somebody may wait for it at a terminal. Three seconds
-// are time for a proxy that asks each second, and leave a slow reader enough of the 10 s until the process is down.
+// `giving start` does not wait: there is no other process to which a proxy could send requests. A proxy that asks each second
+// notices within 3 s that this API stops, and a slow reader keeps most of the 10 s until the process ends.
 const drainSeconds = { start: 0, api: 3 } as const
 
 const serverFields = [...apiFields, ...consoleFields] as const
